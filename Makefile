@@ -1,0 +1,75 @@
+# Everything a checkout needs. Nothing is written outside it but the caches of cargo and pip.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+export CARGO_TARGET_DIR := $(CURDIR)/target
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX
+
+# The first Python on the path that is new enough.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
+
+# What the extension is built from.
+RUST_SOURCES := $(shell find Cargo.toml Cargo.lock crates data -type f 2>/dev/null)
+
+.PHONY: help
+help: ## Show this help.
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F'\t' '{ printf "make %-10s %s\n", $$1, $$2 }'
+
+.PHONY: setup
+setup: $(VENV)/.extension ## Build everything into .venv; does nothing when it is up to date.
+
+.PHONY: require
+require:
+	@command -v cargo >/dev/null || { echo "missing: cargo; install Rust from https://rustup.rs" >&2; exit 3; }
+	@command -v cc >/dev/null || { echo "missing: a C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 3; }
+	@test -n "$(PYTHON)" || { echo "missing: Python 3.11 or newer; on Debian: apt-get install python3 python3-venv" >&2; exit 3; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+		|| { echo "missing: Python's venv; on Debian: apt-get install python3-venv" >&2; exit 3; }
+
+$(VENV)/.packages: requirements.lock | require
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
+	@$(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+	@echo "ready: $(BIN)/shortflow"
+
+.PHONY: demo
+demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
+	@$(BIN)/python -m shortflow.demo --out results/demo
+
+.PHONY: test
+test: setup ## Formatting, lints, types and all tests that take seconds.
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	cargo test --locked --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/mypy
+	$(BIN)/pytest -m "not slow"
+
+.PHONY: test-full
+test-full: test ## The tests that take minutes too.
+	cargo test --locked --quiet --release
+	$(BIN)/pytest -m slow
+
+.PHONY: bench
+bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per flow.
+	@$(BIN)/shortflow bench
+
+.PHONY: docs
+docs: setup ## Rust API pages; the documentation itself is the Markdown in docs/.
+	cargo doc --workspace --no-deps --locked --quiet
+	@echo "open target/doc/shortflow_sim/index.html"
+
+.PHONY: clean
+clean: ## Remove everything that was built.
+	rm -rf target $(VENV) results python/shortflow/_core*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis

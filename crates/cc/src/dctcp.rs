@@ -1,0 +1,126 @@
+//! DCTCP — [DCTCP10] Alizadeh et al., SIGCOMM 2010, §3; RFC 8257.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | α | [`MarkFraction::alpha`] |
+//! | g | [`Params::g`] |
+//! | F | marked over acknowledged bytes of one window, in [`MarkFraction`] |
+//! | K | the queue's `mark_above` |
+//!
+//! Deviations:
+//! - D1: α starts at 0, as in the ns-2 code of the papers; RFC 8257 §4 and Linux start at 1. Set
+//!   `initial_alpha`.
+//! - D2: cwnd may fall to one segment; RFC 8257 and Linux keep two. Set `cwnd_floor`.
+
+use crate::newreno::{cut, grow, on_loss};
+use crate::settings::params;
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+};
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "dctcp",
+    summary: "cuts the window in proportion to the fraction of marked packets",
+    source: "DCTCP, SIGCOMM 2010; RFC 8257",
+    recovery: Recovery::Sack,
+    ecn: Ecn::Exact,
+};
+
+params! {
+    /// DCTCP's parameters.
+    pub struct Params {
+        /// weight of the newest window in alpha
+        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        /// alpha before the first window has been acknowledged
+        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        /// smallest window after an ECN cut, in segments
+        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+    }
+}
+
+/// DCTCP's state.
+#[derive(Debug, Clone)]
+pub struct Dctcp {
+    params: Params,
+    marks: MarkFraction,
+}
+
+impl Dctcp {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        Dctcp { params, marks: MarkFraction::new(params.initial_alpha) }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.marks.on_ack(ack, self.params.g); // Eq. 1
+        if ack.may_grow {
+            grow(window, ack, 1.0);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        match cause {
+            Cause::EcnEcho => cut(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor), // Eq. 2
+            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow), // RFC 8257 §3.5
+        }
+    }
+
+    fn alpha(&self) -> Option<f64> {
+        Some(self.marks.alpha)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::tests::{ack, flow};
+    use shortflow_units::Bytes;
+
+    /// Claims `l2dct/eq-alpha-ewma`: m fully marked windows from 0 give 1 − (15/16)^m.
+    #[test]
+    fn alpha_is_an_exponential_mean() {
+        let mut dctcp = Dctcp::new(Params::default());
+        let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
+        for m in 1..=20 {
+            dctcp.on_ack(&mut window, &ack_of_window(m, true));
+            let expected = 1.0 - (15.0f64 / 16.0).powi(m as i32);
+            assert!((dctcp.alpha().unwrap() - expected).abs() < 1e-12);
+        }
+        assert_eq!(window.cwnd, 10.0, "marked ACKs do not open the window");
+    }
+
+    #[test]
+    fn a_quarter_of_a_window_marked_counts_a_quarter() {
+        let mut dctcp = Dctcp::new(Params::default());
+        let mut window = Window { cwnd: 4.0, ssthresh: 4.0 };
+        for (snd_una, ece) in [(1, false), (1460, true), (2920, false), (4380, false), (5840, false)] {
+            let sample = AckSample { snd_una, snd_nxt: 5000, ..ack(ece) };
+            dctcp.on_ack(&mut window, &sample);
+        }
+        assert!((dctcp.alpha().unwrap() - 0.25 / 16.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_cut_is_half_of_alpha() {
+        let mut dctcp = Dctcp::new(Params { initial_alpha: 0.5, ..Params::default() });
+        let mut window = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
+        dctcp.on_congestion(&mut window, Cause::EcnEcho, &flow(40));
+        assert_eq!(window, Window { cwnd: 30.0, ssthresh: 30.0 });
+    }
+
+    #[test]
+    fn loss_halves_whatever_alpha_is() {
+        let mut dctcp = Dctcp::new(Params::default());
+        let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
+        dctcp.on_congestion(&mut window, Cause::FastRetransmit, &flow(40));
+        assert_eq!(window.cwnd, 20.0);
+    }
+
+    fn ack_of_window(m: u64, ece: bool) -> AckSample {
+        AckSample { acked: Bytes::new(1460), snd_una: 1460 * m, snd_nxt: 1460 * m, ..ack(ece) }
+    }
+}

@@ -1,0 +1,25 @@
+//! The papers' congestion controls as pure state machines: one file per transport, each readable
+//! beside its paper. A control sees samples and changes a [`Window`]; it never sees a network, a
+//! clock or a random number, so the simulator, the tests and the eBPF programs share one oracle.
+//!
+//! | hook | Linux `tcp_congestion_ops` | called |
+//! |---|---|---|
+//! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una` |
+//! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN cut, fast retransmit or timeout |
+//!
+//! Where both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the cut
+//! is made.
+
+mod mark_fraction;
+mod registry;
+mod sample;
+pub mod settings;
+
+pub mod dctcp;
+pub mod l2dct;
+pub mod newreno;
+pub mod sack;
+
+pub use mark_fraction::MarkFraction;
+pub use registry::{Transport, TransportConfig, TransportInfo, transports};
+pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};

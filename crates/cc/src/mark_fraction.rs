@@ -1,0 +1,39 @@
+//! The congestion estimate of DCTCP and of every law built on it.
+
+use crate::AckSample;
+use shortflow_units::Bytes;
+
+/// Counts acknowledged and marked bytes over one window of data (RFC 8257 §3.3 steps 1–8).
+///
+/// Deviation: bytes, as in the RFC; the papers count packets. With full segments both are equal.
+#[derive(Debug, Clone, Copy)]
+pub struct MarkFraction {
+    /// Congestion estimate, from 0 (no marks) to 1 (all marked).
+    pub alpha: f64,
+    window_end: u64,
+    acked: Bytes,
+    marked: Bytes,
+}
+
+impl MarkFraction {
+    /// An estimate that starts at `initial_alpha`.
+    pub fn new(initial_alpha: f64) -> Self {
+        MarkFraction { alpha: initial_alpha, window_end: 0, acked: Bytes::ZERO, marked: Bytes::ZERO }
+    }
+
+    /// Accounts for one ACK; at the end of a window of data updates alpha with gain `g`.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &AckSample, g: f64) {
+        self.acked += ack.acked;
+        if ack.ece {
+            self.marked += ack.acked;
+        }
+        if ack.snd_una > self.window_end {
+            let f = self.marked.as_f64() / self.acked.as_f64(); // F, RFC 8257 step 5
+            self.alpha = (1.0 - g) * self.alpha + g * f; // [DCTCP10] Eq. 1, [L2DCT] §II-A
+            self.window_end = ack.snd_nxt;
+            self.acked = Bytes::ZERO;
+            self.marked = Bytes::ZERO;
+        }
+    }
+}

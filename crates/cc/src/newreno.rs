@@ -1,0 +1,118 @@
+//! TCP's window law — RFC 5681 §3.1 and §3.2; with NewReno loss recovery (RFC 6582) by default.
+//!
+//! | symbol | field |
+//! |---|---|
+//! | cwnd, ssthresh | [`Window::cwnd`], [`Window::ssthresh`] in segments |
+//! | FlightSize | [`FlowView::flight`] in segments |
+//!
+//! Deviations: none from RFC 5681. The paper reference halves cwnd where RFC 5681 Eq. 4 halves
+//! FlightSize; the two differ only while the application, not the window, limits the sender.
+
+use crate::settings::params;
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, TransportInfo, Window};
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "newreno",
+    summary: "TCP NewReno; with ecn=classic it halves once per window of marked data",
+    source: "RFC 5681, RFC 6582",
+    recovery: Recovery::NewReno,
+    ecn: Ecn::Off,
+};
+
+params! {
+    /// NewReno's window law has no parameters.
+    pub struct Params {}
+}
+
+/// RFC 5681 congestion control.
+#[derive(Debug, Clone)]
+pub struct NewReno;
+
+impl NewReno {
+    /// State of a new connection.
+    pub fn new(_: Params) -> Self {
+        NewReno
+    }
+}
+
+/// Slow start below ssthresh, otherwise `step` segments per round trip (RFC 5681 Eq. 2 and 3; TCP
+/// has `step` = 1).
+#[inline]
+pub fn grow(window: &mut Window, ack: &AckSample, step: f64) {
+    if window.in_slow_start() {
+        window.cwnd += (ack.acked.as_f64() / ack.flow.mss.as_f64()).min(1.0); // Eq. 2
+    } else {
+        window.cwnd += step / window.cwnd; // Eq. 3
+    }
+}
+
+/// The response to ECN-Echo: multiplies cwnd by `factor`, not below `floor` segments, and ends slow
+/// start there (RFC 3168 §6.1.2, where `factor` is one half).
+pub fn cut(window: &mut Window, factor: f64, floor: f64) {
+    window.cwnd = (window.cwnd * factor).max(floor);
+    window.ssthresh = window.cwnd.max(2.0);
+}
+
+/// The response to loss, which every law here shares: ssthresh to half the flight (RFC 5681 Eq. 4),
+/// cwnd to ssthresh, or to one segment after a timeout (§3.1).
+pub fn on_loss(window: &mut Window, cause: Cause, flow: &FlowView) {
+    window.ssthresh = (flow.flight_segments() / 2.0).max(2.0); // Eq. 4
+    window.cwnd = if cause == Cause::Timeout { 1.0 } else { window.ssthresh };
+}
+
+impl CongestionControl for NewReno {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if ack.may_grow {
+            grow(window, ack, 1.0);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        match cause {
+            Cause::EcnEcho => cut(window, 0.5, 1.0), // RFC 3168 §6.1.2
+            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::tests::{ack, flow};
+
+    #[test]
+    fn slow_start_doubles_per_round_trip() {
+        let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
+        for _ in 0..2 {
+            NewReno.on_ack(&mut window, &ack(false));
+        }
+        assert_eq!(window.cwnd, 4.0);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_segment_per_round_trip() {
+        let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
+        for _ in 0..10 {
+            NewReno.on_ack(&mut window, &ack(false));
+        }
+        assert!((window.cwnd - 11.0).abs() < 0.05, "{}", window.cwnd);
+    }
+
+    #[test]
+    fn a_mark_halves_and_ends_slow_start() {
+        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+        NewReno.on_congestion(&mut window, Cause::EcnEcho, &flow(20));
+        assert_eq!(window, Window { cwnd: 10.0, ssthresh: 10.0 });
+    }
+
+    #[test]
+    fn loss_halves_the_flight_and_a_timeout_restarts_from_one() {
+        let mut window = Window { cwnd: 20.0, ssthresh: f64::INFINITY };
+        NewReno.on_congestion(&mut window, Cause::FastRetransmit, &flow(16));
+        assert_eq!(window, Window { cwnd: 8.0, ssthresh: 8.0 });
+        NewReno.on_congestion(&mut window, Cause::Timeout, &flow(3));
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
+    }
+}

@@ -1,0 +1,16 @@
+//! TCP with selective acknowledgements — RFC 2018, RFC 6675. The window law is that of
+//! [`crate::newreno`]; what differs is how losses are found and repaired, and that is the sender's
+//! part (scoreboard and pipe), chosen by [`INFO`].
+
+use crate::{Ecn, Recovery, TransportInfo};
+
+pub use crate::newreno::{NewReno as Sack, Params};
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "sack",
+    summary: "TCP with selective acknowledgements, the drop-tail baseline of L2DCT",
+    source: "RFC 5681, RFC 6675",
+    recovery: Recovery::Sack,
+    ecn: Ecn::Off,
+};

@@ -1,0 +1,134 @@
+//! What a congestion control sees and what it may change.
+
+use crate::settings::choice;
+use shortflow_units::{Bytes, Instant, Span};
+
+/// The two variables of RFC 5681, in segments.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: f64,
+    /// Slow start threshold.
+    pub ssthresh: f64,
+}
+
+impl Window {
+    /// True below ssthresh (RFC 5681 §3.1).
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+}
+
+/// What the sender knows of the flow that it is sending now.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowView {
+    /// The present time.
+    pub now: Instant,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// Bytes of this flow sent so far, retransmissions not counted.
+    pub sent: Bytes,
+    /// Bytes of this flow not yet acknowledged, sent or not; [`Bytes::MAX`] for a backlogged flow.
+    pub remaining: Bytes,
+    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize).
+    pub flight: Bytes,
+    /// When the flow should be complete.
+    pub deadline: Option<Instant>,
+}
+
+impl FlowView {
+    /// FlightSize in segments.
+    pub fn flight_segments(&self) -> f64 {
+        self.flight.as_f64() / self.mss.as_f64()
+    }
+}
+
+/// One acknowledgement that advanced `snd_una`.
+#[derive(Debug, Clone, Copy)]
+pub struct AckSample {
+    /// Bytes newly acknowledged.
+    pub acked: Bytes,
+    /// The ACK carried ECN-Echo.
+    pub ece: bool,
+    /// The window may grow: not in loss recovery, and not marked unless the run allows that.
+    pub may_grow: bool,
+    /// First unacknowledged byte after this ACK.
+    pub snd_una: u64,
+    /// First byte not yet sent.
+    pub snd_nxt: u64,
+    /// The flow.
+    pub flow: FlowView,
+}
+
+/// Why the window must shrink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// First ECN-Echo of a window of data.
+    EcnEcho,
+    /// Loss found by duplicate ACKs or by the SACK scoreboard.
+    FastRetransmit,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// A congestion control. Windows are in segments and may be fractional.
+pub trait CongestionControl {
+    /// Account for an ACK and, where [`AckSample::may_grow`] allows it, open the window.
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample);
+
+    /// Shrink the window once for `cause`. After [`Cause::Timeout`] cwnd is one segment.
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView);
+
+    /// The congestion estimate of ECN senders, for probes.
+    fn alpha(&self) -> Option<f64> {
+        None
+    }
+}
+
+choice! {
+    /// How lost segments are found and resent.
+    pub enum Recovery {
+        /// RFC 6582: one hole per round trip on partial ACKs.
+        NewReno = "newreno",
+        /// RFC 6675: a scoreboard and a pipe estimate.
+        Sack = "sack",
+    }
+}
+
+choice! {
+    /// What ECN means to the sender and the receiver.
+    pub enum Ecn {
+        /// Packets are not ECN-capable.
+        Off = "off",
+        /// RFC 3168: the echo persists until CWR arrives.
+        Classic = "classic",
+        /// RFC 8257 §3.2: each CE mark is echoed exactly.
+        Exact = "exact",
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A flow of full 1460-byte segments with `flight` of them unacknowledged.
+    pub(crate) fn flow(flight: u64) -> FlowView {
+        FlowView {
+            now: Instant::ZERO,
+            srtt: Span::from_micros(300),
+            mss: Bytes::new(1460),
+            sent: Bytes::ZERO,
+            remaining: Bytes::MAX,
+            flight: Bytes::new(flight * 1460),
+            deadline: None,
+        }
+    }
+
+    /// An ACK of one full segment that is the last of its window of data.
+    pub(crate) fn ack(ece: bool) -> AckSample {
+        AckSample { acked: Bytes::new(1460), ece, may_grow: !ece, snd_una: 1, snd_nxt: 0, flow: flow(10) }
+    }
+}

@@ -1,0 +1,175 @@
+//! Parameters of transports: named, ranged, with the paper's defaults, read from text once.
+
+use shortflow_units::Bytes;
+
+/// A parameter as a user meets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Name, without the `transport.` prefix.
+    pub name: &'static str,
+    /// Default value as text.
+    pub default: String,
+    /// Accepted values, in words.
+    pub expected: String,
+    /// One line on what it does.
+    pub summary: String,
+}
+
+/// A value that does not fit, or a name that is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParamError {
+    /// The value was not accepted.
+    #[error("{value:?} is not {expected}")]
+    Value {
+        /// The text given.
+        value: String,
+        /// What would have been accepted.
+        expected: String,
+    },
+    /// No such parameter.
+    #[error("there is no such parameter; {hint}")]
+    Unknown {
+        /// The nearest known name, or all of them.
+        hint: String,
+    },
+}
+
+/// A type that a parameter can have. `R` is the type of its range.
+pub trait Setting: Sized + Copy {
+    /// Limits of the value; `()` where the type itself is the limit.
+    type Range: 'static;
+    /// Reads `text`, if it is in `range`.
+    fn read(text: &str, range: &Self::Range) -> Option<Self>;
+    /// The value as text that [`Setting::read`] accepts.
+    fn show(self) -> String;
+    /// The accepted values, in words.
+    fn expected(range: &Self::Range) -> String;
+}
+
+/// Inclusive limits.
+pub type Range<T> = std::ops::RangeInclusive<T>;
+
+impl Setting for f64 {
+    type Range = Range<f64>;
+    fn read(text: &str, range: &Range<f64>) -> Option<f64> {
+        text.trim().parse().ok().filter(|value| range.contains(value))
+    }
+    fn show(self) -> String {
+        self.to_string()
+    }
+    fn expected(range: &Range<f64>) -> String {
+        format!("a number from {} to {}", range.start(), range.end())
+    }
+}
+
+impl Setting for Bytes {
+    type Range = Range<Bytes>;
+    fn read(text: &str, range: &Range<Bytes>) -> Option<Bytes> {
+        text.parse().ok().filter(|value| range.contains(value))
+    }
+    fn show(self) -> String {
+        self.to_string()
+    }
+    fn expected(range: &Range<Bytes>) -> String {
+        format!("a size from \"{}\" to \"{}\"", range.start(), range.end())
+    }
+}
+
+/// Declares an enum whose variants have names that users type.
+macro_rules! choice {
+    ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $vdoc:literal])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($(#[doc = $vdoc])* $variant,)+ }
+
+        impl $crate::settings::Setting for $name {
+            type Range = ();
+            fn read(text: &str, (): &()) -> Option<Self> {
+                match text.trim() { $($text => Some($name::$variant),)+ _ => None }
+            }
+            fn show(self) -> String {
+                match self { $($name::$variant => $text,)+ }.to_owned()
+            }
+            fn expected((): &()) -> String {
+                format!("one of {}", [$($text),+].join(", "))
+            }
+        }
+    };
+}
+pub(crate) use choice;
+
+/// Declares a parameter struct: fields with doc line, type, default and range. The struct gets
+/// `Default` (the paper's values), `set` by name, and a list for help texts.
+macro_rules! params {
+    ($(#[$doc:meta])* pub struct $name:ident {
+        $(#[doc = $pdoc:literal] $field:ident : $type:ty = $default:expr, $range:expr;)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub struct $name { $(#[doc = $pdoc] pub $field: $type,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($field: $default,)* }
+            }
+        }
+
+        impl $crate::settings::Params for $name {
+            fn infos(&self) -> Vec<$crate::settings::ParamInfo> {
+                vec![$($crate::settings::ParamInfo {
+                    name: stringify!($field),
+                    default: $crate::settings::Setting::show(self.$field),
+                    expected: <$type as $crate::settings::Setting>::expected(&$range),
+                    summary: $pdoc.trim().to_owned(),
+                },)*]
+            }
+            #[allow(unused_variables)] // `text`, where there is no parameter
+            fn set(&mut self, name: &str, text: &str) -> Result<(), $crate::settings::ParamError> {
+                match name {
+                    $(stringify!($field) => {
+                        self.$field = $crate::settings::read::<$type>(text, &$range)?;
+                        Ok(())
+                    })*
+                    _ => Err($crate::settings::unknown(name, &[$(stringify!($field)),*])),
+                }
+            }
+        }
+    };
+}
+pub(crate) use params;
+
+/// A set of named parameters.
+pub trait Params {
+    /// The parameters with their present values as defaults.
+    fn infos(&self) -> Vec<ParamInfo>;
+    /// Sets one of them from text.
+    fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
+}
+
+pub(crate) fn read<T: Setting>(text: &str, range: &T::Range) -> Result<T, ParamError> {
+    T::read(text, range)
+        .ok_or_else(|| ParamError::Value { value: text.to_owned(), expected: T::expected(range) })
+}
+
+pub(crate) fn unknown(name: &str, known: &[&str]) -> ParamError {
+    ParamError::Unknown { hint: hint(name, known) }
+}
+
+/// What to say about an unknown `name`: the nearest of the `known` ones, or all of them.
+pub fn hint(name: &str, known: &[&str]) -> String {
+    match nearest(name, known) {
+        Some(candidate) => format!("did you mean {candidate:?}?"),
+        None if known.is_empty() => "there are none here".to_owned(),
+        None => format!("known are {}", known.join(", ")),
+    }
+}
+
+/// The one of `known` that looks most like `name`, if any looks like it.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    known
+        .iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

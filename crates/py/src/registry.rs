@@ -1,0 +1,86 @@
+//! The registries as Python lists of dictionaries.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use shortflow_cc::settings::ParamInfo;
+use shortflow_cc::{TransportConfig, transports};
+use shortflow_sim::config::Entry;
+use shortflow_sim::queue::QueueKind;
+use shortflow_sim::scheme::schemes;
+use shortflow_sim::{topology, traffic};
+
+/// Everything that has a name: schemes, transports, queues, topologies, traffic, sizes.
+#[pyfunction]
+pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("schemes", list(py, schemes(), scheme_row)?)?;
+    all.set_item(
+        "transports",
+        list(py, transports(), |py, info| {
+            row(py, (info.name, info.summary, info.source), &transport_parameters(info.name, &[]))
+        })?,
+    )?;
+    all.set_item(
+        "queues",
+        list(py, QueueKind::ALL, |py, queue| {
+            let info = queue.info();
+            row(py, (info.name, info.summary, info.source), &[])
+        })?,
+    )?;
+    let entry = |py, entry: &Entry| row(py, (entry.name, entry.summary, entry.source), &entry.parameters);
+    all.set_item("topologies", list(py, &topology::topologies(), entry)?)?;
+    all.set_item("traffic", list(py, &traffic::traffic_kinds(), entry)?)?;
+    all.set_item("sizes", list(py, &traffic::sizes::sizes(), entry)?)?;
+    Ok(all)
+}
+
+fn list<'py, T>(
+    py: Python<'py>,
+    items: &[T],
+    row: impl Fn(Python<'py>, &T) -> PyResult<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, items.iter().map(|item| row(py, item)).collect::<PyResult<Vec<_>>>()?)
+}
+
+fn row<'py>(
+    py: Python<'py>,
+    (name, summary, source): (&str, &str, &str),
+    parameters: &[ParamInfo],
+) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("name", name)?;
+    row.set_item("summary", summary)?;
+    row.set_item("source", source)?;
+    let parameters = list(py, parameters, |py, parameter| {
+        let row = PyDict::new(py);
+        row.set_item("name", parameter.name)?;
+        row.set_item("default", &parameter.default)?;
+        row.set_item("expected", &parameter.expected)?;
+        row.set_item("summary", &parameter.summary)?;
+        Ok(row)
+    })?;
+    row.set_item("parameters", parameters)?;
+    Ok(row)
+}
+
+fn scheme_row<'py>(
+    py: Python<'py>,
+    scheme: &shortflow_sim::scheme::SchemeInfo,
+) -> PyResult<Bound<'py, PyDict>> {
+    let parameters = transport_parameters(scheme.transport, scheme.overrides);
+    let entry = row(py, (scheme.name, scheme.summary, scheme.source), &parameters)?;
+    entry.set_item("transport", scheme.transport)?;
+    entry.set_item("queue", scheme.queue.info().name)?;
+    Ok(entry)
+}
+
+/// The parameters of a registered transport, `overrides` as their defaults.
+fn transport_parameters(name: &str, overrides: &[(&str, &str)]) -> Vec<ParamInfo> {
+    let Ok(mut config) = TransportConfig::named(name) else { return Vec::new() };
+    for (parameter, value) in overrides {
+        if config.set(parameter, value).is_err() {
+            return Vec::new();
+        }
+    }
+    config.params()
+}

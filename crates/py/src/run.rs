@@ -1,0 +1,132 @@
+//! Running, watching and cancelling.
+
+use crate::scenario::{PyScenario, PyScheme, config_error};
+use crate::tables::{self, Table};
+use crate::{Cancelled, SimulationError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::simulation::{self, BYTES_PER_CONNECTION, Observer, RunError};
+use shortflow_units::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Cancels a run and tells how far it is, from any thread.
+#[pyclass(frozen, module = "shortflow._core")]
+#[derive(Default)]
+pub struct Control {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    now_ps: AtomicU64,
+    duration_ps: AtomicU64,
+}
+
+#[pymethods]
+impl Control {
+    #[new]
+    fn new() -> Self {
+        Control::default()
+    }
+
+    /// Ask the run to stop.
+    fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Simulated time over the duration, from 0 to 1.
+    fn fraction(&self) -> f64 {
+        let duration = self.shared.duration_ps.load(Ordering::Relaxed).max(1) as f64;
+        (self.shared.now_ps.load(Ordering::Relaxed) as f64 / duration).min(1.0)
+    }
+}
+
+struct Watch(Arc<Shared>);
+
+impl Observer for Watch {
+    fn tick(&mut self, now: Instant) -> bool {
+        self.0.now_ps.store(now.as_ps(), Ordering::Relaxed);
+        !self.0.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs `scheme` in `scenario`; other Python threads go on meanwhile.
+#[pyfunction]
+pub fn run(
+    py: Python<'_>,
+    scenario: &PyScenario,
+    scheme: &PyScheme,
+    seed: u64,
+    control: &Control,
+) -> PyResult<PyOutcome> {
+    let (setting, contender) = (Arc::clone(&scenario.inner), Arc::clone(&scheme.inner));
+    let shared = Arc::clone(&control.shared);
+    shared.duration_ps.store(setting.duration.as_ps(), Ordering::Relaxed);
+    let outcome = py.detach(|| simulation::run(&setting, &contender, seed, &mut Watch(shared)));
+    match outcome {
+        Ok(outcome) => Ok(PyOutcome { outcome, scenario: setting, scheme: contender.name.clone(), seed }),
+        Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
+        Err(error @ RunError::Route(_)) => Err(config_error(error)),
+        Err(error @ RunError::Conservation(_)) => Err(SimulationError::new_err(error.to_string())),
+    }
+}
+
+/// What a run left behind.
+#[pyclass(frozen, name = "Result", module = "shortflow._core")]
+pub struct PyOutcome {
+    outcome: Outcome,
+    scenario: Arc<Scenario>,
+    scheme: String,
+    seed: u64,
+}
+
+#[pymethods]
+impl PyOutcome {
+    /// The flow table.
+    fn flows(&self) -> PyResult<Table> {
+        tables::flows(&self.outcome, &self.scenario)
+    }
+
+    /// The samples.
+    fn samples(&self) -> PyResult<Table> {
+        tables::samples(&self.outcome, &self.scenario)
+    }
+
+    /// The ports.
+    fn ports(&self) -> PyResult<Table> {
+        tables::ports(&self.outcome, &self.scenario)
+    }
+
+    /// Provenance and totals.
+    fn meta<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let scenario = &self.scenario;
+        let totals = self.outcome.counters;
+        let counters = PyDict::new(py);
+        counters.set_item("events", totals.events)?;
+        counters.set_item("packet_hops", totals.packet_hops)?;
+        counters.set_item("packets_sent", totals.packets_sent)?;
+        counters.set_item("packets_delivered", totals.packets_delivered)?;
+        counters.set_item("packets_dropped", totals.packets_dropped)?;
+        counters.set_item("packets_in_flight", totals.packets_in_flight)?;
+        let meta = PyDict::new(py);
+        meta.set_item("scenario", &scenario.name)?;
+        meta.set_item("scheme", &self.scheme)?;
+        meta.set_item("seed", self.seed)?;
+        meta.set_item("digest", self.outcome.digest())?;
+        meta.set_item("version", crate::version())?;
+        meta.set_item("warmup_s", scenario.warmup.as_secs_f64())?;
+        meta.set_item("duration_s", scenario.duration.as_secs_f64())?;
+        meta.set_item("end_s", self.outcome.end.as_secs_f64())?;
+        let ports = scenario.measure.ports.iter().map(|&(from, to)| tables::port_name(scenario, from, to));
+        meta.set_item("measured_ports", ports.collect::<Vec<_>>())?;
+        meta.set_item("counters", counters)?;
+        meta.set_item("unfinished", totals.unfinished)?;
+        meta.set_item("connections_peak", totals.connections_peak)?;
+        meta.set_item("bytes_per_connection", BYTES_PER_CONNECTION)?;
+        Ok(meta)
+    }
+}

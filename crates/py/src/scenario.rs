@@ -1,0 +1,114 @@
+//! Scenario and scheme as Python objects.
+
+use crate::ConfigError;
+use pyo3::prelude::*;
+use shortflow_sim::config::Setting;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::Scheme;
+use std::path::Path;
+use std::sync::Arc;
+
+type Pairs = Vec<(String, String)>;
+type Resolved = Vec<(String, String, String)>;
+
+pub(crate) fn config_error(error: impl std::fmt::Display) -> PyErr {
+    ConfigError::new_err(error.to_string())
+}
+
+fn rows(settings: &[Setting]) -> Resolved {
+    settings
+        .iter()
+        .map(|setting| (setting.key.clone(), setting.value.clone(), setting.source.to_string()))
+        .collect()
+}
+
+/// A validated scenario.
+#[pyclass(frozen, name = "Scenario", module = "shortflow._core")]
+pub struct PyScenario {
+    pub(crate) inner: Arc<Scenario>,
+    text: String,
+    base_dir: String,
+    settings: Pairs,
+}
+
+impl PyScenario {
+    fn read(text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
+        let files = |file: &str| {
+            std::fs::read_to_string(Path::new(&base_dir).join(file)).map_err(|error| error.to_string())
+        };
+        let inner = Scenario::parse(&text, name, &settings, &files).map_err(config_error)?;
+        Ok(PyScenario { inner: Arc::new(inner), text, base_dir, settings })
+    }
+}
+
+#[pymethods]
+impl PyScenario {
+    /// Reads TOML text; file names in it are looked up in `base_dir`.
+    #[staticmethod]
+    fn parse(text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
+        PyScenario::read(text, name, base_dir, settings)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.inner.title
+    }
+
+    /// Every value as (key, value, source).
+    fn resolved(&self) -> Resolved {
+        rows(&self.inner.resolved)
+    }
+
+    /// One line per traffic entry on the load that it offers.
+    fn traffic_notes(&self) -> Vec<String> {
+        self.inner.notes.clone()
+    }
+
+    /// The same scenario with more settings.
+    fn with_settings(&self, settings: Pairs) -> PyResult<Self> {
+        let all = self.settings.iter().cloned().chain(settings).collect();
+        PyScenario::read(self.text.clone(), &self.inner.name, self.base_dir.clone(), all)
+    }
+}
+
+/// A scheme with all its parameters.
+#[pyclass(frozen, name = "Scheme", module = "shortflow._core")]
+pub struct PyScheme {
+    pub(crate) inner: Arc<Scheme>,
+}
+
+#[pymethods]
+impl PyScheme {
+    /// The scheme called `name`, with settings such as ("transport.g", "0.09").
+    #[staticmethod]
+    fn parse(name: &str, settings: Pairs) -> PyResult<Self> {
+        let inner = Scheme::named(name, &settings).map_err(config_error)?;
+        Ok(PyScheme { inner: Arc::new(inner) })
+    }
+
+    /// Whether the scheme called `name` has the parameter `key`.
+    #[staticmethod]
+    fn accepts(name: &str, key: &str) -> bool {
+        Scheme::accepts(name, key)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    #[getter]
+    fn summary(&self) -> &str {
+        &self.inner.summary
+    }
+
+    /// Every parameter as (key, value, source).
+    fn resolved(&self) -> Resolved {
+        rows(&self.inner.resolved)
+    }
+}

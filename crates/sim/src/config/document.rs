@@ -1,0 +1,245 @@
+//! [`Document`]: a scenario file after `--set` and `$name` have been applied, with the source of
+//! every value.
+
+use super::error::{ConfigError, RowError};
+use super::setting::{Setting, Source};
+use shortflow_cc::settings::hint;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use toml::{Table, Value};
+
+/// Reads a file that the scenario names: its text, or why it cannot be read.
+pub type Files<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
+/// A scenario file, ready to be read key by key.
+pub struct Document<'a> {
+    pub(super) root: Value,
+    /// Paths whose values were replaced, with their source; later entries win.
+    replaced: Vec<(String, Source)>,
+    pub(super) resolved: RefCell<Vec<Setting>>,
+    pub(super) files: &'a Files<'a>,
+}
+
+impl<'a> Document<'a> {
+    /// Parses `text`, the file called `name`, and applies `settings`. `plain_keys` are the keys
+    /// outside any table, which `--set` may name without a dot.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        settings: &[(String, String)],
+        plain_keys: &[&str],
+        files: &'a Files<'a>,
+    ) -> Result<Document<'a>, ConfigError> {
+        let mut root = text.parse::<Table>().map_err(|error| syntax_error(text, name, &error))?;
+        let mut parameters = take_parameters(&mut root)?;
+        let root = Value::Table(root);
+        let mut document = Document { root, replaced: Vec::new(), resolved: RefCell::default(), files };
+        for (key, value) in settings {
+            document.set(key, value_of(value), &mut parameters, plain_keys)?;
+        }
+        document.substitute(&parameters)?;
+        Ok(document)
+    }
+
+    /// Where the value at `path` came from.
+    pub(super) fn source(&self, path: &str) -> Source {
+        let covers =
+            |at: &str| path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let replaced = self.replaced.iter().rev().find(|(at, _)| covers(at));
+        replaced.map_or(Source::Scenario, |(_, source)| source.clone())
+    }
+
+    /// Everything that was read, in the order of reading.
+    pub fn into_resolved(self) -> Vec<Setting> {
+        self.resolved.into_inner()
+    }
+
+    fn set(
+        &mut self,
+        key: &str,
+        value: Value,
+        parameters: &mut Table,
+        plain_keys: &[&str],
+    ) -> Result<(), ConfigError> {
+        let bare = key.strip_prefix("parameters.").unwrap_or(key);
+        if let Some(parameter) = parameters.get_mut(bare) {
+            *parameter = value;
+            self.replaced.push((format!("parameters.{bare}"), Source::Set));
+            return Ok(());
+        }
+        if bare != key || !(key.contains('.') || plain_keys.contains(&key)) {
+            return Err(self.unknown_name(bare, parameters, plain_keys));
+        }
+        let steps: Vec<&str> = key.split('.').collect();
+        put(&mut self.root, &steps, value, "")?;
+        self.replaced.push((key.to_owned(), Source::Set));
+        Ok(())
+    }
+
+    /// A bare `--set` name that is neither a parameter nor a key. If some table has a key of that
+    /// name, its path is the best hint.
+    fn unknown_name(&self, name: &str, parameters: &Table, plain_keys: &[&str]) -> ConfigError {
+        let mut known: Vec<&str> = parameters.keys().map(String::as_str).collect();
+        known.extend(plain_keys);
+        let nested = leaf_paths("", &self.root).into_iter().find(|path| path.ends_with(&format!(".{name}")));
+        let hint = nested.map_or_else(|| hint(name, &known), |path| format!("did you mean {path:?}?"));
+        ConfigError::Unknown { key: name.to_owned(), what: "parameter", hint }
+    }
+
+    /// Replaces every `"$name"` by the parameter; a parameter that is not used is a mistake.
+    fn substitute(&mut self, parameters: &Table) -> Result<(), ConfigError> {
+        let mut substitution =
+            Substitution { parameters, used: BTreeSet::new(), replaced: &mut self.replaced };
+        substitution.visit("", &mut self.root)?;
+        let used = substitution.used;
+        if let Some(name) = parameters.keys().find(|name| !used.contains(*name)) {
+            let reason = format!("declared, but no value is \"${name}\"");
+            return Err(ConfigError::Impossible { key: format!("parameters.{name}"), reason });
+        }
+        for (name, value) in parameters {
+            let key = format!("parameters.{name}");
+            let source = self.source(&key);
+            self.resolved.get_mut().push(Setting { key, value: shown(value), source });
+        }
+        Ok(())
+    }
+}
+
+fn take_parameters(root: &mut Table) -> Result<Table, ConfigError> {
+    let parameters = match root.remove("parameters") {
+        None => return Ok(Table::new()),
+        Some(Value::Table(parameters)) => parameters,
+        Some(other) => return Err(not_a_table("parameters", &other)),
+    };
+    match parameters.keys().find(|name| !is_name(name)) {
+        None => Ok(parameters),
+        Some(name) => Err(ConfigError::Value {
+            key: "parameters".to_owned(),
+            value: format!("{name:?}"),
+            expected: "a parameter name such as \"load\" (letters, digits and \"_\")".to_owned(),
+        }),
+    }
+}
+
+struct Substitution<'a> {
+    parameters: &'a Table,
+    used: BTreeSet<String>,
+    replaced: &'a mut Vec<(String, Source)>,
+}
+
+impl Substitution<'_> {
+    fn visit(&mut self, path: &str, value: &mut Value) -> Result<(), ConfigError> {
+        match value {
+            Value::String(text) => {
+                let Some(name) = text.strip_prefix('$').filter(|name| is_name(name)).map(str::to_owned)
+                else {
+                    return Ok(());
+                };
+                *value = self.parameter(path, &name)?;
+                self.replaced.push((path.to_owned(), Source::Parameter(name.clone())));
+                self.used.insert(name);
+                Ok(())
+            }
+            Value::Table(table) => {
+                table.iter_mut().try_for_each(|(key, value)| self.visit(&join(path, key), value))
+            }
+            Value::Array(items) => items
+                .iter_mut()
+                .enumerate()
+                .try_for_each(|(i, value)| self.visit(&join(path, &(i + 1).to_string()), value)),
+            _ => Ok(()),
+        }
+    }
+
+    fn parameter(&self, path: &str, name: &str) -> Result<Value, ConfigError> {
+        self.parameters.get(name).cloned().ok_or_else(|| ConfigError::Unknown {
+            key: path.to_owned(),
+            what: "parameter",
+            hint: format!(
+                "\"${name}\": {}",
+                hint(name, &self.parameters.keys().map(String::as_str).collect::<Vec<_>>())
+            ),
+        })
+    }
+}
+
+/// The value that `--set KEY=text` gives: TOML if it is that, otherwise the text itself.
+pub(super) fn value_of(text: &str) -> Value {
+    let number = || text.trim().parse::<f64>().ok().map(Value::Float);
+    text.trim().parse().ok().or_else(number).unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// A value as the resolved list shows it: text without quotes.
+pub(super) fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A value as an error quotes it.
+pub(super) fn quoted(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Table(_) => "a table".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn not_a_table(key: &str, value: &Value) -> ConfigError {
+    ConfigError::Value { key: key.to_owned(), value: quoted(value), expected: "a table of keys".to_owned() }
+}
+
+/// Puts `value` where `steps` lead from `target`, which is at the path `at`. Numbers count entries of
+/// arrays from 1, as in `traffic.1.load`; tables that are not there yet are made.
+fn put(target: &mut Value, steps: &[&str], value: Value, at: &str) -> Result<(), ConfigError> {
+    let Some((step, rest)) = steps.split_first() else {
+        *target = value;
+        return Ok(());
+    };
+    let next = match target {
+        Value::Table(table) => table.entry(*step).or_insert_with(|| Value::Table(Table::new())),
+        Value::Array(items) => nth(items, step, at)?,
+        other => return Err(not_a_table(at, other)),
+    };
+    put(next, rest, value, &join(at, step))
+}
+
+/// The path of `key` inside the table at `path`; the top has no path.
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn nth<'t>(items: &'t mut [Value], number: &str, path: &str) -> Result<&'t mut Value, ConfigError> {
+    let count = items.len();
+    let index = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    index.and_then(|index| items.get_mut(index)).ok_or_else(|| ConfigError::Unknown {
+        key: format!("{path}.{number}"),
+        what: "entry",
+        hint: format!("known are {path}.1 to {path}.{count}"),
+    })
+}
+
+/// Paths of all values that are not tables themselves.
+fn leaf_paths(path: &str, value: &Value) -> Vec<String> {
+    match value {
+        Value::Table(table) => {
+            table.iter().flat_map(|(key, value)| leaf_paths(&join(path, key), value)).collect()
+        }
+        Value::Array(items) if items.iter().all(Value::is_table) => items
+            .iter()
+            .zip(1..)
+            .flat_map(|(value, i)| leaf_paths(&join(path, &i.to_string()), value))
+            .collect(),
+        _ => vec![path.to_owned()],
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn syntax_error(text: &str, file: &str, error: &toml::de::Error) -> ConfigError {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() as u64 + 1;
+    let reason = error.message().lines().collect::<Vec<_>>().join(", ");
+    ConfigError::File(vec![RowError { file: file.to_owned(), line, reason }])
+}

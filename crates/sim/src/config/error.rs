@@ -1,0 +1,80 @@
+//! [`ConfigError`]: what is wrong with the input, in a line that a user can act on.
+
+use std::fmt;
+
+/// Wrong input. The text of each variant is complete: key, value, expectation, nearest known name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A key, parameter or path that does not exist.
+    #[error("{key}: unknown {what}; {hint}")]
+    Unknown {
+        /// Path of the key.
+        key: String,
+        /// What it would have been: `key`, `parameter`, …
+        what: &'static str,
+        /// The nearest known name, or all of them.
+        hint: String,
+    },
+    /// A required key that is not there.
+    #[error("{key}: missing; expected {expected}")]
+    Missing {
+        /// Path of the key.
+        key: String,
+        /// What would have been accepted.
+        expected: String,
+    },
+    /// A value of the wrong type, without its unit, out of range or not in a list.
+    #[error("{key}: {value} is not {expected}")]
+    Value {
+        /// Path of the key.
+        key: String,
+        /// The value as it was written.
+        value: String,
+        /// What would have been accepted.
+        expected: String,
+    },
+    /// A value that is fine alone and impossible together with others.
+    #[error("{key}: {reason}")]
+    Impossible {
+        /// Path of the key.
+        key: String,
+        /// What it contradicts.
+        reason: String,
+    },
+    /// A file that cannot be read or is not TOML or CSV.
+    #[error("{}", RowError::join(.0))]
+    File(Vec<RowError>),
+}
+
+/// A line of a file, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowError {
+    /// The file.
+    pub file: String,
+    /// Line, from 1; 0 for the file as a whole.
+    pub line: u64,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl RowError {
+    /// So many rows are shown in full; the rest is counted.
+    const SHOWN: usize = 20;
+
+    fn join(rows: &[RowError]) -> String {
+        let mut lines: Vec<String> = rows.iter().take(Self::SHOWN).map(RowError::to_string).collect();
+        if let Some(more) = rows.len().checked_sub(Self::SHOWN).filter(|more| *more > 0) {
+            lines.push(format!("and {more} more wrong rows"));
+        }
+        lines.join("\n")
+    }
+}
+
+impl fmt::Display for RowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.file, self.reason),
+            line => write!(f, "{}:{line}: {}", self.file, self.reason),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! [`Kind`]: a row of a registry, chosen in a scenario file by `kind = "name"`.
+
+use super::error::ConfigError;
+use super::format::Choice;
+use super::reader::Reader;
+use shortflow_cc::settings::ParamInfo;
+
+/// Something that `kind` can name, and how to read it.
+pub struct Kind<F> {
+    /// Name that users type.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// Paper or RFC; may be empty.
+    pub source: &'static str,
+    /// Its keys.
+    pub parameters: fn() -> Vec<ParamInfo>,
+    /// Reads it from its table.
+    pub read: F,
+}
+
+/// A row of a registry as users see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Name that users type.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// Paper or RFC; may be empty.
+    pub source: &'static str,
+    /// Its keys.
+    pub parameters: Vec<ParamInfo>,
+}
+
+impl<F> Kind<F> {
+    /// The row that `kind` names in the table of `reader`.
+    pub fn chosen<'k>(kinds: &'k [Kind<F>], reader: &Reader) -> Result<&'k Kind<F>, ConfigError> {
+        let rows: Vec<(&str, &Kind<F>)> = kinds.iter().map(|kind| (kind.name, kind)).collect();
+        reader.required("kind", &Choice(&rows))
+    }
+
+    /// Fails if the table has keys that this kind does not know.
+    pub fn check_keys(&self, reader: &Reader) -> Result<(), ConfigError> {
+        reader.only(&(self.parameters)(), &["kind"])
+    }
+
+    /// The row as users see it.
+    pub fn entry(&self) -> Entry {
+        Entry { name: self.name, summary: self.summary, source: self.source, parameters: (self.parameters)() }
+    }
+}

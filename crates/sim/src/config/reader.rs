@@ -1,0 +1,145 @@
+//! [`Reader`]: one table of a scenario file, read key by key.
+
+use super::document::{Document, join, not_a_table, quoted, shown, value_of};
+use super::error::ConfigError;
+use super::format::Format;
+use super::setting::{Setting, Source};
+use shortflow_cc::settings::{ParamInfo, hint};
+use toml::{Table, Value};
+
+/// A table of a document. Every value read is remembered with its source.
+#[derive(Clone)]
+pub struct Reader<'d> {
+    document: &'d Document<'d>,
+    table: Option<&'d Table>,
+    path: String,
+}
+
+impl<'d> Reader<'d> {
+    /// The keys outside any table.
+    pub fn new(document: &'d Document<'d>) -> Reader<'d> {
+        Reader { document, table: document.root.as_table(), path: String::new() }
+    }
+
+    /// Fails on the first key that is neither one of `keys` nor one of `others`.
+    pub fn only(&self, keys: &[ParamInfo], others: &[&str]) -> Result<(), ConfigError> {
+        let known: Vec<&str> = keys.iter().map(|key| key.name).chain(others.iter().copied()).collect();
+        match self.keys().find(|key| !known.contains(key)) {
+            None => Ok(()),
+            Some(key) => {
+                Err(ConfigError::Unknown { key: self.path(key), what: "key", hint: hint(key, &known) })
+            }
+        }
+    }
+
+    /// The value of a key that must be there.
+    pub fn required<F: Format>(&self, key: &str, format: &F) -> Result<F::Value, ConfigError> {
+        self.optional(key, format)?
+            .ok_or_else(|| ConfigError::Missing { key: self.path(key), expected: format.expected() })
+    }
+
+    /// The value of a key, or `default` in the notation of `--set`.
+    pub fn or<F: Format>(&self, key: &str, default: &str, format: &F) -> Result<F::Value, ConfigError> {
+        match self.get(key) {
+            Some(value) => self.read(key, value, self.document.source(&self.path(key)), format),
+            None => self.read(key, &value_of(default), Source::Default, format),
+        }
+    }
+
+    /// The value of a key that may be absent.
+    pub fn optional<F: Format>(&self, key: &str, format: &F) -> Result<Option<F::Value>, ConfigError> {
+        let source = || self.document.source(&self.path(key));
+        self.get(key).map(|value| self.read(key, value, source(), format)).transpose()
+    }
+
+    /// Remembers what an absent key comes to where that depends on other keys.
+    pub fn defaulted(&self, key: &str, value: String) {
+        let setting = Setting { key: self.path(key), value, source: Source::Default };
+        self.document.resolved.borrow_mut().push(setting);
+    }
+
+    /// The table under `key`; an absent one reads as empty.
+    pub fn table(&self, key: &str) -> Result<Reader<'d>, ConfigError> {
+        self.below(key, self.get(key))
+    }
+
+    /// The table under `key`, if it is there.
+    pub fn optional_table(&self, key: &str) -> Result<Option<Reader<'d>>, ConfigError> {
+        self.get(key).map(|value| self.below(key, Some(value))).transpose()
+    }
+
+    /// The entries of an array of tables, `[[key]]`; an absent one has none.
+    pub fn tables(&self, key: &str) -> Result<Vec<Reader<'d>>, ConfigError> {
+        let items = match self.get(key) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err(self.bad(key, &format!("a list of tables, each begun with [[{key}]]"))),
+        };
+        items.iter().zip(1..).map(|(item, i)| self.below(&format!("{key}.{i}"), Some(item))).collect()
+    }
+
+    /// The text of the file that the value of `key` names.
+    pub fn file(&self, key: &str, name: &str) -> Result<String, ConfigError> {
+        (self.document.files)(name)
+            .map_err(|reason| self.impossible(key, format!("cannot read {name:?}: {reason}")))
+    }
+
+    /// An error about the value of `key`.
+    pub fn bad(&self, key: &str, expected: &str) -> ConfigError {
+        let value = self.get(key).map_or_else(|| "the default".to_owned(), quoted);
+        ConfigError::Value { key: self.path(key), value, expected: expected.to_owned() }
+    }
+
+    /// An error about the value of `key` together with others.
+    pub fn impossible(&self, key: &str, reason: impl Into<String>) -> ConfigError {
+        ConfigError::Impossible { key: self.path(key), reason: reason.into() }
+    }
+
+    /// The full path of `key`.
+    pub fn path(&self, key: &str) -> String {
+        join(&self.path, key)
+    }
+
+    /// The path of the table itself.
+    pub fn place(&self) -> &str {
+        &self.path
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &'d str> {
+        self.table.into_iter().flat_map(|table| table.keys()).map(String::as_str)
+    }
+
+    fn get(&self, key: &str) -> Option<&'d Value> {
+        self.table?.get(key)
+    }
+
+    fn below(&self, key: &str, value: Option<&'d Value>) -> Result<Reader<'d>, ConfigError> {
+        let path = self.path(key);
+        let table = match value {
+            None => None,
+            Some(Value::Table(table)) => Some(table),
+            Some(other) => return Err(not_a_table(&path, other)),
+        };
+        Ok(Reader { document: self.document, table, path })
+    }
+
+    fn read<F: Format>(
+        &self,
+        key: &str,
+        value: &Value,
+        source: Source,
+        format: &F,
+    ) -> Result<F::Value, ConfigError> {
+        let key = self.path(key);
+        match format.read(value) {
+            Some(read) => {
+                self.document.resolved.borrow_mut().push(Setting { key, value: shown(value), source });
+                Ok(read)
+            }
+            None => {
+                let expected = format.expected_instead_of(value);
+                Err(ConfigError::Value { key, value: quoted(value), expected })
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! [`Setting`]: a value that a run uses, and where it came from.
+
+use std::fmt;
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody gave one.
+    Default,
+    /// The scenario file.
+    Scenario,
+    /// The definition of the scheme.
+    Scheme,
+    /// A `--set KEY=VALUE` of this run.
+    Set,
+    /// The scenario parameter of this name.
+    Parameter(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Default => f.write_str("default"),
+            Source::Scenario => f.write_str("scenario"),
+            Source::Scheme => f.write_str("scheme"),
+            Source::Set => f.write_str("--set"),
+            Source::Parameter(name) => write!(f, "parameter {name}"),
+        }
+    }
+}
+
+/// One resolved value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Path of the key, for example `traffic.1.load`.
+    pub key: String,
+    /// The value as text, with its unit.
+    pub value: String,
+    /// Where it came from.
+    pub source: Source,
+}

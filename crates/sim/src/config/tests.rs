@@ -1,0 +1,149 @@
+//! `--set`, parameters and errors of the file as a whole.
+
+use super::*;
+
+/// Reads `toml` with `read`, with no settings and no files.
+pub(crate) fn read_toml<T>(
+    toml: &str,
+    read: impl FnOnce(Reader) -> Result<T, ConfigError>,
+) -> Result<T, ConfigError> {
+    read_with(toml, &[], read)
+}
+
+fn read_with<T>(
+    toml: &str,
+    settings: &[(&str, &str)],
+    read: impl FnOnce(Reader) -> Result<T, ConfigError>,
+) -> Result<T, ConfigError> {
+    let settings: Vec<(String, String)> =
+        settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let no_files = |_: &str| Err("no such file".to_owned());
+    let document = Document::parse(toml, "test.toml", &settings, &["duration"], &no_files)?;
+    read(Reader::new(&document))
+}
+
+const TOML: &str = "
+duration = '2s'
+[parameters]
+load = 0.2
+[topology]
+rate = '1Gbps'
+[[traffic]]
+load = '$load'
+[[traffic]]
+sizes = { kind = 'fixed' }
+";
+
+/// `traffic.1.load`, `topology.rate` and where the former came from.
+fn read_load_and_rate(settings: &[(&str, &str)]) -> Result<(f64, String, Source), ConfigError> {
+    let toml = TOML.to_owned();
+    let settings: Vec<(String, String)> =
+        settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let no_files = |_: &str| Err("no such file".to_owned());
+    let document = Document::parse(&toml, "test.toml", &settings, &["duration"], &no_files)?;
+    let top = Reader::new(&document);
+    let load = top.tables("traffic")?[0].required("load", &Positive(10.0))?;
+    let rate = top.table("topology")?.required("rate", &RATE)?.to_string();
+    let resolved = document.resolved.take();
+    let source = resolved.into_iter().find(|setting| setting.key == "traffic.1.load").map(|setting| setting.source);
+    Ok((load, rate, source.unwrap_or(Source::Default)))
+}
+
+fn error(settings: &[(&str, &str)]) -> String {
+    read_load_and_rate(settings).unwrap_err().to_string()
+}
+
+fn text_error(toml: &str) -> String {
+    read_toml(toml, |_| Ok(())).unwrap_err().to_string()
+}
+
+#[test]
+fn parameters_stand_for_values() {
+    let parameter = Source::Parameter("load".to_owned());
+    assert_eq!(read_load_and_rate(&[]).unwrap(), (0.2, "1Gbps".to_owned(), parameter.clone()));
+    assert_eq!(read_load_and_rate(&[("load", "0.4")]).unwrap().0, 0.4);
+    assert_eq!(read_load_and_rate(&[("parameters.load", "1")]).unwrap(), (1.0, "1Gbps".to_owned(), parameter));
+}
+
+#[test]
+fn paths_replace_values_and_numbers_count_entries() {
+    // The parameter is then unused, which is only an error if it was declared.
+    let toml = "[topology]\nrate = '1Gbps'\n[[traffic]]\nload = 1\n[[traffic]]\nload = 2";
+    let loads = |settings: &[(&str, &str)]| {
+        read_with(toml, settings, |top| {
+            top.tables("traffic")?.iter().map(|entry| entry.required("load", &Positive(10.0))).collect::<Result<Vec<_>, _>>()
+        })
+    };
+    assert_eq!(loads(&[("traffic.2.load", "0.5")]).unwrap(), [1.0, 0.5]);
+    assert_eq!(read_load_and_rate(&[("topology.rate", "10Gbps")]).unwrap().1, "10Gbps");
+    assert_eq!(loads(&[("traffic.3.load", "1")]).unwrap_err().to_string(), "traffic.3: unknown entry; known are traffic.1 to traffic.2");
+    assert!(loads(&[("traffic.0.load", "1")]).is_err() && loads(&[("traffic.first.load", "1")]).is_err());
+}
+
+#[test]
+fn new_tables_may_be_set() {
+    let value = read_with("", &[("host.buffer", "9pkt")], |top| top.table("host")?.required("buffer", &OCCUPANCY));
+    assert_eq!(value.unwrap().to_string(), "9pkt");
+}
+
+#[test]
+fn a_value_is_toml_or_else_text() {
+    use super::document::value_of;
+    for (text, toml) in [("0.4", "0.4"), ("3", "3"), ("true", "true"), ("[1, 2]", "[1, 2]"), (".5", "0.5")] {
+        assert_eq!(value_of(text).to_string(), toml);
+    }
+    for text in ["1Gbps", "0-19", "all", "", "1\nother = 2", "[1"] {
+        assert_eq!(value_of(text).as_str(), Some(text));
+    }
+    assert_eq!(value_of("{ kind = 'fixed' }").get("kind").and_then(toml::Value::as_str), Some("fixed"));
+}
+
+#[test]
+fn a_wrong_name_is_answered_with_the_nearest_one() {
+    assert_eq!(error(&[("laod", "0.4")]), "laod: unknown parameter; did you mean \"load\"?");
+    assert_eq!(error(&[("rate", "2Gbps")]), "rate: unknown parameter; did you mean \"topology.rate\"?");
+    assert_eq!(error(&[("durations", "2s")]), "durations: unknown parameter; did you mean \"duration\"?");
+    assert_eq!(error(&[("parameters.laod", "1")]), "laod: unknown parameter; did you mean \"load\"?");
+    assert_eq!(error(&[("", "1")]), ": unknown parameter; known are load, duration");
+    assert_eq!(error(&[("duration.x", "1")]), "duration: \"2s\" is not a table of keys");
+    assert_eq!(error(&[("topology.rate", "$lod")]), "topology.rate: unknown parameter; \"$lod\": did you mean \"load\"?");
+}
+
+#[test]
+fn values_out_of_range_name_key_value_and_expectation() {
+    assert_eq!(error(&[("load", "-1")]), "traffic.1.load: -1 is not a number above 0 and at most 10");
+    assert_eq!(error(&[("load", "nan")]), "traffic.1.load: nan is not a number above 0 and at most 10");
+    let wrong_rate = error(&[("topology.rate", "-1Gbps")]);
+    assert!(wrong_rate.starts_with("topology.rate: \"-1Gbps\" is not a positive rate such as \"1Gbps\""), "{wrong_rate}");
+    assert!(error(&[("topology.rate", "5")]).starts_with("topology.rate: 5 is not a positive rate"));
+}
+
+#[test]
+fn parameters_must_be_used_and_well_named() {
+    assert_eq!(error(&[("traffic.1.load", "0.3")]), "parameters.load: declared, but no value is \"$load\"");
+    assert!(text_error("[parameters]\n'a b' = 1").starts_with("parameters: \"a b\" is not a parameter name"));
+    assert_eq!(text_error("parameters = 3"), "parameters: 3 is not a table of keys");
+}
+
+#[test]
+fn a_title_may_begin_with_a_dollar_sign() {
+    let title = read_toml("title = '$5 switches'", |top| top.required("title", &Text("a title")));
+    assert_eq!(title.unwrap(), "$5 switches");
+}
+
+#[test]
+fn syntax_errors_name_file_and_line() {
+    let error = text_error("a = 1\nb = = 2\n");
+    assert!(error.starts_with("test.toml:2: "), "{error}");
+    assert!(!error.contains('\n'), "{error}");
+    let error = text_error("a = 1\na = 2\n");
+    assert!(error.starts_with("test.toml:2: duplicate key"), "{error}");
+}
+
+#[test]
+fn many_wrong_rows_are_counted_rather_than_listed() {
+    let row = |line| RowError { file: "x.csv".to_owned(), line, reason: "wrong".to_owned() };
+    let text = ConfigError::File((1..=25).map(row).collect()).to_string();
+    assert_eq!(text.lines().count(), 21);
+    assert!(text.ends_with("x.csv:20: wrong\nand 5 more wrong rows"), "{text}");
+}

@@ -1,0 +1,19 @@
+//! A deterministic packet-level simulator of data-centre transports.
+//!
+//! A [`Scenario`](scenario::Scenario) says what happens, a [`Scheme`](scheme::Scheme) says what
+//! answers, a seed fixes every draw; [`simulation::run`] turns the three into an
+//! [`Outcome`](outcome::Outcome). Nothing here reads a clock, a file or an environment variable.
+
+pub mod config;
+pub mod engine;
+pub mod net;
+pub mod outcome;
+pub mod probe;
+pub mod queue;
+pub mod scenario;
+pub mod scheme;
+pub mod simulation;
+pub mod tcp;
+pub mod theory;
+pub mod topology;
+pub mod traffic;

@@ -1,0 +1,177 @@
+//! Ports and routes together: packets go in at a host and come out at a host.
+
+use super::{FaultInjector, Packet, Port, RouteError, Routes, Window};
+use crate::engine::{EventQueue, Pack, Seeds};
+use crate::queue::{Backlog, Queue, droptail::DropTail};
+use crate::scenario::Scenario;
+use crate::scheme::Scheme;
+use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
+
+/// Everything that happens in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The packet at the head of this port's wire reaches the other end.
+    Arrive(PortId),
+    /// The retransmission timer of a connection may have expired.
+    Retransmit(ConnId),
+    /// The delayed-ACK timer of a connection may have expired.
+    DelayedAck(ConnId),
+    /// The next flow of this traffic source starts.
+    FlowStart(u32),
+    /// Probes take a sample.
+    Sample,
+    /// The warm-up ends.
+    WarmUpEnd,
+    /// The measured time ends.
+    MeasureEnd,
+}
+
+/// The three bits above a 29-bit number say which event it is.
+impl Pack for Event {
+    #[inline]
+    fn pack(self) -> u32 {
+        let (tag, number) = match self {
+            Event::Arrive(port) => (0, port.0),
+            Event::Retransmit(conn) => (1, conn.0),
+            Event::DelayedAck(conn) => (2, conn.0),
+            Event::FlowStart(source) => (3, source),
+            Event::Sample => (4, 0),
+            Event::WarmUpEnd => (5, 0),
+            Event::MeasureEnd => (6, 0),
+        };
+        tag << 29 | number
+    }
+
+    #[inline]
+    fn unpack(bits: u32) -> Event {
+        let number = bits & ((1 << 29) - 1);
+        match bits >> 29 {
+            0 => Event::Arrive(PortId(number)),
+            1 => Event::Retransmit(ConnId(number)),
+            2 => Event::DelayedAck(ConnId(number)),
+            3 => Event::FlowStart(number),
+            4 => Event::Sample,
+            5 => Event::WarmUpEnd,
+            _ => Event::MeasureEnd,
+        }
+    }
+}
+
+/// The network of a run.
+#[derive(Debug, Clone)]
+pub struct Network {
+    ports: Vec<Port>,
+    routes: Routes,
+    is_host: Vec<bool>,
+    sent: u64,
+    delivered: u64,
+    hops: u64,
+}
+
+impl Network {
+    /// The network of `scenario` with the queues of `scheme`. Hosts have drop-tail queues.
+    pub fn new(scenario: &Scenario, scheme: &Scheme, seeds: Seeds) -> Result<Network, RouteError> {
+        let graph = &scenario.graph;
+        let mut salts = seeds.stream("ecmp", 0);
+        let routes = Routes::new(graph, graph.nodes.iter().map(|_| salts.bits()).collect())?;
+        let window = Window { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
+        let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
+        let ports = directions.enumerate().map(|(index, (link, from, to))| {
+            let at_host = graph.nodes[from.index()].is_host;
+            let exact = scenario.measure.ports.first() == Some(&(from, to));
+            let faults = FaultInjector::new(&scenario.faults, exact, seeds.stream("faults", index));
+            let queue = match at_host {
+                true => Queue::DropTail(DropTail::with_buffer(scenario.host.buffer)),
+                false => scheme.queue.build(&scenario.switch),
+            };
+            Port::new((from, to), (link.rate, link.delay), queue, faults.filter(|_| !at_host), window)
+        });
+        let is_host = graph.nodes.iter().map(|node| node.is_host).collect();
+        Ok(Network { ports: ports.collect(), routes, is_host, sent: 0, delivered: 0, hops: 0 })
+    }
+
+    /// Sends a packet from `host`.
+    #[inline]
+    pub fn send(&mut self, events: &mut EventQueue<Event>, host: HostId, mut packet: Packet) {
+        self.sent += 1;
+        self.forward(events, NodeId(host.0), &mut packet);
+    }
+
+    /// Moves the packet at the head of `port`'s wire on, or returns it if it has reached its host.
+    #[inline]
+    pub fn arrive(&mut self, events: &mut EventQueue<Event>, port: PortId) -> Option<Packet> {
+        let sender = &mut self.ports[port.index()];
+        let node = sender.to;
+        let (mut packet, next) = sender.arrive()?;
+        if let Some(at) = next {
+            events.schedule(at, Event::Arrive(port));
+        }
+        self.hops += 1;
+        if self.is_host[node.index()] {
+            self.delivered += 1;
+            return Some(packet);
+        }
+        self.forward(events, node, &mut packet);
+        None
+    }
+
+    #[inline]
+    fn forward(&mut self, events: &mut EventQueue<Event>, node: NodeId, packet: &mut Packet) {
+        let Some(port) = self.routes.next(node, packet.to, packet.ordinal) else { return };
+        if let Some(at) = self.ports[port.index()].enqueue(events.now(), packet) {
+            events.schedule(at, Event::Arrive(port));
+        }
+    }
+
+    /// Rate and delay of every link that connection `ordinal` crosses from `source` to `to`.
+    pub fn path(&self, source: HostId, to: HostId, ordinal: u32) -> Vec<(Rate, Span)> {
+        let mut node = NodeId(source.0);
+        let mut path = Vec::new();
+        while let Some(port) = self.routes.next(node, to, ordinal) {
+            let port = &self.ports[port.index()];
+            path.push(port.link());
+            node = port.to;
+        }
+        path
+    }
+
+    /// The ports, two a link.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// The port from one node to another.
+    pub fn port_between(&self, (from, to): (NodeId, NodeId)) -> Option<PortId> {
+        self.ports.iter().position(|port| (port.from, port.to) == (from, to)).map(PortId::from)
+    }
+
+    /// The backlog of a port now.
+    pub fn backlog(&mut self, port: PortId, now: Instant) -> Backlog {
+        self.ports[port.index()].backlog(now)
+    }
+
+    /// Packets that hosts have sent.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Packets that hosts have received.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Packets dropped anywhere.
+    pub fn dropped(&self) -> u64 {
+        self.ports.iter().map(|port| port.counters().dropped_full + port.counters().dropped_fault).sum()
+    }
+
+    /// Packets queued or on a wire.
+    pub fn in_flight(&self) -> u64 {
+        self.ports.iter().map(|port| port.in_flight() as u64).sum()
+    }
+
+    /// Links crossed by packets.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+}

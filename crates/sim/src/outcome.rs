@@ -1,0 +1,173 @@
+//! What a run leaves behind: tables, counters and a digest of them all.
+
+use crate::probe::Sample;
+use sha2::{Digest, Sha256};
+use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
+
+/// One flow.
+#[derive(Debug, Clone)]
+pub struct FlowRow {
+    /// Sending host.
+    pub source: HostId,
+    /// Receiving host.
+    pub destination: HostId,
+    /// Traffic class.
+    pub class: ClassId,
+    /// Bytes to send; [`Bytes::MAX`] for a backlogged flow.
+    pub size: Bytes,
+    /// When the first byte was handed to the transport.
+    pub start: Instant,
+    /// When the last byte was acknowledged.
+    pub finish: Option<Instant>,
+    /// Completion time on an empty network with an unlimited window.
+    pub ideal: Option<Span>,
+    /// Time allowed from start to finish.
+    pub deadline: Option<Span>,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// Data packets that arrived with a CE mark.
+    pub marks: u32,
+    /// Data packets that arrived, duplicates included.
+    pub packets: u64,
+    /// Their time in queues.
+    pub waited: Span,
+    /// Bytes acknowledged.
+    pub acked: Bytes,
+    /// Bytes acknowledged within the measured time.
+    pub acked_in_window: Bytes,
+}
+
+impl FlowRow {
+    /// Flow completion time.
+    pub fn fct(&self) -> Option<Span> {
+        self.finish.map(|finish| finish.since(self.start))
+    }
+
+    /// Completion time over the ideal one.
+    pub fn slowdown(&self) -> Option<f64> {
+        Some(self.fct()?.as_secs_f64() / self.ideal?.as_secs_f64())
+    }
+
+    /// Whether the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` where
+    /// there is no deadline or the run ended before it.
+    pub fn missed(&self, end: Instant) -> Option<bool> {
+        let deadline = self.start + self.deadline?;
+        match self.finish {
+            Some(finish) => Some(finish > deadline),
+            None => (end > deadline).then_some(true),
+        }
+    }
+}
+
+/// One port of a switch or host.
+#[derive(Debug, Clone)]
+pub struct PortRow {
+    /// Sending node.
+    pub from: NodeId,
+    /// Receiving node.
+    pub to: NodeId,
+    /// Link rate.
+    pub rate: Rate,
+    /// Bytes accepted for sending, in the whole run.
+    pub tx_bytes: Bytes,
+    /// Packets accepted for sending, in the whole run.
+    pub tx_packets: u64,
+    /// Packets dropped, in the whole run.
+    pub drops: u64,
+    /// Packets marked, in the whole run.
+    pub marks: u64,
+    /// Time average of the backlog, in packets, over the measured time.
+    pub mean_packets: f64,
+    /// Largest backlog in packets, in the measured time.
+    pub max_packets: u32,
+    /// Time average of the backlog, in bytes.
+    pub mean_bytes: f64,
+    /// Largest backlog in bytes.
+    pub max_bytes: Bytes,
+    /// Share of the measured time in which the link was busy.
+    pub utilisation: f64,
+}
+
+/// Totals of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Events handled.
+    pub events: u64,
+    /// Links crossed by packets.
+    pub packet_hops: u64,
+    /// Packets that hosts sent.
+    pub packets_sent: u64,
+    /// Packets that hosts received.
+    pub packets_delivered: u64,
+    /// Packets dropped.
+    pub packets_dropped: u64,
+    /// Packets queued or on a wire at the end.
+    pub packets_in_flight: u64,
+    /// Finite flows that were not done at the end.
+    pub unfinished: u64,
+    /// Most connections that were open at once.
+    pub connections_peak: u64,
+}
+
+/// The result of a run.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Flows in order of arrival.
+    pub flows: Vec<FlowRow>,
+    /// Samples in order of time.
+    pub samples: Vec<Sample>,
+    /// Ports in order of links.
+    pub ports: Vec<PortRow>,
+    /// Totals.
+    pub counters: Counters,
+    /// When the run ended.
+    pub end: Instant,
+}
+
+impl Outcome {
+    /// SHA-256 over all that the run measured: equal for equal scenario, scheme and seed on any machine.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for row in &self.flows {
+            hash_flow(&mut hash, row);
+        }
+        for row in &self.ports {
+            for word in [row.tx_bytes.get(), row.tx_packets, row.drops, row.marks, row.max_bytes.get()] {
+                hash.update(word.to_le_bytes());
+            }
+            for real in [row.mean_packets, row.mean_bytes, row.utilisation] {
+                hash.update(real.to_bits().to_le_bytes());
+            }
+        }
+        for sample in &self.samples {
+            hash.update(sample.at.as_ps().to_le_bytes());
+            hash.update(sample.value.to_bits().to_le_bytes());
+        }
+        let totals = &self.counters;
+        for word in [totals.events, totals.packet_hops, totals.packets_sent, totals.packets_dropped] {
+            hash.update(word.to_le_bytes());
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn hash_flow(hash: &mut Sha256, row: &FlowRow) {
+    let words = [
+        u64::from(row.source.0),
+        u64::from(row.destination.0),
+        row.size.get(),
+        row.start.as_ps(),
+        row.finish.map_or(u64::MAX, Instant::as_ps),
+        u64::from(row.retransmits),
+        u64::from(row.timeouts),
+        u64::from(row.marks),
+        row.waited.as_ps(),
+        row.acked.get(),
+        row.acked_in_window.get(),
+    ];
+    for word in words {
+        hash.update(word.to_le_bytes());
+    }
+}

@@ -1,0 +1,48 @@
+//! Step marking — [DCTCP10] §3.1: a packet that finds the instantaneous backlog above K is marked.
+//! The same as RED with both thresholds at K and a weight of one.
+//!
+//! | symbol | field |
+//! |---|---|
+//! | K | `mark_above`, in packets or bytes |
+//!
+//! Deviation: the backlog that is compared with K is what the arriving packet finds, the packet in
+//! transmission included and the arriving one not.
+
+use super::{Backlog, DropReason, QueueDiscipline, QueueInfo, Verdict};
+use crate::net::Packet;
+use crate::scenario::SwitchSpec;
+use shortflow_units::{Instant, Occupancy};
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "step-ecn",
+    summary: "first in, first out; marks ECN-capable packets that find the backlog above K",
+    source: "DCTCP, SIGCOMM 2010",
+};
+
+/// Step marking with a finite buffer.
+#[derive(Debug, Clone)]
+pub struct StepEcn {
+    buffer: Occupancy,
+    mark_above: Occupancy,
+}
+
+impl StepEcn {
+    /// The discipline of a port of `switch`.
+    pub fn new(switch: &SwitchSpec) -> Self {
+        StepEcn { buffer: switch.buffer, mark_above: switch.mark_above }
+    }
+}
+
+impl QueueDiscipline for StepEcn {
+    #[inline]
+    fn arrive(&mut self, _: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
+        if !found.has_room(packet.wire_size(), self.buffer) {
+            return Verdict::Dropped(DropReason::BufferFull);
+        }
+        if found.is_above(self.mark_above) && packet.mark() {
+            return Verdict::Marked;
+        }
+        Verdict::Queued
+    }
+}

@@ -1,0 +1,259 @@
+//! [`Scenario`]: topology, traffic, duration and what to measure. It names no scheme, so every
+//! scheme can run in it. It is read and validated once; a value of this type can be run.
+
+mod checks;
+#[cfg(test)]
+mod tests;
+
+use crate::config::{
+    ANY_TIME, ConfigError, Document, Entry, Files, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, ParamInfo,
+    Reader, Setting, Text, Unless, keys,
+};
+use crate::topology::{self, Graph};
+use crate::traffic::{self, Context, Traffic};
+use shortflow_units::{Bytes, NodeId, Occupancy, Span};
+use std::ops::RangeInclusive;
+
+/// A validated scenario.
+#[derive(Debug)]
+pub struct Scenario {
+    /// Name that users type.
+    pub name: String,
+    /// One line on what it is.
+    pub title: String,
+    /// Arrivals stop and time-based metrics end here.
+    pub duration: Span,
+    /// The time before, and flows started before, do not count.
+    pub warmup: Span,
+    /// After `duration` the run goes on until every finite flow is done, but no longer than this.
+    pub drain: Span,
+    /// The network.
+    pub graph: Graph,
+    /// Switch ports.
+    pub switch: SwitchSpec,
+    /// Host ports.
+    pub host: HostSpec,
+    /// TCP of every host.
+    pub tcp: TcpSpec,
+    /// Names of traffic classes, indexed by [`ClassId`](shortflow_units::ClassId).
+    pub classes: Vec<String>,
+    /// Traffic entries in the order of the file.
+    pub traffic: Vec<Box<dyn Traffic>>,
+    /// What is recorded.
+    pub measure: Measure,
+    /// Injected losses and marks.
+    pub faults: Faults,
+    /// Every value with its source.
+    pub resolved: Vec<Setting>,
+    /// One line per traffic entry on the load that it offers.
+    pub notes: Vec<String>,
+}
+
+keys! {
+    /// The keys outside any table.
+    struct RunKeys {
+        /// one line on what the scenario is
+        title: String = required, Text("a line on what the scenario is");
+        /// arrivals stop and time-based metrics end here
+        duration: Span = required, POSITIVE_TIME;
+        /// the time before, and flows started before, do not count
+        warmup: Span = "0s", ANY_TIME;
+        /// after duration the run goes on until every finite flow is done, but no longer than this
+        drain: Span = "2s", ANY_TIME;
+    }
+}
+
+keys! {
+    /// Switch ports.
+    #[derive(Copy)]
+    pub struct SwitchSpec {
+        /// what a port holds
+        pub buffer: Occupancy = required, OCCUPANCY;
+        /// K: queues that mark do so when an arriving packet finds more than this
+        pub mark_above: Occupancy = required, OCCUPANCY;
+    }
+}
+
+keys! {
+    /// Host ports.
+    #[derive(Copy)]
+    pub struct HostSpec {
+        /// what a port holds
+        pub buffer: Occupancy = "unlimited", OCCUPANCY;
+    }
+}
+
+keys! {
+    /// TCP of every host.
+    #[derive(Copy)]
+    pub struct TcpSpec {
+        /// payload of a full segment
+        pub mss: Bytes = "1460B", Bytes::new(1)..=Bytes::new(65_000);
+        /// headers of every packet
+        pub header: Bytes = "40B", Bytes::new(1)..=Bytes::new(500);
+        /// initial window, in segments
+        pub initial_window: f64 = "2", 1.0..=1000.0;
+        /// smallest retransmission timeout
+        pub rto_min: Span = "10ms", POSITIVE_TIME;
+        /// largest retransmission timeout
+        pub rto_max: Span = "60s", POSITIVE_TIME;
+        /// timeout before the first round-trip sample; auto: three base round trips, at least rto_min
+        pub initial_rto: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+        /// tick of the retransmission clock; 0ps for a continuous one
+        pub clock_granularity: Span = "0ps", ANY_TIME;
+        /// segments per ACK; 1 turns delayed ACKs off
+        pub ack_every: u32 = "1", 1..=64u32;
+        /// longest time an ACK is delayed
+        pub ack_delay: Span = "500us", POSITIVE_TIME;
+        /// receive window, in segments
+        pub receive_window: f64 = "unlimited", SegmentWindow;
+        /// whether new connections exchange SYN and SYN-ACK first
+        pub handshake: bool = "false", Flag;
+        /// whether ACKs with ECN-Echo may open the window
+        pub grow_on_marked_acks: bool = "false", Flag;
+    }
+}
+
+keys! {
+    /// What to record, before ports are looked up.
+    struct MeasureKeys {
+        /// ports whose queue is followed; unless given, the port to the host that all traffic goes
+        /// to, or all switch ports
+        ports: Option<Vec<String>> = optional, ListOf(Text("a port"), "a list of ports such as [\"s0->h22\"]");
+        /// sampling interval
+        sample_every: Option<Span> = "off", Unless("off", POSITIVE_TIME);
+    }
+}
+
+/// What is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// Ports whose queue is followed, as (sending node, receiving node).
+    pub ports: Vec<(NodeId, NodeId)>,
+    /// Sampling interval; `None` = no samples.
+    pub sample_every: Option<Span>,
+}
+
+keys! {
+    /// Injected losses and marks.
+    pub struct Faults {
+        /// probability that a switch port loses a data packet
+        pub loss: f64 = "0", 0.0..=0.9;
+        /// probability that a switch port marks a data packet
+        pub mark: f64 = "0", 0.0..=1.0;
+        /// data packets lost on arrival at the first measured port, by ordinal from 1
+        pub drop_data: Vec<u64> = "[]", ORDINALS;
+        /// data packets marked on arrival at the first measured port, by ordinal from 1
+        pub mark_data: Vec<u64> = "[]", ORDINALS;
+    }
+}
+
+const ORDINALS: ListOf<RangeInclusive<u64>> = ListOf(1..=u64::MAX, "a list of whole numbers from 1");
+
+/// A number of segments such as `"1256pkt"`, or `"unlimited"`, which reads as infinity.
+struct SegmentWindow;
+
+impl Format for SegmentWindow {
+    type Value = f64;
+    fn read(&self, value: &toml::Value) -> Option<f64> {
+        match OCCUPANCY.read(value)? {
+            Occupancy::Packets(segments) if segments > 0 => Some(f64::from(segments)),
+            Occupancy::Unlimited => Some(f64::INFINITY),
+            Occupancy::Packets(_) | Occupancy::Bytes(_) => None,
+        }
+    }
+    fn expected(&self) -> String {
+        "a window in segments such as \"1256pkt\", or \"unlimited\"".to_owned()
+    }
+}
+
+/// The tables of a scenario whose keys do not depend on a kind.
+const TABLES: &[Table] = &[
+    Table { name: "switch", summary: "ports of every switch", parameters: SwitchSpec::parameters },
+    Table { name: "host", summary: "ports of every host", parameters: HostSpec::parameters },
+    Table { name: "tcp", summary: "TCP of every host", parameters: TcpSpec::parameters },
+    Table { name: "measure", summary: "what is recorded", parameters: MeasureKeys::parameters },
+    Table { name: "faults", summary: "injected losses and marks", parameters: Faults::parameters },
+];
+
+struct Table {
+    name: &'static str,
+    summary: &'static str,
+    parameters: fn() -> Vec<ParamInfo>,
+}
+
+/// The keys of a scenario that do not depend on a kind: those outside any table, then table by
+/// table.
+pub fn tables() -> Vec<Entry> {
+    let entry = |table: &Table| Entry {
+        name: table.name,
+        summary: table.summary,
+        source: "",
+        parameters: (table.parameters)(),
+    };
+    let top = Table { name: "", summary: "keys outside any table", parameters: RunKeys::parameters };
+    std::iter::once(&top).chain(TABLES).map(entry).collect()
+}
+
+impl Scenario {
+    /// Reads and validates a scenario. `settings` are `--set` pairs, `files` reads a file that the
+    /// scenario names.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        settings: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, ConfigError> {
+        let plain_keys: Vec<&str> = RunKeys::parameters().iter().map(|key| key.name).collect();
+        let document = Document::parse(text, name, settings, &plain_keys, files)?;
+        let mut scenario = Scenario::read(&Reader::new(&document), name)?;
+        scenario.resolved = document.into_resolved();
+        Ok(scenario)
+    }
+
+    fn read(top: &Reader, name: &str) -> Result<Scenario, ConfigError> {
+        let kinds = ["topology", "traffic"];
+        let tables: Vec<&str> = kinds.into_iter().chain(TABLES.iter().map(|table| table.name)).collect();
+        top.only(&RunKeys::parameters(), &tables)?;
+        for table in TABLES {
+            top.table(table.name)?.only(&(table.parameters)(), &[])?;
+        }
+        let run = RunKeys::read(top)?;
+        let graph = topology::read(&top.table("topology")?)?.build();
+        let switch = SwitchSpec::read(&top.table("switch")?)?;
+        let host = HostSpec::read(&top.table("host")?)?;
+        let tcp = TcpSpec::read(&top.table("tcp")?)?;
+        checks::times(top, &run, &tcp)?;
+        checks::buffers(top, &switch, &host, &tcp)?;
+
+        let mut context = Context::new(&graph, run.duration, tcp.mss);
+        let entries = checks::traffic_entries(top)?;
+        let traffic =
+            entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<_, _>>()?;
+        checks::packets(top, context.packets)?;
+        let measure = checks::measure(&top.table("measure")?, &context)?;
+        let mut faults = Faults::read(&top.table("faults")?)?;
+        faults.drop_data.sort_unstable();
+        faults.mark_data.sort_unstable();
+        let Context { classes, notes, .. } = context;
+        let RunKeys { title, duration, warmup, drain } = run;
+        let (name, resolved) = (name.to_owned(), Vec::new());
+        Ok(Scenario {
+            name,
+            title,
+            duration,
+            warmup,
+            drain,
+            graph,
+            switch,
+            host,
+            tcp,
+            classes,
+            traffic,
+            measure,
+            faults,
+            resolved,
+            notes,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! What no key can know alone.
+
+use super::{HostSpec, Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
+use crate::config::{ConfigError, Reader};
+use crate::topology::Graph;
+use crate::traffic::Context;
+use shortflow_cc::settings::hint;
+use shortflow_units::{Bytes, NodeId, Occupancy};
+
+/// Warm-up within the run, timeouts in order.
+pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), ConfigError> {
+    if run.warmup >= run.duration {
+        let reason = format!("{} is not before duration = {}: nothing would count", run.warmup, run.duration);
+        return Err(top.impossible("warmup", reason));
+    }
+    let reader = top.table("tcp")?;
+    if tcp.rto_min > tcp.rto_max {
+        return Err(
+            reader.impossible("rto_min", format!("{} is above rto_max = {}", tcp.rto_min, tcp.rto_max))
+        );
+    }
+    match tcp.initial_rto.filter(|rto| *rto > tcp.rto_max) {
+        None => Ok(()),
+        Some(rto) => {
+            Err(reader.impossible("initial_rto", format!("{rto} is above rto_max = {}", tcp.rto_max)))
+        }
+    }
+}
+
+/// Every buffer holds a packet, and the switch can mark before it drops.
+pub(super) fn buffers(
+    top: &Reader,
+    switch: &SwitchSpec,
+    host: &HostSpec,
+    tcp: &TcpSpec,
+) -> Result<(), ConfigError> {
+    let packet = tcp.mss + tcp.header;
+    holds_a_packet(&top.table("switch")?, switch.buffer, packet)?;
+    holds_a_packet(&top.table("host")?, host.buffer, packet)?;
+    let marks_too_late = match (switch.mark_above, switch.buffer) {
+        (Occupancy::Packets(k), Occupancy::Packets(buffer)) => k >= buffer,
+        (Occupancy::Bytes(k), Occupancy::Bytes(buffer)) => k >= buffer,
+        _ => false,
+    };
+    if !marks_too_late {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} is not below switch.buffer = {}, so nothing would be marked",
+        switch.mark_above, switch.buffer
+    );
+    Err(top.table("switch")?.impossible("mark_above", reason))
+}
+
+fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
+    let too_small = match buffer {
+        Occupancy::Packets(packets) => packets == 0,
+        Occupancy::Bytes(bytes) => bytes < packet,
+        Occupancy::Unlimited => false,
+    };
+    if !too_small {
+        return Ok(());
+    }
+    Err(reader
+        .impossible("buffer", format!("{buffer} cannot hold a packet of {packet} (tcp.mss + tcp.header)")))
+}
+
+/// The `[[traffic]]` entries, at least one.
+pub(super) fn traffic_entries<'d>(top: &Reader<'d>) -> Result<Vec<Reader<'d>>, ConfigError> {
+    let entries = top.tables("traffic")?;
+    if entries.is_empty() {
+        let expected = "at least one [[traffic]] entry".to_owned();
+        return Err(ConfigError::Missing { key: "traffic".to_owned(), expected });
+    }
+    Ok(entries)
+}
+
+/// A run of more packets than this would take hours: almost surely a slip of the unit.
+const MOST_PACKETS: f64 = 1e9;
+
+/// The traffic fits into a run.
+pub(super) fn packets(top: &Reader, packets: f64) -> Result<(), ConfigError> {
+    if packets <= MOST_PACKETS {
+        return Ok(());
+    }
+    let reason =
+        format!("the traffic needs about {packets:.1e} data packets until then; at most 1e9 are accepted");
+    Err(top.impossible("duration", reason))
+}
+
+/// More samples per port than this fill the memory.
+const MOST_SAMPLES: u64 = 10_000_000;
+
+/// Looks up the measured ports.
+pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, ConfigError> {
+    let keys = MeasureKeys::read(reader)?;
+    let samples = keys.sample_every.map_or(0, |every| context.duration.as_ps() / every.as_ps());
+    if samples > MOST_SAMPLES {
+        let reason =
+            format!("{samples} samples until duration = {}; at most 1e7 are accepted", context.duration);
+        return Err(reader.impossible("sample_every", reason));
+    }
+    let ports = match keys.ports {
+        None => {
+            let ports = default_ports(context);
+            reader.defaulted("ports", ports_text(&ports, context.graph));
+            ports
+        }
+        Some(names) if names.is_empty() => return Err(reader.impossible("ports", "[] names no port")),
+        Some(names) => {
+            names.iter().map(|name| port(name, context.graph, reader)).collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Measure { ports, sample_every: keys.sample_every })
+}
+
+/// The port to the host that all traffic goes to, or all switch ports.
+fn default_ports(context: &Context) -> Vec<(NodeId, NodeId)> {
+    let graph = context.graph;
+    let from_switch = |(from, _): &(NodeId, NodeId)| !graph.nodes[from.index()].is_host;
+    let mut ports: Vec<(NodeId, NodeId)> = graph
+        .links
+        .iter()
+        .flat_map(|link| [(link.a, link.b), (link.b, link.a)])
+        .filter(from_switch)
+        .collect();
+    if let (Some(only), 1) = (context.destinations.first(), context.destinations.len()) {
+        ports.retain(|(_, to)| to.index() == only.index());
+    }
+    ports
+}
+
+fn ports_text(ports: &[(NodeId, NodeId)], graph: &Graph) -> String {
+    match ports {
+        [(from, to)] => format!("[\"{}->{}\"]", graph.name(*from), graph.name(*to)),
+        several => format!("all {} switch ports", several.len()),
+    }
+}
+
+fn port(name: &str, graph: &Graph, reader: &Reader) -> Result<(NodeId, NodeId), ConfigError> {
+    let ends = name.split_once("->").map(|(from, to)| (from.trim(), to.trim()));
+    let (from, to) = ends.ok_or_else(|| reader.bad("ports", "a list of ports such as [\"s0->h22\"]"))?;
+    let node = |name: &str| {
+        graph.node_named(name).ok_or_else(|| {
+            let names: Vec<&str> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
+            let hint = if names.len() > 30 {
+                "hosts are h0, h1, …, switches s0, …".to_owned()
+            } else {
+                hint(name, &names)
+            };
+            reader.impossible("ports", format!("there is no node {name:?}; {hint}"))
+        })
+    };
+    let port = (node(from)?, node(to)?);
+    if graph.linked(port.0, port.1) {
+        return Ok(port);
+    }
+    Err(reader.impossible("ports", format!("no link leads from {from} to {to}")))
+}

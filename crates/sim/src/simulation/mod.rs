@@ -1,0 +1,65 @@
+//! A run: scenario × scheme × seed → outcome.
+
+mod connections;
+mod world;
+
+use crate::net::RouteError;
+use crate::outcome::{Counters, Outcome};
+use crate::scenario::Scenario;
+use crate::scheme::Scheme;
+use shortflow_units::Instant;
+use world::World;
+
+/// Bytes that an open connection takes in the table, both ends together.
+pub const BYTES_PER_CONNECTION: usize = size_of::<connections::Connection>();
+
+/// Looks on while a run goes on.
+pub trait Observer {
+    /// Called every few thousand events; `false` stops the run.
+    fn tick(&mut self, now: Instant) -> bool;
+}
+
+/// Lets a run go on undisturbed.
+#[derive(Debug, Clone, Copy)]
+pub struct Unattended;
+
+impl Observer for Unattended {
+    fn tick(&mut self, _: Instant) -> bool {
+        true
+    }
+}
+
+/// Why a run gave no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// Hosts without a path between them.
+    #[error("topology: {0}")]
+    Route(#[from] RouteError),
+    /// The observer stopped it.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// A defect of the simulator: packets appeared or vanished.
+    #[error(
+        "packets are not conserved: {} sent, but {} delivered + {} dropped + {} in flight",
+        .0.packets_sent, .0.packets_delivered, .0.packets_dropped, .0.packets_in_flight
+    )]
+    Conservation(Counters),
+}
+
+/// Runs `scheme` in `scenario` with the random draws of `seed`.
+pub fn run(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
+    let mut world = World::new(scenario, scheme, seed)?;
+    world.run(observer)?;
+    let outcome = world.finish();
+    let counters = &outcome.counters;
+    let accounted = counters.packets_delivered + counters.packets_dropped + counters.packets_in_flight;
+    if counters.packets_sent != accounted {
+        return Err(RunError::Conservation(*counters));
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,390 @@
+//! Everything that changes during a run, and the loop that changes it.
+
+use super::connections::{Connections, Fired};
+use super::{Observer, RunError};
+use crate::engine::{EventQueue, Seeds};
+use crate::net::{Event, Kind, Network, Packet};
+use crate::outcome::{Counters, FlowRow, Outcome, PortRow};
+use crate::probe::{ClassMeter, Sample, Subject};
+use crate::scenario::Scenario;
+use crate::scheme::Scheme;
+use crate::tcp::{Egress, Message};
+use crate::theory::fct::ideal_fct;
+use crate::traffic::{Arrival, Arrivals, ConnectionUse};
+use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate, Span};
+use std::collections::BTreeMap;
+
+/// Events between two looks at the observer.
+const TICK: u64 = 8192;
+
+struct Source {
+    arrivals: Box<dyn Arrivals>,
+    next: Option<Arrival>,
+}
+
+pub(super) struct World<'a> {
+    scenario: &'a Scenario,
+    scheme: &'a Scheme,
+    events: EventQueue<Event>,
+    network: Network,
+    connections: Connections,
+    persistent: BTreeMap<(usize, HostId, HostId, u32), ConnId>,
+    sources: Vec<Source>,
+    flows: Vec<FlowRow>,
+    backlogged: Vec<(ConnId, FlowId)>,
+    measured: Vec<PortId>,
+    samples: Vec<Sample>,
+    meter: ClassMeter,
+    handled: u64,
+    /// Finite flows that are not done.
+    pending: u64,
+    measure_end: Instant,
+    measuring_over: bool,
+}
+
+/// The port of a host, as its TCP sees it.
+struct Outbox<'a> {
+    network: &'a mut Network,
+    events: &'a mut EventQueue<Event>,
+    host: HostId,
+}
+
+impl Egress for Outbox<'_> {
+    #[inline]
+    fn send(&mut self, packet: Packet) {
+        self.network.send(self.events, self.host, packet);
+    }
+}
+
+impl<'a> World<'a> {
+    pub(super) fn new(scenario: &'a Scenario, scheme: &'a Scheme, seed: u64) -> Result<Self, RunError> {
+        let seeds = Seeds::new(seed);
+        let network = Network::new(scenario, scheme, seeds)?;
+        let start = |(index, traffic): (usize, &Box<dyn crate::traffic::Traffic>)| Source {
+            arrivals: traffic.start(seeds, index),
+            next: None,
+        };
+        let mut world = World {
+            measured: scenario.measure.ports.iter().filter_map(|&ends| network.port_between(ends)).collect(),
+            meter: ClassMeter::new(scenario.classes.len()),
+            sources: scenario.traffic.iter().enumerate().map(start).collect(),
+            scenario,
+            scheme,
+            events: EventQueue::new(),
+            network,
+            connections: Connections::default(),
+            persistent: BTreeMap::new(),
+            flows: Vec::new(),
+            backlogged: Vec::new(),
+            samples: Vec::new(),
+            handled: 0,
+            pending: 0,
+            measure_end: Instant::ZERO + scenario.duration,
+            measuring_over: false,
+        };
+        world.events.schedule(Instant::ZERO + scenario.warmup, Event::WarmUpEnd);
+        world.events.schedule(world.measure_end, Event::MeasureEnd);
+        if scenario.measure.sample_every.is_some() {
+            world.events.schedule(Instant::ZERO, Event::Sample);
+        }
+        for index in 0..world.sources.len() {
+            world.schedule_next_flow(index);
+        }
+        Ok(world)
+    }
+
+    /// Handles events until the measured time is over and every finite flow is done, or until the
+    /// drain is over too.
+    pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let limit = self.measure_end + self.scenario.drain;
+        while let Some(event) = self.events.next(limit) {
+            self.handle(event);
+            self.handled += 1;
+            if self.measuring_over && self.pending == 0 {
+                break;
+            }
+            if self.handled % TICK == 0 && !observer.tick(self.events.now()) {
+                return Err(RunError::Cancelled);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Arrive(port) => {
+                if let Some(packet) = self.network.arrive(&mut self.events, port) {
+                    self.receive(&packet);
+                }
+            }
+            Event::Retransmit(conn) => self.on_retransmit_timer(conn),
+            Event::DelayedAck(conn) => self.on_delayed_ack_timer(conn),
+            Event::FlowStart(source) => self.start_flow(source as usize),
+            Event::Sample => self.sample(),
+            Event::WarmUpEnd => {
+                self.for_each_message(|message, snd_una| message.acked_at_start = message.acked(snd_una))
+            }
+            Event::MeasureEnd => {
+                self.for_each_message(|message, snd_una| message.acked_at_end = Some(message.acked(snd_una)));
+                self.measuring_over = true;
+            }
+        }
+    }
+
+    /// A packet reaches its host. Late packets of closed connections end here.
+    #[inline]
+    fn receive(&mut self, packet: &Packet) {
+        let now = self.events.now();
+        let tcp = &self.scenario.tcp;
+        let Some(connection) = self.connections.get(packet.conn, packet.ordinal) else { return };
+        let (network, events) = (&mut self.network, &mut self.events);
+        match packet.kind {
+            Kind::Data => {
+                let mut out = Outbox { network, events, host: connection.destination };
+                connection.receiver.on_data(now, packet, tcp, &mut out);
+                if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
+                    self.events.schedule(at, Event::DelayedAck(packet.conn));
+                }
+            }
+            Kind::Ack => {
+                let before = connection.sender.snd_una();
+                let mut out = Outbox { network, events, host: connection.source };
+                connection.sender.on_ack(now, packet, tcp, &mut out);
+                let acked = connection.sender.snd_una() - before;
+                if let Some(class) = connection.sender.class() {
+                    self.meter.count(class, acked);
+                }
+                self.settle(packet.conn);
+            }
+            Kind::Syn => {
+                let mut out = Outbox { network, events, host: connection.destination };
+                connection.receiver.on_syn(tcp, &mut out);
+            }
+            Kind::SynAck => {
+                let mut out = Outbox { network, events, host: connection.source };
+                connection.sender.on_syn_ack(now, tcp, &mut out);
+                self.settle(packet.conn);
+            }
+        }
+    }
+
+    /// After a sender has acted: records finished flows, closes or keeps the connection, arms the timer.
+    #[inline]
+    fn settle(&mut self, conn: ConnId) {
+        let connection = self.connections.slot(conn);
+        if let Some(at) = connection.retransmit.arm(connection.sender.timer()) {
+            self.events.schedule(at, Event::Retransmit(conn));
+        }
+        let mut finished = false;
+        while let Some(message) = self.connections.slot(conn).sender.take_finished() {
+            self.record(conn, &message, Some(self.events.now()));
+            self.pending -= 1;
+            finished = true;
+        }
+        let connection = self.connections.slot(conn);
+        if finished && connection.sender.is_idle() && !connection.persistent {
+            self.connections.close(conn);
+        }
+    }
+
+    /// Writes what a message has become into its row.
+    fn record(&mut self, conn: ConnId, message: &Message, finish: Option<Instant>) {
+        let connection = self.connections.slot(conn);
+        let seen = connection.receiver.take_seen();
+        let snd_una = connection.sender.snd_una();
+        let row = &mut self.flows[message.flow.index()];
+        row.finish = finish;
+        row.retransmits = message.retransmits;
+        row.timeouts = message.timeouts;
+        row.marks = seen.marks;
+        row.packets = seen.packets;
+        row.waited = seen.waited;
+        row.acked = Bytes::new(message.acked(snd_una));
+        row.acked_in_window = message.acked_in_window(snd_una);
+    }
+
+    fn on_retransmit_timer(&mut self, conn: ConnId) {
+        let now = self.events.now();
+        let connection = self.connections.slot(conn);
+        if connection.ordinal == u32::MAX {
+            return;
+        }
+        if connection.retransmit.fire(now, connection.sender.timer()) == Fired::Due {
+            let mut out =
+                Outbox { network: &mut self.network, events: &mut self.events, host: connection.source };
+            connection.sender.on_timeout(now, &self.scenario.tcp, &mut out);
+        }
+        self.settle(conn);
+    }
+
+    fn on_delayed_ack_timer(&mut self, conn: ConnId) {
+        let now = self.events.now();
+        let connection = self.connections.slot(conn);
+        if connection.ordinal == u32::MAX {
+            return;
+        }
+        if connection.delayed_ack.fire(now, connection.receiver.timer()) == Fired::Due {
+            let mut out =
+                Outbox { network: &mut self.network, events: &mut self.events, host: connection.destination };
+            connection.receiver.on_timer(&self.scenario.tcp, &mut out);
+        }
+        if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
+            self.events.schedule(at, Event::DelayedAck(conn));
+        }
+    }
+
+    fn schedule_next_flow(&mut self, index: usize) {
+        let source = &mut self.sources[index];
+        source.next = source.arrivals.next().filter(|arrival| arrival.at < self.measure_end);
+        if let Some(arrival) = &source.next {
+            self.events.schedule(arrival.at, Event::FlowStart(index as u32));
+        }
+    }
+
+    fn start_flow(&mut self, index: usize) {
+        if let Some(arrival) = self.sources[index].next.take() {
+            let conn = self.connection_for(index, &arrival);
+            self.push_message(conn, &arrival);
+            self.settle(conn);
+        }
+        self.schedule_next_flow(index);
+    }
+
+    fn connection_for(&mut self, index: usize, arrival: &Arrival) -> ConnId {
+        let key = match arrival.connection {
+            ConnectionUse::New => None,
+            ConnectionUse::Persistent(n) => Some((index, arrival.source, arrival.destination, n)),
+        };
+        if let Some(conn) = key.and_then(|key| self.persistent.get(&key)) {
+            return *conn;
+        }
+        let ends = (arrival.source, arrival.destination);
+        let path = self.network.path(ends.0, ends.1, self.connections.next_ordinal());
+        let tcp = &self.scenario.tcp;
+        let initial_rto = tcp.initial_rto.unwrap_or_else(|| {
+            let mss = tcp.mss;
+            tcp.rto_min.max(ideal_fct(mss, mss, tcp.header, &path).times(3))
+        });
+        let conn = self.connections.open(ends, key.is_some(), self.scheme, tcp, initial_rto);
+        if let Some(key) = key {
+            self.persistent.insert(key, conn);
+        }
+        conn
+    }
+
+    fn push_message(&mut self, conn: ConnId, arrival: &Arrival) {
+        let now = self.events.now();
+        let tcp = &self.scenario.tcp;
+        let flow = FlowId::from(self.flows.len());
+        let connection = self.connections.slot(conn);
+        let path = self.network.path(arrival.source, arrival.destination, connection.ordinal);
+        let backlogged = arrival.size == Bytes::MAX;
+        let deadline = arrival.deadline.map(|allowed| now + allowed);
+        connection.sender.push(flow, arrival.class, arrival.size, deadline);
+        let mut out = Outbox { network: &mut self.network, events: &mut self.events, host: arrival.source };
+        connection.sender.start(now, tcp, &mut out);
+        self.flows.push(FlowRow {
+            source: arrival.source,
+            destination: arrival.destination,
+            class: arrival.class,
+            size: arrival.size,
+            start: now,
+            finish: None,
+            ideal: (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path)),
+            deadline: arrival.deadline,
+            retransmits: 0,
+            timeouts: 0,
+            marks: 0,
+            packets: 0,
+            waited: Span::ZERO,
+            acked: Bytes::ZERO,
+            acked_in_window: Bytes::ZERO,
+        });
+        if backlogged {
+            self.backlogged.push((conn, flow));
+        } else {
+            self.pending += 1;
+        }
+    }
+
+    fn for_each_message(&mut self, mut act: impl FnMut(&mut Message, u64)) {
+        for connection in self.connections.iter_mut() {
+            let snd_una = connection.sender.snd_una();
+            connection.sender.messages_mut().for_each(|message| act(message, snd_una));
+        }
+    }
+
+    fn sample(&mut self) {
+        let at = self.events.now();
+        for &port in &self.measured {
+            let backlog = self.network.backlog(port, at);
+            let packets =
+                Sample { at, subject: Subject::QueuePackets(port), value: f64::from(backlog.packets) };
+            let bytes = Sample { at, subject: Subject::QueueBytes(port), value: backlog.bytes.as_f64() };
+            self.samples.extend([packets, bytes]);
+        }
+        self.meter.sample(at, &mut self.samples);
+        for &(conn, flow) in &self.backlogged {
+            let (window, alpha) = self.connections.slot(conn).sender.state();
+            self.samples.push(Sample { at, subject: Subject::Cwnd(flow), value: window.cwnd });
+            self.samples.extend(alpha.map(|value| Sample { at, subject: Subject::Alpha(flow), value }));
+        }
+        if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
+            && at <= self.measure_end
+        {
+            self.events.schedule(at, Event::Sample);
+        }
+    }
+
+    /// Closes the books: rows of unfinished flows, ports, totals.
+    pub(super) fn finish(mut self) -> Outcome {
+        self.record_unfinished();
+        let length = self.measure_end.since(Instant::ZERO + self.scenario.warmup).as_secs_f64();
+        let counters = Counters {
+            events: self.handled,
+            packet_hops: self.network.hops(),
+            packets_sent: self.network.sent(),
+            packets_delivered: self.network.delivered(),
+            packets_dropped: self.network.dropped(),
+            packets_in_flight: self.network.in_flight(),
+            unfinished: self.pending,
+            connections_peak: self.connections.peak(),
+        };
+        let ports = self.network.ports().iter().map(|port| port_row(port, length)).collect();
+        Outcome { flows: self.flows, samples: self.samples, ports, counters, end: self.events.now() }
+    }
+
+    fn record_unfinished(&mut self) {
+        let open: Vec<(ConnId, Message)> = self
+            .connections
+            .iter_mut()
+            .flat_map(|connection| {
+                let conn = connection.sender.conn();
+                connection.sender.messages_mut().map(move |message| (conn, *message)).collect::<Vec<_>>()
+            })
+            .collect();
+        for (conn, message) in open {
+            self.record(conn, &message, None);
+        }
+    }
+}
+
+fn port_row(port: &crate::net::Port, seconds: f64) -> PortRow {
+    let counters = port.counters();
+    let rate: Rate = port.link().0;
+    PortRow {
+        from: port.from,
+        to: port.to,
+        rate,
+        tx_bytes: counters.accepted_bytes,
+        tx_packets: counters.accepted,
+        drops: counters.dropped_full + counters.dropped_fault,
+        marks: counters.marked,
+        mean_packets: counters.packet_time.as_secs_f64() / seconds,
+        max_packets: counters.peak.packets,
+        mean_bytes: counters.byte_time as f64 / 1e12 / seconds,
+        max_bytes: counters.peak.bytes,
+        utilisation: counters.busy.as_secs_f64() / seconds,
+    }
+}

@@ -1,0 +1,77 @@
+//! ECN — RFC 3168: one cut per window of data at the sender, a latched echo at the receiver.
+
+/// The sender's side (§6.1.2): when an ECN-Echo counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CutOnce {
+    until: u64,
+    announce: bool,
+}
+
+impl CutOnce {
+    /// True if an ECN-Echo on an ACK up to `snd_una` asks for a cut: the data of the last one has left.
+    #[inline]
+    pub fn is_due(&self, snd_una: u64) -> bool {
+        snd_una > self.until
+    }
+
+    /// The window was cut, by ECN or by loss; no further ECN cut before `snd_nxt` is acknowledged.
+    pub fn on_cut(&mut self, snd_nxt: u64) {
+        self.until = snd_nxt;
+        self.announce = true;
+    }
+
+    /// True once after each cut: the next new segment carries CWR.
+    #[inline]
+    pub fn take_cwr(&mut self) -> bool {
+        std::mem::take(&mut self.announce)
+    }
+}
+
+/// The receiver's side (§6.1.3): ECN-Echo on every ACK from a CE mark until CWR arrives.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LatchedEcho {
+    latched: bool,
+}
+
+impl LatchedEcho {
+    /// A data packet arrives. CWR answers an earlier echo, so a mark on the same packet counts anew.
+    #[inline]
+    pub fn on_data(&mut self, ce: bool, cwr: bool) {
+        if cwr {
+            self.latched = false;
+        }
+        self.latched |= ce;
+    }
+
+    /// The ECN-Echo flag of an ACK sent now.
+    #[inline]
+    pub fn ece(&self) -> bool {
+        self.latched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_echo_lasts_until_cwr() {
+        let mut echo = LatchedEcho::default();
+        echo.on_data(true, false);
+        echo.on_data(false, false);
+        assert!(echo.ece());
+        echo.on_data(false, true);
+        assert!(!echo.ece());
+        echo.on_data(true, true);
+        assert!(echo.ece(), "marked after the cut");
+    }
+
+    #[test]
+    fn one_cut_per_window_of_data() {
+        let mut cut = CutOnce::default();
+        assert!(cut.is_due(1460));
+        cut.on_cut(14_600);
+        assert!(!cut.is_due(14_600) && cut.is_due(14_601));
+        assert!(cut.take_cwr() && !cut.take_cwr());
+    }
+}

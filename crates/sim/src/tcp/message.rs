@@ -1,0 +1,61 @@
+//! Messages: what an application hands to a connection. A message is a flow of the flow table.
+
+use shortflow_units::{Bytes, ClassId, FlowId, Instant};
+use std::ops::Range;
+
+/// Bytes `start..end` of a connection's stream. Segments never span two messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Message {
+    /// Row of the flow table.
+    pub flow: FlowId,
+    /// Class of the flow.
+    pub class: ClassId,
+    /// First byte in the stream.
+    pub start: u64,
+    /// One past the last byte; `u64::MAX` for a backlogged flow.
+    pub end: u64,
+    /// When the last byte should be acknowledged.
+    pub deadline: Option<Instant>,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// Bytes acknowledged when the measured time began.
+    pub acked_at_start: u64,
+    /// Bytes acknowledged when the measured time ended, once it has.
+    pub acked_at_end: Option<u64>,
+}
+
+impl Message {
+    /// A message of which nothing has been acknowledged.
+    pub fn new(flow: FlowId, class: ClassId, bytes: Range<u64>, deadline: Option<Instant>) -> Message {
+        let Range { start, end } = bytes;
+        Message {
+            flow,
+            class,
+            start,
+            end,
+            deadline,
+            retransmits: 0,
+            timeouts: 0,
+            acked_at_start: 0,
+            acked_at_end: None,
+        }
+    }
+
+    /// Bytes acknowledged, when everything below `snd_una` is.
+    pub fn acked(&self, snd_una: u64) -> u64 {
+        snd_una.min(self.end).saturating_sub(self.start)
+    }
+
+    /// Bytes acknowledged within the measured time.
+    pub fn acked_in_window(&self, snd_una: u64) -> Bytes {
+        let end = self.acked_at_end.unwrap_or_else(|| self.acked(snd_una));
+        Bytes::new(end.saturating_sub(self.acked_at_start))
+    }
+
+    /// True for a flow that never ends.
+    pub fn is_backlogged(&self) -> bool {
+        self.end == u64::MAX
+    }
+}

@@ -1,0 +1,39 @@
+//! A packet-level TCP, one RFC a file.
+//!
+//! | file | document |
+//! |---|---|
+//! | [`sender`] | RFC 5681 fast retransmit and the order of events on an ACK |
+//! | [`transmit`] | RFC 5681, RFC 6675: what may be sent now |
+//! | [`newreno`] | RFC 6582 |
+//! | [`scoreboard`] | RFC 2018, RFC 6675 |
+//! | [`rto`] | RFC 6298 |
+//! | [`ecn`] | RFC 3168 |
+//! | [`exact_echo`] | RFC 8257 §3.2 |
+//! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4 |
+//!
+//! Not modelled: limited transmit, early retransmit, tail-loss probes, PRR, timestamps, window
+//! scaling, FIN, and the bytes of the SACK option.
+
+pub mod ecn;
+pub mod exact_echo;
+pub mod message;
+pub mod newreno;
+pub mod receiver;
+pub mod rto;
+pub mod scoreboard;
+pub mod sender;
+#[cfg(test)]
+mod testing;
+mod transmit;
+
+pub use message::Message;
+pub use receiver::Receiver;
+pub use sender::{Identity, Sender};
+
+use crate::net::Packet;
+
+/// Where an end host puts packets.
+pub trait Egress {
+    /// Hands a packet to the host's port.
+    fn send(&mut self, packet: Packet);
+}

@@ -1,0 +1,57 @@
+//! NewReno fast recovery — RFC 6582 §3.2.
+//!
+//! The RFC inflates cwnd during recovery. Here cwnd keeps its meaning and the inflation is a number
+//! of its own, so that probes and laws see the true window. A full ACK leaves cwnd at ssthresh (the
+//! second option of step 3).
+
+/// How far the usable window exceeds cwnd during recovery, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Inflation {
+    bytes: u64,
+    partial_acks: u32,
+}
+
+impl Inflation {
+    /// Step 2: three segments have left the network.
+    pub fn enter(mss: u64) -> Inflation {
+        Inflation { bytes: 3 * mss, partial_acks: 0 }
+    }
+
+    /// Step 3: one more has.
+    pub fn on_duplicate(&mut self, mss: u64) {
+        self.bytes += mss;
+    }
+
+    /// Step 5, partial ACK: deflates by what it acknowledged and adds back one segment. Tells whether
+    /// the retransmission timer restarts: only on the first one (the impatient variant).
+    pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
+        self.bytes = self.bytes.saturating_sub(acked);
+        if acked >= mss {
+            self.bytes += mss;
+        }
+        self.partial_acks += 1;
+        self.partial_acks == 1
+    }
+
+    /// Bytes that may be sent beyond cwnd.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_duplicates_one_more_and_a_partial_ack_of_two_segments() {
+        let mut inflation = Inflation::enter(1460);
+        inflation.on_duplicate(1460);
+        assert_eq!(inflation.bytes(), 4 * 1460);
+        assert!(inflation.on_partial(2 * 1460, 1460));
+        assert_eq!(inflation.bytes(), 3 * 1460);
+        assert!(!inflation.on_partial(1460, 1460), "only the first partial ACK restarts the timer");
+        assert_eq!(inflation.bytes(), 3 * 1460);
+    }
+}

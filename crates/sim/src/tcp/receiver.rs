@@ -1,0 +1,161 @@
+//! The receiver: cumulative and selective acknowledgements, delayed ACKs (RFC 5681 §4.2), and the
+//! ECN echo that the transport asks for.
+
+use super::{Egress, Identity, ecn::LatchedEcho, exact_echo::ExactEcho};
+use crate::net::{EcnField, Kind, Packet, SackBlocks};
+use crate::scenario::TcpSpec;
+use shortflow_cc::Ecn;
+use shortflow_units::{Instant, Span};
+
+#[derive(Debug, Clone, Copy)]
+enum Echo {
+    None,
+    Latched(LatchedEcho),
+    Exact(ExactEcho),
+}
+
+/// What the receiver saw, since it was last asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Seen {
+    /// Data packets, duplicates included.
+    pub packets: u64,
+    /// Those with a CE mark.
+    pub marks: u32,
+    /// Their time in queues.
+    pub waited: Span,
+}
+
+/// The receiving end of a connection.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    identity: Identity,
+    rcv_nxt: u64,
+    /// Ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 wants them reported.
+    out_of_order: Vec<(u64, u64)>,
+    echo: Echo,
+    selective: bool,
+    unacknowledged: u32,
+    ack_deadline: Option<Instant>,
+    seen: Seen,
+}
+
+impl Receiver {
+    /// A receiver that answers `identity`'s peer.
+    pub fn new(identity: Identity, ecn: Ecn, selective: bool) -> Receiver {
+        let echo = match ecn {
+            Ecn::Off => Echo::None,
+            Ecn::Classic => Echo::Latched(LatchedEcho::default()),
+            Ecn::Exact => Echo::Exact(ExactEcho::default()),
+        };
+        Receiver {
+            identity,
+            rcv_nxt: 0,
+            out_of_order: Vec::new(),
+            echo,
+            selective,
+            unacknowledged: 0,
+            ack_deadline: None,
+            seen: Seen::default(),
+        }
+    }
+
+    /// When a delayed ACK must go.
+    #[inline]
+    pub fn timer(&self) -> Option<Instant> {
+        self.ack_deadline
+    }
+
+    /// What has been seen since the last call.
+    pub fn take_seen(&mut self) -> Seen {
+        std::mem::take(&mut self.seen)
+    }
+
+    /// A data packet arrives.
+    #[inline]
+    pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+        let ce = packet.ecn == EcnField::Ce;
+        self.seen.packets += 1;
+        self.seen.marks += u32::from(ce);
+        self.seen.waited += packet.waited;
+        self.note_mark(ce, packet.cwr, tcp, out);
+        let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
+        self.unacknowledged += 1;
+        // RFC 5681 §4.2: at once when out of order or filling a gap.
+        if !in_order || self.unacknowledged >= tcp.ack_every {
+            self.acknowledge(tcp, out);
+        } else if self.ack_deadline.is_none() {
+            self.ack_deadline = Some(now + tcp.ack_delay);
+        }
+    }
+
+    /// A connection request arrives.
+    pub fn on_syn(&mut self, tcp: &TcpSpec, out: &mut impl Egress) {
+        out.send(Packet { kind: Kind::SynAck, ..self.identity.control(0, tcp) });
+    }
+
+    /// The delayed-ACK timer expired.
+    pub fn on_timer(&mut self, tcp: &TcpSpec, out: &mut impl Egress) {
+        self.acknowledge(tcp, out);
+    }
+
+    #[inline]
+    fn note_mark(&mut self, ce: bool, cwr: bool, tcp: &TcpSpec, out: &mut impl Egress) {
+        let flush = match &self.echo {
+            Echo::Exact(echo) => echo.differs(ce) && self.unacknowledged > 0,
+            Echo::None | Echo::Latched(_) => false,
+        };
+        if flush {
+            self.acknowledge(tcp, out);
+        }
+        match &mut self.echo {
+            Echo::None => {}
+            Echo::Latched(echo) => echo.on_data(ce, cwr),
+            Echo::Exact(echo) => echo.on_data(ce),
+        }
+    }
+
+    /// Takes bytes `start..end`; tells whether they were the next ones with nothing waiting above.
+    #[inline]
+    fn accept(&mut self, start: u64, end: u64) -> bool {
+        if start == self.rcv_nxt && self.out_of_order.is_empty() {
+            self.rcv_nxt = end;
+            return true;
+        }
+        if end > self.rcv_nxt {
+            self.insert(start.max(self.rcv_nxt), end);
+            if let Some(next) = self.out_of_order.iter().position(|range| range.0 <= self.rcv_nxt) {
+                self.rcv_nxt = self.out_of_order.remove(next).1;
+            }
+        }
+        false
+    }
+
+    fn insert(&mut self, start: u64, end: u64) {
+        let (mut start, mut end) = (start, end);
+        self.out_of_order.retain(|&(low, high)| {
+            let apart = high < start || low > end;
+            if !apart {
+                start = start.min(low);
+                end = end.max(high);
+            }
+            apart
+        });
+        self.out_of_order.insert(0, (start, end));
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, tcp: &TcpSpec, out: &mut impl Egress) {
+        self.unacknowledged = 0;
+        self.ack_deadline = None;
+        let ece = match &self.echo {
+            Echo::None => false,
+            Echo::Latched(echo) => echo.ece(),
+            Echo::Exact(echo) => echo.ece(),
+        };
+        let sack = match self.selective {
+            true => SackBlocks::new(self.rcv_nxt, &self.out_of_order),
+            false => SackBlocks::default(),
+        };
+        out.send(Packet { ece, sack, ..self.identity.control(self.rcv_nxt, tcp) });
+    }
+}

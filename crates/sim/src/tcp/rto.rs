@@ -1,0 +1,127 @@
+//! The retransmission timeout — RFC 6298, with Karn's rule.
+//!
+//! Deviations: the first timeout is the scenario's `tcp.initial_rto` and the minimum `tcp.rto_min`,
+//! where the RFC says one second for both; §5.7's three seconds after a lost SYN are not used.
+
+use crate::scenario::TcpSpec;
+use shortflow_units::{Instant, Span};
+
+/// SRTT, RTTVAR and RTO of a connection, and the segment that is being timed.
+#[derive(Debug, Clone)]
+pub struct RtoEstimator {
+    srtt: Option<Span>,
+    rttvar: Span,
+    rto: Span,
+    timed: Option<(u64, Instant)>,
+}
+
+impl RtoEstimator {
+    /// An estimator without samples (2.1).
+    pub fn new(initial: Span) -> Self {
+        RtoEstimator { srtt: None, rttvar: Span::ZERO, rto: initial, timed: None }
+    }
+
+    /// The present timeout, back-off included.
+    #[inline]
+    pub fn rto(&self) -> Span {
+        self.rto
+    }
+
+    /// Smoothed round-trip time; zero before the first sample.
+    #[inline]
+    pub fn srtt(&self) -> Span {
+        self.srtt.unwrap_or(Span::ZERO)
+    }
+
+    /// New data up to `end` is sent: times it, if nothing is being timed (3).
+    #[inline]
+    pub fn on_send(&mut self, end: u64, now: Instant) {
+        if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+    }
+
+    /// Something is sent again: a segment that is being timed would give an ambiguous sample (3, Karn).
+    pub fn on_retransmit(&mut self) {
+        self.timed = None;
+    }
+
+    /// Everything below `una` is acknowledged: takes the sample, if it covers the timed segment.
+    #[inline]
+    pub fn on_ack(&mut self, una: u64, now: Instant, tcp: &TcpSpec) {
+        if let Some((_, sent)) = self.timed.filter(|(end, _)| una >= *end) {
+            self.timed = None;
+            self.sample(now.since(sent), tcp);
+        }
+    }
+
+    /// The timer expired: doubles the timeout (5.5). It stays doubled until the next sample.
+    pub fn back_off(&mut self, tcp: &TcpSpec) {
+        self.rto = self.rto.times(2).min(tcp.rto_max);
+    }
+
+    fn sample(&mut self, rtt: Span, tcp: &TcpSpec) {
+        let srtt = match self.srtt {
+            None => {
+                self.rttvar = rtt.divided_by(2); // 2.2
+                rtt
+            }
+            Some(srtt) => {
+                let error = srtt.abs_diff(rtt);
+                self.rttvar = (self.rttvar.times(3) + error).divided_by(4); // 2.3, beta = 1/4
+                (srtt.times(7) + rtt).divided_by(8) // 2.3, alpha = 1/8
+            }
+        };
+        self.srtt = Some(srtt);
+        let rto = srtt + self.rttvar.times(4).max(tcp.clock_granularity); // 2.2, 2.3
+        self.rto = rto.max(tcp.rto_min).min(tcp.rto_max); // 2.4, 2.5
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::testing::tcp;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Span::from_micros(us)
+    }
+
+    /// R = 400 us: SRTT 400, RTTVAR 200, RTO 1200; then R' = 800: RTTVAR 250, SRTT 450, RTO 1450.
+    #[test]
+    fn follows_the_rfc_by_hand() {
+        let tcp = TcpSpec { rto_min: Span::ZERO, ..tcp() };
+        let mut rto = RtoEstimator::new(Span::from_millis(10));
+        rto.on_send(1460, at(0));
+        rto.on_send(2920, at(5));
+        rto.on_ack(1460, at(400), &tcp);
+        assert_eq!((rto.srtt(), rto.rto()), (Span::from_micros(400), Span::from_micros(1200)));
+        rto.on_send(4380, at(1000));
+        rto.on_ack(2920, at(1100), &tcp);
+        rto.on_ack(4380, at(1800), &tcp);
+        assert_eq!((rto.srtt(), rto.rto()), (Span::from_micros(450), Span::from_micros(1450)));
+    }
+
+    #[test]
+    fn minimum_granularity_backoff_and_maximum() {
+        let tcp = TcpSpec { rto_max: Span::from_millis(30), ..tcp() };
+        let mut rto = RtoEstimator::new(Span::from_millis(10));
+        rto.back_off(&tcp);
+        assert_eq!(rto.rto(), Span::from_millis(20));
+        rto.back_off(&tcp);
+        assert_eq!(rto.rto(), Span::from_millis(30));
+        rto.on_send(1460, at(0));
+        rto.on_ack(1460, at(300), &tcp);
+        assert_eq!(rto.rto(), Span::from_millis(10), "a sample ends the back-off; RTOmin holds");
+    }
+
+    #[test]
+    fn a_retransmission_is_not_timed() {
+        let tcp = tcp();
+        let mut rto = RtoEstimator::new(Span::from_millis(10));
+        rto.on_send(1460, at(0));
+        rto.on_retransmit();
+        rto.on_ack(1460, at(50_000), &tcp);
+        assert_eq!(rto.srtt(), Span::ZERO);
+    }
+}

@@ -1,0 +1,375 @@
+//! The sender: what an ACK, a timeout and new data do — RFC 5681, with recovery by RFC 6582 or
+//! RFC 6675 and ECN by RFC 3168.
+//!
+//! Deviations:
+//! - Loss halves the flight even if ECN has cut the window in the same round trip: a DCTCP-like cut
+//!   may be tiny. RFC 3168 §6.1.2 allows one reduction per window.
+//! - Congestion control runs in segments, limits in bytes: a last, shorter segment may leave where a
+//!   full one would have to wait.
+
+use super::ecn::CutOnce;
+use super::newreno::Inflation;
+use super::rto::RtoEstimator;
+use super::scoreboard::Scoreboard;
+use super::{Egress, Message};
+use crate::net::{EcnField, Kind, Packet, SackBlocks};
+use crate::scenario::TcpSpec;
+use shortflow_cc::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Transport, TransportConfig, Window,
+};
+use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
+use std::collections::VecDeque;
+
+/// Who a host is in a connection, and whom it talks to.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// Slot of the connection.
+    pub conn: ConnId,
+    /// Its number.
+    pub ordinal: u32,
+    /// The other host.
+    pub peer: HostId,
+}
+
+impl Identity {
+    /// An ACK without payload, not ECN-capable (RFC 3168 §6.1.4).
+    #[inline]
+    pub(super) fn control(&self, seq: u64, tcp: &TcpSpec) -> Packet {
+        Packet {
+            seq,
+            waited: Span::ZERO,
+            conn: self.conn,
+            ordinal: self.ordinal,
+            to: self.peer,
+            payload: 0,
+            wire: tcp.header.get() as u32,
+            sack: SackBlocks::default(),
+            kind: Kind::Ack,
+            ecn: EcnField::NotEct,
+            ece: false,
+            cwr: false,
+        }
+    }
+}
+
+/// Where the sender is in loss recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Waiting for the answer to a connection request.
+    Connecting,
+    /// No known loss.
+    Open,
+    /// Fast recovery (RFC 6582 §3.2, RFC 6675 §5).
+    Recovery,
+    /// Resending after a timeout.
+    Loss,
+}
+
+/// The sending end of a connection.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    pub(super) identity: Identity,
+    pub(super) window: Window,
+    pub(super) law: Transport,
+    pub(super) messages: VecDeque<Message>,
+    pub(super) stream_end: u64,
+    pub(super) snd_una: u64,
+    pub(super) snd_nxt: u64,
+    /// One past the highest byte ever sent.
+    pub(super) snd_max: u64,
+    pub(super) rto: RtoEstimator,
+    pub(super) deadline: Option<Instant>,
+    pub(super) ecn: Ecn,
+    pub(super) cut_once: CutOnce,
+    pub(super) phase: Phase,
+    duplicates: u32,
+    /// `snd_max` when the last recovery began (RFC 6582 recover, RFC 6675 RecoveryPoint).
+    pub(super) recover: Option<u64>,
+    pub(super) recovery: Recovery,
+    pub(super) inflation: Inflation,
+    pub(super) scoreboard: Scoreboard,
+    /// snd_una at the last timeout: the same segment timing out again keeps ssthresh (RFC 5681 §3.1).
+    timed_out_at: Option<u64>,
+}
+
+impl Sender {
+    /// A sender without data.
+    pub fn new(identity: Identity, transport: &TransportConfig, tcp: &TcpSpec, initial_rto: Span) -> Sender {
+        Sender {
+            identity,
+            window: Window { cwnd: tcp.initial_window, ssthresh: f64::INFINITY },
+            law: transport.start(),
+            messages: VecDeque::with_capacity(1),
+            stream_end: 0,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            rto: RtoEstimator::new(initial_rto),
+            deadline: None,
+            ecn: transport.ecn(),
+            cut_once: CutOnce::default(),
+            phase: if tcp.handshake { Phase::Connecting } else { Phase::Open },
+            duplicates: 0,
+            recover: None,
+            recovery: transport.recovery(),
+            inflation: Inflation::default(),
+            scoreboard: Scoreboard::default(),
+            timed_out_at: None,
+        }
+    }
+
+    /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends.
+    pub fn push(&mut self, flow: FlowId, class: ClassId, size: Bytes, deadline: Option<Instant>) {
+        let start = self.stream_end;
+        self.stream_end = start.saturating_add(size.get());
+        self.messages.push_back(Message::new(flow, class, start..self.stream_end, deadline));
+    }
+
+    /// The next message that has been acknowledged whole.
+    #[inline]
+    pub fn take_finished(&mut self) -> Option<Message> {
+        let done = self.messages.front().is_some_and(|message| message.end <= self.snd_una);
+        if done { self.messages.pop_front() } else { None }
+    }
+
+    /// Messages not yet acknowledged whole.
+    pub fn messages_mut(&mut self) -> impl Iterator<Item = &mut Message> {
+        self.messages.iter_mut()
+    }
+
+    /// True if nothing is left to send or to be acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Slot of the connection.
+    pub fn conn(&self) -> ConnId {
+        self.identity.conn
+    }
+
+    /// Class of the message that is being sent.
+    #[inline]
+    pub fn class(&self) -> Option<ClassId> {
+        self.messages.front().map(|message| message.class)
+    }
+
+    /// First unacknowledged byte.
+    pub fn snd_una(&self) -> u64 {
+        self.snd_una
+    }
+
+    /// Congestion window in segments, and the law's congestion estimate.
+    pub fn state(&self) -> (Window, Option<f64>) {
+        (self.window, self.law.alpha())
+    }
+
+    /// When the retransmission timer expires.
+    #[inline]
+    pub fn timer(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Sends what may be sent now; to be called after [`Sender::push`].
+    pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        if self.phase != Phase::Connecting {
+            self.transmit(now, tcp, out);
+        } else if self.deadline.is_none() {
+            self.connect(now, tcp, out);
+        }
+    }
+
+    /// The answer to the connection request arrives.
+    pub fn on_syn_ack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        if self.phase == Phase::Connecting {
+            self.phase = Phase::Open;
+            self.rto.on_ack(0, now, tcp);
+            self.deadline = None;
+            self.transmit(now, tcp, out);
+        }
+    }
+
+    /// An acknowledgement arrives.
+    #[inline]
+    pub fn on_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+        if ack.seq < self.snd_una || ack.seq > self.snd_max {
+            return;
+        }
+        let mut news = true;
+        if self.recovery == Recovery::Sack && !ack.sack.is_empty() {
+            news = self.scoreboard.add(ack.sack.ranges(ack.seq), ack.seq, self.snd_max);
+        }
+        if ack.seq > self.snd_una {
+            self.on_new_ack(now, ack, tcp, out);
+        } else if self.snd_max > self.snd_una && self.is_duplicate(ack, news) {
+            self.on_duplicate(now, tcp, out);
+        }
+        self.transmit(now, tcp, out);
+    }
+
+    /// The retransmission timer expired (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
+    pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        self.rto.back_off(tcp);
+        if self.phase == Phase::Connecting {
+            return self.connect(now, tcp, out);
+        }
+        let ssthresh = self.window.ssthresh;
+        let flow = self.flow_view(now, tcp);
+        self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
+        if self.timed_out_at.replace(self.snd_una) == Some(self.snd_una) {
+            self.window.ssthresh = ssthresh;
+        }
+        if let Some(message) = self.messages.front_mut() {
+            message.timeouts += 1;
+        }
+        self.phase = Phase::Loss;
+        self.recover = Some(self.snd_max);
+        self.cut_once.on_cut(self.snd_max);
+        self.duplicates = 0;
+        self.inflation = Inflation::default();
+        self.rto.on_retransmit();
+        self.snd_nxt = self.snd_una;
+        self.deadline = None;
+        self.transmit(now, tcp, out);
+    }
+
+    fn connect(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        if self.deadline.is_none() {
+            self.rto.on_send(0, now);
+        } else {
+            self.rto.on_retransmit();
+        }
+        self.deadline = Some(now + self.rto.rto());
+        out.send(Packet { kind: Kind::Syn, ..self.identity.control(0, tcp) });
+    }
+
+    /// With SACK, a duplicate tells of a block not known before (RFC 6675 §2).
+    fn is_duplicate(&self, ack: &Packet, news: bool) -> bool {
+        self.recovery == Recovery::NewReno || (!ack.sack.is_empty() && news)
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+        let acked = ack.seq - self.snd_una;
+        self.snd_una = ack.seq;
+        self.snd_nxt = self.snd_nxt.max(self.snd_una);
+        self.scoreboard.advance(self.snd_una);
+        self.rto.on_ack(self.snd_una, now, tcp);
+        self.duplicates = 0;
+        let restart = match self.phase {
+            Phase::Recovery => self.on_ack_in_recovery(acked, now, tcp, out),
+            Phase::Loss if self.is_recovered() => {
+                self.phase = Phase::Open;
+                true
+            }
+            Phase::Loss | Phase::Open | Phase::Connecting => true,
+        };
+        self.adapt(now, ack.ece && self.ecn != Ecn::Off, acked, tcp);
+        if self.snd_una == self.snd_max {
+            self.deadline = None; // RFC 6298 (5.2)
+        } else if restart {
+            self.deadline = Some(now + self.rto.rto()); // (5.3)
+        }
+    }
+
+    /// Lets the law see the ACK and, at most once per window of data, cut for ECN-Echo.
+    #[inline]
+    fn adapt(&mut self, now: Instant, ece: bool, acked: u64, tcp: &TcpSpec) {
+        let cut = ece && self.phase != Phase::Recovery && self.cut_once.is_due(self.snd_una);
+        let sample = AckSample {
+            acked: Bytes::new(acked),
+            ece,
+            may_grow: self.phase != Phase::Recovery && (!ece || tcp.grow_on_marked_acks) && !cut,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            flow: self.flow_view(now, tcp),
+        };
+        self.law.on_ack(&mut self.window, &sample);
+        if cut {
+            self.law.on_congestion(&mut self.window, Cause::EcnEcho, &sample.flow);
+            self.cut_once.on_cut(self.snd_nxt);
+        }
+        self.window.cwnd = self.window.cwnd.min(tcp.receive_window);
+    }
+
+    fn is_recovered(&self) -> bool {
+        self.recover.is_none_or(|recover| self.snd_una >= recover)
+    }
+
+    /// A full ACK ends recovery, a partial one reveals the next hole. Tells whether the timer restarts.
+    fn on_ack_in_recovery(&mut self, acked: u64, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> bool {
+        if self.is_recovered() {
+            self.phase = Phase::Open;
+            self.inflation = Inflation::default();
+            return true;
+        }
+        match self.recovery {
+            Recovery::Sack => true,
+            Recovery::NewReno => {
+                let restart = self.inflation.on_partial(acked, tcp.mss.get());
+                self.retransmit_first(now, tcp, out);
+                restart
+            }
+        }
+    }
+
+    fn on_duplicate(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        match self.phase {
+            Phase::Recovery if self.recovery == Recovery::NewReno => {
+                self.inflation.on_duplicate(tcp.mss.get());
+            }
+            Phase::Recovery | Phase::Loss | Phase::Connecting => {}
+            Phase::Open => {
+                self.duplicates += 1;
+                if self.is_loss_evident(tcp) {
+                    self.enter_recovery(now, tcp, out);
+                }
+            }
+        }
+    }
+
+    fn is_loss_evident(&self, tcp: &TcpSpec) -> bool {
+        match self.recovery {
+            // RFC 6582 §3.2 step 1: the ACK must cover more than recover.
+            Recovery::NewReno => {
+                self.duplicates == 3 && self.recover.is_none_or(|recover| self.snd_una > recover)
+            }
+            // RFC 6675 §5 (1), (2).
+            Recovery::Sack => {
+                let lost = self.scoreboard.lost_below(self.snd_una, tcp.mss.get()) > self.snd_una;
+                (self.duplicates >= 3 || lost) && self.is_recovered()
+            }
+        }
+    }
+
+    fn enter_recovery(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        let flow = self.flow_view(now, tcp);
+        self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
+        self.phase = Phase::Recovery;
+        self.recover = Some(self.snd_max);
+        self.cut_once.on_cut(self.snd_max);
+        self.inflation = match self.recovery {
+            Recovery::NewReno => Inflation::enter(tcp.mss.get()),
+            Recovery::Sack => Inflation::default(),
+        };
+        let end = self.retransmit_first(now, tcp, out);
+        self.scoreboard.enter_recovery(end);
+        self.deadline = Some(now + self.rto.rto());
+    }
+
+    /// What the law may know of the oldest unfinished message.
+    #[inline]
+    pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
+        let (start, end, deadline) =
+            self.messages.front().map_or((0, 0, None), |m| (m.start, m.end, m.deadline));
+        let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
+        FlowView {
+            now,
+            srtt: self.rto.srtt(),
+            mss: tcp.mss,
+            sent: Bytes::new(self.snd_max.min(end).saturating_sub(start)),
+            remaining: Bytes::new(remaining),
+            flight: Bytes::new(self.snd_nxt - self.snd_una),
+            deadline,
+        }
+    }
+}

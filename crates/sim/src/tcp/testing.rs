@@ -1,0 +1,22 @@
+//! What the tests of this folder share.
+
+use crate::scenario::TcpSpec;
+use shortflow_units::{Bytes, Span};
+
+/// 1460-byte segments, RTOmin 10 ms, an ACK per segment.
+pub(crate) fn tcp() -> TcpSpec {
+    TcpSpec {
+        mss: Bytes::new(1460),
+        header: Bytes::new(40),
+        initial_window: 2.0,
+        rto_min: Span::from_millis(10),
+        rto_max: Span::from_millis(60_000),
+        initial_rto: None,
+        clock_granularity: Span::ZERO,
+        ack_every: 1,
+        ack_delay: Span::from_micros(500),
+        receive_window: f64::INFINITY,
+        handshake: false,
+        grow_on_marked_acks: false,
+    }
+}

@@ -1,0 +1,98 @@
+//! Single-rooted tree: racks of hosts under one root switch, the topology of L2DCT's evaluation.
+
+use super::star::Star;
+use super::{Graph, HOSTS, Topology};
+use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, keys};
+use shortflow_units::{NodeId, Rate, Span};
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "single-rooted-tree",
+    summary: "racks of hosts under one root switch; with one rack the hosts hang on the root itself",
+    source: "L2DCT, INFOCOM 2013, §III",
+    parameters: SingleRootedTree::parameters,
+    read,
+};
+
+keys! {
+    /// A tree with one root.
+    struct SingleRootedTree {
+        /// number of hosts, spread evenly over the racks
+        hosts: u32 = required, HOSTS;
+        /// rate of host links
+        rate: Rate = required, RATE;
+        /// propagation round trip of the longest path
+        rtt: Span = required, ANY_TIME;
+        /// number of racks
+        racks: u32 = "1", 1..=10_000u32;
+        /// rate of links between rack and root; the rate of host links unless given
+        uplink_rate: Option<Rate> = optional, RATE;
+    }
+}
+
+fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
+    let tree = SingleRootedTree::read(reader)?;
+    if tree.racks > tree.hosts {
+        let reason = format!("{} racks for {} hosts leave racks empty", tree.racks, tree.hosts);
+        return Err(reader.impossible("racks", reason));
+    }
+    if tree.racks == 1 && tree.uplink_rate.is_some() {
+        return Err(reader.impossible("uplink_rate", "there are no uplinks with racks = 1"));
+    }
+    if tree.racks > 1 && tree.uplink_rate.is_none() {
+        reader.defaulted("uplink_rate", tree.rate.to_string());
+    }
+    Ok(Box::new(tree))
+}
+
+impl Topology for SingleRootedTree {
+    fn build(&self) -> Graph {
+        if self.racks == 1 {
+            return Star { hosts: self.hosts, rate: self.rate, rtt: self.rtt }.build();
+        }
+        let (hosts, racks) = (self.hosts as usize, self.racks as usize);
+        let mut graph = Graph::new(hosts, 1 + racks);
+        let root = NodeId::from(hosts);
+        let rack = |number: usize| NodeId::from(hosts + 1 + number);
+        let link_delay = self.rtt.divided_by(8); // out and back over four links
+        for host in 0..hosts {
+            graph.connect(NodeId::from(host), rack(host * racks / hosts), self.rate, link_delay);
+        }
+        for number in 0..racks {
+            graph.connect(rack(number), root, self.uplink_rate.unwrap_or(self.rate), link_delay);
+        }
+        graph
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(racks: u32) -> SingleRootedTree {
+        SingleRootedTree {
+            hosts: 6,
+            rate: "1Gbps".parse().unwrap(),
+            rtt: Span::from_micros(240),
+            racks,
+            uplink_rate: Some("10Gbps".parse().unwrap()),
+        }
+    }
+
+    #[test]
+    fn one_rack_is_a_star() {
+        let graph = tree(1).build();
+        assert_eq!(graph.nodes.len(), 7);
+        assert_eq!(graph.links[0].delay, Span::from_micros(60));
+    }
+
+    #[test]
+    fn racks_share_the_hosts_and_have_their_own_uplinks() {
+        let graph = tree(2).build();
+        assert_eq!(graph.nodes.len(), 9);
+        let parents: Vec<&str> = graph.links.iter().map(|link| graph.name(link.b)).collect();
+        assert_eq!(parents, ["s1", "s1", "s1", "s2", "s2", "s2", "s0", "s0"]);
+        assert_eq!(graph.links[7].rate, "10Gbps".parse().unwrap());
+        assert!(graph.links.iter().all(|link| link.delay == Span::from_micros(30)));
+    }
+}

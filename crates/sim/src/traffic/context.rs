@@ -1,0 +1,111 @@
+//! [`Context`]: what reading a traffic entry needs to know, and what it finds out for the scenario.
+
+use crate::config::{ConfigError, Reader};
+use crate::topology::Graph;
+use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
+use std::collections::BTreeSet;
+
+/// The scenario so far.
+pub(crate) struct Context<'a> {
+    pub graph: &'a Graph,
+    pub duration: Span,
+    pub mss: Bytes,
+    access_links: Vec<(NodeId, Rate)>,
+    /// Names of classes, in the order in which they first occur.
+    pub classes: Vec<String>,
+    /// Hosts that receive traffic.
+    pub destinations: BTreeSet<HostId>,
+    /// One line per traffic entry.
+    pub notes: Vec<String>,
+    /// About how many data packets all of it takes.
+    pub packets: f64,
+}
+
+impl<'a> Context<'a> {
+    /// Before the first entry.
+    pub(crate) fn new(graph: &'a Graph, duration: Span, mss: Bytes) -> Context<'a> {
+        Context {
+            graph,
+            duration,
+            mss,
+            access_links: graph.access_links(),
+            classes: Vec::new(),
+            destinations: BTreeSet::new(),
+            notes: Vec::new(),
+            packets: 0.0,
+        }
+    }
+
+    /// The class of this name, which is new at its first mention.
+    pub(super) fn class(&mut self, name: &str) -> ClassId {
+        let known = self.classes.iter().position(|class| class == name);
+        ClassId::from(known.unwrap_or_else(|| {
+            self.classes.push(name.to_owned());
+            self.classes.len() - 1
+        }))
+    }
+
+    /// Rate of the link to `host`.
+    pub(super) fn access_rate(&self, host: HostId) -> Rate {
+        self.access_links[host.index()].1
+    }
+
+    /// The port that sends to `host`, for example `s0->h22 (1Gbps)`.
+    pub(super) fn access_port(&self, host: HostId) -> String {
+        let (switch, rate) = self.access_links[host.index()];
+        format!("{}->{} ({rate})", self.graph.name(switch), self.graph.name(NodeId(host.0)))
+    }
+
+    /// The host with the highest number.
+    pub(super) fn last_host(&self) -> HostId {
+        HostId::from(self.graph.hosts() - 1)
+    }
+
+    /// The value of `key` as an instant, which must lie before the end of arrivals.
+    pub(super) fn start(&self, reader: &Reader, key: &str, start: Span) -> Result<Instant, ConfigError> {
+        if start < self.duration {
+            return Ok(Instant::ZERO + start);
+        }
+        Err(reader.impossible(
+            key,
+            format!("{start} is not before the end of arrivals, duration = {}", self.duration),
+        ))
+    }
+
+    /// Counts `flows` flows of `mean` bytes.
+    pub(super) fn expect(&mut self, flows: f64, mean: f64) {
+        self.packets += flows * (mean / self.mss.as_f64()).max(1.0);
+    }
+
+    /// Adds a note on the entry of `reader`.
+    pub(super) fn note(&mut self, reader: &Reader, text: &str) {
+        self.notes.push(format!("{}: {text}", reader.place()));
+    }
+}
+
+/// A number to four digits, without the zeros at its end.
+pub(super) fn four_digits(number: f64) -> String {
+    let whole_digits = if number >= 1.0 { libm::log10(number) as usize + 1 } else { 0 };
+    let text = format!("{number:.*}", 4usize.saturating_sub(whole_digits));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A mean size as text.
+pub(super) fn size_text(mean: f64) -> String {
+    Bytes::new(mean.round() as u64).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (number, text) in
+            [(500.0, "500"), (0.2, "0.2"), (1234.5678, "1235"), (12.3456, "12.35"), (1e7, "10000000")]
+        {
+            assert_eq!(four_digits(number), text);
+        }
+        assert_eq!(size_text(42_371.4), "42.371KB");
+    }
+}

@@ -1,0 +1,152 @@
+//! [`HostSet`]: hosts as a scenario names them.
+
+use super::context::Context;
+use crate::config::{ConfigError, Format, Reader, keys};
+use shortflow_units::HostId;
+use toml::Value;
+
+/// Hosts before it is known how many there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum HostSet {
+    /// All of them.
+    All,
+    /// These.
+    Listed(Vec<u32>),
+}
+
+/// `"all"`, `3`, `"0-19"` or `[0, 2, 5]`.
+pub(super) struct Hosts;
+
+impl Format for Hosts {
+    type Value = HostSet;
+    fn read(&self, value: &Value) -> Option<HostSet> {
+        let number = |value: &Value| u32::try_from(value.as_integer()?).ok();
+        match value {
+            Value::String(text) if text == "all" => Some(HostSet::All),
+            Value::String(text) => range(text),
+            Value::Integer(_) => Some(HostSet::Listed(vec![number(value)?])),
+            Value::Array(items) if !items.is_empty() => {
+                items.iter().map(number).collect::<Option<_>>().map(HostSet::Listed)
+            }
+            _ => None,
+        }
+    }
+    fn expected(&self) -> String {
+        "hosts: \"all\", a number such as 3, a range such as \"0-19\", or a list such as [0, 2, 5]".to_owned()
+    }
+}
+
+fn range(text: &str) -> Option<HostSet> {
+    const MORE_THAN_ANY_TOPOLOGY: u32 = 1_000_000;
+    let (first, last) = text.split_once('-')?;
+    let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (first <= last && last < MORE_THAN_ANY_TOPOLOGY).then(|| HostSet::Listed((first..=last).collect()))
+}
+
+impl HostSet {
+    /// The hosts, given that there are `count`; `key` is where they are named.
+    pub(super) fn resolve(
+        self,
+        count: usize,
+        reader: &Reader,
+        key: &str,
+    ) -> Result<Vec<HostId>, ConfigError> {
+        let numbers = match self {
+            HostSet::All => (0..count as u32).collect(),
+            HostSet::Listed(numbers) => numbers,
+        };
+        match numbers.iter().find(|number| **number as usize >= count) {
+            None => Ok(numbers.into_iter().map(HostId).collect()),
+            Some(number) => {
+                let reason = format!("there is no host {number}; the topology has hosts 0 to {}", count - 1);
+                Err(reader.impossible(key, reason))
+            }
+        }
+    }
+}
+
+keys! {
+    /// Who sends to whom.
+    pub(super) struct Ends {
+        /// senders
+        pub from: HostSet = "all", Hosts;
+        /// receivers; the last host unless given, or all for all-to-all
+        pub to: Option<HostSet> = optional, Hosts;
+    }
+}
+
+impl Ends {
+    /// Several senders (all other hosts unless given) and one receiver (the last host unless given).
+    pub(super) fn many_to_one(
+        self,
+        reader: &Reader,
+        context: &Context,
+    ) -> Result<(Vec<HostId>, HostId), ConfigError> {
+        let count = context.graph.hosts();
+        let receivers = match self.to {
+            Some(set) => set.resolve(count, reader, "to")?,
+            None => {
+                reader.defaulted("to", context.last_host().0.to_string());
+                vec![context.last_host()]
+            }
+        };
+        let &[to] = receivers.as_slice() else {
+            return Err(reader.impossible(
+                "to",
+                format!("{} hosts given; this traffic has one receiver", receivers.len()),
+            ));
+        };
+        let everyone = self.from == HostSet::All;
+        let mut from = self.from.resolve(count, reader, "from")?;
+        if everyone {
+            from.retain(|host| *host != to);
+        }
+        if from.contains(&to) {
+            return Err(reader.impossible("from", format!("host {} would send to itself", to.0)));
+        }
+        Ok((from, to))
+    }
+
+    /// Several senders and several receivers, all hosts unless given.
+    pub(super) fn many_to_many(
+        self,
+        reader: &Reader,
+        context: &Context,
+    ) -> Result<(Vec<HostId>, Vec<HostId>), ConfigError> {
+        let count = context.graph.hosts();
+        let from = self.from.resolve(count, reader, "from")?;
+        if self.to.is_none() {
+            reader.defaulted("to", "all".to_owned());
+        }
+        let to = self.to.unwrap_or(HostSet::All).resolve(count, reader, "to")?;
+        match from.iter().find(|host| to.iter().all(|other| other == *host)) {
+            None => Ok((from, to)),
+            Some(host) => Err(reader.impossible("to", format!("host {} could only send to itself", host.0))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(toml: &str) -> Option<Vec<u32>> {
+        match Hosts.read(&toml.parse().unwrap())? {
+            HostSet::Listed(numbers) => Some(numbers),
+            HostSet::All => None,
+        }
+    }
+
+    #[test]
+    fn four_ways_to_name_hosts() {
+        assert_eq!(Hosts.read(&Value::String("all".to_owned())), Some(HostSet::All));
+        assert_eq!(listed("3"), Some(vec![3]));
+        assert_eq!(listed("\"2-4\""), Some(vec![2, 3, 4]));
+        assert_eq!(listed("[0, 2, 5]"), Some(vec![0, 2, 5]));
+        for wrong in
+            ["-1", "\"4-2\"", "\"0-99999999999\"", "[]", "[\"h1\"]", "\"some\"", "1.5", "\"0-9000000\""]
+        {
+            assert_eq!(listed(wrong), None, "{wrong}");
+        }
+    }
+}

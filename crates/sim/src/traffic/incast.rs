@@ -1,0 +1,117 @@
+//! Incast: many flows to one host at once, as when servers answer a query.
+
+use super::context::{Context, four_digits, size_text};
+use super::hosts::Ends;
+use super::messages::{Draws, Messages};
+use super::{Arrival, Arrivals, Traffic};
+use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
+use crate::engine::{Seeds, Stream};
+use shortflow_units::{Bytes, HostId, Instant, Span};
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "incast",
+    summary: "many flows to one host at once, once or again and again",
+    source: "",
+    parameters,
+    read,
+};
+
+keys! {
+    /// What is not about hosts or messages.
+    struct IncastKeys {
+        /// flows in one burst, senders taken in turn
+        flows: u32 = required, 1..=1_000_000u32;
+        /// when the first burst starts
+        at: Span = "0s", ANY_TIME;
+        /// each flow starts later by a random time up to this
+        jitter: Span = "0s", ANY_TIME;
+        /// number of bursts
+        repeat: u32 = "1", 1..=1_000_000u32;
+        /// time from burst to burst
+        every: Span = "100ms", POSITIVE_TIME;
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Incast {
+    keys: IncastKeys,
+    from: Vec<HostId>,
+    to: HostId,
+    messages: Messages,
+}
+
+fn parameters() -> Vec<ParamInfo> {
+    [IncastKeys::parameters(), Ends::parameters(), Messages::parameters()].concat()
+}
+
+fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
+    let keys = IncastKeys::read(reader)?;
+    let (from, to) = Ends::read(reader)?.many_to_one(reader, context)?;
+    let messages = Messages::read(reader, context)?;
+    check_times(&keys, reader, context)?;
+    let burst = f64::from(keys.flows) * messages.sizes.mean();
+    context.expect(f64::from(keys.flows) * f64::from(keys.repeat), messages.sizes.mean());
+    context.destinations.insert(to);
+    let transfer = context.access_rate(to).tx_time(Bytes::new(burst as u64)).as_secs_f64();
+    context.note(
+        reader,
+        &format!(
+            "{} x {} flows of mean {} over {}, which needs {}ms for each burst of {}",
+            keys.repeat,
+            keys.flows,
+            size_text(messages.sizes.mean()),
+            context.access_port(to),
+            four_digits(transfer * 1e3),
+            size_text(burst),
+        ),
+    );
+    Ok(Box::new(Incast { keys, from, to, messages }))
+}
+
+fn check_times(keys: &IncastKeys, reader: &Reader, context: &Context) -> Result<(), ConfigError> {
+    context.start(reader, "at", keys.at)?;
+    let last = keys.at + keys.every.times(u64::from(keys.repeat) - 1);
+    if last + keys.jitter >= context.duration {
+        let reason = format!(
+            "burst {} would start between {last} and {}, not before the end of arrivals, duration = {}",
+            keys.repeat,
+            last + keys.jitter,
+            context.duration
+        );
+        return Err(reader.impossible(if keys.repeat == 1 { "jitter" } else { "repeat" }, reason));
+    }
+    if keys.repeat > 1 && keys.jitter >= keys.every {
+        let reason = format!("{} would mix bursts that are {} apart (every)", keys.jitter, keys.every);
+        return Err(reader.impossible("jitter", reason));
+    }
+    Ok(())
+}
+
+impl Traffic for Incast {
+    fn start(&self, seeds: Seeds, index: usize) -> Box<dyn Arrivals> {
+        let incast = self.clone();
+        let mut jitter = seeds.stream("traffic gaps", index);
+        let mut draws = self.messages.draws(seeds, index);
+        let bursts = (0..u64::from(self.keys.repeat)).map(move |burst| {
+            let at = Instant::ZERO + incast.keys.at + incast.keys.every.times(burst);
+            incast.burst(at, &mut jitter, &mut draws)
+        });
+        Box::new(bursts.flatten())
+    }
+}
+
+impl Incast {
+    /// The flows of the burst at `at`, by their start.
+    fn burst(&self, at: Instant, jitter: &mut Stream, draws: &mut Draws) -> Vec<Arrival> {
+        let senders = self.from.len();
+        let mut flow = |number: usize| {
+            let late = Span::from_ps(jitter.below(self.keys.jitter.as_ps() + 1));
+            let ends = (self.from[number % senders], self.to);
+            self.messages.arrival(draws, at + late, ends, (number / senders) as u32)
+        };
+        let mut flows: Vec<Arrival> = (0..self.keys.flows as usize).map(&mut flow).collect();
+        flows.sort_by_key(|flow| flow.at);
+        flows
+    }
+}

@@ -1,0 +1,97 @@
+//! [`Messages`]: what finite flows of every traffic kind have in common.
+
+use super::context::Context;
+use super::deadlines::{self, Deadlines};
+use super::sizes::{self, Sizes};
+use super::{Arrival, ConnectionUse};
+use crate::config::{Choice, ConfigError, Name, ParamInfo, Reader, keys};
+use crate::engine::{Seeds, Stream};
+use shortflow_units::{ClassId, HostId, Instant};
+use std::sync::Arc;
+
+/// Sizes, deadlines, class and connections of the flows of a traffic entry.
+#[derive(Debug, Clone)]
+pub(super) struct Messages {
+    pub sizes: Arc<dyn Sizes>,
+    deadlines: Option<Deadlines>,
+    class: ClassId,
+    persistent: bool,
+}
+
+/// The random streams that these draw from.
+pub(super) struct Draws {
+    sizes: Stream,
+    deadlines: Stream,
+}
+
+keys! {
+    /// What is not a table.
+    struct MessageKeys {
+        /// name of the traffic class in results
+        class: String = "short", Name;
+        /// whether each flow has a connection of its own, or flows between two hosts share one
+        connections: bool = "new", Choice(&[("new", false), ("persistent", true)]);
+    }
+}
+
+impl Messages {
+    /// Reads the keys that [`Messages::parameters`] lists.
+    pub(super) fn read(reader: &Reader, context: &mut Context) -> Result<Messages, ConfigError> {
+        let keys = MessageKeys::read(reader)?;
+        let sizes = match reader.optional_table("sizes")? {
+            Some(table) => sizes::read(&table)?,
+            None => {
+                let expected = SIZES_EXPECTED.to_owned();
+                return Err(ConfigError::Missing { key: reader.path("sizes"), expected });
+            }
+        };
+        let deadlines =
+            reader.optional_table("deadline")?.map(|table| deadlines::read(&table)).transpose()?;
+        Ok(Messages { sizes, deadlines, class: context.class(&keys.class), persistent: keys.connections })
+    }
+
+    /// The keys as users meet them.
+    pub(super) fn parameters() -> Vec<ParamInfo> {
+        let table = |name, default: &str, expected: &str, summary: &str| ParamInfo {
+            name,
+            default: default.to_owned(),
+            expected: expected.to_owned(),
+            summary: summary.to_owned(),
+        };
+        let mut all = MessageKeys::parameters();
+        all.push(table("sizes", "required", SIZES_EXPECTED, "flow sizes"));
+        all.push(table("deadline", "", DEADLINE_EXPECTED, "deadlines, relative to the start of a flow"));
+        all
+    }
+
+    /// The streams of traffic entry `index`.
+    pub(super) fn draws(&self, seeds: Seeds, index: usize) -> Draws {
+        Draws {
+            sizes: seeds.stream("traffic sizes", index),
+            deadlines: seeds.stream("traffic deadlines", index),
+        }
+    }
+
+    /// A flow with size and deadline drawn. Flows that may be under way at once between the same
+    /// hosts differ in `number`.
+    pub(super) fn arrival(
+        &self,
+        draws: &mut Draws,
+        at: Instant,
+        (source, destination): (HostId, HostId),
+        number: u32,
+    ) -> Arrival {
+        Arrival {
+            at,
+            source,
+            destination,
+            size: self.sizes.sample(&mut draws.sizes),
+            class: self.class,
+            deadline: self.deadlines.as_ref().map(|deadlines| deadlines.sample(&mut draws.deadlines)),
+            connection: if self.persistent { ConnectionUse::Persistent(number) } else { ConnectionUse::New },
+        }
+    }
+}
+
+const SIZES_EXPECTED: &str = "a table such as { kind = \"uniform\", min = \"2KB\", max = \"98KB\" }";
+const DEADLINE_EXPECTED: &str = "a table such as { kind = \"exponential\", mean = \"40ms\" }";

@@ -1,0 +1,83 @@
+//! Traffic: which flows arrive, when, between which hosts, of which size. A new kind is a file with
+//! `KIND` and a [`Traffic`], and one line in [`KINDS`].
+//!
+//! Every draw comes from a stream named after the traffic entry and its purpose (gaps, sizes,
+//! hosts, deadlines), so all schemes meet the same flows.
+
+mod context;
+mod csv;
+pub mod deadlines;
+mod hosts;
+mod incast;
+mod long_lived;
+mod messages;
+mod poisson;
+pub mod sizes;
+mod trace;
+
+pub(crate) use context::Context;
+
+use crate::config::{ConfigError, Entry, Kind, Reader};
+use crate::engine::Seeds;
+use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
+use std::fmt::Debug;
+
+/// The one list of traffic kinds.
+const KINDS: &[Kind<Read>] = &[long_lived::KIND, poisson::KIND, incast::KIND, trace::KIND];
+
+/// Reads a traffic entry from its table.
+type Read = fn(&Reader, &mut Context) -> Result<Box<dyn Traffic>, ConfigError>;
+
+/// Every traffic kind, in the order of the documentation.
+pub fn traffic_kinds() -> Vec<Entry> {
+    KINDS.iter().map(Kind::entry).collect()
+}
+
+/// Reads a `[[traffic]]` entry.
+pub(crate) fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
+    let kind = Kind::chosen(KINDS, reader)?;
+    kind.check_keys(reader)?;
+    (kind.read)(reader, context)
+}
+
+/// A flow that begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// When the first byte is handed to the transport.
+    pub at: Instant,
+    /// Sending host.
+    pub source: HostId,
+    /// Receiving host.
+    pub destination: HostId,
+    /// Payload; [`Bytes::MAX`] for a flow that never ends.
+    pub size: Bytes,
+    /// Class, an index into [`Scenario::classes`](crate::scenario::Scenario::classes).
+    pub class: ClassId,
+    /// How long after `at` the flow should be complete.
+    pub deadline: Option<Span>,
+    /// Which connection carries it.
+    pub connection: ConnectionUse,
+}
+
+/// The connection that carries a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectionUse {
+    /// Its own, from slow start.
+    New,
+    /// Flows of one traffic entry with the same hosts and number share a connection, in order.
+    Persistent(u32),
+}
+
+/// A validated `[[traffic]]` entry: immutable, shared between runs.
+pub trait Traffic: Send + Sync + Debug {
+    /// Its arrivals for one seed. `index` is the position of the entry in the scenario, from 0.
+    fn start(&self, seeds: Seeds, index: usize) -> Box<dyn Arrivals>;
+}
+
+/// Flows in non-decreasing order of their start, perhaps without end.
+pub trait Arrivals: Iterator<Item = Arrival> + Send {}
+
+impl<T: Iterator<Item = Arrival> + Send> Arrivals for T {}
+
+#[cfg(test)]
+mod tests;

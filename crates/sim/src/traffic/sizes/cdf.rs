@@ -1,0 +1,200 @@
+//! Sizes from a table of the cumulative distribution: a user's file, or a published one.
+
+use super::{LARGEST, Sizes, whole};
+use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, RowError, Text, keys};
+use crate::engine::Stream;
+use crate::traffic::csv::{self, Row};
+use shortflow_units::Bytes;
+use std::sync::Arc;
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "cdf",
+    summary: "from a CSV file of lines bytes,cumulative that ends at 1; linear between lines",
+    source: "",
+    parameters: CdfKeys::parameters,
+    read,
+};
+
+keys! {
+    /// A file, perhaps truncated.
+    struct CdfKeys {
+        /// CSV file, relative to the scenario
+        file: String = required, Text("the name of a CSV file of lines bytes,cumulative");
+        /// sizes above this one do not occur
+        max: Option<Bytes> = optional, ANY_SIZE;
+    }
+}
+
+fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
+    let keys = CdfKeys::read(reader)?;
+    let text = reader.file("file", &keys.file)?;
+    let table = parse(&text, &keys.file)?;
+    Ok(Arc::new(table.below(keys.max, reader)?))
+}
+
+/// Points (size in bytes, share of flows that are not larger); linear in size between points. Two
+/// points of one size are a jump: that share of flows has exactly this size.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Table(Vec<(f64, f64)>);
+
+impl Table {
+    /// Checks the points; the error is the position of a wrong one and what is wrong with it.
+    pub(super) fn new(points: Vec<(f64, f64)>) -> Result<Table, (usize, String)> {
+        let mut before = (0.0, 0.0);
+        for (i, point) in points.iter().copied().enumerate() {
+            if !(point.0 >= before.0 && point.0 <= LARGEST) {
+                return Err((
+                    i,
+                    format!("size {} is below the one before, {}, or above 1e15", point.0, before.0),
+                ));
+            }
+            if !(point.1 >= before.1) {
+                return Err((i, format!("cumulative {} is below the one before, {}", point.1, before.1)));
+            }
+            if point.1 > 1.0 {
+                return Err((
+                    i,
+                    format!("cumulative {} is above 1; shares are expected, not percent", point.1),
+                ));
+            }
+            before = point;
+        }
+        if before.1 != 1.0 {
+            let last = points.len().saturating_sub(1);
+            return Err((last, format!("the cumulative distribution ends at {}, not at 1", before.1)));
+        }
+        Ok(Table(points))
+    }
+
+    /// The distribution of those sizes that are not above `max`.
+    pub(super) fn below(self, max: Option<Bytes>, reader: &Reader) -> Result<Table, ConfigError> {
+        let Some(max) = max else { return Ok(self) };
+        self.truncated(max.as_f64()).ok_or_else(|| {
+            let smallest = whole(self.0[0].0);
+            reader.impossible(
+                "max",
+                format!("no size of this distribution is at most {max}; the smallest is {smallest}"),
+            )
+        })
+    }
+
+    fn truncated(&self, max: f64) -> Option<Table> {
+        let inside = self.0.partition_point(|point| point.0 <= max);
+        let mut points = self.0[..inside].to_vec();
+        let last = *points.last()?;
+        if let Some(next) = self.0.get(inside) {
+            points.push((max, last.1 + (next.1 - last.1) * (max - last.0) / (next.0 - last.0)));
+        }
+        let kept = points.last()?.1;
+        points.iter_mut().for_each(|point| point.1 /= kept);
+        (kept > 0.0).then_some(Table(points))
+    }
+}
+
+impl Sizes for Table {
+    fn sample(&self, stream: &mut Stream) -> Bytes {
+        let u = stream.unit();
+        let above = self.0.partition_point(|point| point.1 <= u).min(self.0.len() - 1);
+        let high = self.0[above];
+        let low = if above == 0 { (high.0, 0.0) } else { self.0[above - 1] };
+        whole(low.0 + (high.0 - low.0) * (u - low.1) / (high.1 - low.1))
+    }
+
+    fn mean(&self) -> f64 {
+        let first = self.0[0].0 * self.0[0].1;
+        let pieces = self.0.windows(2).map(|p| (p[1].1 - p[0].1) * (p[0].0 + p[1].0) / 2.0);
+        first + pieces.sum::<f64>()
+    }
+}
+
+/// Reads lines `bytes,cumulative`, with or without that header.
+fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
+    let mut rows = csv::rows(text, file)?;
+    if rows.first().is_some_and(|row| row.fields == ["bytes", "cumulative"]) {
+        rows.remove(0);
+    }
+    let wrong = |line, reason| RowError { file: file.to_owned(), line, reason };
+    let (mut points, mut errors) = (Vec::new(), Vec::new());
+    for row in &rows {
+        match point(row) {
+            Ok(point) => points.push(point),
+            Err(reason) => errors.push(wrong(row.line, reason)),
+        }
+    }
+    if points.is_empty() && errors.is_empty() {
+        errors.push(wrong(0, "empty; expected lines bytes,cumulative".to_owned()));
+    }
+    if !errors.is_empty() {
+        return Err(ConfigError::File(errors));
+    }
+    Table::new(points).map_err(|(i, reason)| ConfigError::File(vec![wrong(rows[i].line, reason)]))
+}
+
+fn point(row: &Row) -> Result<(f64, f64), String> {
+    let [bytes, cumulative] = row.fields.as_slice() else {
+        return Err(format!("{} columns, expected 2: bytes,cumulative", row.fields.len()));
+    };
+    let bytes = csv::bytes(bytes)?.as_f64();
+    let share = cumulative.parse::<f64>().ok().filter(|share| *share >= 0.0);
+    share.map(|share| (bytes, share)).ok_or_else(|| format!("{cumulative:?} is not a share between 0 and 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Seeds;
+    use crate::traffic::sizes::tests::check_mean;
+
+    fn error(text: &str) -> String {
+        parse(text, "sizes.csv").unwrap_err().to_string()
+    }
+
+    /// Half of the flows uniform on [100, 200], a tenth exactly 200, the rest uniform on [200, 400].
+    #[test]
+    fn worked_example_with_a_jump() {
+        let table = parse("bytes,cumulative\n100,0\n200,0.5\n200,0.6\n400,1\n", "sizes.csv").unwrap();
+        assert!((table.mean() - (0.5 * 150.0 + 0.1 * 200.0 + 0.4 * 300.0)).abs() < 1e-9);
+        check_mean(&table, 1);
+        let mut stream = Seeds::new(1).stream("test", 0);
+        let jump = (0..10_000).filter(|_| table.sample(&mut stream).get() == 200).count();
+        assert!((900..1200).contains(&jump), "{jump}");
+    }
+
+    #[test]
+    fn a_first_line_above_zero_is_a_jump() {
+        let table = parse("1460,0.5\n2920,1\n", "sizes.csv").unwrap();
+        assert!((table.mean() - (0.5 * 1460.0 + 0.5 * 2190.0)).abs() < 1e-9);
+        check_mean(&table, 1);
+        assert_eq!(parse("1KB,1", "sizes.csv").unwrap().mean(), 1000.0);
+    }
+
+    #[test]
+    fn truncation_keeps_the_shape_below() {
+        let table = Table::new(vec![(0.0, 0.0), (100.0, 0.5), (300.0, 1.0)]).unwrap();
+        assert_eq!(table.truncated(200.0), Some(Table(vec![(0.0, 0.0), (100.0, 0.5 / 0.75), (200.0, 1.0)])));
+        assert_eq!(table.truncated(1e9), Some(table.clone()));
+        assert_eq!(Table::new(vec![(10.0, 0.5), (20.0, 1.0)]).unwrap().truncated(5.0), None);
+    }
+
+    #[test]
+    fn wrong_lines_are_named() {
+        assert_eq!(
+            error("100,0.5\n50,1"),
+            "sizes.csv:2: size 50 is below the one before, 100, or above 1e15"
+        );
+        assert_eq!(error("1,0.5\n2,0.4\n3,1"), "sizes.csv:2: cumulative 0.4 is below the one before, 0.5");
+        assert_eq!(error("1,0.5\n2,0.9"), "sizes.csv:2: the cumulative distribution ends at 0.9, not at 1");
+        assert_eq!(
+            error("1,50\n2,100"),
+            "sizes.csv:1: cumulative 50 is above 1; shares are expected, not percent"
+        );
+        assert_eq!(error(""), "sizes.csv: empty; expected lines bytes,cumulative");
+        let both = error("1,2,3\n-1,0.5\n2,x\n3,nan");
+        let lines: Vec<&str> = both.lines().collect();
+        assert_eq!(lines[0], "sizes.csv:1: 3 columns, expected 2: bytes,cumulative");
+        assert!(lines[1].starts_with("sizes.csv:2: \"-1\" is not a number of bytes"), "{both}");
+        assert_eq!(lines[2], "sizes.csv:3: \"x\" is not a share between 0 and 1");
+        assert_eq!(lines[3], "sizes.csv:4: \"nan\" is not a share between 0 and 1");
+    }
+}

@@ -1,0 +1,122 @@
+//! Flow sizes: laws and published tables. A new law is a `KIND` with a [`Sizes`] and one line in
+//! [`KINDS`].
+
+mod cdf;
+mod exponential;
+mod fixed;
+mod pareto;
+mod published;
+mod uniform;
+
+use crate::config::{ConfigError, Entry, Kind, Reader};
+use crate::engine::Stream;
+use shortflow_units::Bytes;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub use published::{Published, published};
+
+/// A distribution of flow sizes.
+pub trait Sizes: Send + Sync + Debug {
+    /// A size of at least one byte.
+    fn sample(&self, stream: &mut Stream) -> Bytes;
+    /// The exact mean in bytes, truncation included. Rounding samples to whole bytes moves it by
+    /// less than one byte.
+    fn mean(&self) -> f64;
+}
+
+/// The one list of size distributions.
+const KINDS: &[Kind<Read>] =
+    &[fixed::KIND, uniform::KIND, exponential::KIND, pareto::KIND, published::KIND, cdf::KIND];
+
+/// Reads a distribution from its table.
+type Read = fn(&Reader) -> Result<Arc<dyn Sizes>, ConfigError>;
+
+/// Every size distribution, in the order of the documentation.
+pub fn sizes() -> Vec<Entry> {
+    KINDS.iter().map(Kind::entry).collect()
+}
+
+/// Reads a `sizes` table.
+pub(crate) fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
+    let kind = Kind::chosen(KINDS, reader)?;
+    kind.check_keys(reader)?;
+    (kind.read)(reader)
+}
+
+/// No flow has more bytes than this: a tail without end must stay below [`Bytes::MAX`], which means
+/// a flow that never ends.
+const LARGEST: f64 = 1e15;
+
+/// The whole number of bytes nearest to `size`, at least one.
+fn whole(size: f64) -> Bytes {
+    Bytes::new(size.clamp(1.0, LARGEST).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::read_toml;
+    use crate::engine::Seeds;
+    use proptest::prelude::*;
+
+    /// Reads a `sizes` table written as TOML.
+    pub(super) fn sizes_of(toml: &str) -> Result<Arc<dyn Sizes>, String> {
+        read_toml(toml, |reader| read(&reader)).map_err(|error| error.to_string())
+    }
+
+    /// The mean of `n` samples must lie within five standard errors of `mean()`.
+    pub(super) fn check_mean(sizes: &dyn Sizes, seed: u64) {
+        let mut stream = Seeds::new(seed).stream("test", 0);
+        let n = 20_000;
+        let samples: Vec<f64> = (0..n).map(|_| sizes.sample(&mut stream).as_f64()).collect();
+        let mean = samples.iter().sum::<f64>() / n as f64;
+        let variance = samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
+        let tolerance = 5.0 * (variance / n as f64).sqrt() + 1.0;
+        assert!((mean - sizes.mean()).abs() < tolerance, "{mean} is not {} ({sizes:?})", sizes.mean());
+    }
+
+    fn any_sizes() -> impl Strategy<Value = String> {
+        let published = prop::sample::select(published().iter().map(|p| p.name.clone()).collect::<Vec<_>>());
+        prop_oneof![
+            (1u64..1_000_000).prop_map(|b| format!("kind='fixed'\nvalue='{b}B'")),
+            (1u64..9999, 0u64..99999)
+                .prop_map(|(a, b)| format!("kind='uniform'\nmin='{a}B'\nmax='{}B'", a + b)),
+            (100u64..1_000_000).prop_map(|b| format!("kind='exponential'\nmean='{b}B'")),
+            (105u32..300, 100u64..9999, 4u64..1000).prop_map(|(shape, mean, tail)| format!(
+                "kind='pareto'\nshape={}\nmean='{mean}B'\nmax='{}B'",
+                f64::from(shape) / 100.0,
+                mean * tail
+            )),
+            published.prop_map(|name| format!("kind='published'\nname='{name}'\nmax='1MB'")),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn samples_have_the_stated_mean(toml in any_sizes(), seed: u64) {
+            check_mean(&*sizes_of(&toml).unwrap(), seed);
+        }
+
+        #[test]
+        fn sizes_are_at_least_one_byte_and_finite(toml in any_sizes(), seed: u64) {
+            let sizes = sizes_of(&toml).unwrap();
+            let mut stream = Seeds::new(seed).stream("test", 0);
+            for _ in 0..1000 {
+                let size = sizes.sample(&mut stream);
+                prop_assert!((1..=1_000_000_000_000_000).contains(&size.get()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_kind_or_key_is_named_with_the_nearest_one() {
+        let error = sizes_of("kind='parreto'").unwrap_err();
+        assert!(error.starts_with("kind: \"parreto\" is not one of fixed,"), "{error}");
+        assert!(error.ends_with("did you mean \"pareto\"?"), "{error}");
+        let error = sizes_of("kind='exponential'\nmeen='5KB'").unwrap_err();
+        assert_eq!(error, "meen: unknown key; did you mean \"mean\"?");
+        let error = sizes_of("kind='exponential'").unwrap_err();
+        assert!(error.starts_with("mean: missing; expected a size such as"), "{error}");
+    }
+}

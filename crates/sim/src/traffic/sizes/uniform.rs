@@ -1,0 +1,69 @@
+//! Sizes between two bounds, all equally likely.
+
+use super::Sizes;
+use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, keys};
+use crate::engine::Stream;
+use shortflow_units::Bytes;
+use std::sync::Arc;
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "uniform",
+    summary: "every whole number of bytes between two bounds equally likely",
+    source: "",
+    parameters: Uniform::parameters,
+    read,
+};
+
+keys! {
+    /// Two bounds, both included.
+    struct Uniform {
+        /// smallest size
+        min: Bytes = required, ANY_SIZE;
+        /// largest size
+        max: Bytes = required, ANY_SIZE;
+    }
+}
+
+fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
+    let uniform = Uniform::read(reader)?;
+    if uniform.min > uniform.max {
+        return Err(reader.impossible("min", format!("{} is above max = {}", uniform.min, uniform.max)));
+    }
+    Ok(Arc::new(uniform))
+}
+
+impl Sizes for Uniform {
+    fn sample(&self, stream: &mut Stream) -> Bytes {
+        self.min + Bytes::new(stream.below((self.max - self.min).get() + 1))
+    }
+    fn mean(&self) -> f64 {
+        (self.min.as_f64() + self.max.as_f64()) / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Seeds;
+    use crate::traffic::sizes::tests::sizes_of;
+
+    #[test]
+    fn both_bounds_occur_and_nothing_beyond() {
+        let sizes = sizes_of("kind='uniform'\nmin='3B'\nmax='5B'").unwrap();
+        let mut stream = Seeds::new(1).stream("test", 0);
+        let seen: std::collections::BTreeSet<u64> =
+            (0..200).map(|_| sizes.sample(&mut stream).get()).collect();
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), [3, 4, 5]);
+    }
+
+    #[test]
+    fn the_benchmark_of_l2dct_has_a_mean_of_50_kb() {
+        assert_eq!(sizes_of("kind='uniform'\nmin='2KB'\nmax='98KB'").unwrap().mean(), 50_000.0);
+    }
+
+    #[test]
+    fn bounds_in_the_wrong_order_are_an_error() {
+        let error = sizes_of("kind='uniform'\nmin='3KB'\nmax='2KB'").unwrap_err();
+        assert_eq!(error, "min: 3KB is above max = 2KB");
+    }
+}

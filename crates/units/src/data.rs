@@ -1,0 +1,169 @@
+//! [`Bytes`] and [`Rate`]: how much, and how fast.
+
+use crate::Span;
+use crate::text::{self, UnitError};
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+use std::str::FromStr;
+
+/// A number of bytes. Text uses decimal prefixes (KB = 1000 B), and KiB, MiB, GiB for powers of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Bytes(u64);
+
+/// Bits per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+const BYTE_UNITS: &[(&str, u64)] = &[
+    ("B", 1),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+const RATE_UNITS: &[(&str, u64)] =
+    &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Bytes = Bytes(0);
+    /// More than any run carries: the size of a backlogged flow.
+    pub const MAX: Bytes = Bytes(u64::MAX);
+
+    /// `n` bytes.
+    pub const fn new(n: u64) -> Self {
+        Bytes(n)
+    }
+    /// The count.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+    /// The count as a real number.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+    /// `self - other`, or zero.
+    pub const fn saturating_sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Bytes {
+    type Output = Bytes;
+    #[inline]
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_add(other.0))
+    }
+}
+impl AddAssign for Bytes {
+    #[inline]
+    fn add_assign(&mut self, other: Bytes) {
+        *self = *self + other;
+    }
+}
+impl Sub for Bytes {
+    type Output = Bytes;
+    #[inline]
+    fn sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0 - other.0)
+    }
+}
+
+impl Rate {
+    /// `bps` bits per second; `None` for zero, at which nothing would ever be sent.
+    pub const fn new(bps: u64) -> Option<Self> {
+        if bps == 0 { None } else { Some(Rate(bps)) }
+    }
+    /// Bits per second.
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+    /// Time to put `bytes` on the wire, rounded up to a whole picosecond.
+    #[inline]
+    pub const fn tx_time(self, bytes: Bytes) -> Span {
+        const PS_BITS_PER_BYTE: u64 = 8 * 1_000_000_000_000;
+        match bytes.0.checked_mul(PS_BITS_PER_BYTE) {
+            Some(product) => Span::from_ps(product.div_ceil(self.0)),
+            None => {
+                let ps = (bytes.0 as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.0 as u128);
+                Span::from_ps(if ps > u64::MAX as u128 { u64::MAX } else { ps as u64 })
+            }
+        }
+    }
+    /// Bytes that fit into `span`, rounded down: the bandwidth–delay product.
+    pub const fn bytes_in(self, span: Span) -> Bytes {
+        Bytes((self.0 as u128 * span.as_ps() as u128 / 8_000_000_000_000) as u64)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = UnitError;
+    fn from_str(input: &str) -> Result<Bytes, UnitError> {
+        text::parse(input, BYTE_UNITS, "a size such as \"98KB\" (units: B KB MB GB KiB MiB GiB)").map(Bytes)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = UnitError;
+    fn from_str(input: &str) -> Result<Rate, UnitError> {
+        let expected = "a positive rate such as \"1Gbps\" (units: bps Kbps Mbps Gbps Tbps)";
+        let bps = text::parse(input, RATE_UNITS, expected)?;
+        Rate::new(bps).ok_or_else(|| UnitError::new(input, expected))
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::format(f, self.0, &BYTE_UNITS[..4])
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::format(f, self.0, RATE_UNITS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_packet_at_one_gigabit() {
+        let rate: Rate = "1Gbps".parse().unwrap();
+        assert_eq!(rate.tx_time(Bytes::new(1500)), Span::from_micros(12));
+        assert_eq!(rate.bytes_in(Span::from_micros(300)), Bytes::new(37_500));
+    }
+
+    #[test]
+    fn one_byte_at_a_hundred_gigabit_is_eighty_picoseconds() {
+        let rate: Rate = "100Gbps".parse().unwrap();
+        assert_eq!(rate.tx_time(Bytes::new(1)), Span::from_ps(80));
+    }
+
+    #[test]
+    fn rates_are_positive() {
+        for wrong in ["0bps", "-1Gbps", "1Gbit", "Gbps", "1 e9bps", ""] {
+            assert!(wrong.parse::<Rate>().is_err(), "{wrong:?} was accepted");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn serialisation_rounds_up_by_less_than_a_picosecond(bytes in 0u64..1 << 40, bps in 1u64..1 << 40) {
+            let exact = bytes as u128 * 8_000_000_000_000;
+            let got = u128::from(Rate(bps).tx_time(Bytes(bytes)).as_ps());
+            prop_assume!(got < u128::from(u64::MAX));
+            prop_assert!(got * u128::from(bps) >= exact);
+            prop_assert!(got * u128::from(bps) < exact + u128::from(bps));
+        }
+
+        #[test]
+        fn text_round_trips(bytes: u64) {
+            prop_assert_eq!(Bytes(bytes).to_string().parse::<Bytes>().unwrap(), Bytes(bytes));
+        }
+    }
+}

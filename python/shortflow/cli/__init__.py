@@ -1,0 +1,76 @@
+"""The `shortflow` command. Progress goes to stderr, results to stdout, and every failure ends in one clean message."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from shortflow._core import version
+from shortflow.cli import bench, compare, listing, report, run, show
+from shortflow.cli.console import print_error
+from shortflow.errors import ConfigError, ExitCode, Interrupted, MissingRequirement, SimulationError
+
+app = typer.Typer(
+    name="shortflow",
+    help="Simulate and compare data-centre transports that finish short flows first.",
+    epilog="Exit codes: 0 fine, 1 a check did not hold, 2 the input was wrong, 3 the environment lacks something.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("run")(run.run)
+app.command("compare")(compare.compare)
+app.command("list")(listing.list_names)
+app.command("show")(show.show)
+app.command("report")(report.report)
+app.command("bench")(bench.bench)
+
+FAILURES: dict[type[Exception], ExitCode] = {
+    ConfigError: ExitCode.WRONG_INPUT,
+    MissingRequirement: ExitCode.MISSING_REQUIREMENT,
+    SimulationError: ExitCode.CLAIM_FAILED,
+    Interrupted: ExitCode.INTERRUPTED,
+}
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"shortflow {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    print_version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Simulate and compare data-centre transports that finish short flows first."""
+
+
+def main() -> None:
+    """Run the command and leave with its exit code."""
+    sys.exit(execute())
+
+
+def execute(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; every failure becomes a message on stderr and an exit code."""
+    try:
+        code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or ExitCode.FINE)
+    except BrokenPipeError:
+        # The reader of stdout has left; nothing more can be said there, not even by the interpreter at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.FINE
+    except typer.TyperException as error:
+        # Without any argument the message is the help, which is printed already.
+        message = error.format_message()
+        return (
+            print_error(f"{message} Try `shortflow --help`.", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
+        )
+    except OSError as error:
+        return print_error(f"{error.filename or 'input or output'}: {error.strerror}", ExitCode.WRONG_INPUT)
+    except tuple(FAILURES) as error:
+        return print_error(str(error), FAILURES[type(error)])

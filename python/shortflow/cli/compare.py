@@ -1,0 +1,53 @@
+"""`shortflow compare`: several schemes on the same flows, over several seeds."""
+
+from typing import Annotated
+
+import typer
+
+from shortflow import runner
+from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.options import Json, OutDirectory, ScenarioName, SetValues, parse_names, parse_settings
+from shortflow.metrics import describe
+from shortflow.scenario import load_scenario
+from shortflow.tables import comparison_tables
+
+
+def compare(
+    scenario: ScenarioName,
+    schemes: Annotated[str, typer.Option(metavar="NAMES", help="Schemes, separated by commas.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Run seeds 1 to this number.")] = 5,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
+    set_values: SetValues = None,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Show these metrics, separated by commas.")
+    ] = None,
+    out: OutDirectory = None,
+    json: Json = False,
+) -> None:
+    """Compare schemes on the same flows: means with confidence intervals, and paired differences.
+
+    With --out, every finished run is kept at once and not run again the next time.
+    """
+    names = parse_names(schemes, "--schemes")
+    chosen = parse_names(metrics, "--metrics") if metrics else None
+    for metric in chosen or []:
+        describe(metric)
+    with progress_bar(scenario) as progress:
+        comparison = runner.compare(
+            load_scenario(scenario),
+            names,
+            range(1, seeds + 1),
+            settings=parse_settings(set_values),
+            jobs=jobs,
+            out=out,
+            progress=progress,
+        )
+    for metric in chosen or []:
+        comparison.require(metric)
+    if out:
+        reused = sum(run.reused for run in comparison.runs)
+        print_note(f"results: {out} ({len(comparison.runs)} runs, {reused} of them from before)")
+    if json:
+        print_json(comparison.document())
+    else:
+        print_result(comparison_tables(comparison, chosen))

@@ -1,0 +1,56 @@
+"""Where the command line writes: results on stdout, progress and errors on stderr."""
+
+import contextlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from shortflow import runner
+from shortflow.errors import ExitCode
+from shortflow.tables import WIDTH
+
+
+def print_result(result: RenderableType) -> None:
+    """Print something for people on stdout, never wider than a table may be."""
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
+    Console(width=width, highlight=False, emoji=False, markup=False).print(result)
+
+
+def print_json(document: object) -> None:
+    """Print the one JSON document of a command on stdout."""
+    sys.stdout.write(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def print_note(message: str) -> None:
+    """Say something beside the result, on stderr."""
+    print(message, file=sys.stderr)
+
+
+def print_error(message: str, code: ExitCode) -> int:
+    """Say on stderr why the command fails, and hand back the exit code."""
+    print(f"shortflow: {message}", file=sys.stderr)
+    return code
+
+
+@contextlib.contextmanager
+def progress_bar(label: str) -> Iterator[runner.Progress]:
+    """A live bar on stderr; silent when stderr is not a terminal."""
+    console = Console(file=sys.stderr)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[runs]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=1.0, runs="")
+
+        def update(fraction: float, finished: int, total: int) -> None:
+            bar.update(task, completed=fraction, runs=f"{finished}/{total} runs")
+
+        yield update

@@ -1,0 +1,40 @@
+"""`shortflow list`: what there is to name on the command line."""
+
+from typing import Annotated
+
+import typer
+
+from shortflow import _core
+from shortflow.cli.console import print_json, print_result
+from shortflow.cli.options import Json
+from shortflow.errors import unknown_name
+from shortflow.records import Entry
+from shortflow.scenario import load_scenario, shipped_scenarios
+from shortflow.tables import named_table
+
+
+def list_names(
+    kind: Annotated[
+        str,
+        typer.Argument(help="schemes, transports, queues, topologies, traffic, sizes or scenarios.", metavar="KIND"),
+    ],
+    json: Json = False,
+) -> None:
+    """List the schemes, transports, queues, topologies, traffic, sizes or scenarios."""
+    registry = _core.registry()
+    if kind == "scenarios":
+        rows = [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
+        entries: list[Entry] | list[dict[str, str]] = rows
+    elif kind in registry:
+        entries = registry[kind]
+        rows = [{"name": entry["name"], "summary": _with_source(entry)} for entry in entries]
+    else:
+        raise unknown_name("list of", kind, [*registry, "scenarios"])
+    if json:
+        print_json(entries)
+    else:
+        print_result(named_table(kind, [(row["name"], row["summary"]) for row in rows]))
+
+
+def _with_source(entry: Entry) -> str:
+    return f"{entry['summary']} [{entry['source']}]" if entry["source"] else entry["summary"]

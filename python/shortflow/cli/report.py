@@ -1,0 +1,24 @@
+"""`shortflow report`: one page about the results in a directory."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortflow.cli.console import print_note, print_result
+from shortflow.report import write_report
+
+
+def report(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where `run --out` or `compare --out` kept results.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The page (default: DIR/report.html).")
+    ] = None,
+) -> None:
+    """Write a self-contained HTML page with the plots and tables of stored results."""
+    page = out or directory / "report.html"
+    runs = write_report(directory, page)
+    print_note(f"{runs} runs")
+    print_result(str(page))

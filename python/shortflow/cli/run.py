@@ -1,0 +1,42 @@
+"""`shortflow run`: one scenario, one scheme, one seed."""
+
+from typing import Annotated
+
+import typer
+
+from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.options import Json, OutDirectory, ScenarioName, SetValues, parse_settings
+from shortflow.comparison import Comparison
+from shortflow.errors import ConfigError
+from shortflow.runner import plan, run_once, summary
+from shortflow.scenario import load_scenario
+from shortflow.store import check_target, write_run
+from shortflow.tables import comparison_tables
+
+
+def run(
+    scenario: ScenarioName,
+    scheme: Annotated[str, typer.Option(help="Transport and queue discipline (`shortflow list schemes`).")] = "dctcp",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    set_values: SetValues = None,
+    out: OutDirectory = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Write the flow table as CSV too (with --out).")] = False,
+    json: Json = False,
+) -> None:
+    """Run a scenario once."""
+    settings = parse_settings(set_values)
+    if csv and not out:
+        raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
+    if out:
+        check_target(out)
+    (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
+    with progress_bar(f"{work.scenario.name}, {scheme}") as progress:
+        result = run_once(work, progress=progress)
+    if out:
+        write_run(result, out, csv=csv)
+        print_note(f"result: {out}")
+    comparison = Comparison(work.scenario.name, work.scenario.title, settings, [summary(result)])
+    if json:
+        print_json(comparison.document())
+    else:
+        print_result(comparison_tables(comparison))

@@ -1,0 +1,43 @@
+"""`shortflow show`: what a scenario amounts to, and where each value came from."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from shortflow.cli.console import print_json, print_result
+from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings
+from shortflow.runner import plan
+from shortflow.scenario import as_settings, load_scenario
+from shortflow.tables import settings_table, stacked
+
+
+def show(
+    scenario: ScenarioName,
+    scheme: Annotated[str, typer.Option(help="Show the parameters of this scheme too.")] = "dctcp",
+    set_values: SetValues = None,
+    json: Json = False,
+) -> None:
+    """Show a scenario with its defaults and where each value came from."""
+    (work,) = plan(load_scenario(scenario), [scheme], [1], parse_settings(set_values))
+    settings, scheme_settings = work.scenario.resolved(), as_settings(work.scheme.resolved())
+    notes = work.scenario.traffic_notes()
+    if json:
+        print_json(
+            {
+                "scenario": work.scenario.name,
+                "title": work.scenario.title,
+                "settings": settings,
+                "notes": notes,
+                "scheme": {"name": scheme, "summary": work.scheme.summary, "settings": scheme_settings},
+            }
+        )
+        return
+    heading = f"scheme {scheme}: {work.scheme.summary}"
+    print_result(
+        stacked(
+            Text("\n".join([work.scenario.title, *notes])),
+            settings_table(settings, f"scenario {work.scenario.name}"),
+            settings_table(scheme_settings, heading) if scheme_settings else Text(heading),
+        )
+    )

@@ -1,0 +1,70 @@
+"""`make demo`: L2DCT's benchmark over the load, and two published flow-size distributions, in under a minute."""
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from shortflow.cli.console import print_result, progress_bar
+from shortflow.comparison import Comparison
+from shortflow.report import write_report
+from shortflow.runner import plan, run_all
+from shortflow.scenario import load_scenario
+from shortflow.store import Store
+from shortflow.tables import lay_out, overview_section, stacked
+
+SCHEMES = ("tcp", "dctcp", "l2dct")
+PARAMETER = "load"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A scenario at some loads, over seeds 1 to `seeds`."""
+
+    scenario: str
+    loads: tuple[float, ...]
+    seeds: int
+
+
+PARTS = (
+    Part("l2dct-benchmark", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8), 10),
+    Part("websearch-star", (0.3, 0.5, 0.7), 5),
+    Part("facebook-hadoop-star", (0.3, 0.5, 0.7), 5),
+)
+
+
+def main() -> None:
+    """Run everything, print one table per scenario, and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("results/demo"), help="where the results and the report go")
+    out: Path = parser.parse_args().out
+    started = time.perf_counter()
+    store = Store(out)
+    for part in PARTS:
+        print_result(_overview(part, store))
+    page = out / "report.html"
+    runs = write_report(out, page)
+    print_result(Text(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}"))
+
+
+def _overview(part: Part, store: Store) -> RenderableType:
+    scenario = load_scenario(part.scenario)
+    runs = [run for load in part.loads for run in plan(scenario, SCHEMES, range(1, part.seeds + 1), {PARAMETER: load})]
+    with progress_bar(part.scenario) as progress:
+        summaries = run_all(runs, store=store, progress=progress)
+    size = len(SCHEMES) * part.seeds
+    points = [
+        (str(load), Comparison(scenario.name, scenario.title, {}, summaries[place * size : (place + 1) * size]))
+        for place, load in enumerate(part.loads)
+    ]
+    caption = (
+        f"{scenario.title}\nmean ± 95 % confidence over {part.seeds} seeds; differences are paired on the same flows"
+    )
+    return stacked(Text(caption), *lay_out(overview_section(scenario.name, PARAMETER, points)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What can go wrong, and the exit code that each kind of failure has on the command line."""
+
+import difflib
+from collections.abc import Iterable
+from enum import IntEnum
+
+from shortflow._core import Cancelled, ConfigError, SimulationError
+
+__all__ = [
+    "Cancelled",
+    "ConfigError",
+    "ExitCode",
+    "Interrupted",
+    "MissingRequirement",
+    "SimulationError",
+    "did_you_mean",
+    "unknown_name",
+]
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the `shortflow` command."""
+
+    FINE = 0
+    CLAIM_FAILED = 1
+    WRONG_INPUT = 2
+    MISSING_REQUIREMENT = 3
+    INTERRUPTED = 130
+
+
+class MissingRequirement(RuntimeError):
+    """The environment lacks something that the command needs."""
+
+
+class Interrupted(Exception):
+    """The user stopped the work; whatever was finished before is kept."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The part of an error message that names the nearest known name, or nothing if none is near."""
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
+    """The error for a name that is not in `known`: it suggests the nearest one and lists them all."""
+    names = sorted(known)
+    hint = did_you_mean(name, names)
+    return ConfigError(f"there is no {kind} {name!r}{hint}; known: {', '.join(names)}")

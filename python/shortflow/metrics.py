@@ -1,0 +1,128 @@
+"""The numbers that one run is judged by, from its flow table, its port table and its counters.
+
+Completion times count the flows that started after the warm-up and finished; goodput counts what was acknowledged
+between the warm-up and the end, whenever the flow started; drops, marks, retransmissions and timeouts count the whole
+run. A metric that a run does not have is absent.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from shortflow.errors import unknown_name
+from shortflow.records import Meta
+from shortflow.stats import nearest_rank
+
+PERCENTILES = (50, 95, 99)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a metric's name means: a label for people, its unit, and the class of flows it is about (or none)."""
+
+    name: str
+    label: str
+    unit: str
+    flow_class: str | None = None
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """The names of one metric for every class: `prefix<class>suffix`."""
+
+    prefix: str
+    suffix: str
+    label: str
+    unit: str
+
+
+_PER_CLASS = (
+    _Kind("flows_", "", "flows", ""),
+    _Kind("afct_", "_s", "mean FCT", "s"),
+    *(
+        _Kind(f"p{percent}_", "_s", "median FCT" if percent == 50 else f"p{percent} FCT", "s")
+        for percent in PERCENTILES
+    ),
+    _Kind("slowdown_", "", "mean slowdown", "x"),
+    _Kind("goodput_", "_bps", "goodput", "bps"),
+)
+_PER_RUN = {
+    "queue_mean_pkt": ("queue, mean", "pkt"),
+    "queue_max_pkt": ("queue, max", "pkt"),
+    "utilisation": ("link use", "share"),
+    "drops": ("drops", ""),
+    "marks": ("marks", ""),
+    "retransmits": ("retransmissions", ""),
+    "timeouts": ("timeouts", ""),
+    "deadline_miss": ("deadlines missed", "share"),
+    "unfinished": ("unfinished flows", ""),
+}
+
+
+def describe(name: str) -> Metric:
+    """The meaning of a metric's name; an unknown one is an error that suggests the nearest."""
+    if name in _PER_RUN:
+        return Metric(name, *_PER_RUN[name])
+    for kind in _PER_CLASS:
+        flow_class = name.removeprefix(kind.prefix).removesuffix(kind.suffix)
+        if flow_class and name == f"{kind.prefix}{flow_class}{kind.suffix}":
+            return Metric(name, kind.label, kind.unit, flow_class)
+    patterns = [f"{kind.prefix}<class>{kind.suffix}" for kind in _PER_CLASS]
+    raise unknown_name("metric", name, [*patterns, *_PER_RUN])
+
+
+def measure(flows: pl.DataFrame, ports: pl.DataFrame, meta: Meta) -> dict[str, float]:
+    """All metrics that the run has, by name."""
+    metrics: dict[str, float] = {}
+    for flow_class in sorted(flows["class"].unique()):
+        of_class = flows.filter(pl.col("class") == flow_class)
+        metrics.update(_completion(flow_class, of_class.filter(pl.col("start_s") >= meta["warmup_s"])))
+        metrics.update(_goodput(flow_class, of_class, meta["duration_s"] - meta["warmup_s"]))
+    metrics.update(_queues(ports.filter(pl.col("port").is_in(meta["measured_ports"]))))
+    metrics["drops"] = float(meta["counters"]["packets_dropped"])
+    metrics["marks"] = float(ports["marks"].sum())
+    metrics["retransmits"] = float(flows["retransmits"].sum())
+    metrics["timeouts"] = float(flows["timeouts"].sum())
+    metrics.update(_deadlines(flows.filter(pl.col("start_s") >= meta["warmup_s"]), meta["end_s"]))
+    metrics["unfinished"] = float(meta["unfinished"])
+    return metrics
+
+
+def _completion(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    finished = flows.filter(pl.col("fct_s").is_not_null())
+    if finished.is_empty():
+        return
+    fct = finished["fct_s"].to_numpy()
+    yield f"flows_{flow_class}", float(len(fct))
+    yield f"afct_{flow_class}_s", float(fct.mean())
+    for percent in PERCENTILES:
+        yield f"p{percent}_{flow_class}_s", nearest_rank(fct, percent)
+    yield f"slowdown_{flow_class}", float(finished["slowdown"].to_numpy().mean())
+
+
+def _goodput(flow_class: str, flows: pl.DataFrame, window_s: float) -> Iterator[tuple[str, float]]:
+    """What the backlogged flows of a class get together."""
+    backlogged = flows.filter(pl.col("size_bytes").is_null())
+    if not backlogged.is_empty():
+        yield f"goodput_{flow_class}_bps", float(backlogged["window_bytes"].sum()) * 8 / window_s
+
+
+def _queues(measured: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    """Over the measured ports: the mean of their mean queues, the longest queue, the mean utilisation."""
+    if measured.is_empty():
+        return
+    yield "queue_mean_pkt", float(measured["queue_mean_pkt"].to_numpy().mean())
+    yield "queue_max_pkt", float(measured["queue_max_pkt"].to_numpy().max())
+    yield "utilisation", float(measured["utilisation"].to_numpy().mean())
+
+
+def _deadlines(flows: pl.DataFrame, end_s: float) -> Iterator[tuple[str, float]]:
+    """The share of deadlines missed; a flow still open at the end has missed its deadline if that has passed."""
+    with_deadline = flows.filter(pl.col("deadline_s").is_not_null())
+    passed = pl.col("start_s") + pl.col("deadline_s") < end_s
+    decided = with_deadline.select(pl.coalesce("missed", pl.when(passed).then(True)).alias("missed"))[
+        "missed"
+    ].drop_nulls()
+    if len(decided):
+        yield "deadline_miss", float(decided.sum()) / len(decided)

@@ -1,0 +1,56 @@
+"""The shapes of the plain data that the core hands out."""
+
+from typing import NotRequired, TypedDict
+
+
+class Parameter(TypedDict):
+    """A parameter of a transport, queue, topology, traffic or size distribution."""
+
+    name: str
+    default: str
+    expected: str
+    summary: str
+
+
+class Entry(TypedDict):
+    """Something that can be named in a scenario or on the command line."""
+
+    name: str
+    summary: str
+    source: str
+    """The paper or RFC; may be empty."""
+    parameters: list[Parameter]
+    transport: NotRequired[str]
+    """Of a scheme: its transport."""
+    queue: NotRequired[str]
+    """Of a scheme: the queue discipline it needs."""
+
+
+class Counters(TypedDict):
+    """The whole run, warm-up included. Every packet sent is delivered, dropped or in flight at the end."""
+
+    events: int
+    packet_hops: int
+    packets_sent: int
+    packets_delivered: int
+    packets_dropped: int
+    packets_in_flight: int
+
+
+class Meta(TypedDict):
+    """The core's own account of a run."""
+
+    scenario: str
+    scheme: str
+    seed: int
+    digest: str
+    version: str
+    warmup_s: float
+    duration_s: float
+    end_s: float
+    measured_ports: list[str]
+    counters: Counters
+    unfinished: int
+    """Finite flows that had not finished at the end."""
+    connections_peak: int
+    bytes_per_connection: int

@@ -1,0 +1,109 @@
+"""Stored runs put in order: a study is one scenario, its points are the values of the parameter that varies."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shortflow import _core
+from shortflow.comparison import Comparison
+from shortflow.result import Provenance, RunResult
+from shortflow.runner import summary
+
+_QUANTITY = re.compile(r"(?P<number>-?\d+(\.\d+)?(e-?\d+)?)(?P<unit>[A-Za-z]*)")
+
+
+@dataclass(frozen=True)
+class Point:
+    """The runs of one scenario with the same settings, all schemes and seeds."""
+
+    label: str
+    x: float | None
+    """The varying value as a number, if it is one."""
+    results: Sequence[RunResult]
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Study:
+    """All runs of one scenario."""
+
+    name: str
+    title: str
+    x_name: str | None
+    """What varies between the points, if anything does."""
+    points: Sequence[Point]
+
+    @property
+    def schemes(self) -> list[str]:
+        """All schemes, in the order in which Shortflow lists them."""
+        return list(dict.fromkeys(scheme for point in self.points for scheme in point.comparison.schemes))
+
+    @property
+    def metric_names(self) -> list[str]:
+        """All metrics that some run has."""
+        return list(dict.fromkeys(name for point in self.points for name in point.comparison.metric_names))
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the points lie on a numeric axis."""
+        return len(self.points) > 1 and all(point.x is not None for point in self.points)
+
+
+def studies(results: Iterable[RunResult]) -> list[Study]:
+    """The runs by scenario, each with its points in ascending order."""
+    by_name: dict[str, list[RunResult]] = {}
+    for result in results:
+        by_name.setdefault(result.provenance["scenario"], []).append(result)
+    return [_study(name, group) for name, group in by_name.items()]
+
+
+def _study(name: str, results: Sequence[RunResult]) -> Study:
+    varying = _varying([result.provenance for result in results])
+    by_values: dict[tuple[str, ...], list[RunResult]] = {}
+    for result in results:
+        values = _values(result.provenance)
+        by_values.setdefault(tuple(values.get(key, "") for key in varying.values()), []).append(result)
+    labels = [", ".join(values) for values in by_values]
+    axis = _axis(labels)
+    points = [
+        Point(label, axis.get(label), *_compared(dict(zip(varying, values, strict=True)), group))
+        for label, (values, group) in zip(labels, by_values.items(), strict=True)
+    ]
+    points.sort(key=lambda point: (point.x or 0.0, point.label))
+    return Study(name, results[0].provenance["title"], ", ".join(varying) or None, points)
+
+
+def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
+    """The runs of a point in the order in which Shortflow lists schemes, and their comparison."""
+    rank = {entry["name"]: place for place, entry in enumerate(_core.registry()["schemes"])}
+    ordered = sorted(
+        results, key=lambda each: (rank.get(each.provenance["scheme"], len(rank)), each.provenance["seed"])
+    )
+    origin = results[0].provenance
+    return ordered, Comparison(origin["scenario"], origin["title"], settings, [summary(each) for each in ordered])
+
+
+def _varying(origins: Sequence[Provenance]) -> dict[str, str]:
+    """What differs between runs: the name that a person knows it by, and one key that has its value.
+
+    Keys that follow a parameter differ with it, and are left to it.
+    """
+    seen: dict[str, set[str]] = {}
+    for origin in origins:
+        for setting in origin["scenario_settings"]:
+            if not setting["source"].startswith("parameter "):
+                seen.setdefault(setting["key"], set()).add(setting["value"])
+    return {key.removeprefix("parameters."): key for key, values in seen.items() if len(values) > 1}
+
+
+def _values(origin: Provenance) -> dict[str, str]:
+    return {setting["key"]: setting["value"] for setting in origin["scenario_settings"]}
+
+
+def _axis(labels: Sequence[str]) -> dict[str, float]:
+    """The labels as numbers, if all of them are numbers with one and the same unit."""
+    parsed = {label: _QUANTITY.fullmatch(label) for label in labels}
+    matches = [match for match in parsed.values() if match]
+    if len(matches) < len(parsed) or len({match["unit"] for match in matches}) > 1:
+        return {}
+    return {label: float(match["number"]) for label, match in parsed.items() if match}

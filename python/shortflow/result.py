@@ -1,0 +1,126 @@
+"""The result of a run: three tables, the core's own account of the run, and where it all came from."""
+
+import functools
+import hashlib
+import platform
+import subprocess
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypedDict
+
+import polars as pl
+
+from shortflow import _core
+from shortflow.metrics import measure
+from shortflow.records import Meta
+from shortflow.scenario import Scenario, Setting, as_settings
+
+
+class Provenance(TypedDict):
+    """Where a result came from: enough to run it again and to tell whether that is needed."""
+
+    key: str
+    version: str
+    build: str
+    revision: str | None
+    platform: str
+    scenario: str
+    title: str
+    scenario_settings: list[Setting]
+    traffic_notes: list[str]
+    scheme: str
+    scheme_settings: list[Setting]
+    seed: int
+    digest: str
+    finished_at: str
+    wall_s: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to be run: a scenario under a scheme with a seed."""
+
+    scenario: Scenario
+    scheme: _core.Scheme
+    seed: int
+
+    @functools.cached_property
+    def key(self) -> str:
+        """A hash of everything that decides the result, the simulator's own code included."""
+        parts = [self.scenario.fingerprint(), self.scheme.name, *(f"{k}={v}" for k, v, _ in self.scheme.resolved())]
+        return hashlib.sha256("\n".join([*parts, str(self.seed), build_id()]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A finished run."""
+
+    flows: pl.DataFrame
+    samples: pl.DataFrame
+    ports: pl.DataFrame
+    meta: Meta
+    provenance: Provenance
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, float]:
+        """The numbers the run is judged by (see `shortflow.metrics`)."""
+        return measure(self.flows, self.ports, self.meta)
+
+
+def execute(run: Run, control: _core.Control) -> RunResult:
+    """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
+    started = time.perf_counter()
+    result = _core.run(run.scenario.core, run.scheme, run.seed, control)
+    meta = result.meta()
+    return RunResult(
+        pl.DataFrame(result.flows()),
+        pl.DataFrame(result.samples()),
+        pl.DataFrame(result.ports()),
+        meta,
+        _provenance(run, meta["digest"], time.perf_counter() - started),
+    )
+
+
+def _provenance(run: Run, digest: str, wall_s: float) -> Provenance:
+    return {
+        "key": run.key,
+        "version": _core.version(),
+        "build": build_id(),
+        "revision": git_revision(),
+        "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "scenario": run.scenario.name,
+        "title": run.scenario.title,
+        "scenario_settings": run.scenario.resolved(),
+        "traffic_notes": run.scenario.traffic_notes(),
+        "scheme": run.scheme.name,
+        "scheme_settings": as_settings(run.scheme.resolved()),
+        "seed": run.seed,
+        "digest": digest,
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "wall_s": wall_s,
+    }
+
+
+@functools.cache
+def build_id() -> str:
+    """The version and a hash of the compiled core, so that a changed simulator never passes for the one before."""
+    with Path(_core.__file__).open("rb") as file:
+        return f"{_core.version()}+{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+
+
+@functools.cache
+def git_revision() -> str | None:
+    """The commit of the checkout that Shortflow runs from, with `-dirty` after local changes; none for a wheel."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return None
+    # A checkout that belongs to another user is fine to ask; a tag is not a commit, so none is considered.
+    git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
+    command = [*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() if answer.returncode == 0 else None

@@ -1,0 +1,141 @@
+"""Many runs at once: one thread each, since the core releases the interpreter's lock while it simulates.
+
+A run's result depends on its scenario, scheme and seed alone, so neither the number of threads nor their order matters.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent import futures
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from shortflow._core import Control
+from shortflow.comparison import Comparison, RunSummary
+from shortflow.errors import Interrupted
+from shortflow.result import Run, RunResult, execute
+from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.scheme import load_schemes, split_settings
+from shortflow.store import Store
+
+Progress = Callable[[float, int, int], None]
+"""Told every tenth of a second: the fraction of the work that is done, the runs finished, and all runs."""
+
+_POLL_S = 0.1
+
+T = TypeVar("T")
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(
+    scenario: Scenario,
+    scheme: str = "dctcp",
+    seed: int = 1,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> RunResult:
+    """Run a scenario once; `settings` may change the scenario and the scheme."""
+    (work,) = plan(scenario, [scheme], [seed], settings)
+    return run_once(work, progress=progress)
+
+
+def compare(
+    scenario: Scenario,
+    schemes: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    settings: Settings | None = None,
+    jobs: int | None = None,
+    out: Path | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run a scenario under several schemes over common seeds.
+
+    `settings` may change the scenario and the schemes. With `out`, each finished run is stored there at once, and a run
+    that is there already is not run again.
+    """
+    runs = plan(scenario, schemes, seeds, settings)
+    summaries = run_all(runs, jobs=jobs, store=Store(out) if out else None, progress=progress)
+    return Comparison(scenario.name, scenario.title, dict(as_pairs(settings)), summaries)
+
+
+def plan(
+    scenario: Scenario, schemes: Sequence[str], seeds: Sequence[int], settings: Settings | None = None
+) -> list[Run]:
+    """The runs of a comparison: every scheme with every seed, after the settings are applied to whom they belong."""
+    of_scenario, of_schemes = split_settings(settings or {})
+    if of_scenario:
+        scenario = scenario.with_settings(of_scenario)
+    return [Run(scenario, scheme, seed) for scheme in load_schemes(schemes, of_schemes) for seed in seeds]
+
+
+def run_once(work: Run, *, progress: Progress | None = None) -> RunResult:
+    """Run once, in a thread of its own so that Ctrl-C is heard."""
+    (result,) = _in_threads([lambda control: execute(work, control)], jobs=1, progress=progress)
+    return result
+
+
+def run_all(
+    runs: Sequence[Run], *, jobs: int | None = None, store: Store | None = None, progress: Progress | None = None
+) -> list[RunSummary]:
+    """Run everything, or take it from the store, and keep the summaries in the order of `runs`."""
+
+    def task(work: Run) -> Callable[[Control], RunSummary]:
+        return lambda control: _run_or_reuse(work, control, store)
+
+    return _in_threads([task(work) for work in runs], jobs=jobs or available_cores(), progress=progress)
+
+
+def summary(result: RunResult, *, reused: bool = False) -> RunSummary:
+    """What a comparison keeps of a run."""
+    origin = result.provenance
+    return RunSummary(
+        origin["scheme"], origin["seed"], origin["digest"], result.metrics, origin["wall_s"], reused=reused
+    )
+
+
+def _run_or_reuse(work: Run, control: Control, store: Store | None) -> RunSummary:
+    found = store.find(work) if store else None
+    if found:
+        return summary(found, reused=True)
+    result = execute(work, control)
+    if store:
+        store.save(work, result)
+    return summary(result)
+
+
+def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress: Progress | None) -> list[T]:
+    """The results of all tasks in their order; a failure or Ctrl-C stops those that are still running."""
+    controls = [Control() for _ in tasks]
+    with ThreadPoolExecutor(jobs) as pool:
+        pending = [pool.submit(task, control) for task, control in zip(tasks, controls, strict=True)]
+        try:
+            _wait(pending, controls, progress)
+        except BaseException as cause:
+            finished = sum(future.done() for future in pending)
+            for future, control in zip(pending, controls, strict=True):
+                future.cancel()
+                control.cancel()
+            if isinstance(cause, KeyboardInterrupt):
+                raise Interrupted(f"{finished} of {len(tasks)} runs were finished") from cause
+            raise
+    return [future.result() for future in pending]
+
+
+def _wait(pending: Sequence[Future[T]], controls: Sequence[Control], progress: Progress | None) -> None:
+    """Wait for all futures and report progress; the first failure is raised at once."""
+    open_futures = set(pending)
+    while open_futures:
+        done, open_futures = futures.wait(open_futures, _POLL_S, futures.FIRST_COMPLETED)
+        for future in done:
+            future.result()
+        if progress:
+            parts = (
+                1.0 if future.done() else control.fraction() for future, control in zip(pending, controls, strict=True)
+            )
+            progress(sum(parts) / len(pending), len(pending) - len(open_futures), len(pending))

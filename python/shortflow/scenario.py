@@ -1,0 +1,118 @@
+"""Scenarios: the shipped ones by name, a user's TOML file by path, or the same tables as a Python mapping."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+import tomli_w
+
+from shortflow import _core
+from shortflow.errors import ConfigError, unknown_name
+
+SHIPPED = Path(__file__).parent / "scenarios"
+
+Settings = Mapping[str, str | int | float]
+"""Changes to a scenario or scheme by key path, as `--set` makes them: `{"load": 0.4, "switch.mark_above": "65pkt"}`."""
+
+
+class Setting(TypedDict):
+    """One resolved value and where it came from: a default, the scenario, a parameter or `--set`."""
+
+    key: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A validated scenario: topology, traffic, duration and what to measure. It names no scheme."""
+
+    core: _core.Scenario
+    directory: Path
+    """Where the relative file names of the scenario are looked up."""
+
+    @property
+    def name(self) -> str:
+        """The shipped name, or the stem of the user's file."""
+        return self.core.name
+
+    @property
+    def title(self) -> str:
+        """One line that says what the scenario is."""
+        return self.core.title
+
+    def resolved(self) -> list[Setting]:
+        """Every value of the scenario, defaults included."""
+        return as_settings(self.core.resolved())
+
+    def traffic_notes(self) -> list[str]:
+        """What the traffic amounts to, such as the arrival rate behind an offered load."""
+        return self.core.traffic_notes()
+
+    def with_settings(self, settings: Settings) -> "Scenario":
+        """The same scenario with some values changed."""
+        return Scenario(self.core.with_settings(as_pairs(settings)), self.directory)
+
+    def fingerprint(self) -> str:
+        """A hash of everything in the scenario that decides a run: the resolved values and the files they name."""
+        digest = hashlib.sha256(self.name.encode())
+        for setting in self.resolved():
+            digest.update(f"\n{setting['key']}={setting['value']}".encode())
+            if setting["key"].rpartition(".")[2] == "file":
+                digest.update(hashlib.sha256((self.directory / setting["value"]).read_bytes()).digest())
+        return digest.hexdigest()
+
+
+def shipped_scenarios() -> list[str]:
+    """The names of the scenarios that come with Shortflow."""
+    return sorted(path.stem for path in SHIPPED.glob("*.toml"))
+
+
+def load_scenario(
+    source: str | Path | Mapping[str, object], settings: Settings | None = None, *, directory: Path | None = None
+) -> Scenario:
+    """Load and validate a scenario.
+
+    `source` is the name of a shipped scenario, the path of a TOML file, or a mapping with the tables of such a file.
+    Relative file names in a mapping are looked up in `directory` (default: the working directory).
+    """
+    if isinstance(source, Mapping):
+        folder = (directory or Path()).resolve()
+        return _parse(tomli_w.dumps(source), "scenario", folder, settings)
+    path = _path_of(str(source))
+    return _parse(_read(path), path.stem, path.parent.resolve(), settings)
+
+
+def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:
+    """Settings in the form that the core takes."""
+    return [(key, str(value)) for key, value in (settings or {}).items()]
+
+
+def as_settings(rows: Iterable[tuple[str, str, str]]) -> list[Setting]:
+    """Resolved values as the core gives them, with names."""
+    return [{"key": key, "value": value, "source": source} for key, value, source in rows]
+
+
+def _parse(text: str, name: str, directory: Path, settings: Settings | None) -> Scenario:
+    return Scenario(_core.Scenario.parse(text, name, str(directory), as_pairs(settings)), directory)
+
+
+def _path_of(source: str) -> Path:
+    """The file of a scenario given by shipped name or by path."""
+    if source in shipped_scenarios():
+        return SHIPPED / f"{source}.toml"
+    path = Path(source)
+    if path.suffix == ".toml" or len(path.parts) > 1 or path.exists():
+        return path
+    raise unknown_name("scenario", source, [*shipped_scenarios(), "or the path of a .toml file"])
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: the scenario cannot be read: {error.strerror}") from error

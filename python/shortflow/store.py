@@ -1,0 +1,158 @@
+"""Results on disk. A result directory appears complete or not at all.
+
+A run's directory holds `flows.parquet`, `samples.parquet`, `ports.parquet` and `result.json` (provenance, metrics and
+the core's counters). It is written under a hidden name beside its place and then renamed: no reader ever sees half.
+"""
+
+import contextlib
+import json
+import os
+import platform
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypedDict
+
+import polars as pl
+
+from shortflow.errors import ConfigError
+from shortflow.records import Meta
+from shortflow.result import Provenance, Run, RunResult
+
+RECORD = "result.json"
+_PARTIAL = ".partial"
+
+
+class Record(TypedDict):
+    """The contents of `result.json`."""
+
+    provenance: Provenance
+    metrics: dict[str, float]
+    meta: Meta
+
+
+class Store:
+    """The runs below one directory, each found again by the hash of what decides it."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open the store; leftovers of processes that were killed while they wrote are removed."""
+        self.runs = directory / "runs"
+        self.runs.mkdir(parents=True, exist_ok=True)
+        _sweep(self.runs)
+
+    def find(self, run: Run) -> RunResult | None:
+        """The stored result of exactly this run, if there is one."""
+        place = self._place(run)
+        return read_run(place) if (place / RECORD).is_file() else None
+
+    def save(self, run: Run, result: RunResult) -> None:
+        """Store a finished run."""
+        write_run(result, self._place(run))
+
+    def _place(self, run: Run) -> Path:
+        return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:12]}"
+
+
+def write_run(result: RunResult, target: Path, *, csv: bool = False) -> None:
+    """Write a run's directory, in place of an earlier result there."""
+    with new_directory(target) as directory:
+        for name, table in (("flows", result.flows), ("samples", result.samples), ("ports", result.ports)):
+            table.write_parquet(directory / f"{name}.parquet")
+        if csv:
+            result.flows.write_csv(directory / "flows.csv")
+        record: Record = {"provenance": result.provenance, "metrics": result.metrics, "meta": result.meta}
+        (directory / RECORD).write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def read_run(directory: Path) -> RunResult:
+    """Read a run's directory."""
+    try:
+        record: Record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
+        flows, samples, ports = (
+            pl.read_parquet(directory / f"{name}.parquet") for name in ("flows", "samples", "ports")
+        )
+        return RunResult(flows, samples, ports, record["meta"], record["provenance"])
+    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+        raise ConfigError(f"{directory}: not a readable result directory: {error}") from error
+
+
+def find_runs(directory: Path) -> list[Path]:
+    """The directories of all runs in or below a directory, in the order of their names."""
+    places = (record.parent for record in directory.rglob(RECORD))
+    return sorted(place for place in places if not place.name.startswith(_PARTIAL))
+
+
+def check_target(target: Path) -> None:
+    """Refuse a place for a run's directory that holds something else, before any work is done."""
+    if target.exists() and not (target / RECORD).is_file() and (not target.is_dir() or any(target.iterdir())):
+        raise ConfigError(f"{target}: is there already and is not a result of an earlier run; name another directory")
+
+
+@contextlib.contextmanager
+def new_directory(target: Path) -> Iterator[Path]:
+    """A directory that takes the place of `target` when the block ends well, and vanishes when it does not."""
+    check_target(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.parent / _partial_name(target)
+    partial.mkdir()
+    try:
+        yield partial
+        for path in partial.iterdir():
+            _flush(path)
+        _swap(partial, target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that appears complete or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.parent / _partial_name(path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        _flush(partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Rename `new` to `target`; an earlier result there is moved aside first and then removed."""
+    if not target.exists():
+        new.rename(target)
+        return
+    old = target.parent / _partial_name(target)
+    target.rename(old)
+    new.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _partial_name(path: Path) -> str:
+    """A hidden name that no other process uses, and that tells who is writing."""
+    return f"{_PARTIAL}@{platform.node()}@{os.getpid()}@{secrets.token_hex(4)}@{path.name}"
+
+
+def _sweep(directory: Path) -> None:
+    """Remove what processes of this machine that no longer run were writing."""
+    mine = f"{_PARTIAL}@{platform.node()}@"
+    for path in directory.glob(f"{mine}*"):
+        pid = path.name.removeprefix(mine).partition("@")[0]
+        if not _runs(int(pid)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _flush(path: Path) -> None:
+    """Make a file's contents safe against a power cut, so that a rename never exposes an empty file."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

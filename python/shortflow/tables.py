@@ -1,0 +1,258 @@
+"""Tables for people: at most 100 columns wide, with units in the headers and 95 % intervals as ±."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from shortflow.comparison import Comparison
+from shortflow.metrics import Metric, describe
+from shortflow.scenario import Setting
+from shortflow.stats import Estimate
+
+WIDTH = 100
+NOTHING = "–"
+_GAP = 3  # the padding and the rule between two columns
+
+_TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_RATE_UNITS = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The unit that a metric is shown in: divide by `divisor`, write `unit` in the header."""
+
+    divisor: float
+    unit: str
+
+
+@dataclass
+class Column:
+    """A column before it is laid out: its header's lines and its cells."""
+
+    header: str
+    cells: list[str] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        """The widest line in it."""
+        return max(cell_len(line) for text in (self.header, *self.cells) for line in text.splitlines() or [""])
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table before it is laid out: a heading, the columns that name the rows, and the columns of values."""
+
+    heading: str
+    lead: Sequence[Column]
+    columns: Sequence[Column]
+
+
+def common_scales(estimates: Mapping[str, Sequence[Estimate | None]]) -> dict[str, Scale]:
+    """For each unit that the metrics have, the scale that suits all their estimates."""
+    values: dict[str, list[float]] = {}
+    for name, found in estimates.items():
+        values.setdefault(describe(name).unit, []).extend(each.value for each in found if each)
+    return {unit: scale_for(unit, of_unit) for unit, of_unit in values.items()}
+
+
+def scale_for(unit: str, values: Sequence[float]) -> Scale:
+    """The largest unit in which even the smallest of the values is at least one; for times 0.1, so that ms stay ms."""
+    if unit == "share":
+        return Scale(0.01, "%")
+    units = {"s": _TIME_UNITS, "bps": _RATE_UNITS}.get(unit)
+    if units is None:
+        return Scale(1.0, unit)
+    least = 0.1 if unit == "s" else 1.0
+    smallest = min((abs(value) for value in values if value), default=1.0)
+    return Scale(*next((each for each in units if smallest >= least * each[0]), units[-1]))
+
+
+def number(value: float, spread: float | None = None) -> str:
+    """A number with about three digits, and its ± with the same decimals."""
+    decimals = 0 if value.is_integer() and not spread else max(0, min(3, 2 - _magnitude(value)))
+    text = f"{value:,.{decimals}f}"
+    return text if spread is None else f"{text} ± {spread:,.{decimals}f}"
+
+
+def percent(difference: Estimate | None) -> str:
+    """A relative difference with its ±, signed."""
+    if difference is None:
+        return NOTHING
+    spread = difference.half_width
+    text = f"{difference.value * 100:+.1f}"
+    return text if spread is None else f"{text} ± {spread * 100:.1f}"
+
+
+def title(metric: Metric) -> str:
+    """A metric's label with the class of flows that it is about."""
+    return metric.label if metric.flow_class is None else f"{metric.label}, {metric.flow_class} flows"
+
+
+def comparison_sections(comparison: Comparison, metrics: Sequence[str] | None = None) -> list[Section]:
+    """Everything a person compares schemes by; or just the metrics asked for."""
+    groups = [("Chosen metrics", list(metrics))] if metrics else list(_metric_groups(comparison))
+    sections = [_estimates(comparison, heading, names) for heading, names in groups]
+    if len(comparison.schemes) > 1:
+        sections.append(_differences(comparison, list(metrics) if metrics else headline_metrics(comparison)))
+    return sections
+
+
+def comparison_tables(comparison: Comparison, metrics: Sequence[str] | None = None) -> RenderableType:
+    """The sections of a comparison for a terminal."""
+    tables = [table for section in comparison_sections(comparison, metrics) for table in lay_out(section)]
+    return stacked(Text(_caption(comparison)), *tables)
+
+
+def overview_section(heading: str, x_name: str, points: Sequence[tuple[str, Comparison]]) -> Section:
+    """Comparisons along a parameter, one row per value and scheme, with the headline metrics."""
+    rows = [(label, comparison, scheme) for label, comparison in points for scheme in comparison.schemes]
+    names = list(dict.fromkeys(name for _, comparison in points for name in headline_metrics(comparison)))
+    first_rows = {(label, comparison.schemes[0]) for label, comparison in points}
+    lead = [
+        Column(x_name, [label if (label, scheme) in first_rows else "" for label, _, scheme in rows]),
+        Column("scheme", [scheme for _, _, scheme in rows]),
+    ]
+    estimates = {name: [comparison.estimate(scheme, name) for _, comparison, scheme in rows] for name in names}
+    scales = common_scales(estimates)
+    columns = []
+    for name in names:
+        columns.append(_estimate_column(name, estimates[name], scales[describe(name).unit]))
+        if name.startswith("afct_"):
+            columns.append(_against_row_above(name, [(comparison, scheme) for _, comparison, scheme in rows]))
+    return Section(heading, lead, columns)
+
+
+def stacked(*parts: RenderableType) -> Group:
+    """Parts one below the other, with an empty line between them."""
+    return Group(*(each for part in parts for each in (part, Text())))
+
+
+def headline_metrics(comparison: Comparison) -> list[str]:
+    """The few metrics that a comparison is about: completion times, goodput of backlogged flows, the queue."""
+    names = [
+        name for prefix in ("afct_", "p99_", "goodput_") for name in comparison.metric_names if name.startswith(prefix)
+    ]
+    return [*names, *(name for name in ("queue_mean_pkt",) if name in comparison.metric_names)]
+
+
+def settings_table(settings: Sequence[Setting], heading: str) -> Table:
+    """Resolved values with their origin."""
+    table = Table(title=heading, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    table.add_column("key", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("where from", overflow="fold")
+    for setting in settings:
+        plain = setting["source"] == "default"
+        table.add_row(setting["key"], setting["value"], setting["source"], style="dim" if plain else None)
+    return table
+
+
+def named_table(heading: str, rows: Sequence[tuple[str, str]]) -> Table:
+    """Names with one line about each."""
+    table = Table(title=heading, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    table.add_column("name", no_wrap=True)
+    table.add_column("what it is", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def lay_out(section: Section) -> Iterator[Table]:
+    """One table, or several one below the other when the columns do not fit beside each other."""
+    room = WIDTH - 1 - sum(column.width + _GAP for column in section.lead)
+    batch: list[Column] = []
+    for column in section.columns:
+        if batch and sum(each.width + _GAP for each in [*batch, column]) > room:
+            yield _table(section, batch)
+            batch = []
+        batch.append(column)
+    if batch:
+        yield _table(section, batch)
+
+
+def _table(section: Section, columns: Sequence[Column]) -> Table:
+    table = Table(title=section.heading, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    for column in section.lead:
+        table.add_column(column.header, vertical="bottom", overflow="fold")
+    for column in columns:
+        table.add_column(column.header, justify="right", vertical="bottom", overflow="fold")
+    for cells in zip(*(column.cells for column in [*section.lead, *columns]), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def _caption(comparison: Comparison) -> str:
+    seeds = comparison.seeds
+    one = len(seeds) == 1
+    spread = f"seed {seeds[0]}" if one else f"mean ± 95 % confidence over {len(seeds)} seeds"
+    changed = "".join(f", {key} = {value}" for key, value in comparison.settings.items())
+    return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}"
+
+
+def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
+    """The metrics by what they tell: completion per class, throughput and queue, losses."""
+    described = [describe(name) for name in comparison.metric_names]
+    backlogged = [metric.name for metric in described if metric.label == "goodput"]
+    for flow_class in dict.fromkeys(metric.flow_class for metric in described if metric.flow_class):
+        names = [
+            metric.name for metric in described if metric.flow_class == flow_class and metric.name not in backlogged
+        ]
+        if names:
+            yield f"Completion time (FCT) of {flow_class} flows", names
+    network = [name for name in comparison.metric_names if describe(name).flow_class is None]
+    link = [name for name in network if name.startswith("queue_") or name == "utilisation"]
+    yield "Backlogged flows and the measured ports", [*backlogged, *link]
+    yield "Whole network, per run", [name for name in network if name not in link]
+
+
+def _estimates(comparison: Comparison, heading: str, metrics: Sequence[str]) -> Section:
+    """The metrics of every scheme; metrics of one kind share a unit."""
+    schemes = comparison.schemes
+    estimates = {name: [comparison.estimate(scheme, name) for scheme in schemes] for name in metrics}
+    scales = common_scales(estimates)
+    columns = [_estimate_column(name, estimates[name], scales[describe(name).unit]) for name in metrics]
+    return Section(heading, [Column("scheme", schemes)], columns)
+
+
+def _estimate_column(name: str, estimates: Sequence[Estimate | None], scale: Scale) -> Column:
+    column = Column(_header(describe(name), scale.unit))
+    for each in estimates:
+        spread = each.half_width / scale.divisor if each and each.half_width is not None else None
+        column.cells.append(number(each.value / scale.divisor, spread) if each else NOTHING)
+    return column
+
+
+def _differences(comparison: Comparison, metrics: Sequence[str]) -> Section:
+    """Every scheme beside each one named before it."""
+    schemes = comparison.schemes
+    pairs = [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in reversed(schemes[:i])]
+    lead = Column("schemes", [f"{scheme} vs {baseline}" for scheme, baseline in pairs])
+    columns = [
+        Column(_header(describe(name), "%"), [percent(comparison.difference(*pair, name)) for pair in pairs])
+        for name in metrics
+    ]
+    return Section("Difference on the same flows, paired by seed", [lead], columns)
+
+
+def _against_row_above(name: str, rows: Sequence[tuple[Comparison, str]]) -> Column:
+    """Each scheme beside the one before it in the same comparison."""
+    cells = []
+    for comparison, scheme in rows:
+        before = comparison.schemes.index(scheme) - 1
+        difference = comparison.difference(scheme, comparison.schemes[before], name) if before >= 0 else None
+        cells.append(percent(difference))
+    return Column("vs the row\nabove\n(%)", cells)
+
+
+def _header(metric: Metric, unit: str) -> str:
+    return "\n".join(line for line in (metric.label, metric.flow_class, f"({unit})" if unit else "") if line)
+
+
+def _magnitude(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0

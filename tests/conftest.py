@@ -1,0 +1,64 @@
+"""What several test files use: a small scenario, and the command as a user runs it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.stdout)
+
+
+Command = Callable[..., Answer]
+
+
+@pytest.fixture
+def shortflow(tmp_path: Path) -> Command:
+    """Runs the command in a process of its own, in an empty directory outside the checkout."""
+
+    def run(*arguments: str) -> Answer:
+        command = [sys.executable, "-c", "from shortflow.cli import main; main()", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def small() -> dict[str, object]:
+    """A scenario that runs in milliseconds: three senders of short flows and one long flow to a fourth host."""
+    return {
+        "title": "small",
+        "duration": "60ms",
+        "warmup": "10ms",
+        "parameters": {"load": 0.4},
+        "topology": {"kind": "star", "hosts": 5, "rate": "1Gbps", "rtt": "100us"},
+        "switch": {"buffer": "100pkt", "mark_above": "20pkt"},
+        "tcp": {"rto_min": "10ms"},
+        "traffic": [
+            {"kind": "long-lived", "flows": 1, "from": "3", "to": 4},
+            {
+                "kind": "poisson",
+                "sizes": {"kind": "uniform", "min": "2KB", "max": "30KB"},
+                "load": "$load",
+                "from": "0-2",
+                "to": 4,
+            },
+        ],
+        "measure": {"sample_every": "1ms"},
+    }

@@ -1,0 +1,116 @@
+"""Results made by hand, small enough to check in the head."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from shortflow.records import Meta
+from shortflow.result import Provenance, RunResult
+
+FLOW_SCHEMA = {
+    "id": pl.UInt64,
+    "source": pl.String,
+    "destination": pl.String,
+    "class": pl.String,
+    "size_bytes": pl.UInt64,
+    "start_s": pl.Float64,
+    "finish_s": pl.Float64,
+    "fct_s": pl.Float64,
+    "ideal_fct_s": pl.Float64,
+    "slowdown": pl.Float64,
+    "deadline_s": pl.Float64,
+    "missed": pl.Boolean,
+    "retransmits": pl.UInt32,
+    "timeouts": pl.UInt32,
+    "marks": pl.UInt32,
+    "acked_bytes": pl.UInt64,
+    "window_bytes": pl.UInt64,
+    "queueing_s": pl.Float64,
+}
+
+
+def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
+    """A flow table from the columns that matter; counters default to zero, everything else to null."""
+    zeros = {"retransmits": 0, "timeouts": 0, "marks": 0, "acked_bytes": 0, "window_bytes": 0, "start_s": 0.0}
+    full = [{**dict.fromkeys(FLOW_SCHEMA), **zeros, "class": "short", **row} for row in rows]
+    return pl.DataFrame(full, schema=FLOW_SCHEMA)
+
+
+def make_meta(**changes: object) -> Meta:
+    """The core's account of a run from 1 s to 3 s with one measured port."""
+    meta: Any = {
+        "scenario": "made",
+        "scheme": "dctcp",
+        "seed": 1,
+        "digest": "d1",
+        "version": "0",
+        "warmup_s": 1.0,
+        "duration_s": 3.0,
+        "end_s": 4.0,
+        "measured_ports": ["s0->h1"],
+        "counters": {
+            "events": 10,
+            "packet_hops": 8,
+            "packets_sent": 4,
+            "packets_delivered": 3,
+            "packets_dropped": 1,
+            "packets_in_flight": 0,
+        },
+        "unfinished": 0,
+        "connections_peak": 2,
+        "bytes_per_connection": 500,
+        **changes,
+    }
+    checked: Meta = meta
+    return checked
+
+
+def make_ports() -> pl.DataFrame:
+    """A measured port with a queue and another port without."""
+    return pl.DataFrame(
+        {
+            "port": ["s0->h1", "s0->h0"],
+            "drops": [1, 0],
+            "marks": [5, 2],
+            "queue_mean_pkt": [12.5, 0.0],
+            "queue_max_pkt": [30, 1],
+            "utilisation": [0.98, 0.01],
+        }
+    )
+
+
+def make_result(
+    scheme: str = "dctcp", seed: int = 1, load: str = "0.2", fct_s: Sequence[float] = (1e-3, 3e-3)
+) -> RunResult:
+    """A result as it would come from a scenario with the parameter `load`."""
+    flows: list[dict[str, object]] = [
+        {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 1.5, "fct_s": fct, "slowdown": 2.0}
+        for i, fct in enumerate(fct_s)
+    ]
+    flows.append({"id": len(flows), "class": "long", "window_bytes": 200_000_000})
+    samples = pl.DataFrame(
+        {"time_s": [1.0, 1.1], "kind": ["queue_pkt"] * 2, "subject": ["s0->h1"] * 2, "value": [3.0, 9.0]}
+    )
+    provenance: Provenance = {
+        "key": f"key-{scheme}-{seed}-{load}",
+        "version": "0",
+        "build": "0+abc",
+        "revision": None,
+        "platform": "test",
+        "scenario": "made",
+        "title": "A made-up scenario",
+        "scenario_settings": [
+            {"key": "parameters.load", "value": load, "source": "--set"},
+            {"key": "traffic.1.load", "value": load, "source": "parameter load"},
+            {"key": "topology.rate", "value": "1Gbps", "source": "scenario"},
+        ],
+        "traffic_notes": ["traffic.1: <50 flows/s>"],
+        "scheme": scheme,
+        "scheme_settings": [{"key": "transport.g", "value": "0.0625", "source": "default"}],
+        "seed": seed,
+        "digest": f"{scheme}{seed}{load}",
+        "finished_at": "2020-01-01T00:00:00+00:00",
+        "wall_s": 0.5,
+    }
+    return RunResult(make_flows(flows), samples, make_ports(), make_meta(scheme=scheme, seed=seed), provenance)

@@ -1,0 +1,108 @@
+"""Wrong input ends in exit code 2 and one message that says what was expected; no traceback reaches a user."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+
+BENCHMARK = "l2dct-benchmark"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["run", "l2dct-bench"], ["l2dct-bench", "did you mean 'l2dct-benchmark'", "incast"]),
+        (["run", "no/such/file.toml"], ["no/such/file.toml", "cannot be read"]),
+        (["run", BENCHMARK, "--scheme", "l2dkt"], ["l2dkt", "l2dct"]),
+        (["run", BENCHMARK, "--set", "topology.rat=1Gbps"], ["topology.rat", "topology.rate"]),
+        (["run", BENCHMARK, "--set", "laod=0.4"], ["laod", "load"]),
+        (["run", BENCHMARK, "--set", "topology.rate=-1Gbps"], ["topology.rate", "-1Gbps"]),
+        (["run", BENCHMARK, "--set", "switch.mark_above=300pkt"], ["switch.mark_above", "300pkt", "250pkt"]),
+        (["run", BENCHMARK, "--set", "load"], ["--set load", "KEY=VALUE"]),
+        (["run", BENCHMARK, "--scheme", "tcp", "--set", "transport.g=0.1"], ["transport.g", "tcp"]),
+        (["run", BENCHMARK, "--scheme", "dctcp", "--set", "transport.gg=0.1"], ["transport.gg", "transport.g"]),
+        (["run", BENCHMARK, "--csv"], ["--csv", "--out"]),
+        (["run", BENCHMARK, "--seed", "-1"], ["--seed", "-1"]),
+        (["run", BENCHMARK, "--sed", "1"], ["--sed", "--seed"]),
+        (["compare", BENCHMARK, "--schemes", "tcp,,dctcp"], ["--schemes", "commas"]),
+        (["compare", BENCHMARK, "--schemes", "tcp,tcp"], ["tcp", "twice"]),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--seeds", "0"], ["--seeds"]),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "qeue_mean_pkt"], ["qeue_mean_pkt", "queue_mean_pkt"]),
+        (["compare", BENCHMARK], ["--schemes"]),
+        (["list", "scheme"], ["scheme", "did you mean 'schemes'"]),
+        (["show", "incats"], ["did you mean 'incast'"]),
+        (["report", "nowhere"], ["nowhere", "holds no results"]),
+        (["rum"], ["rum", "run"]),
+    ],
+    ids=lambda value: " ".join(value) if "run" in value or "compare" in value else None,
+)
+def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]) -> None:
+    answer = shortflow(*arguments)
+    assert answer.code == 2, answer
+    assert answer.stdout == ""
+    assert "Traceback" not in answer.stderr
+    assert all(text in answer.stderr for text in wanted), answer.stderr
+
+
+def test_a_scenario_that_is_no_toml_names_the_file_and_the_place(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('title = "x"\nduration = 2s\n')
+    answer = shortflow("run", "mine.toml")
+    assert answer.code == 2
+    assert "mine" in answer.stderr
+    assert "2" in answer.stderr
+    (tmp_path / "bytes.toml").write_bytes(b"title = '\xff'")
+    assert "UTF-8" in shortflow("run", "bytes.toml").stderr
+
+
+TRACE = """
+title = "trace"
+duration = "10ms"
+[topology]
+kind = "star"
+hosts = 4
+rate = "1Gbps"
+rtt = "100us"
+[switch]
+buffer = "100pkt"
+mark_above = "20pkt"
+[[traffic]]
+kind = "trace"
+file = "flows.csv"
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "wanted"),
+    [
+        ("0.001,0,3,lots", ["bytes", "lots"]),
+        ("0.001,0,9,1000", ["9"]),
+        ("soon,0,3,1000", ["start", "soon"]),
+        ("0.001,0,3", []),
+    ],
+)
+def test_an_unreadable_row_of_a_trace_is_named_by_its_line(
+    shortflow: Command, tmp_path: Path, row: str, wanted: list[str]
+) -> None:
+    (tmp_path / "mine.toml").write_text(TRACE)
+    (tmp_path / "flows.csv").write_text(f"start,source,destination,bytes\n0,0,3,1000\n{row}\n")
+    answer = shortflow("run", "mine.toml")
+    assert answer.code == 2
+    assert "flows.csv" in answer.stderr
+    assert "3" in answer.stderr.replace(row, "")
+    assert all(text in answer.stderr for text in wanted), answer.stderr
+
+
+def test_a_place_that_holds_something_else_is_refused_before_the_run(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("precious")
+    answer = shortflow("run", BENCHMARK, "--out", ".")
+    assert answer.code == 2
+    assert "not a result" in answer.stderr
+
+
+def test_a_reader_who_leaves_is_no_error(tmp_path: Path) -> None:
+    command = f"{sys.executable} -c 'from shortflow.cli import main; main()' show {BENCHMARK} | true"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == ""

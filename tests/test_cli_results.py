@@ -1,0 +1,181 @@
+"""What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from conftest import Command
+from shortflow.store import read_run
+
+SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, small: dict[str, object]) -> str:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small))
+    return "small.toml"
+
+
+def test_compare_prints_one_document_in_the_promised_shape(shortflow: Command, scenario: str) -> None:
+    answer = shortflow("compare", scenario, "--schemes", "tcp,dctcp,l2dct", "--seeds", "3", "--json")
+    assert answer.code == 0, answer.stderr
+    document = answer.document
+    assert document["scenario"] == "small"
+    assert document["seeds"] == [1, 2, 3]
+    assert len(document["digest"]) == 64
+    assert list(document["schemes"]) == ["tcp", "dctcp", "l2dct"]
+    for scheme in document["schemes"].values():
+        metrics = scheme["metrics"]
+        wanted = {"afct_short_s", "p99_short_s", "goodput_long_bps", "queue_mean_pkt", "queue_max_pkt", "utilisation"}
+        assert wanted | {"timeouts", "drops", "marks", "unfinished", "retransmits"} <= set(metrics)
+        assert "deadline_miss" not in metrics
+        for metric in metrics.values():
+            assert metric["n"] == 3
+            assert metric["ci95"][0] <= metric["mean"] <= metric["ci95"][1]
+    paired = document["paired"]["l2dct"]["dctcp"]["afct_short_s"]
+    ours, theirs = (document["schemes"][name]["metrics"]["afct_short_s"]["mean"] for name in ("l2dct", "dctcp"))
+    assert paired["relative"] == pytest.approx(ours / theirs - 1)
+    assert paired["ci95"][0] <= paired["relative"] <= paired["ci95"][1]
+
+
+def test_run_prints_one_scheme_and_nothing_paired(shortflow: Command, scenario: str) -> None:
+    document = shortflow("run", scenario, "--scheme", "l2dct", "--seed", "7", "--json").document
+    assert document["seeds"] == [7]
+    assert list(document["schemes"]) == ["l2dct"]
+    assert "paired" not in document
+    assert document["schemes"]["l2dct"]["metrics"]["afct_short_s"]["ci95"] is None
+
+
+def test_the_number_of_jobs_changes_nothing(shortflow: Command, scenario: str) -> None:
+    arguments = ("compare", scenario, "--schemes", "tcp,l2dct", "--seeds", "4", "--json")
+    one, two = (shortflow(*arguments, "--jobs", jobs).document for jobs in ("1", "2"))
+    assert one == two
+    assert len({digest for scheme in one["schemes"].values() for digest in scheme["digests"].values()}) == 8
+
+
+def test_settings_reach_the_scenario_and_the_schemes_that_have_them(shortflow: Command, scenario: str) -> None:
+    base = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "1", "--json")
+    plain = shortflow(*base).document
+    changed = shortflow(*base, "--set", "transport.g=0.9").document
+    assert changed["settings"] == {"transport.g": "0.9"}
+    assert changed["schemes"]["tcp"]["digests"] == plain["schemes"]["tcp"]["digests"]
+    assert changed["schemes"]["dctcp"]["digests"] != plain["schemes"]["dctcp"]["digests"]
+    heavier = shortflow(*base, "--set", "load=0.6").document
+    flows, more_flows = (each["schemes"]["tcp"]["metrics"]["flows_short"]["mean"] for each in (plain, heavier))
+    assert more_flows > flows
+
+
+def test_kept_runs_are_complete_and_not_run_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    arguments = ("compare", scenario, "--schemes", "dctcp,l2dct", "--json", "--out", "kept")
+    first = shortflow(*arguments, "--seeds", "2")
+    assert "4 runs, 0 of them from before" in first.stderr
+    again = shortflow(*arguments, "--seeds", "3")
+    assert "6 runs, 4 of them from before" in again.stderr
+    digests, more_digests = (each.document["schemes"]["l2dct"]["digests"] for each in (first, again))
+    assert digests.items() <= more_digests.items()
+    changed = shortflow(*arguments, "--seeds", "2", "--set", "load=0.5")
+    assert "0 of them from before" in changed.stderr
+    runs = list((tmp_path / "kept" / "runs").iterdir())
+    assert len(runs) == 10
+    for run in runs:
+        result = read_run(run)
+        assert result.flows.height > 0
+        assert result.provenance["scenario_settings"]
+    answer = shortflow("report", "kept")
+    assert answer.code == 0
+    assert (tmp_path / answer.stdout.strip()).stat().st_size > 1_000_000
+
+
+def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Path) -> None:
+    table = {
+        "title": "trace",
+        "duration": "10ms",
+        "topology": {"kind": "star", "hosts": 3, "rate": "1Gbps", "rtt": "100us"},
+        "switch": {"buffer": "100pkt", "mark_above": "20pkt"},
+        "traffic": [{"kind": "trace", "file": "flows.csv"}],
+    }
+    (tmp_path / "trace.toml").write_text(tomli_w.dumps(table))
+    for size in ("1000", "200000"):
+        (tmp_path / "flows.csv").write_text(f"start,source,destination,bytes\n0,0,2,{size}\n")
+        answer = shortflow("compare", "trace.toml", "--schemes", "dctcp", "--seeds", "1", "--out", "kept", "--json")
+        assert "0 of them from before" in answer.stderr, answer.stderr
+    assert answer.document["schemes"]["dctcp"]["metrics"]["flows_short"]["mean"] == 1
+
+
+def test_run_keeps_tables_and_their_birth_certificate(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    answer = shortflow("run", scenario, "--out", "kept/one", "--csv", "--set", "load=0.3")
+    assert answer.code == 0, answer.stderr
+    result = read_run(tmp_path / "kept" / "one")
+    sources = {each["key"]: each["source"] for each in result.provenance["scenario_settings"]}
+    assert sources["parameters.load"] == "--set"
+    assert sources["topology.rate"] == "scenario"
+    assert "default" in sources.values()
+    header = (tmp_path / "kept" / "one" / "flows.csv").read_text().splitlines()[0]
+    assert header.startswith("id,source,destination,class,size_bytes,start_s,finish_s,fct_s")
+    counters = result.meta["counters"]
+    accounted = counters["packets_delivered"] + counters["packets_dropped"] + counters["packets_in_flight"]
+    assert accounted == counters["packets_sent"] > 0
+
+
+# A shell that started the tests in the background may have switched Ctrl-C off for its children.
+WITH_CTRL_C = """
+import signal
+from shortflow.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+
+
+def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None:
+    out = tmp_path / "kept"
+    command = [sys.executable, "-c", WITH_CTRL_C, "compare", "l2dct-benchmark", "--schemes", "tcp,dctcp"]
+    command += ["--seeds", "500", "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not list(out.glob("runs/*/result.json")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "interrupted" in stderr
+    assert "of 1000 runs were finished" in stderr
+    assert "Traceback" not in stderr
+    kept = list((out / "runs").iterdir())
+    assert 0 < len(kept) < 1000
+    for run in kept:
+        assert not run.name.startswith(".")
+        assert read_run(run).flows.height > 0
+
+
+@pytest.mark.parametrize("kind", ["schemes", "transports", "queues", "topologies", "traffic", "sizes", "scenarios"])
+def test_every_list_has_names_and_summaries(shortflow: Command, kind: str) -> None:
+    entries = shortflow("list", kind, "--json").document
+    assert entries
+    assert all(entry["name"] and entry["summary"] for entry in entries)
+    text = shortflow("list", kind).stdout
+    assert all(entry["name"] in text for entry in entries)
+    assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_show_tells_where_each_value_came_from(shortflow: Command) -> None:
+    document = shortflow("show", "l2dct-benchmark", "--scheme", "l2dct", "--set", "load=0.4", "--json").document
+    found = {each["key"]: (each["value"], each["source"]) for each in document["settings"]}
+    assert found["parameters.load"] == ("0.4", "--set")
+    assert found["traffic.2.load"][1] == "parameter load"
+    assert found["switch.mark_above"] == ("20pkt", "scenario")
+    assert found["tcp.mss"][1] == "default"
+    assert document["notes"]
+    assert any(each["key"].startswith("transport.") for each in document["scheme"]["settings"])
+    text = shortflow("show", "l2dct-benchmark").stdout
+    assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_version_and_help(shortflow: Command) -> None:
+    assert shortflow("--version").stdout.startswith("shortflow ")
+    assert "compare" in shortflow("--help").stdout

@@ -1,0 +1,99 @@
+"""What one run is judged by, from tables small enough to do in the head."""
+
+import pytest
+
+from made import make_flows, make_meta, make_ports
+from shortflow.errors import ConfigError
+from shortflow.metrics import describe, measure
+
+
+def test_completion_counts_flows_after_the_warm_up_that_finished() -> None:
+    flows = make_flows(
+        [
+            {"id": 0, "size_bytes": 1, "start_s": 0.9, "fct_s": 100.0, "slowdown": 50.0},  # before the warm-up
+            {"id": 1, "size_bytes": 1, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0},
+            {"id": 2, "size_bytes": 1, "start_s": 2.0, "fct_s": 3.0, "slowdown": 4.0},
+            {"id": 3, "size_bytes": 1, "start_s": 2.0},  # unfinished
+        ]
+    )
+    metrics = measure(flows, make_ports(), make_meta(unfinished=1))
+    assert metrics["flows_short"] == 2
+    assert metrics["afct_short_s"] == 2.0
+    assert (metrics["p50_short_s"], metrics["p95_short_s"], metrics["p99_short_s"]) == (1.0, 3.0, 3.0)
+    assert metrics["slowdown_short"] == 2.5
+    assert metrics["unfinished"] == 1
+
+
+def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> None:
+    flows = make_flows(
+        [
+            {"id": 0, "class": "long", "window_bytes": 100_000_000},
+            {"id": 1, "class": "long", "window_bytes": 50_000_000},
+            {
+                "id": 2,
+                "class": "short",
+                "size_bytes": 1000,
+                "window_bytes": 1000,
+                "start_s": 1.0,
+                "fct_s": 1.0,
+                "slowdown": 1.0,
+            },
+        ]
+    )
+    metrics = measure(flows, make_ports(), make_meta())
+    assert metrics["goodput_long_bps"] == 150e6 * 8 / 2  # between 1 s and 3 s
+    assert "goodput_short_bps" not in metrics
+    assert "afct_long_s" not in metrics
+
+
+def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() -> None:
+    flows = make_flows([{"id": 0, "size_bytes": 1, "timeouts": 2, "retransmits": 3}])
+    metrics = measure(flows, make_ports(), make_meta())
+    assert metrics["queue_mean_pkt"] == 12.5
+    assert metrics["queue_max_pkt"] == 30
+    assert metrics["utilisation"] == 0.98
+    assert (metrics["drops"], metrics["marks"]) == (1, 7)
+    assert (metrics["timeouts"], metrics["retransmits"]) == (2, 3)
+
+
+def test_an_open_flow_has_missed_its_deadline_once_that_has_passed() -> None:
+    flows = make_flows(
+        [
+            {
+                "id": 0,
+                "size_bytes": 1,
+                "start_s": 1.0,
+                "deadline_s": 0.5,
+                "missed": False,
+                "fct_s": 0.1,
+                "slowdown": 1.0,
+            },
+            {
+                "id": 1,
+                "size_bytes": 1,
+                "start_s": 1.0,
+                "deadline_s": 0.5,
+                "missed": True,
+                "fct_s": 1.0,
+                "slowdown": 1.0,
+            },
+            {"id": 2, "size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5},  # open, and it is 4 s
+            {"id": 3, "size_bytes": 1, "start_s": 1.0, "deadline_s": 9.0},  # open, and still in time
+            {"id": 4, "size_bytes": 1, "start_s": 0.0, "deadline_s": 0.1, "missed": True},  # before the warm-up
+            {"id": 5, "size_bytes": 1, "start_s": 1.0},
+        ]
+    )
+    assert measure(flows, make_ports(), make_meta())["deadline_miss"] == pytest.approx(2 / 3)
+
+
+def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
+    metrics = measure(make_flows([{"id": 0, "size_bytes": 1}]), make_ports(), make_meta(measured_ports=[]))
+    assert not {"afct_short_s", "goodput_short_bps", "queue_mean_pkt", "utilisation", "deadline_miss"} & set(metrics)
+
+
+def test_names_say_what_they_mean() -> None:
+    found = describe("p99_web_search_s")
+    assert (found.label, found.unit, found.flow_class) == ("p99 FCT", "s", "web_search")
+    assert describe("utilisation").unit == "share"
+    with pytest.raises(ConfigError, match="did you mean 'queue_mean_pkt'"):
+        describe("queue_mean_pkts")

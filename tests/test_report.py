@@ -1,0 +1,91 @@
+"""The report is one page that needs nothing else and tells where its numbers came from."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from made import make_result
+from shortflow.errors import ConfigError
+from shortflow.report import write_report
+from shortflow.report.study import studies
+from shortflow.result import RunResult
+from shortflow.store import write_run
+
+RESULTS = [
+    make_result(scheme, seed, load)
+    for load in ("0.8", "0.2", "0.4")
+    for scheme in ("l2dct", "tcp", "dctcp")
+    for seed in (2, 1)
+]
+
+
+def page_of(results: list[RunResult], directory: Path) -> str:
+    for number, result in enumerate(results):
+        write_run(result, directory / "runs" / str(number))
+    page = directory / "report.html"
+    assert write_report(directory, page) == len(results)
+    return page.read_text(encoding="utf-8")
+
+
+def without_plotly(page: str) -> str:
+    """The page less the plotting library, which may mention addresses that it does not load."""
+    return re.sub(r"<script>/\*\*.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_points_are_the_values_of_the_parameter_in_order() -> None:
+    (study,) = studies(RESULTS)
+    assert study.x_name == "load"
+    assert [(point.label, point.x) for point in study.points] == [("0.2", 0.2), ("0.4", 0.4), ("0.8", 0.8)]
+    assert study.schemes == ["tcp", "dctcp", "l2dct"]
+    assert study.points[0].comparison.seeds == [1, 2]
+
+
+def test_words_and_mixed_units_are_no_axis() -> None:
+    (study,) = studies([make_result(load="100Mbps"), make_result(load="1Gbps")])
+    assert not study.numeric
+    (alone,) = studies([make_result()])
+    assert alone.x_name is None
+
+
+def test_the_page_holds_plots_tables_choices_and_provenance(tmp_path: Path) -> None:
+    page = page_of(RESULTS, tmp_path)
+    rest = without_plotly(page)
+    assert len(page) - len(rest) > 1_000_000
+    assert rest.count("Plotly.newPlot") == 4
+    for text in (
+        "Completion time of short flows versus load",
+        "Distribution of the completion time",
+        "Throughput of long flows versus load",
+        "Queue length",
+        "completion time (ms)",
+        "goodput (Mbps)",
+        "queue (packets)",
+        "Overview",
+        "transport.g",
+        "parameter load",
+        "Provenance: all 18 runs",
+        "l2dct10.2",
+    ):
+        assert text in rest, text
+
+
+def test_the_page_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    rest = without_plotly(page_of(RESULTS[:2], tmp_path))
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)", rest)
+    assert "@import" not in rest
+
+
+def test_a_title_cannot_break_the_page(tmp_path: Path) -> None:
+    result = make_result()
+    provenance = result.provenance.copy()
+    provenance["title"] = "</h1><script>alert(1)</script>"
+    evil = dataclasses.replace(result, provenance=provenance)
+    assert "<script>alert" not in page_of([evil], tmp_path)
+
+
+def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no results"):
+        write_report(tmp_path, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,101 @@
+"""Statistics against numbers worked out by hand, and laws that hold for all numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shortflow.stats import estimate, nearest_rank, paired_difference
+
+VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
+
+
+def test_estimate_by_hand() -> None:
+    # Mean 3, sample variance 2.5, standard error sqrt(0.5); t(4 degrees, 97.5 %) = 2.776445.
+    found = estimate([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert found.value == 3.0
+    assert found.n == 5
+    assert found.half_width == pytest.approx(2.7764451 * math.sqrt(0.5), rel=1e-6)
+    assert found.ci95 == pytest.approx((3 - 1.9632432, 3 + 1.9632432), rel=1e-6)
+
+
+def test_one_seed_has_no_interval() -> None:
+    found = estimate([7.0])
+    assert (found.value, found.ci95, found.n, found.half_width, found.excludes_zero) == (7.0, None, 1, None, False)
+
+
+def test_paired_difference_by_hand() -> None:
+    # Means 8 and 10: 20 % less. Residuals v - 0.8 b: 6 - 6.4, 8 - 8, 10 - 9.6; their deviation is 0.4, over
+    # sqrt(3) and 10; t(2 degrees, 97.5 %) = 4.302653.
+    found = paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0])
+    assert found is not None
+    assert found.value == pytest.approx(-0.2)
+    assert found.half_width == pytest.approx(4.3026527 * 0.4 / math.sqrt(3) / 10, rel=1e-6)
+    assert found.excludes_zero
+
+
+def test_pairing_beats_the_spread_between_seeds() -> None:
+    baseline = [1.0, 10.0, 100.0]
+    found = paired_difference([0.9, 9.0, 90.0], baseline)
+    assert found is not None
+    assert found.half_width == pytest.approx(0.0, abs=1e-12)
+
+
+def test_no_relative_difference_to_nothing() -> None:
+    assert paired_difference([1.0, 2.0], [0.0, 0.0]) is None
+    found = paired_difference([0.0, 2.0], [0.0, 4.0])
+    assert found is not None
+    assert found.value == -0.5
+
+
+def test_an_interval_around_zero_does_not_exclude_it() -> None:
+    assert not estimate([-1.0, 1.0]).excludes_zero
+    assert estimate([-1.0, -1.1, -0.9]).excludes_zero
+
+
+@pytest.mark.parametrize(("values", "baseline"), [([], []), ([1.0], [1.0, 2.0])])
+def test_pairs_need_both_sides(values: list[float], baseline: list[float]) -> None:
+    with pytest.raises(ValueError, match="same seeds"):
+        paired_difference(values, baseline)
+
+
+def test_nearest_rank_by_hand() -> None:
+    values = np.array([15.0, 20.0, 35.0, 40.0, 50.0])
+    ranks = {5: 15.0, 30: 20.0, 40: 20.0, 50: 35.0, 95: 50.0, 100: 50.0}
+    assert {percent: nearest_rank(values, percent) for percent in ranks} == ranks
+    # Rank 7 of 100 exactly, although 0.07 * 100 is a little more than 7.
+    assert nearest_rank(np.arange(1.0, 101.0), 7) == 7.0
+
+
+@pytest.mark.parametrize("percent", [0, 100.5, -1])
+def test_no_such_percentile(percent: float) -> None:
+    with pytest.raises(ValueError, match="percentile"):
+        nearest_rank(np.array([1.0]), percent)
+
+
+@given(VALUES)
+def test_the_interval_is_centred_on_the_mean(values: list[float]) -> None:
+    found = estimate(values)
+    assert found.ci95 is not None
+    low, high = found.ci95
+    assert low <= found.value <= high
+    assert (low + high) / 2 == pytest.approx(found.value, rel=1e-9)
+
+
+@given(VALUES, st.floats(min_value=0.1, max_value=10.0))
+def test_scaling_every_seed_is_that_difference_exactly(baseline: list[float], factor: float) -> None:
+    found = paired_difference([factor * value for value in baseline], baseline)
+    assert found is not None
+    assert found.value == pytest.approx(factor - 1, abs=1e-9)
+    assert found.half_width == pytest.approx(0.0, abs=1e-9)
+
+
+@given(VALUES, st.integers(min_value=1, max_value=100))
+def test_a_percentile_covers_its_share_and_no_smaller_value_does(values: list[float], percent: int) -> None:
+    array = np.array(values)
+    found = nearest_rank(array, percent)
+    assert found in values
+    assert (array <= found).sum() * 100 >= percent * len(values)
+    assert (array < found).sum() * 100 < percent * len(values)

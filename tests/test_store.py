@@ -1,0 +1,126 @@
+"""A result directory is there complete or not at all, whatever happens while it is written."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from made import make_result
+from shortflow.errors import ConfigError
+from shortflow.store import Store, find_runs, new_directory, read_run, write_run, write_text
+
+
+def everything_below(directory: Path) -> list[str]:
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
+
+
+def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
+    result = make_result()
+    write_run(result, tmp_path / "run", csv=True)
+    back = read_run(tmp_path / "run")
+    assert back.flows.equals(result.flows)
+    assert back.samples.equals(result.samples)
+    assert back.ports.equals(result.ports)
+    assert (back.meta, back.provenance, back.metrics) == (result.meta, result.provenance, result.metrics)
+    assert pl.read_csv(tmp_path / "run" / "flows.csv").height == result.flows.height
+
+
+def test_a_new_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    write_run(make_result(seed=1), tmp_path / "run", csv=True)
+    write_run(make_result(seed=2), tmp_path / "run")
+    assert read_run(tmp_path / "run").provenance["seed"] == 2
+    assert everything_below(tmp_path) == [
+        "run",
+        *(f"run/{name}" for name in ("flows.parquet", "ports.parquet", "result.json", "samples.parquet")),
+    ]
+
+
+def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    with pytest.raises(ConfigError, match="not a result of an earlier run"):
+        write_run(make_result(), tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
+
+
+def test_a_failure_while_writing_leaves_what_was_there_before(tmp_path: Path) -> None:
+    write_run(make_result(seed=1), tmp_path / "run")
+    before = everything_below(tmp_path)
+
+    def fail() -> None:
+        with new_directory(tmp_path / "run") as directory:
+            (directory / "flows.parquet").write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert everything_below(tmp_path) == before
+    assert read_run(tmp_path / "run").provenance["seed"] == 1
+
+
+def test_a_failure_while_writing_a_file_leaves_the_old_one(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    write_text(page, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(page, "new \ud800")
+    assert page.read_text() == "old"
+    assert everything_below(tmp_path) == ["page.html"]
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from shortflow.store import new_directory
+with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
+    (directory / "result.json").write_text("{}")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_process_killed_while_writing_leaves_no_result_and_its_leftovers_are_swept(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        process.send_signal(signal.SIGKILL)
+    assert not (tmp_path / "runs" / "victim").exists()
+    assert len(everything_below(tmp_path / "runs")) == 2  # the hidden directory and the file in it
+    assert find_runs(tmp_path) == []
+    Store(tmp_path)
+    assert everything_below(tmp_path / "runs") == []
+
+
+def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with new_directory(store.runs / "busy") as directory:
+        Store(tmp_path)
+        assert directory.exists()
+
+
+def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
+    write_run(make_result(), tmp_path / "run")
+    (tmp_path / "run" / "flows.parquet").write_bytes(b"not parquet")
+    with pytest.raises(ConfigError, match="not a readable result"):
+        read_run(tmp_path / "run")
+
+
+def test_the_record_is_plain_json_with_the_birth_certificate(tmp_path: Path) -> None:
+    write_run(make_result(), tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "result.json").read_text())
+    wanted = {"version", "revision", "scenario_settings", "scheme", "scheme_settings", "seed", "digest", "wall_s"}
+    assert wanted <= set(record["provenance"])
+    assert record["metrics"]["afct_short_s"] == pytest.approx(2e-3)
+
+
+def test_results_can_be_read_by_whom_the_umask_says(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write_run(make_result(), tmp_path / "run")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "run").stat().st_mode & 0o777 == 0o755
