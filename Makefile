@@ -33,12 +33,15 @@ require:
 		|| { echo "missing: Python's venv; on Debian: apt-get install python3-venv" >&2; exit 3; }
 
 $(VENV)/.packages: requirements.lock | require
+	@echo "installing Python packages into $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@touch $@
 
 $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
-	@$(BIN)/maturin develop --release --locked --quiet
+	@echo "building the simulator (a minute or two the first time)"
+	@$(BIN)/maturin develop --release --locked --quiet >$(VENV)/build.log 2>&1 \
+		|| { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 	@echo "ready: $(BIN)/shortflow"
 

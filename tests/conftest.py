@@ -51,7 +51,7 @@ def small() -> dict[str, object]:
         "switch": {"buffer": "100pkt", "mark_above": "20pkt"},
         "tcp": {"rto_min": "10ms"},
         "traffic": [
-            {"kind": "long-lived", "flows": 1, "from": "3", "to": 4},
+            {"kind": "long-lived", "flows": 1, "from": 3, "to": 4},
             {
                 "kind": "poisson",
                 "sizes": {"kind": "uniform", "min": "2KB", "max": "30KB"},

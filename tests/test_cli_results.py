@@ -144,7 +144,7 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
     assert process.returncode == 130
     assert stdout == ""
     assert "interrupted" in stderr
-    assert "of 1000 runs were finished" in stderr
+    assert "of 1000 runs were finished and are kept in" in stderr
     assert "Traceback" not in stderr
     kept = list((out / "runs").iterdir())
     assert 0 < len(kept) < 1000

@@ -95,5 +95,5 @@ def test_names_say_what_they_mean() -> None:
     found = describe("p99_web_search_s")
     assert (found.label, found.unit, found.flow_class) == ("p99 FCT", "s", "web_search")
     assert describe("utilisation").unit == "share"
-    with pytest.raises(ConfigError, match="did you mean 'queue_mean_pkt'"):
+    with pytest.raises(ConfigError, match='did you mean "queue_mean_pkt"'):
         describe("queue_mean_pkts")

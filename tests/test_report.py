@@ -53,10 +53,11 @@ def test_the_page_holds_plots_tables_choices_and_provenance(tmp_path: Path) -> N
     page = page_of(RESULTS, tmp_path)
     rest = without_plotly(page)
     assert len(page) - len(rest) > 1_000_000
-    assert rest.count("Plotly.newPlot") == 4
+    assert rest.count("Plotly.newPlot") == 5
     for text in (
         "Completion time of short flows versus load",
         "Distribution of the completion time",
+        "Slowdown of short flows by size",
         "Throughput of long flows versus load",
         "Queue length",
         "completion time (ms)",

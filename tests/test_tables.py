@@ -71,7 +71,7 @@ def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
 
 
 def test_an_unknown_metric_suggests_the_nearest() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'afct_short_s'"):
+    with pytest.raises(ConfigError, match='did you mean "afct_short_s"'):
         compared(["dctcp"]).require("afct_shorts_s")
 
 

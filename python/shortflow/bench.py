@@ -22,6 +22,7 @@ from shortflow.result import git_revision
 from shortflow.scenario import load_scenario
 from shortflow.tables import Column, Section, lay_out, stacked
 
+_MANY = 10_000
 _STATUS = Path("/proc/self/status")
 
 
@@ -101,23 +102,20 @@ def table(document: Document) -> RenderableType:
     rows, machine = document["rows"], document["machine"]
     lead = Column("scenario", [f"{row['scenario']} {row['scheme']}" for row in rows])
     columns = [
-        Column("packet-hops\n(million)", [f"{row['packet_hops'] / 1e6:.3f}" for row in rows]),
-        Column("CPU time\n(s)", [f"{row['cpu_s']:.4f}" for row in rows]),
-        Column("packet-hops per\nCPU-second (million)", [f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}" for row in rows]),
+        Column("million\npacket-hops", [f"{row['packet_hops'] / 1e6:.3f}" for row in rows]),
+        Column("CPU\n(s)", [f"{row['cpu_s']:.4f}" for row in rows]),
+        Column("million packet-hops\nper CPU-second", [f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}" for row in rows]),
         Column("events per\npacket-hop", [f"{row['events_per_packet_hop']:.2f}" for row in rows]),
         Column("flows\nopen", [f"{row['flows_open']:,}" for row in rows]),
-        Column("memory per\nflow (bytes)", [f"{row['bytes_per_flow']:,}" for row in rows]),
-        Column("peak memory\n(MB)", [f"{row['peak_rss_bytes'] / 1e6:.0f}" for row in rows]),
+        Column("bytes\nper flow", [f"{row['bytes_per_flow']:,}" for row in rows]),
+        Column("peak\n(MB)", [f"{row['peak_rss_bytes'] / 1e6:.0f}" for row in rows]),
     ]
-    cases = dict.fromkeys(f"{row['scenario']}: {row['what']}" for row in rows)
-    return stacked(
-        Text(
-            f"{machine['processor']}, {machine['system']}; one core.\n"
-            "A packet-hop is one packet, data or ACK, over one link."
-        ),
-        *(Text(case) for case in cases),
-        *lay_out(Section("Cost of simulation", [lead], columns)),
-    )
+    caption = [
+        f"{machine['processor']}, {machine['system']}; one core.",
+        "A packet-hop is one packet, data or ACK, over one link.",
+        *dict.fromkeys(f"{row['scenario']}: {row['what']}" for row in rows),
+    ]
+    return stacked(Text("\n".join(caption)), *lay_out(Section("Cost of simulation", [lead], columns)))
 
 
 def _measure_here(case: Case) -> Row:
@@ -137,8 +135,9 @@ def _measure_here(case: Case) -> Row:
         "packet_hops_per_cpu_s": hops / cpu_s,
         "events_per_packet_hop": meta["counters"]["events"] / hops,
         "flows_open": flows,
-        # Everything that the run added, its result tables too: with few flows that is mostly not the flows.
-        "bytes_per_flow": round((peak - before) / flows),
+        # What the run added to resident memory, its packets and result tables included; too coarse for a few flows, where
+        # the size of a connection's state has to do.
+        "bytes_per_flow": round((peak - before) / flows) if flows >= _MANY else meta["bytes_per_connection"],
         "peak_rss_bytes": peak,
         "runs": max(1, case.repeats),
     }

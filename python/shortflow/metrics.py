@@ -44,7 +44,7 @@ _PER_CLASS = (
         _Kind(f"p{percent}_", "_s", "median FCT" if percent == 50 else f"p{percent} FCT", "s")
         for percent in PERCENTILES
     ),
-    _Kind("slowdown_", "", "mean slowdown", "x"),
+    _Kind("slowdown_", "", "slowdown", "x"),
     _Kind("goodput_", "_bps", "goodput", "bps"),
 )
 _PER_RUN = {

@@ -88,7 +88,10 @@ def run_all(
     def task(work: Run) -> Callable[[Control], RunSummary]:
         return lambda control: _run_or_reuse(work, control, store)
 
-    return _in_threads([task(work) for work in runs], jobs=jobs or available_cores(), progress=progress)
+    try:
+        return _in_threads([task(work) for work in runs], jobs=jobs or available_cores(), progress=progress)
+    except Interrupted as interrupted:
+        raise Interrupted(f"{interrupted} and are kept in {store.runs}" if store else str(interrupted)) from interrupted
 
 
 def summary(result: RunResult, *, reused: bool = False) -> RunSummary:
@@ -122,7 +125,7 @@ def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress:
                 future.cancel()
                 control.cancel()
             if isinstance(cause, KeyboardInterrupt):
-                raise Interrupted(f"{finished} of {len(tasks)} runs were finished") from cause
+                raise Interrupted(f"interrupted; {finished} of {len(tasks)} runs were finished") from cause
             raise
     return [future.result() for future in pending]
 

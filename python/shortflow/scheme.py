@@ -38,5 +38,5 @@ def load_schemes(names: Sequence[str], settings: Settings | None = None) -> list
 def _unaccepted(key: str, schemes: Sequence[Scheme]) -> ConfigError:
     known = list(dict.fromkeys(parameter for scheme in schemes for parameter, _, _ in scheme.resolved()))
     names = ", ".join(scheme.name for scheme in schemes)
-    has = f"parameters there: {', '.join(known)}" if known else "there are no parameters there"
-    return ConfigError(f"{key}: no such parameter in {names}{did_you_mean(key, known)}; {has}")
+    has = f"known: {', '.join(known)}" if known else "there are none"
+    return ConfigError(f"{key}: no parameter of {names}{did_you_mean(key, known)} ({has})")

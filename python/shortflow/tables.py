@@ -134,9 +134,12 @@ def stacked(*parts: RenderableType) -> Group:
 
 
 def headline_metrics(comparison: Comparison) -> list[str]:
-    """The few metrics that a comparison is about: completion times, goodput of backlogged flows, the queue."""
+    """The few metrics that a comparison is about: completion, goodput of backlogged flows, the queue."""
     names = [
-        name for prefix in ("afct_", "p99_", "goodput_") for name in comparison.metric_names if name.startswith(prefix)
+        name
+        for prefix in ("afct_", "p99_", "slowdown_", "goodput_")
+        for name in comparison.metric_names
+        if name.startswith(prefix)
     ]
     return [*names, *(name for name in ("queue_mean_pkt",) if name in comparison.metric_names)]
 

@@ -119,11 +119,13 @@ keys! {
     struct MeasureKeys {
         /// ports whose queue is followed; unless given, the port to the host that all traffic goes
         /// to, or all switch ports
-        ports: Option<Vec<String>> = optional, ListOf(Text("a port"), "a list of ports such as [\"s0->h22\"]");
+        ports: Option<Vec<String>> = optional, PORTS;
         /// sampling interval
         sample_every: Option<Span> = "off", Unless("off", POSITIVE_TIME);
     }
 }
+
+const PORTS: ListOf<Text> = ListOf(Text("a port"), "a list of ports such as [\"s0->h22\"]");
 
 /// What is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,12 +214,7 @@ impl Scenario {
     }
 
     fn read(top: &Reader, name: &str) -> Result<Scenario, ConfigError> {
-        let kinds = ["topology", "traffic"];
-        let tables: Vec<&str> = kinds.into_iter().chain(TABLES.iter().map(|table| table.name)).collect();
-        top.only(&RunKeys::parameters(), &tables)?;
-        for table in TABLES {
-            top.table(table.name)?.only(&(table.parameters)(), &[])?;
-        }
+        check_keys(top)?;
         let run = RunKeys::read(top)?;
         let graph = topology::read(&top.table("topology")?)?.build();
         let switch = SwitchSpec::read(&top.table("switch")?)?;
@@ -256,4 +253,12 @@ impl Scenario {
             notes,
         })
     }
+}
+
+/// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
+fn check_keys(top: &Reader) -> Result<(), ConfigError> {
+    let tables: Vec<&str> =
+        ["topology", "traffic"].into_iter().chain(TABLES.iter().map(|table| table.name)).collect();
+    top.only(&RunKeys::parameters(), &tables)?;
+    TABLES.iter().try_for_each(|table| top.table(table.name)?.only(&(table.parameters)(), &[]))
 }

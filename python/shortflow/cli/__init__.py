@@ -66,10 +66,8 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.FINE
     except typer.TyperException as error:
         # Without any argument the message is the help, which is printed already.
-        message = error.format_message()
-        return (
-            print_error(f"{message} Try `shortflow --help`.", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
-        )
+        message = error.format_message().rstrip(".")
+        return print_error(f"{message}; see `--help`", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
     except OSError as error:
         return print_error(f"{error.filename or 'input or output'}: {error.strerror}", ExitCode.WRONG_INPUT)
     except tuple(FAILURES) as error:

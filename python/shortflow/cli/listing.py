@@ -29,7 +29,7 @@ def list_names(
         entries = registry[kind]
         rows = [{"name": entry["name"], "summary": _with_source(entry)} for entry in entries]
     else:
-        raise unknown_name("list of", kind, [*registry, "scenarios"])
+        raise unknown_name("list", kind, [*registry, "scenarios"])
     if json:
         print_json(entries)
     else:

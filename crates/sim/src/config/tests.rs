@@ -45,7 +45,8 @@ fn read_load_and_rate(settings: &[(&str, &str)]) -> Result<(f64, String, Source)
     let load = top.tables("traffic")?[0].required("load", &Positive(10.0))?;
     let rate = top.table("topology")?.required("rate", &RATE)?.to_string();
     let resolved = document.resolved.take();
-    let source = resolved.into_iter().find(|setting| setting.key == "traffic.1.load").map(|setting| setting.source);
+    let source =
+        resolved.into_iter().find(|setting| setting.key == "traffic.1.load").map(|setting| setting.source);
     Ok((load, rate, source.unwrap_or(Source::Default)))
 }
 
@@ -62,7 +63,10 @@ fn parameters_stand_for_values() {
     let parameter = Source::Parameter("load".to_owned());
     assert_eq!(read_load_and_rate(&[]).unwrap(), (0.2, "1Gbps".to_owned(), parameter.clone()));
     assert_eq!(read_load_and_rate(&[("load", "0.4")]).unwrap().0, 0.4);
-    assert_eq!(read_load_and_rate(&[("parameters.load", "1")]).unwrap(), (1.0, "1Gbps".to_owned(), parameter));
+    assert_eq!(
+        read_load_and_rate(&[("parameters.load", "1")]).unwrap(),
+        (1.0, "1Gbps".to_owned(), parameter)
+    );
 }
 
 #[test]
@@ -71,18 +75,25 @@ fn paths_replace_values_and_numbers_count_entries() {
     let toml = "[topology]\nrate = '1Gbps'\n[[traffic]]\nload = 1\n[[traffic]]\nload = 2";
     let loads = |settings: &[(&str, &str)]| {
         read_with(toml, settings, |top| {
-            top.tables("traffic")?.iter().map(|entry| entry.required("load", &Positive(10.0))).collect::<Result<Vec<_>, _>>()
+            top.tables("traffic")?
+                .iter()
+                .map(|entry| entry.required("load", &Positive(10.0)))
+                .collect::<Result<Vec<_>, _>>()
         })
     };
     assert_eq!(loads(&[("traffic.2.load", "0.5")]).unwrap(), [1.0, 0.5]);
     assert_eq!(read_load_and_rate(&[("topology.rate", "10Gbps")]).unwrap().1, "10Gbps");
-    assert_eq!(loads(&[("traffic.3.load", "1")]).unwrap_err().to_string(), "traffic.3: unknown entry; known are traffic.1 to traffic.2");
+    assert_eq!(
+        loads(&[("traffic.3.load", "1")]).unwrap_err().to_string(),
+        "traffic.3: unknown entry; known are traffic.1 to traffic.2"
+    );
     assert!(loads(&[("traffic.0.load", "1")]).is_err() && loads(&[("traffic.first.load", "1")]).is_err());
 }
 
 #[test]
 fn new_tables_may_be_set() {
-    let value = read_with("", &[("host.buffer", "9pkt")], |top| top.table("host")?.required("buffer", &OCCUPANCY));
+    let value =
+        read_with("", &[("host.buffer", "9pkt")], |top| top.table("host")?.required("buffer", &OCCUPANCY));
     assert_eq!(value.unwrap().to_string(), "9pkt");
 }
 
@@ -106,7 +117,10 @@ fn a_wrong_name_is_answered_with_the_nearest_one() {
     assert_eq!(error(&[("parameters.laod", "1")]), "laod: unknown parameter; did you mean \"load\"?");
     assert_eq!(error(&[("", "1")]), ": unknown parameter; known are load, duration");
     assert_eq!(error(&[("duration.x", "1")]), "duration: \"2s\" is not a table of keys");
-    assert_eq!(error(&[("topology.rate", "$lod")]), "topology.rate: unknown parameter; \"$lod\": did you mean \"load\"?");
+    assert_eq!(
+        error(&[("topology.rate", "$lod")]),
+        "topology.rate: unknown parameter; \"$lod\": did you mean \"load\"?"
+    );
 }
 
 #[test]
@@ -114,7 +128,10 @@ fn values_out_of_range_name_key_value_and_expectation() {
     assert_eq!(error(&[("load", "-1")]), "traffic.1.load: -1 is not a number above 0 and at most 10");
     assert_eq!(error(&[("load", "nan")]), "traffic.1.load: nan is not a number above 0 and at most 10");
     let wrong_rate = error(&[("topology.rate", "-1Gbps")]);
-    assert!(wrong_rate.starts_with("topology.rate: \"-1Gbps\" is not a positive rate such as \"1Gbps\""), "{wrong_rate}");
+    assert!(
+        wrong_rate.starts_with("topology.rate: \"-1Gbps\" is not a positive rate such as \"1Gbps\""),
+        "{wrong_rate}"
+    );
     assert!(error(&[("topology.rate", "5")]).starts_with("topology.rate: 5 is not a positive rate"));
 }
 

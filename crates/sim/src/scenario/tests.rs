@@ -131,22 +131,36 @@ fn the_words_for_no_limit_and_no_value() {
 #[test]
 fn unknown_keys_are_named_with_the_nearest_one() {
     assert_eq!(error("topology.rat", "1Gbps"), "topology.rat: unknown key; did you mean \"rate\"?");
-    assert_eq!(error("switch.mark_abov", "1pkt"), "switch.mark_abov: unknown key; did you mean \"mark_above\"?");
+    assert_eq!(
+        error("switch.mark_abov", "1pkt"),
+        "switch.mark_abov: unknown key; did you mean \"mark_above\"?"
+    );
     assert_eq!(error("tcp.msss", "1KB"), "tcp.msss: unknown key; did you mean \"mss\"?");
     assert_eq!(error("topologi.rate", "1Gbps"), "topologi: unknown key; did you mean \"topology\"?");
     assert_eq!(error("traffic.1.flow", "3"), "traffic.1.flow: unknown key; did you mean \"flows\"?");
     assert_eq!(error("warmup_time", "3s"), "warmup_time: unknown parameter; did you mean \"warmup\"?");
-    assert_eq!(parse(&with_traffic("[swich]\n"), &[]).unwrap_err(), "swich: unknown key; did you mean \"switch\"?");
+    assert_eq!(
+        parse(&with_traffic("[swich]\n"), &[]).unwrap_err(),
+        "swich: unknown key; did you mean \"switch\"?"
+    );
 }
 
 #[test]
 fn missing_keys_say_what_is_expected() {
     let missing = |line: &str| parse(&with_traffic(LONG).replace(line, ""), &[]).unwrap_err();
-    assert_eq!(missing("title = \"Two hosts to one\""), "title: missing; expected a line on what the scenario is");
+    assert_eq!(
+        missing("title = \"Two hosts to one\""),
+        "title: missing; expected a line on what the scenario is"
+    );
     assert!(missing("duration = \"1s\"").starts_with("duration: missing; expected a time such as \"300us\""));
-    assert_eq!(missing("kind = \"star\""), "topology.kind: missing; expected one of star, single-rooted-tree, dumbbell");
+    assert_eq!(
+        missing("kind = \"star\""),
+        "topology.kind: missing; expected one of star, single-rooted-tree, dumbbell"
+    );
     assert_eq!(missing("hosts = 3"), "topology.hosts: missing; expected a whole number from 2 to 100000");
-    assert!(missing("mark_above = \"20pkt\"").starts_with("switch.mark_above: missing; expected a queue size"));
+    assert!(
+        missing("mark_above = \"20pkt\"").starts_with("switch.mark_above: missing; expected a queue size")
+    );
     assert_eq!(missing("flows = 2"), "traffic.1.flows: missing; expected a whole number from 1 to 1000000");
     assert_eq!(missing(LONG), "traffic: missing; expected at least one [[traffic]] entry");
 }
@@ -158,43 +172,90 @@ fn values_of_the_wrong_type_say_what_is_expected() {
     assert!(error("topology.hosts", "3.5").starts_with("topology.hosts: 3.5 is not"));
     assert!(error("topology.rate", "-1Gbps").starts_with("topology.rate: \"-1Gbps\" is not a positive rate"));
     assert!(error("duration", "0s").starts_with("duration: \"0s\" is not a time such as"));
-    assert!(error("tcp.receive_window", "64KB").starts_with("tcp.receive_window: \"64KB\" is not a window in segments"));
+    assert!(
+        error("tcp.receive_window", "64KB")
+            .starts_with("tcp.receive_window: \"64KB\" is not a window in segments")
+    );
     assert_eq!(error("tcp.handshake", "1"), "tcp.handshake: 1 is not true or false");
-    assert_eq!(error("faults.drop_data", "[0]"), "faults.drop_data: [0] is not a list of whole numbers from 1");
-    assert_eq!(error("traffic.1.class", "My flows"), "traffic.1.class: \"My flows\" is not a name of lower-case letters, digits, \"-\" and \"_\", such as \"short\"");
-    assert_eq!(error("traffic.1.kind", "poison"), "traffic.1.kind: \"poison\" is not one of long-lived, poisson, incast, trace; did you mean \"poisson\"?");
+    assert_eq!(
+        error("faults.drop_data", "[0]"),
+        "faults.drop_data: [0] is not a list of whole numbers from 1"
+    );
+    assert_eq!(
+        error("traffic.1.class", "My flows"),
+        "traffic.1.class: \"My flows\" is not a name of lower-case letters, digits, \"-\" and \"_\", \
+        such as \"short\""
+    );
+    assert_eq!(
+        error("traffic.1.kind", "poison"),
+        "traffic.1.kind: \"poison\" is not one of long-lived, poisson, incast, trace; \
+        did you mean \"poisson\"?"
+    );
     assert_eq!(error("traffic", "3"), "traffic: unknown parameter; known are title, duration, warmup, drain");
-    assert_eq!(parse(&format!("traffic = 3\n{HEAD}"), &[]).unwrap_err(), "traffic: 3 is not a list of tables, each begun with [[traffic]]");
-    assert_eq!(error("switch.buffer", "{ size = 3 }"), "switch.buffer: a table is not a queue size such as \"250pkt\", \"100KB\" or \"unlimited\"");
+    assert_eq!(
+        parse(&format!("traffic = 3\n{HEAD}"), &[]).unwrap_err(),
+        "traffic: 3 is not a list of tables, each begun with [[traffic]]"
+    );
+    assert_eq!(
+        error("switch.buffer", "{ size = 3 }"),
+        "switch.buffer: a table is not a queue size such as \"250pkt\", \"100KB\" or \"unlimited\""
+    );
 }
 
 #[test]
 fn what_contradicts_other_keys_is_explained() {
-    assert_eq!(error("switch.mark_above", "250pkt"), "switch.mark_above: 250pkt is not below switch.buffer = 250pkt, so nothing would be marked");
+    assert_eq!(
+        error("switch.mark_above", "250pkt"),
+        "switch.mark_above: 250pkt is not below switch.buffer = 250pkt, so nothing would be marked"
+    );
     let bytes = long(&[("switch.buffer", "100KB"), ("switch.mark_above", "200KB")]).unwrap_err();
     assert!(bytes.starts_with("switch.mark_above: 200KB is not below switch.buffer = 100KB"), "{bytes}");
-    assert_eq!(error("switch.buffer", "0pkt"), "switch.buffer: 0pkt cannot hold a packet of 1.5KB (tcp.mss + tcp.header)");
-    assert_eq!(error("host.buffer", "1499B"), "host.buffer: 1.499KB cannot hold a packet of 1.5KB (tcp.mss + tcp.header)");
+    assert_eq!(
+        error("switch.buffer", "0pkt"),
+        "switch.buffer: 0pkt cannot hold a packet of 1.5KB (tcp.mss + tcp.header)"
+    );
+    assert_eq!(
+        error("host.buffer", "1499B"),
+        "host.buffer: 1.499KB cannot hold a packet of 1.5KB (tcp.mss + tcp.header)"
+    );
     assert_eq!(error("warmup", "1s"), "warmup: 1s is not before duration = 1s: nothing would count");
     assert_eq!(error("tcp.rto_min", "61s"), "tcp.rto_min: 61s is above rto_max = 60s");
     assert_eq!(error("tcp.initial_rto", "61s"), "tcp.initial_rto: 61s is above rto_max = 60s");
-    assert_eq!(error("traffic.1.start", "1s"), "traffic.1.start: 1s is not before the end of arrivals, duration = 1s");
-    assert_eq!(error("measure.sample_every", "1ns"), "measure.sample_every: 1000000000 samples until duration = 1s; at most 1e7 are accepted");
-    assert_eq!(error("topology.rate", "1000Tbps"), "duration: the traffic needs about 8.6e10 data packets until then; at most 1e9 are accepted");
+    assert_eq!(
+        error("traffic.1.start", "1s"),
+        "traffic.1.start: 1s is not before the end of arrivals, duration = 1s"
+    );
+    assert_eq!(
+        error("measure.sample_every", "1ns"),
+        "measure.sample_every: 1000000000 samples until duration = 1s; at most 1e7 are accepted"
+    );
+    assert_eq!(
+        error("topology.rate", "1000Tbps"),
+        "duration: the traffic needs about 8.6e10 data packets until then; at most 1e9 are accepted"
+    );
 }
 
 #[test]
 fn hosts_that_do_not_exist_are_named() {
     assert_eq!(error("traffic.1.to", "3"), "traffic.1.to: there is no host 3; the topology has hosts 0 to 2");
-    assert_eq!(error("traffic.1.from", "0-7"), "traffic.1.from: there is no host 3; the topology has hosts 0 to 2");
+    assert_eq!(
+        error("traffic.1.from", "0-7"),
+        "traffic.1.from: there is no host 3; the topology has hosts 0 to 2"
+    );
     assert_eq!(error("traffic.1.from", "0-2"), "traffic.1.from: host 2 would send to itself");
     assert_eq!(error("traffic.1.to", "0-1"), "traffic.1.to: 2 hosts given; this traffic has one receiver");
-    assert!(error("traffic.1.from", "h1").starts_with("traffic.1.from: \"h1\" is not hosts: \"all\", a number such as 3"));
+    assert!(
+        error("traffic.1.from", "h1")
+            .starts_with("traffic.1.from: \"h1\" is not hosts: \"all\", a number such as 3")
+    );
 }
 
 #[test]
 fn ports_that_do_not_exist_are_named() {
-    assert_eq!(error("measure.ports", "[\"s0->h9\"]"), "measure.ports: there is no node \"h9\"; did you mean \"h0\"?");
+    assert_eq!(
+        error("measure.ports", "[\"s0->h9\"]"),
+        "measure.ports: there is no node \"h9\"; known are h0, h1, h2, s0"
+    );
     assert_eq!(error("measure.ports", "[\"h0->h1\"]"), "measure.ports: no link leads from h0 to h1");
     assert_eq!(error("measure.ports", "[]"), "measure.ports: [] names no port");
     assert!(error("measure.ports", "[\"s0\"]").ends_with("is not a list of ports such as [\"s0->h22\"]"));
@@ -205,7 +266,10 @@ fn load_must_be_positive_and_sane() {
     let text = with_traffic(POISSON);
     for wrong in ["0", "-0.1", "10.5", "inf", "\"much\""] {
         let error = parse(&text, &[("traffic.1.load", wrong)]).unwrap_err();
-        assert!(error.starts_with("traffic.1.load: ") && error.ends_with("a number above 0 and at most 10"), "{error}");
+        assert!(
+            error.starts_with("traffic.1.load: ") && error.ends_with("a number above 0 and at most 10"),
+            "{error}"
+        );
     }
     let error = parse(&text, &[("traffic.1.rate_per_s", "5")]).unwrap_err();
     assert_eq!(error, "traffic.1.rate_per_s: given together with load; one of them is enough");
@@ -217,11 +281,13 @@ fn load_must_be_positive_and_sane() {
 
 #[test]
 fn racks_need_hosts_and_uplinks_need_racks() {
-    let tree = |key: &str, value: &str| {
-        long(&[("topology.kind", "single-rooted-tree"), (key, value)]).unwrap_err()
-    };
+    let tree =
+        |key: &str, value: &str| long(&[("topology.kind", "single-rooted-tree"), (key, value)]).unwrap_err();
     assert_eq!(tree("topology.racks", "4"), "topology.racks: 4 racks for 3 hosts leave racks empty");
-    assert_eq!(tree("topology.uplink_rate", "10Gbps"), "topology.uplink_rate: there are no uplinks with racks = 1");
+    assert_eq!(
+        tree("topology.uplink_rate", "10Gbps"),
+        "topology.uplink_rate: there are no uplinks with racks = 1"
+    );
 }
 
 #[test]
@@ -238,4 +304,32 @@ fn the_documentation_lists_every_table_with_readable_defaults() {
     let tcp = tables.iter().find(|table| table.name == "tcp").unwrap();
     let mss = tcp.parameters.iter().find(|key| key.name == "mss").unwrap();
     assert_eq!((mss.default.as_str(), mss.summary.as_str()), ("1460B", "payload of a full segment"));
+}
+
+/// Whatever a key is set to, the scenario is read or the error is about that key.
+#[test]
+fn every_error_names_its_key() {
+    let text = with_traffic(&format!("{LONG}{POISSON}"));
+    let plain = parse(&text, &[]).unwrap();
+    let odd = [
+        "",
+        "0",
+        "-1",
+        "1e300",
+        "nan",
+        "true",
+        "[]",
+        "[[1]]",
+        "{}",
+        "$x",
+        "99999999999999999999",
+        "1979-05-27",
+    ];
+    for setting in &plain.resolved {
+        for value in odd {
+            if let Err(error) = parse(&text, &[(&setting.key, value)]) {
+                assert!(error.starts_with(&format!("{}: ", setting.key)), "{}={value}: {error}", setting.key);
+            }
+        }
+    }
 }

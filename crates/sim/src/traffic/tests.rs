@@ -1,0 +1,298 @@
+//! Arrivals of every traffic kind, and wrong traces.
+
+use super::*;
+use crate::config::{ConfigError, Document, Reader};
+use crate::topology::Graph;
+use proptest::prelude::*;
+use shortflow_units::{NodeId, Rate};
+
+const DURATION: Span = Span::from_millis(1000);
+
+/// Five hosts, h0 to h4, on one switch.
+fn star() -> Graph {
+    let mut graph = Graph::new(5, 1);
+    let rate = Rate::new(1_000_000_000).unwrap();
+    (0..5).for_each(|host| graph.connect(NodeId(host), NodeId(5), rate, Span::ZERO));
+    graph
+}
+
+/// Reads a traffic entry; the file `flows.csv` that it may name has the text `csv`.
+fn read_entry(toml: &str, csv: &str) -> Result<(Box<dyn Traffic>, Vec<String>), ConfigError> {
+    let files = |_: &str| Ok(csv.to_owned());
+    let document = Document::parse(toml, "test.toml", &[], &[], &files)?;
+    let graph = star();
+    let mut context = Context::new(&graph, DURATION, Bytes::new(1460));
+    let traffic = read(&Reader::new(&document), &mut context)?;
+    Ok((traffic, context.notes))
+}
+
+fn arrivals(toml: &str, seed: u64) -> Vec<Arrival> {
+    let (traffic, _) = read_entry(toml, "").unwrap();
+    let in_time = |flow: &Arrival| flow.at < Instant::ZERO + DURATION;
+    traffic.start(Seeds::new(seed), 0).take_while(in_time).collect()
+}
+
+fn error(toml: &str) -> String {
+    read_entry(toml, "").unwrap_err().to_string()
+}
+
+/// The hosts of each flow as numbers.
+fn ends(flows: &[Arrival]) -> Vec<(u32, u32)> {
+    flows.iter().map(|flow| (flow.source.0, flow.destination.0)).collect()
+}
+
+#[test]
+fn long_lived_flows_take_sources_in_turn() {
+    let flows = arrivals("kind='long-lived'\nflows=3\nfrom=[1, 3]\nto=0\nstart='5ms'", 1);
+    assert_eq!(ends(&flows), [(1, 0), (3, 0), (1, 0)]);
+    assert!(flows.iter().all(|flow| flow.size == Bytes::MAX && flow.at.as_ps() == 5_000_000_000));
+}
+
+#[test]
+fn many_to_one_goes_from_all_others_to_the_last_host_unless_told() {
+    let flows = arrivals("kind='poisson'\nrate_per_s=1000\nsizes={kind='fixed', value='2KB'}", 1);
+    let sources: std::collections::BTreeSet<u32> = ends(&flows).iter().map(|(source, _)| *source).collect();
+    assert_eq!(sources.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(flows.iter().all(|flow| flow.destination == HostId(4)));
+}
+
+/// 0.5 of 1 Gbit/s in flows of 12.5 KB is 5000 flows in a second, give or take five standard
+/// deviations of a Poisson count.
+#[test]
+fn poisson_arrivals_offer_their_load() {
+    let flows = arrivals("kind='poisson'\nload=0.5\nsizes={kind='fixed', value='12500B'}", 1);
+    assert!(flows.len().abs_diff(5000) < 355, "{}", flows.len());
+}
+
+/// The square of the coefficient of variation of exponential gaps is 1; of regular ones, 0.
+#[test]
+fn poisson_gaps_are_exponential() {
+    let flows = arrivals("kind='poisson'\nrate_per_s=20000\nsizes={kind='fixed', value='1B'}", 1);
+    let gaps: Vec<f64> = flows.windows(2).map(|pair| pair[1].at.since(pair[0].at).as_secs_f64()).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let variance = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>() / gaps.len() as f64;
+    assert!((variance / (mean * mean) - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn all_to_all_never_sends_to_itself_and_spreads_evenly() {
+    let flows = arrivals(
+        "kind='poisson'\nrate_per_s=20000\npattern='all-to-all'\nsizes={kind='fixed', value='1B'}",
+        1,
+    );
+    let mut counts = [[0u32; 5]; 5];
+    ends(&flows).into_iter().for_each(|(from, to)| counts[from as usize][to as usize] += 1);
+    for (from, row) in counts.iter().enumerate() {
+        for (to, count) in row.iter().enumerate() {
+            let expected = if from == to { 0..=0 } else { 840..=1160 }; // 1000 ± 5 sigma
+            assert!(expected.contains(count), "h{from} to h{to}: {count}");
+        }
+    }
+}
+
+#[test]
+fn common_random_numbers_survive_a_change_of_load() {
+    let at = |load: &str| {
+        arrivals(&format!("kind='poisson'\nload={load}\nsizes={{kind='exponential', mean='9KB'}}"), 7)
+    };
+    let (low, high) = (at("0.2"), at("0.4"));
+    for (slow, fast) in low.iter().zip(&high) {
+        assert_eq!((slow.size, slow.source), (fast.size, fast.source));
+        assert!(slow.at.as_ps().abs_diff(2 * fast.at.as_ps()) < 10_000); // rounding
+    }
+}
+
+#[test]
+fn incast_bursts_repeat_and_take_senders_in_turn() {
+    let toml = "kind='incast'\nflows=6\nrepeat=3\nevery='100ms'\nat='50ms'\nconnections='persistent'
+        sizes={kind='fixed', value='25KB'}";
+    let flows = arrivals(toml, 1);
+    assert_eq!(flows.len(), 18);
+    assert_eq!(ends(&flows[..6]), [(0, 4), (1, 4), (2, 4), (3, 4), (0, 4), (1, 4)]);
+    let starts: Vec<u64> = flows.iter().step_by(6).map(|flow| flow.at.as_ps() / 1_000_000_000).collect();
+    assert_eq!(starts, [50, 150, 250]);
+    let connections: Vec<ConnectionUse> = flows[3..5].iter().map(|flow| flow.connection).collect();
+    assert_eq!(connections, [ConnectionUse::Persistent(0), ConnectionUse::Persistent(1)]);
+}
+
+#[test]
+fn jitter_spreads_a_burst() {
+    let toml = "kind='incast'\nflows=100\njitter='1ms'\nsizes={kind='fixed', value='25KB'}";
+    let flows = arrivals(toml, 1);
+    let last = flows.last().unwrap().at.as_ps();
+    assert!((900_000_000..=1_000_000_000).contains(&last), "{last}");
+}
+
+#[test]
+fn deadlines_and_classes_are_attached() {
+    let toml = "kind='poisson'\nload=0.1\nclass='query'\ndeadline={kind='fixed', value='40ms'}
+        sizes={kind='fixed', value='2KB'}";
+    let flow = arrivals(toml, 1)[0];
+    assert_eq!(
+        (flow.deadline, flow.class, flow.connection),
+        (Some(Span::from_millis(40)), ClassId(0), ConnectionUse::New)
+    );
+}
+
+#[test]
+fn bursts_that_cannot_be_are_errors() {
+    let incast =
+        |more: &str| error(&format!("kind='incast'\nflows=2\nsizes={{kind='fixed', value='2KB'}}\n{more}"));
+    assert_eq!(incast("at='1s'"), "at: 1s is not before the end of arrivals, duration = 1s");
+    assert!(incast("repeat=11").starts_with("repeat: burst 11 would start between 1s and 1s, not before"));
+    assert!(incast("jitter='2s'").starts_with("jitter: burst 1 would start between 0ps and 2s, not before"));
+    assert_eq!(
+        incast("repeat=2\njitter='200ms'"),
+        "jitter: 200ms would mix bursts that are 100ms apart (every)"
+    );
+}
+
+#[test]
+fn sizes_are_required_and_checked() {
+    assert!(error("kind='incast'\nflows=2").starts_with("sizes: missing; expected a table such as"));
+    assert_eq!(error("kind='incast'\nflows=2\nsizes='25KB'"), "sizes: \"25KB\" is not a table of keys");
+    let error = error(
+        "kind='poisson'\nload=0.1\npattern='all-to-all'\nto=3\nfrom=[3]\nsizes={kind='fixed', value='1B'}",
+    );
+    assert_eq!(error, "to: host 3 could only send to itself");
+}
+
+fn trace(csv: &str) -> Result<(Vec<Arrival>, Vec<String>), String> {
+    let read = read_entry("kind='trace'\nfile='flows.csv'", csv).map_err(|error| error.to_string());
+    read.map(|(traffic, notes)| (traffic.start(Seeds::new(1), 0).collect(), notes))
+}
+
+fn trace_error(csv: &str) -> String {
+    trace(csv).unwrap_err()
+}
+
+#[test]
+fn a_trace_is_replayed() {
+    let csv = "destination,start,source,bytes,class,deadline\n# a comment\n4,0,h1,98KB,,\n\
+        h4,300us,0,1500,query,40ms\n2,0.5,3,1,,1\n";
+    let (flows, notes) = trace(csv).unwrap();
+    assert_eq!(ends(&flows), [(1, 4), (0, 4), (3, 2)]);
+    let starts: Vec<u64> = flows.iter().map(|flow| flow.at.as_ps()).collect();
+    assert_eq!(starts, [0, 300_000_000, 500_000_000_000]);
+    assert_eq!(flows.iter().map(|flow| flow.size.get()).collect::<Vec<_>>(), [98_000, 1500, 1]);
+    assert_eq!(flows.iter().map(|flow| flow.class.0).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(flows[1].deadline, Some(Span::from_millis(40)));
+    assert_eq!(flows[2].deadline, Some(Span::from_millis(1000)));
+    assert_eq!(
+        notes,
+        [": \"flows.csv\": 3 flows of mean 33.167KB, at most offered load 0.0008 of s0->h4 (1Gbps)"]
+    );
+}
+
+#[test]
+fn flows_past_the_duration_are_counted_in_the_note() {
+    let (flows, notes) = trace("start,source,destination,bytes\n0,0,1,125KB\n1,0,1,5\n2,0,1,5\n").unwrap();
+    assert_eq!(flows.len(), 1);
+    assert!(notes[0].ends_with("; 2 more start after duration and are left out"), "{}", notes[0]);
+    let late = trace_error("start,source,destination,bytes\n1,0,1,5\n");
+    assert_eq!(late, "file: none of the 1 flows of \"flows.csv\" starts before duration = 1s");
+}
+
+#[test]
+fn every_wrong_row_is_named_with_its_line() {
+    let csv = "start,source,destination,bytes,deadline
+0.1,0,1,1500,
+0.2,0,1,-5,
+
+0.05,0,1,1500,
+0.3,0,7,1500,
+0.3,h0,x,1500,
+0.3,2,h2,1500,
+0.3,0,1,0,
+0.3,0,1
+soon,0,1,1500,
+0.3,0,1,1500,0
+0.3,0,1,1500,later
+";
+    let error = trace_error(csv);
+    let expected = [
+        "flows.csv:3: bytes: \"-5\" is not a number of bytes or a size such as \"98KB\"",
+        "flows.csv:5: start: \"0.05\" is before the row above; rows must be sorted by start",
+        "flows.csv:6: destination: \"7\" is not a host; the topology has 0 to 4 (h0 to h4)",
+        "flows.csv:7: destination: \"x\" is not a host; the topology has 0 to 4 (h0 to h4)",
+        "flows.csv:8: host 2 would send to itself",
+        "flows.csv:9: bytes: a flow has at least 1 byte",
+        "flows.csv:10: 3 columns, but the header has 5",
+        "flows.csv:11: start: \"soon\" is not a number of seconds or a time such as \"300us\"",
+        "flows.csv:12: deadline: no flow can be done after no time",
+        "flows.csv:13: deadline: \"later\" is not a number of seconds or a time such as \"300us\"",
+    ];
+    assert_eq!(error.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_header_of_a_trace_is_checked() {
+    assert_eq!(trace_error(""), "flows.csv: empty; expected the header start,source,destination,bytes");
+    assert_eq!(trace_error("start,source,destination,bytes\n"), "flows.csv: no flow after the header");
+    assert_eq!(
+        trace_error("start,source,destination\n0,1,2"),
+        "flows.csv:1: the header has no column \"bytes\""
+    );
+    let twice = trace_error("start,source,destination,bytes,start\n0,1,2,3,4");
+    assert_eq!(twice, "flows.csv:1: the header has column \"start\" twice");
+    let error = trace_error("start,sorce,destination,bytes\n0,1,2,3");
+    assert!(
+        error.starts_with("flows.csv:1: unknown column \"sorce\"")
+            && error.ends_with("did you mean \"source\"?"),
+        "{error}"
+    );
+    let error = trace_error("0,1,2,1500\n");
+    assert!(
+        error.starts_with("flows.csv:1: unknown column \"0\" in the header, start,source,destination,bytes"),
+        "{error}"
+    );
+    let error = trace_error("start,source,destination,bytes,class\n0,1,2,3,My Class");
+    assert_eq!(
+        error,
+        "flows.csv:2: class: \"My Class\" is not a name of lower-case letters, digits, \"-\" and \"_\", such as \"short\""
+    );
+}
+
+#[test]
+fn entries_of_one_scenario_draw_from_different_streams() {
+    let (traffic, _) =
+        read_entry("kind='poisson'\nload=0.5\nsizes={kind='exponential', mean='9KB'}", "").unwrap();
+    let flow = |seed, index| traffic.start(Seeds::new(seed), index).next();
+    assert_eq!(flow(1, 0), flow(1, 0));
+    assert_ne!(flow(1, 0), flow(1, 1));
+    assert_ne!(flow(1, 0), flow(2, 0));
+}
+
+/// Some entry of every kind that draws at random.
+fn any_entry() -> impl Strategy<Value = String> {
+    let sizes = "sizes={kind='uniform', min='2KB', max='98KB'}\ndeadline={kind='exponential', mean='40ms'}";
+    prop_oneof![
+        (1u32..1000, prop::bool::ANY).prop_map(move |(load, all)| format!(
+            "kind='poisson'\nload={}\npattern='{}'\n{sizes}",
+            f64::from(load) / 100.0,
+            if all { "all-to-all" } else { "many-to-one" }
+        )),
+        (1u32..200, 0u32..90, 1u32..9).prop_map(move |(flows, jitter, repeat)| format!(
+            "kind='incast'\nflows={flows}\njitter='{jitter}ms'\nrepeat={repeat}\n{sizes}"
+        )),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn arrivals_are_sorted_repeatable_and_between_two_hosts(toml in any_entry(), seed: u64) {
+        let flows = arrivals(&toml, seed);
+        prop_assert_eq!(&flows, &arrivals(&toml, seed));
+        prop_assert!(flows.is_sorted_by_key(|flow| flow.at));
+        for flow in &flows {
+            prop_assert!(flow.source != flow.destination && flow.source.0 < 5 && flow.destination.0 < 5);
+            prop_assert!((2_000..=98_000).contains(&flow.size.get()));
+            prop_assert!(flow.deadline.is_some_and(|deadline| !deadline.is_zero()));
+        }
+    }
+
+    #[test]
+    fn no_csv_text_makes_a_trace_panic(csv in "(start,source,destination,bytes\n)?([0-9a-z.,\"#\n-]{0,40})") {
+        let _ = trace(&csv);
+    }
+}

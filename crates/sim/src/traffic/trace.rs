@@ -3,10 +3,10 @@
 use super::context::{Context, four_digits, size_text};
 use super::csv::{self, Row};
 use super::{Arrival, Arrivals, ConnectionUse, Traffic};
-use crate::config::{ConfigError, Kind, Name, Reader, RowError, Text, keys};
+use crate::config::{ConfigError, Format, Kind, Name, Reader, RowError, Text, keys};
 use crate::engine::Seeds;
 use shortflow_cc::settings::hint;
-use shortflow_units::{HostId, Instant, Span};
+use shortflow_units::{Bytes, HostId, Instant, Span};
 use std::sync::Arc;
 
 /// Registry entry.
@@ -22,7 +22,7 @@ keys! {
     /// A file.
     struct TraceKeys {
         /// CSV file, relative to the scenario, by increasing start; times in seconds or with a unit
-        file: String = required, Text("the name of a CSV file with the header start,source,destination,bytes");
+        file: String = required, Text("the name of a CSV file of flows");
         /// class of rows that name none
         class: String = "short", Name;
     }
@@ -79,96 +79,111 @@ fn note(flows: &[Arrival], listed: usize, mean: f64, context: &Context) -> Strin
 }
 
 const COLUMNS: [&str; 6] = ["start", "source", "destination", "bytes", "deadline", "class"];
-const REQUIRED: usize = 4;
-
-/// Positions of [`COLUMNS`] in the file.
-type Header = [Option<usize>; COLUMNS.len()];
+const REQUIRED: [&str; 4] = ["start", "source", "destination", "bytes"];
 
 fn parse(text: &str, keys: &TraceKeys, context: &mut Context) -> Result<Vec<Arrival>, ConfigError> {
     let rows = csv::rows(text, &keys.file)?;
     let wrong = |line, reason| RowError { file: keys.file.clone(), line, reason };
-    let Some((first, rows)) = rows.split_first() else {
-        return Err(ConfigError::File(vec![wrong(
-            0,
-            format!("empty; expected the header {}", COLUMNS[..REQUIRED].join(",")),
-        )]));
+    let Some((header, rows)) = rows.split_first() else {
+        let reason = format!("empty; expected the header {}", REQUIRED.join(","));
+        return Err(ConfigError::File(vec![wrong(0, reason)]));
     };
-    let header = header(first).map_err(|reason| ConfigError::File(vec![wrong(first.line, reason)]))?;
+    check_header(header).map_err(|reason| ConfigError::File(vec![wrong(header.line, reason)]))?;
     let (mut flows, mut errors): (Vec<Arrival>, Vec<RowError>) = (Vec::new(), Vec::new());
     for row in rows {
         let earliest = flows.last().map_or(Instant::ZERO, |flow| flow.at);
-        match flow(row, first.fields.len(), &header, &keys.class, earliest, context) {
+        let fields = Fields { header: &header.fields, values: &row.fields };
+        match fields.flow(earliest, &keys.class, context) {
             Ok(flow) => flows.push(flow),
             Err(reason) => errors.push(wrong(row.line, reason)),
         }
     }
-    match (flows.is_empty(), errors.is_empty()) {
-        (_, false) => Err(ConfigError::File(errors)),
-        (true, true) => Err(ConfigError::File(vec![wrong(0, "no flow after the header".to_owned())])),
-        (false, true) => Ok(flows),
+    if rows.is_empty() {
+        errors.push(wrong(0, "no flow after the header".to_owned()));
+    }
+    if errors.is_empty() { Ok(flows) } else { Err(ConfigError::File(errors)) }
+}
+
+fn check_header(row: &Row) -> Result<(), String> {
+    for (i, name) in row.fields.iter().enumerate() {
+        if !COLUMNS.contains(&name.as_str()) {
+            let expected = "start,source,destination,bytes[,deadline][,class]";
+            let hint = hint(name, &COLUMNS);
+            return Err(format!("unknown column {name:?} in the header, {expected}; {hint}"));
+        }
+        if row.fields[..i].contains(name) {
+            return Err(format!("the header has column {name:?} twice"));
+        }
+    }
+    match REQUIRED.iter().find(|column| !row.fields.iter().any(|name| name == *column)) {
+        None => Ok(()),
+        Some(column) => Err(format!("the header has no column {column:?}")),
     }
 }
 
-fn header(row: &Row) -> Result<Header, String> {
-    if let Some(unknown) = row.fields.iter().find(|field| !COLUMNS.contains(&field.as_str())) {
-        let expected = "start,source,destination,bytes[,deadline][,class]";
-        return Err(format!(
-            "unknown column {unknown:?} in the header, {expected}; {}",
-            hint(unknown, &COLUMNS)
-        ));
+/// The values of a row by the names of their columns.
+struct Fields<'a> {
+    header: &'a [String],
+    values: &'a [String],
+}
+
+impl<'a> Fields<'a> {
+    /// The flow of this row, which starts no earlier than that of the row above.
+    fn flow(&self, earliest: Instant, class: &str, context: &mut Context) -> Result<Arrival, String> {
+        let (columns, expected) = (self.values.len(), self.header.len());
+        if columns != expected {
+            return Err(format!("{columns} columns, but the header has {expected}"));
+        }
+        let at = Instant::ZERO + self.required("start", csv::time)?;
+        if at < earliest {
+            let start = self.get("start");
+            return Err(format!("start: {start:?} is before the row above; rows must be sorted by start"));
+        }
+        let source = self.required("source", |text| host(text, context))?;
+        let destination = self.required("destination", |text| host(text, context))?;
+        if source == destination {
+            return Err(format!("host {} would send to itself", source.0));
+        }
+        let size = self.required("bytes", size)?;
+        let deadline = self.optional("deadline", deadline)?;
+        let class = context.class(self.optional("class", class_name)?.unwrap_or(class));
+        Ok(Arrival { at, source, destination, size, class, deadline, connection: ConnectionUse::New })
     }
-    let header = COLUMNS.map(|column| row.fields.iter().position(|field| field == column));
-    match (0..REQUIRED).find(|column| header[*column].is_none()) {
-        Some(column) => Err(format!("the header has no column {:?}", COLUMNS[column])),
-        None => Ok(header),
+
+    /// The text in `column`; empty where there is no such column.
+    fn get(&self, column: &str) -> &'a str {
+        self.header.iter().position(|name| name == column).map_or("", |at| &self.values[at])
+    }
+
+    fn required<T>(&self, column: &str, read: impl Fn(&'a str) -> Result<T, String>) -> Result<T, String> {
+        read(self.get(column)).map_err(|reason| format!("{column}: {reason}"))
+    }
+
+    fn optional<T>(
+        &self,
+        column: &str,
+        read: impl Fn(&'a str) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        if self.get(column).is_empty() { Ok(None) } else { self.required(column, read).map(Some) }
     }
 }
 
-fn flow(
-    row: &Row,
-    columns: usize,
-    header: &Header,
-    class: &str,
-    earliest: Instant,
-    context: &mut Context,
-) -> Result<Arrival, String> {
-    if row.fields.len() != columns {
-        return Err(format!("{} columns, but the header has {columns}", row.fields.len()));
+fn size(text: &str) -> Result<Bytes, String> {
+    match csv::bytes(text)? {
+        Bytes::ZERO => Err("a flow has at least 1 byte".to_owned()),
+        size => Ok(size),
     }
-    let field = |column: usize| header[column].map_or("", |at| row.fields[at].as_str());
-    let named = |column: usize| move |reason: String| format!("{}: {reason}", COLUMNS[column]);
-    let at = Instant::ZERO + csv::time(field(0)).map_err(named(0))?;
-    if at < earliest {
-        return Err(format!("start: {:?} is before the row above; rows must be sorted by start", field(0)));
+}
+
+fn deadline(text: &str) -> Result<Span, String> {
+    match csv::time(text)? {
+        Span::ZERO => Err("no flow can be done after no time".to_owned()),
+        deadline => Ok(deadline),
     }
-    let source = host(field(1), context).map_err(named(1))?;
-    let destination = host(field(2), context).map_err(named(2))?;
-    if source == destination {
-        return Err(format!("host {} would send to itself", source.0));
-    }
-    let size = csv::bytes(field(3)).map_err(named(3))?;
-    if size.get() == 0 {
-        return Err("bytes: a flow has at least 1 byte".to_owned());
-    }
-    let deadline =
-        Some(field(4)).filter(|text| !text.is_empty()).map(csv::time).transpose().map_err(named(4))?;
-    if deadline.is_some_and(Span::is_zero) {
-        return Err("deadline: no flow can be done after no time".to_owned());
-    }
-    let class = match field(5) {
-        "" => class,
-        text if Name::fits(text) => text,
-        text => return Err(format!("class: {text:?} is not a name such as \"short\"")),
-    };
-    Ok(Arrival {
-        at,
-        source,
-        destination,
-        size,
-        class: context.class(class),
-        deadline,
-        connection: ConnectionUse::New,
-    })
+}
+
+fn class_name(text: &str) -> Result<&str, String> {
+    if Name::fits(text) { Ok(text) } else { Err(format!("{text:?} is not {}", Name.expected())) }
 }
 
 /// A host by its number or its name.

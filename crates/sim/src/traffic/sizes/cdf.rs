@@ -33,37 +33,37 @@ fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
     Ok(Arc::new(table.below(keys.max, reader)?))
 }
 
+/// Sums of shares may be off by this much.
+const ROUNDING: f64 = 1e-9;
+
 /// Points (size in bytes, share of flows that are not larger); linear in size between points. Two
 /// points of one size are a jump: that share of flows has exactly this size.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Table(Vec<(f64, f64)>);
 
 impl Table {
-    /// Checks the points; the error is the position of a wrong one and what is wrong with it.
-    pub(super) fn new(points: Vec<(f64, f64)>) -> Result<Table, (usize, String)> {
+    /// Checks the points; the error is the position of a wrong one and what is wrong with it. The
+    /// end may miss 1 by what is lost in sums of shares.
+    pub(super) fn new(mut points: Vec<(f64, f64)>) -> Result<Table, (usize, String)> {
         let mut before = (0.0, 0.0);
-        for (i, point) in points.iter().copied().enumerate() {
-            if !(point.0 >= before.0 && point.0 <= LARGEST) {
-                return Err((
-                    i,
-                    format!("size {} is below the one before, {}, or above 1e15", point.0, before.0),
-                ));
+        for (i, (size, share)) in points.iter().copied().enumerate() {
+            if !(before.0..=LARGEST).contains(&size) {
+                return Err((i, format!("size {size} is below the one before, {}, or above 1e15", before.0)));
             }
-            if !(point.1 >= before.1) {
-                return Err((i, format!("cumulative {} is below the one before, {}", point.1, before.1)));
+            if share < before.1 || share.is_nan() {
+                return Err((i, format!("cumulative {share} is below the one before, {}", before.1)));
             }
-            if point.1 > 1.0 {
-                return Err((
-                    i,
-                    format!("cumulative {} is above 1; shares are expected, not percent", point.1),
-                ));
+            if share > 1.0 + ROUNDING {
+                return Err((i, format!("cumulative {share} is above 1; shares are expected, not percent")));
             }
-            before = point;
+            before = (size, share);
         }
-        if before.1 != 1.0 {
-            let last = points.len().saturating_sub(1);
+        let last = points.len().saturating_sub(1);
+        if before.1 < 1.0 - ROUNDING {
             return Err((last, format!("the cumulative distribution ends at {}, not at 1", before.1)));
         }
+        points.iter_mut().for_each(|point| point.1 = point.1.min(1.0));
+        points[last].1 = 1.0;
         Ok(Table(points))
     }
 
@@ -167,6 +167,7 @@ mod tests {
         assert!((table.mean() - (0.5 * 1460.0 + 0.5 * 2190.0)).abs() < 1e-9);
         check_mean(&table, 1);
         assert_eq!(parse("1KB,1", "sizes.csv").unwrap().mean(), 1000.0);
+        assert_eq!(parse("0,0\n1KB,0.9999999999999999", "sizes.csv").unwrap().mean(), 500.0);
     }
 
     #[test]

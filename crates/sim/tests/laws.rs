@@ -1,0 +1,202 @@
+//! What holds for every registered scheme in every small network, whatever goes wrong in it.
+
+mod common;
+
+use common::scheme;
+use proptest::prelude::*;
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::Subject;
+use shortflow_sim::queue::{Backlog, DropReason, QueueDiscipline, QueueKind, Verdict};
+use shortflow_sim::scenario::{Scenario, SwitchSpec};
+use shortflow_sim::scheme::schemes;
+use shortflow_sim::simulation::{self, Unattended};
+use shortflow_units::{Bytes, Instant, Occupancy};
+
+#[derive(Debug, Clone)]
+struct Setting {
+    topology: &'static str,
+    senders: u32,
+    buffer: u32,
+    threshold: u32,
+    loss: f64,
+    mark: f64,
+    ack_every: u32,
+    handshake: bool,
+    persistent: bool,
+    recovery: &'static str,
+    seed: u64,
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    let topology = prop::sample::select(vec!["star", "single-rooted-tree", "dumbbell"]);
+    let network = (topology, 2u32..6, 4u32..60, 1u32..20);
+    let faults = (0.0..0.02f64, 0.0..0.3f64);
+    let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(vec!["sack", "newreno"]));
+    (network, faults, tcp, 1u64..1000).prop_map(|(network, faults, tcp, seed)| Setting {
+        topology: network.0,
+        senders: network.1,
+        buffer: network.2,
+        threshold: network.3.min(network.2 - 1),
+        loss: faults.0,
+        mark: faults.1,
+        ack_every: tcp.0,
+        handshake: tcp.1,
+        persistent: tcp.2,
+        recovery: tcp.3,
+        seed,
+    })
+}
+
+impl Setting {
+    /// Two waves of incast beside one backlogged flow.
+    fn scenario(&self) -> Scenario {
+        let Setting { senders, buffer, threshold, loss, mark, ack_every, handshake, .. } = self;
+        let topology = match self.topology {
+            "dumbbell" => format!("pairs = {}\nbottleneck = \"500Mbps\"", senders + 1),
+            "single-rooted-tree" => format!("hosts = {}\nracks = 2", 2 * (senders + 1)),
+            _ => format!("hosts = {}", senders + 2),
+        };
+        let connections = if self.persistent { "persistent" } else { "new" };
+        let text = format!(
+            r#"
+title = "law"
+duration = "20ms"
+drain = "1000s"
+[topology]
+kind = "{}"
+{topology}
+rate = "1Gbps"
+rtt = "200us"
+[switch]
+buffer = "{buffer}pkt"
+mark_above = "{threshold}pkt"
+[tcp]
+ack_every = {ack_every}
+handshake = {handshake}
+[[traffic]]
+kind = "incast"
+flows = {senders}
+sizes = {{ kind = "uniform", min = "1B", max = "60KB" }}
+repeat = 2
+every = "5ms"
+connections = "{connections}"
+[[traffic]]
+kind = "long-lived"
+flows = 1
+[measure]
+sample_every = "1ms"
+[faults]
+loss = {loss}
+mark = {mark}
+"#,
+            self.topology
+        );
+        common::scenario(&text, &[])
+    }
+
+    fn run(&self, scheme: &str) -> Outcome {
+        let scheme = common::scheme(scheme, &[("transport.recovery", self.recovery)]);
+        simulation::run(&self.scenario(), &scheme, self.seed, &mut Unattended)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Conservation is checked inside every run; here: no deadlock, every byte arrives, nothing is
+    /// faster than light, windows keep their floor, and a run repeats exactly.
+    #[test]
+    fn every_finite_flow_finishes_and_the_books_balance(setting in setting()) {
+        for info in schemes() {
+            let outcome = setting.run(info.name);
+            prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
+            for flow in outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX) {
+                prop_assert_eq!(flow.acked, flow.size);
+                prop_assert!(flow.fct() >= flow.ideal, "{}: {:?}", info.name, flow);
+            }
+            let windows = common::values(&outcome, |subject| matches!(subject, Subject::Cwnd(_)));
+            prop_assert!(windows.iter().all(|window| *window >= 1.0), "{}: {:?}", info.name, windows);
+            let alphas = common::values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
+            prop_assert!(alphas.iter().all(|alpha| (0.0..=1.0).contains(alpha)));
+            prop_assert_eq!(outcome.digest(), setting.run(info.name).digest());
+        }
+    }
+
+    /// All schemes meet the same flows.
+    #[test]
+    fn arrivals_do_not_depend_on_the_scheme(setting in setting()) {
+        let arrivals = |name| {
+            let flows = setting.run(name).flows;
+            flows.iter().map(|flow| (flow.start, flow.source, flow.destination, flow.size)).collect::<Vec<_>>()
+        };
+        let first = arrivals(schemes()[0].name);
+        for info in &schemes()[1..] {
+            prop_assert_eq!(&first, &arrivals(info.name));
+        }
+    }
+
+    /// No queue discipline takes more than the buffer, refuses what fits or marks what is not
+    /// ECN-capable.
+    #[test]
+    fn disciplines_respect_the_buffer(packets in 0u32..100, buffer in 1u32..100, ect: bool, bytes: bool) {
+        let buffer = match bytes {
+            true => Occupancy::Bytes(Bytes::new(u64::from(buffer) * 1500)),
+            false => Occupancy::Packets(buffer),
+        };
+        let switch = SwitchSpec { buffer, mark_above: Occupancy::Packets(5) };
+        let found = Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) };
+        for kind in QueueKind::ALL {
+            let mut packet = packet(ect);
+            let verdict = kind.build(&switch).arrive(Instant::ZERO, found, &mut packet);
+            let fits = found.has_room(packet.wire_size(), buffer);
+            prop_assert_eq!(verdict == Verdict::Dropped(DropReason::BufferFull), !fits, "{:?}", kind);
+            prop_assert_eq!(verdict == Verdict::Marked, packet.ecn == shortflow_sim::net::EcnField::Ce);
+            prop_assert!(ect || verdict != Verdict::Marked);
+        }
+    }
+}
+
+fn packet(ect: bool) -> shortflow_sim::net::Packet {
+    use shortflow_sim::net::{EcnField, Kind, Packet, SackBlocks};
+    use shortflow_units::{ConnId, HostId, Span};
+    Packet {
+        seq: 0,
+        waited: Span::ZERO,
+        conn: ConnId(0),
+        ordinal: 0,
+        to: HostId(0),
+        payload: 1460,
+        wire: 1500,
+        sack: SackBlocks::default(),
+        kind: Kind::Data,
+        ecn: if ect { EcnField::Ect } else { EcnField::NotEct },
+        ece: false,
+        cwr: false,
+    }
+}
+
+/// Growth stops while every ACK is marked: after an ECN-Echo no window exceeds what it was before.
+#[test]
+fn no_window_grows_under_full_marking() {
+    let setting = Setting {
+        topology: "star",
+        senders: 2,
+        buffer: 50,
+        threshold: 10,
+        loss: 0.0,
+        mark: 1.0,
+        ack_every: 1,
+        handshake: false,
+        persistent: false,
+        recovery: "sack",
+        seed: 1,
+    };
+    for info in
+        schemes().iter().filter(|info| scheme(info.name, &[]).transport.ecn() != shortflow_cc::Ecn::Off)
+    {
+        let outcome = setting.run(info.name);
+        let windows = common::windows(&outcome);
+        assert!(windows.windows(2).all(|pair| pair[1] <= pair[0]), "{}: {windows:?}", info.name);
+    }
+}

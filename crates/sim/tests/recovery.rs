@@ -1,0 +1,170 @@
+//! Loss and marks enter by the real door: a packet is dropped or marked in the network, and the
+//! window and the flow table tell what the sender made of it.
+
+mod common;
+
+use common::{TRACE, fct, run, scenario, scheme, star, values, windows};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::Subject;
+use shortflow_units::Span;
+
+/// A flow of twenty segments with an initial window of ten, on an otherwise empty star.
+fn twenty_segments(faults: &str, recovery: &str) -> Outcome {
+    let text = star(3, &format!("[tcp]\ninitial_window = 10\n[faults]\n{faults}\n")) + TRACE;
+    let scheme = scheme("tcp", &[("transport.recovery", recovery)]);
+    run(&scenario(&text, &["0,h0,h2,29200"]), &scheme)
+}
+
+/// A long flow behind a 1 Gbit/s bottleneck with faster access links, its window sampled every 100 µs.
+fn long_flow(name: &str, settings: &[(&str, &str)], faults: &str) -> Outcome {
+    let text = format!(
+        r#"
+title = "one long flow"
+duration = "100ms"
+[topology]
+kind = "dumbbell"
+pairs = 1
+rate = "10Gbps"
+bottleneck = "1Gbps"
+rtt = "300us"
+[switch]
+buffer = "1000pkt"
+mark_above = "unlimited"
+[tcp]
+receive_window = "40pkt"
+[[traffic]]
+kind = "long-lived"
+flows = 1
+[measure]
+ports = ["s0->s1"]
+sample_every = "100us"
+[faults]
+{faults}
+"#
+    );
+    run(&scenario(&text, &[]), &scheme(name, settings))
+}
+
+#[test]
+fn one_loss_is_repaired_without_a_timeout() {
+    for recovery in ["sack", "newreno"] {
+        let outcome = twenty_segments("drop_data = [3]", recovery);
+        assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (1, 0), "{recovery}");
+        assert!(fct(&outcome, 0) < Span::from_millis(2), "{recovery}: {}", fct(&outcome, 0));
+    }
+}
+
+#[test]
+fn several_losses_cost_newreno_a_round_trip_each_and_sack_one() {
+    let losses = "drop_data = [2, 4, 6]";
+    let (sack, newreno) = (twenty_segments(losses, "sack"), twenty_segments(losses, "newreno"));
+    for outcome in [&sack, &newreno] {
+        assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (3, 0));
+    }
+    let later = fct(&newreno, 0).saturating_sub(fct(&sack, 0));
+    assert!(later > Span::from_micros(300), "NewReno is only {later} later");
+}
+
+#[test]
+fn a_lost_tail_waits_for_the_timer() {
+    let outcome = twenty_segments("drop_data = [20]", "sack");
+    assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (1, 1));
+    assert!(fct(&outcome, 0) > Span::from_millis(10));
+}
+
+#[test]
+fn a_lost_retransmission_waits_for_the_timer_and_resends_only_the_hole() {
+    // Segments 1 to 10 are packets 1 to 10. The ACKs of 1 and 2 release 11 to 14 (slow start); the
+    // third duplicate then sends packet 15, the retransmission of segment 3.
+    let outcome = twenty_segments("drop_data = [3, 15]", "sack");
+    assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (2, 1));
+}
+
+#[test]
+fn two_duplicates_are_not_a_loss() {
+    // Of four segments the second is lost: only two duplicates arrive.
+    let text = star(3, "[tcp]\ninitial_window = 10\n[faults]\ndrop_data = [2]\n") + TRACE;
+    for recovery in ["sack", "newreno"] {
+        let scheme = scheme("tcp", &[("transport.recovery", recovery)]);
+        let outcome = run(&scenario(&text, &["0,h0,h2,5840"]), &scheme);
+        assert_eq!(outcome.flows[0].timeouts, 1, "{recovery}");
+    }
+}
+
+/// The window is 40 (the receiver's limit) when packet 3000 is hit, deep in the run.
+#[test]
+fn a_loss_halves_every_transport() {
+    for (name, settings) in [
+        ("tcp", &[][..]),
+        ("tcp", &[("transport.recovery", "newreno")]),
+        ("tcp-ecn", &[]),
+        ("dctcp", &[]),
+        ("l2dct", &[]),
+    ] {
+        let outcome = long_flow(name, settings, "drop_data = [3000]");
+        let windows = windows(&outcome);
+        let least = windows[200..].iter().copied().fold(f64::INFINITY, f64::min);
+        assert!((19.5..=21.1).contains(&least), "{name} {settings:?}: {least}");
+        assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (1, 0), "{name}");
+    }
+}
+
+/// One mark on a window of 40, with alpha held at 0.5 (g = 0): TCP with ECN halves, DCTCP cuts by a
+/// quarter, L2DCT's long flow by 0.5^0.125 / 2 = 45.9 %, its short weight by 0.5^2.5 / 2 = 8.8 %.
+#[test]
+fn a_mark_cuts_by_the_law_of_the_transport() {
+    let held = [("transport.g", "0"), ("transport.initial_alpha", "0.5")];
+    let short = [held[0], held[1], ("transport.w_min", "2.5")];
+    let cases: [(&str, &[(&str, &str)], f64); 4] =
+        [("tcp-ecn", &[], 20.0), ("dctcp", &held, 30.0), ("l2dct", &held, 21.660), ("l2dct", &short, 36.464)];
+    for (name, settings, left) in cases {
+        let outcome = long_flow(name, settings, "mark_data = [3000]");
+        let least = windows(&outcome)[200..].iter().copied().fold(f64::INFINITY, f64::min);
+        // Sampled every third of a round trip, so at most that much growth.
+        assert!((left - 1e-3..left + 0.5).contains(&least), "{name} {settings:?}: {least}, not {left}");
+        assert_eq!(outcome.flows[0].marks, 1);
+    }
+}
+
+#[test]
+fn a_transport_without_ecn_is_never_marked() {
+    let outcome = long_flow("tcp", &[], "mark = 0.5");
+    assert_eq!(outcome.flows[0].marks, 0);
+    assert!(windows(&outcome)[200..].iter().all(|window| *window == 40.0));
+}
+
+/// Every packet marked: the classic echo and the exact echo both reach the sender, which cuts once per
+/// window and stays at its floor of one segment; alpha tends to one.
+#[test]
+fn full_marking_drives_dctcp_to_one_segment() {
+    for name in ["dctcp", "l2dct"] {
+        let outcome = long_flow(name, &[], "mark = 1.0");
+        assert_eq!(windows(&outcome).last(), Some(&1.0), "{name}");
+        let alpha = values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
+        assert!(*alpha.last().unwrap() > 0.98, "{name}: {alpha:?}");
+    }
+}
+
+/// RFC 8257 §3.2 with delayed ACKs: marked segments are counted exactly. Every tenth packet is marked by
+/// hand; alpha settles at the marked share.
+#[test]
+fn delayed_acks_keep_the_marked_share() {
+    for every in ["1", "2"] {
+        let marks: Vec<String> = (100..8000).step_by(10).map(|ordinal: u32| ordinal.to_string()).collect();
+        let text = star(
+            3,
+            &format!(
+                "[tcp]\nreceive_window = \"20pkt\"\nack_every = {every}\n[faults]\nmark_data = [{}]\n\
+                 [[traffic]]\nkind = \"long-lived\"\nflows = 1\n[measure]\nsample_every = \"1ms\"\n",
+                marks.join(", ")
+            ),
+        )
+        .replace("duration = \"1s\"", "duration = \"100ms\"");
+        // The law cuts by alpha/2 as well, which does not change the share.
+        let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[]));
+        let alpha = values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
+        let late = &alpha[60..];
+        let mean = late.iter().sum::<f64>() / late.len() as f64;
+        assert!((mean - 0.1).abs() < 0.02, "ack_every = {every}: alpha {mean}");
+    }
+}
