@@ -135,8 +135,8 @@ def _measure_here(case: Case) -> Row:
         "packet_hops_per_cpu_s": hops / cpu_s,
         "events_per_packet_hop": meta["counters"]["events"] / hops,
         "flows_open": flows,
-        # What the run added to resident memory, its packets and result tables included; too coarse for a few flows, where
-        # the size of a connection's state has to do.
+        # What the run added to resident memory, its packets and result tables included. That is too coarse for a few
+        # flows, where the size of a connection's state has to do.
         "bytes_per_flow": round((peak - before) / flows) if flows >= _MANY else meta["bytes_per_connection"],
         "peak_rss_bytes": peak,
         "runs": max(1, case.repeats),

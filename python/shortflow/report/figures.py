@@ -154,8 +154,9 @@ def _queue(study: Study) -> Plot | None:
     if not owners:
         return None
     _add_point_menu(figure, study, owners, shown)
-    start_ms = shown.results[0].meta["warmup_s"] * 1e3
-    figure.update_xaxes(title_text="time (ms)", range=[start_ms, start_ms + _WINDOW_S * 1e3], row=1, col=1)
+    meta = shown.results[0].meta
+    window_ms = [meta["warmup_s"] * 1e3, min(meta["warmup_s"] + _WINDOW_S, meta["duration_s"]) * 1e3]
+    figure.update_xaxes(title_text="time (ms)", range=window_ms, row=1, col=1)
     figure.update_yaxes(title_text="queue (packets)", rangemode="tozero", row=1, col=1)
     figure.update_xaxes(title_text="queue (packets)", rangemode="tozero", row=1, col=2)
     figure.update_yaxes(title_text="share of samples at or below", range=[0, 1.01], tickformat=".0%", row=1, col=2)

@@ -1,5 +1,5 @@
 //! Topologies: which hosts and switches there are, and the links between them. A new one is a file
-//! with `KIND` and a [`Topology`], and one line in [`KINDS`].
+//! with `KIND` and a [`Topology`], and one line in `KINDS`.
 
 mod dumbbell;
 mod single_rooted_tree;

@@ -1,5 +1,5 @@
 //! Traffic: which flows arrive, when, between which hosts, of which size. A new kind is a file with
-//! `KIND` and a [`Traffic`], and one line in [`KINDS`].
+//! `KIND` and a [`Traffic`], and one line in `KINDS`.
 //!
 //! Every draw comes from a stream named after the traffic entry and its purpose (gaps, sizes,
 //! hosts, deadlines), so all schemes meet the same flows.

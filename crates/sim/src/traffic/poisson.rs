@@ -66,14 +66,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let mean = messages.sizes.mean();
     let capacity: f64 = to.iter().map(|host| context.access_rate(*host).as_bps() as f64).sum();
     let flows_per_load = capacity / (8.0 * mean);
-    let flows_per_s = match (keys.load, keys.rate_per_s) {
-        (Some(load), None) => load * flows_per_load,
-        (None, Some(rate)) => rate,
-        (None, None) => return Err(reader.impossible("load", "missing; either load or rate_per_s is needed")),
-        (Some(_), Some(_)) => {
-            return Err(reader.impossible("rate_per_s", "given together with load; one of them is enough"));
-        }
-    };
+    let flows_per_s = keys.flows_per_s(flows_per_load, reader)?;
     let start = context.start(reader, "start", keys.start)?;
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
     context.expect(flows_per_s * seconds, mean);
@@ -86,6 +79,19 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     context
         .note(reader, &format!("offered load {load} of {links}: {rate} flows/s of mean {}", size_text(mean)));
     Ok(Box::new(Poisson { start, flows_per_s, from, to, messages }))
+}
+
+impl PoissonKeys {
+    fn flows_per_s(&self, flows_per_load: f64, reader: &Reader) -> Result<f64, ConfigError> {
+        match (self.load, self.rate_per_s) {
+            (Some(load), None) => Ok(load * flows_per_load),
+            (None, Some(rate)) => Ok(rate),
+            (None, None) => Err(reader.impossible("load", "missing; either load or rate_per_s is needed")),
+            (Some(_), Some(_)) => {
+                Err(reader.impossible("rate_per_s", "given together with load; one of them is enough"))
+            }
+        }
+    }
 }
 
 impl Traffic for Poisson {

@@ -1,5 +1,5 @@
 //! Flow sizes: laws and published tables. A new law is a `KIND` with a [`Sizes`] and one line in
-//! [`KINDS`].
+//! `KINDS`.
 
 mod cdf;
 mod exponential;

@@ -1,0 +1,55 @@
+"""`make docs`: the page about everything that can be named, written from the simulator's own registry."""
+
+from shortflow import _core
+from shortflow.records import Entry, Parameter
+
+HEADER = """\
+# Everything that can be named
+
+Written by `make docs` from the simulator's registry; do not edit. `shortflow list KIND` shows the same.
+"""
+
+KINDS = {
+    "schemes": "A scheme is a transport with the queue discipline that it needs. This is what `--schemes` takes.",
+    "transports": "What runs in senders and receivers. The parameters are set with `--set transport.NAME=VALUE`.",
+    "queues": "What runs in a switch port; buffer and threshold are the scenario's.",
+    "topologies": "The `[topology]` table of a scenario.",
+    "traffic": "A `[[traffic]]` table of a scenario.",
+    "sizes": "The `sizes` table of traffic.",
+}
+
+
+def page() -> str:
+    """The whole page in Markdown."""
+    parts = [HEADER]
+    for kind, entries in _core.registry().items():
+        parts.append(f"## {kind.capitalize()}\n\n{KINDS[kind]}\n")
+        parts += [_entry(entry) for entry in entries]
+    return "\n".join(parts)
+
+
+def _entry(entry: Entry) -> str:
+    lines = [f"### `{entry['name']}`\n", f"{_sentence(entry['summary'])}\n"]
+    if entry["source"]:
+        lines.append(f"Source: {entry['source']}.\n")
+    if "transport" in entry and "queue" in entry:
+        lines.append(f"Transport `{entry['transport']}`, queue `{entry['queue']}`.\n")
+    if entry["parameters"]:
+        lines += ["| key | default | expected | meaning |", "|---|---|---|---|"]
+        lines += [_row(parameter) for parameter in entry["parameters"]]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(parameter: Parameter) -> str:
+    default = parameter["default"] or "none"
+    cells = (f"`{parameter['name']}`", f"`{default}`", parameter["expected"], parameter["summary"])
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+if __name__ == "__main__":
+    print(page(), end="")
