@@ -69,7 +69,8 @@ bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per fl
 	@$(BIN)/shortflow bench
 
 .PHONY: docs
-docs: setup ## Rust API pages; the documentation itself is the Markdown in docs/.
+docs: setup ## docs/names.md from the registry, and the Rust API pages.
+	$(BIN)/python -m shortflow.reference >docs/names.md
 	cargo doc --workspace --no-deps --locked --quiet
 	@echo "open target/doc/shortflow_sim/index.html"
 

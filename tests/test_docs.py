@@ -8,34 +8,64 @@ from pathlib import Path
 
 import pytest
 
+import shortflow
+from shortflow import reference
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# Blocks marked ```sh are run; blocks marked ```console are only shown.
-BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# Blocks marked `sh` or `python` are run, and a `text` block right behind one is what it prints; `console` is only shown.
+BLOCK = re.compile(
+    r"^```(?P<language>sh|python)\n(?P<commands>.*?)^```(?:\n+```text\n(?P<output>.*?)^```)?", re.MULTILINE | re.DOTALL
+)
+
+INTERPRETER = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
 
 
-def commands(page: Path) -> str:
-    return "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
+def blocks(page: Path) -> list[re.Match[str]]:
+    return list(BLOCK.finditer(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
-def test_commands_run(page: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    script = f"set -euxo pipefail\n{commands(page)}"
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": search},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    for block in blocks(page):
+        done = subprocess.run(
+            [*INTERPRETER[block["language"]], block["commands"]],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": search},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block['commands']}\n{done.stderr}"
+        if block["output"]:
+            printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
+            assert block["output"].strip() in printed, f"{page.name} shows something else than:\n{printed}"
 
 
-def test_the_tutorial_is_among_them() -> None:
-    assert commands(ROOT / "docs" / "tutorial.md")
+def test_the_readme_shows_what_its_first_comparison_prints() -> None:
+    assert any(block["output"] for block in blocks(ROOT / "README.md"))
+
+
+def test_the_tutorial_is_run() -> None:
+    assert len(blocks(ROOT / "docs" / "tutorial.md")) > 3
+
+
+def test_the_page_of_names_is_what_the_registry_says() -> None:
+    assert (ROOT / "docs" / "names.md").read_text(encoding="utf-8") == reference.page(), "run `make docs`"
+
+
+def test_the_reference_has_every_key_with_its_default() -> None:
+    text = (ROOT / "docs" / "scenario-reference.md").read_text(encoding="utf-8")
+    for name in shortflow.shipped_scenarios():
+        for setting in shortflow.load_scenario(name).resolved():
+            table, _, key = setting["key"].rpartition(".")
+            row = rf"^\| `(?:{table}\.)?{key}` \| "
+            if table in ("", "switch", "host", "tcp", "measure", "faults"):
+                assert re.search(row, text, re.MULTILINE), setting["key"]
+            if setting["source"] == "default" and not table.startswith(("traffic", "topology")) and key != "ports":
+                assert re.search(rf"{row}`{re.escape(setting['value'])}` \|", text, re.MULTILINE), setting
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -43,7 +43,8 @@ def _entry(entry: Entry) -> str:
 
 def _row(parameter: Parameter) -> str:
     default = parameter["default"] or "none"
-    cells = (f"`{parameter['name']}`", f"`{default}`", parameter["expected"], parameter["summary"])
+    shown = default if default in ("none", "required") else f"`{default}`"
+    cells = (f"`{parameter['name']}`", shown, parameter["expected"], parameter["summary"])
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

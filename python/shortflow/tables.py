@@ -144,29 +144,29 @@ def headline_metrics(comparison: Comparison) -> list[str]:
     return [*names, *(name for name in ("queue_mean_pkt",) if name in comparison.metric_names)]
 
 
-def settings_table(settings: Sequence[Setting], heading: str) -> Table:
+def settings_table(settings: Sequence[Setting], heading: str) -> Group:
     """Resolved values with their origin."""
-    table = Table(title=heading, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("key", no_wrap=True)
     table.add_column("value", overflow="fold")
     table.add_column("where from", overflow="fold")
     for setting in settings:
         plain = setting["source"] == "default"
         table.add_row(setting["key"], setting["value"], setting["source"], style="dim" if plain else None)
-    return table
+    return _headed(heading, table)
 
 
-def named_table(heading: str, rows: Sequence[tuple[str, str]]) -> Table:
+def named_table(heading: str, rows: Sequence[tuple[str, str]]) -> Group:
     """Names with one line about each."""
-    table = Table(title=heading, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     table.add_column("name", no_wrap=True)
     table.add_column("what it is", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    return table
+    return _headed(heading, table)
 
 
-def lay_out(section: Section) -> Iterator[Table]:
+def lay_out(section: Section) -> Iterator[Group]:
     """One table, or several one below the other when the columns do not fit beside each other."""
     room = WIDTH - 1 - sum(column.width + _GAP for column in section.lead)
     batch: list[Column] = []
@@ -179,15 +179,20 @@ def lay_out(section: Section) -> Iterator[Table]:
         yield _table(section, batch)
 
 
-def _table(section: Section, columns: Sequence[Column]) -> Table:
-    table = Table(title=section.heading, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+def _table(section: Section, columns: Sequence[Column]) -> Group:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for column in section.lead:
         table.add_column(column.header, vertical="bottom", overflow="fold")
     for column in columns:
         table.add_column(column.header, justify="right", vertical="bottom", overflow="fold")
     for cells in zip(*(column.cells for column in [*section.lead, *columns]), strict=True):
         table.add_row(*cells)
-    return table
+    return _headed(section.heading, table)
+
+
+def _headed(heading: str, table: Table) -> Group:
+    """A table below its heading, which may be wider than the table."""
+    return Group(Text(heading, style="bold"), table)
 
 
 def _caption(comparison: Comparison) -> str:

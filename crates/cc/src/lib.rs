@@ -6,6 +6,8 @@
 //! |---|---|---|
 //! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una` |
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN cut, fast retransmit or timeout |
+//! | [`CongestionControl::initial_window`] | `init` | when a connection starts |
+//! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
 //!
 //! Where both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the cut
 //! is made.
@@ -22,4 +24,4 @@ pub mod sack;
 
 pub use mark_fraction::MarkFraction;
 pub use registry::{Transport, TransportConfig, TransportInfo, transports};
-pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
+pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Window};

@@ -5,6 +5,7 @@
 use crate::settings::{self, ParamError, ParamInfo, Params};
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
 use crate::{dctcp, l2dct, newreno, sack};
+use shortflow_units::Bytes;
 
 /// What a transport is, apart from its window law.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +35,17 @@ macro_rules! registry {
             }
             fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
                 match self { $(Transport::$variant(law) => law.on_congestion(window, cause, flow),)+ }
+            }
+            fn initial_window(&self, configured: f64) -> f64 {
+                match self { $(Transport::$variant(law) => law.initial_window(configured),)+ }
+            }
+            #[inline]
+            fn segment_size(&self, window: &Window, mss: Bytes) -> Bytes {
+                match self { $(Transport::$variant(law) => law.segment_size(window, mss),)+ }
+            }
+            #[inline]
+            fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
+                match self { $(Transport::$variant(law) => law.window_bytes(window, mss),)+ }
             }
             fn alpha(&self) -> Option<f64> {
                 match self { $(Transport::$variant(law) => law.alpha(),)+ }

@@ -37,6 +37,31 @@ pub struct FlowView {
     pub flight: Bytes,
     /// When the flow should be complete.
     pub deadline: Option<Instant>,
+    /// What the application says of it.
+    pub role: Role,
+}
+
+/// Whether somebody waits for a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// The application does not say.
+    #[default]
+    Unknown,
+    /// Somebody waits: a query or a short flow.
+    Short,
+    /// Background.
+    Long,
+}
+
+impl Role {
+    /// The role of a traffic class by its name.
+    pub fn of_class(name: &str) -> Role {
+        match name {
+            "short" | "query" => Role::Short,
+            "long" | "background" => Role::Long,
+            _ => Role::Unknown,
+        }
+    }
 }
 
 impl FlowView {
@@ -82,6 +107,23 @@ pub trait CongestionControl {
     /// Shrink the window once for `cause`. After [`Cause::Timeout`] cwnd is one segment.
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView);
 
+    /// The window of a new connection in segments, when the scenario says `configured`.
+    fn initial_window(&self, configured: f64) -> f64 {
+        configured
+    }
+
+    /// Payload of the next segment, at most `mss`.
+    #[inline]
+    fn segment_size(&self, _: &Window, mss: Bytes) -> Bytes {
+        mss
+    }
+
+    /// Bytes that may be outstanding.
+    #[inline]
+    fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
+        Bytes::new((window.cwnd * mss.as_f64()) as u64)
+    }
+
     /// The congestion estimate of ECN senders, for probes.
     fn alpha(&self) -> Option<f64> {
         None
@@ -124,6 +166,7 @@ pub(crate) mod tests {
             remaining: Bytes::MAX,
             flight: Bytes::new(flight * 1460),
             deadline: None,
+            role: Role::Unknown,
         }
     }
 

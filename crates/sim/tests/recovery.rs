@@ -115,7 +115,7 @@ fn a_loss_halves_every_transport() {
 fn a_mark_cuts_by_the_law_of_the_transport() {
     let held = [("transport.g", "0"), ("transport.initial_alpha", "0.5")];
     let short = [held[0], held[1], ("transport.w_min", "2.5")];
-    let cases: [(&str, &[(&str, &str)], f64); 4] =
+    let cases: [(_, &[_], _); 4] =
         [("tcp-ecn", &[], 20.0), ("dctcp", &held, 30.0), ("l2dct", &held, 21.660), ("l2dct", &short, 36.464)];
     for (name, settings, left) in cases {
         let outcome = long_flow(name, settings, "mark_data = [3000]");

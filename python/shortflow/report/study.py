@@ -50,7 +50,7 @@ class Study:
 
 
 def studies(results: Iterable[RunResult]) -> list[Study]:
-    """The runs by scenario, in the order in which the scenarios were first run; each with its points in ascending order."""
+    """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order."""
     by_name: dict[str, list[RunResult]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):
         by_name.setdefault(result.provenance["scenario"], []).append(result)

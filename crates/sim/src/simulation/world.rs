@@ -8,9 +8,10 @@ use crate::outcome::{Counters, FlowRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use crate::tcp::{Egress, Message};
+use crate::tcp::{Egress, Flow, Message};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{Arrival, Arrivals, ConnectionUse};
+use shortflow_cc::Role;
 use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -60,14 +61,13 @@ impl<'a> World<'a> {
     pub(super) fn new(scenario: &'a Scenario, scheme: &'a Scheme, seed: u64) -> Result<Self, RunError> {
         let seeds = Seeds::new(seed);
         let network = Network::new(scenario, scheme, seeds)?;
-        let start = |(index, traffic): (usize, &Box<dyn crate::traffic::Traffic>)| Source {
-            arrivals: traffic.start(seeds, index),
-            next: None,
-        };
+        let sources = scenario.traffic.iter().enumerate();
+        let sources =
+            sources.map(|(index, traffic)| Source { arrivals: traffic.start(seeds, index), next: None });
         let mut world = World {
             measured: scenario.measure.ports.iter().filter_map(|&ends| network.port_between(ends)).collect(),
             meter: ClassMeter::new(scenario.classes.len()),
-            sources: scenario.traffic.iter().enumerate().map(start).collect(),
+            sources: sources.collect(),
             scenario,
             scheme,
             events: EventQueue::new(),
@@ -280,8 +280,10 @@ impl<'a> World<'a> {
         let connection = self.connections.slot(conn);
         let path = self.network.path(arrival.source, arrival.destination, connection.ordinal);
         let backlogged = arrival.size == Bytes::MAX;
+        let class = arrival.class;
+        let role = Role::of_class(&self.scenario.classes[class.index()]);
         let deadline = arrival.deadline.map(|allowed| now + allowed);
-        connection.sender.push(flow, arrival.class, arrival.size, deadline);
+        connection.sender.push(Flow { flow, class, role, deadline }, arrival.size);
         let mut out = Outbox { network: &mut self.network, events: &mut self.events, host: arrival.source };
         connection.sender.start(now, tcp, &mut out);
         self.flows.push(FlowRow {

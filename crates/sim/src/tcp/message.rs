@@ -1,7 +1,21 @@
 //! Messages: what an application hands to a connection. A message is a flow of the flow table.
 
+use shortflow_cc::Role;
 use shortflow_units::{Bytes, ClassId, FlowId, Instant};
 use std::ops::Range;
+
+/// What a message is of.
+#[derive(Debug, Clone, Copy)]
+pub struct Flow {
+    /// Row of the flow table.
+    pub flow: FlowId,
+    /// Traffic class.
+    pub class: ClassId,
+    /// What the transport may know of the class.
+    pub role: Role,
+    /// When the last byte should be acknowledged.
+    pub deadline: Option<Instant>,
+}
 
 /// Bytes `start..end` of a connection's stream. Segments never span two messages.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +30,8 @@ pub struct Message {
     pub end: u64,
     /// When the last byte should be acknowledged.
     pub deadline: Option<Instant>,
+    /// What the transport may know of its class.
+    pub role: Role,
     /// Segments sent again.
     pub retransmits: u32,
     /// Retransmission timeouts.
@@ -27,15 +43,16 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message of which nothing has been acknowledged.
-    pub fn new(flow: FlowId, class: ClassId, bytes: Range<u64>, deadline: Option<Instant>) -> Message {
-        let Range { start, end } = bytes;
+    /// Bytes `start..end` of the stream for `flow`, of which nothing has been acknowledged.
+    pub fn new(flow: Flow, bytes: Range<u64>) -> Message {
+        let (Flow { flow, class, role, deadline }, Range { start, end }) = (flow, bytes);
         Message {
             flow,
             class,
             start,
             end,
             deadline,
+            role,
             retransmits: 0,
             timeouts: 0,
             acked_at_start: 0,

@@ -3,7 +3,7 @@
 //! | file | document |
 //! |---|---|
 //! | [`sender`] | RFC 5681 fast retransmit and the order of events on an ACK |
-//! | [`transmit`] | RFC 5681, RFC 6675: what may be sent now |
+//! | `transmit` | RFC 5681, RFC 6675: what may be sent now |
 //! | [`newreno`] | RFC 6582 |
 //! | [`scoreboard`] | RFC 2018, RFC 6675 |
 //! | [`rto`] | RFC 6298 |
@@ -26,7 +26,7 @@ pub mod sender;
 mod testing;
 mod transmit;
 
-pub use message::Message;
+pub use message::{Flow, Message};
 pub use receiver::Receiver;
 pub use sender::{Identity, Sender};
 

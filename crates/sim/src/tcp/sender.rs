@@ -11,13 +11,13 @@ use super::ecn::CutOnce;
 use super::newreno::Inflation;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
-use super::{Egress, Message};
+use super::{Egress, Flow, Message};
 use crate::net::{EcnField, Kind, Packet, SackBlocks};
 use crate::scenario::TcpSpec;
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Transport, TransportConfig, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,
 };
-use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
+use shortflow_units::{Bytes, ClassId, ConnId, HostId, Instant, Span};
 use std::collections::VecDeque;
 
 /// Who a host is in a connection, and whom it talks to.
@@ -95,10 +95,11 @@ pub struct Sender {
 impl Sender {
     /// A sender without data.
     pub fn new(identity: Identity, transport: &TransportConfig, tcp: &TcpSpec, initial_rto: Span) -> Sender {
+        let law = transport.start();
         Sender {
             identity,
-            window: Window { cwnd: tcp.initial_window, ssthresh: f64::INFINITY },
-            law: transport.start(),
+            window: Window { cwnd: law.initial_window(tcp.initial_window), ssthresh: f64::INFINITY },
+            law,
             messages: VecDeque::with_capacity(1),
             stream_end: 0,
             snd_una: 0,
@@ -119,10 +120,10 @@ impl Sender {
     }
 
     /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends.
-    pub fn push(&mut self, flow: FlowId, class: ClassId, size: Bytes, deadline: Option<Instant>) {
+    pub fn push(&mut self, flow: Flow, size: Bytes) {
         let start = self.stream_end;
         self.stream_end = start.saturating_add(size.get());
-        self.messages.push_back(Message::new(flow, class, start..self.stream_end, deadline));
+        self.messages.push_back(Message::new(flow, start..self.stream_end));
     }
 
     /// The next message that has been acknowledged whole.
@@ -359,8 +360,8 @@ impl Sender {
     /// What the law may know of the oldest unfinished message.
     #[inline]
     pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
-        let (start, end, deadline) =
-            self.messages.front().map_or((0, 0, None), |m| (m.start, m.end, m.deadline));
+        let front = self.messages.front();
+        let (start, end) = front.map_or((0, 0), |message| (message.start, message.end));
         let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
         FlowView {
             now,
@@ -369,7 +370,8 @@ impl Sender {
             sent: Bytes::new(self.snd_max.min(end).saturating_sub(start)),
             remaining: Bytes::new(remaining),
             flight: Bytes::new(self.snd_nxt - self.snd_una),
-            deadline,
+            deadline: front.and_then(|message| message.deadline),
+            role: front.map_or(Role::Unknown, |message| message.role),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::scoreboard::Choice;
 use super::sender::{Phase, Sender};
 use crate::net::{EcnField, Kind, Packet};
 use crate::scenario::TcpSpec;
-use shortflow_cc::{Ecn, Recovery};
+use shortflow_cc::{CongestionControl, Ecn, Recovery};
 use shortflow_units::Instant;
 
 impl Sender {
@@ -76,14 +76,16 @@ impl Sender {
     /// The usable window in bytes.
     #[inline]
     fn window_bytes(&self, tcp: &TcpSpec) -> u64 {
-        (self.window.cwnd.min(tcp.receive_window) * tcp.mss.as_f64()) as u64
+        let limit = (tcp.receive_window * tcp.mss.as_f64()) as u64; // saturates where there is none
+        self.law.window_bytes(&self.window, tcp.mss).get().min(limit)
     }
 
     /// Where the segment that begins at `seq` ends; `None` if there is no data.
     #[inline]
     fn segment_end(&self, seq: u64, tcp: &TcpSpec) -> Option<u64> {
         let message = self.messages.iter().find(|message| seq < message.end)?;
-        let full = message.end.min(seq.saturating_add(tcp.mss.get()));
+        let size = self.law.segment_size(&self.window, tcp.mss);
+        let full = message.end.min(seq.saturating_add(size.get()));
         Some(if seq < self.snd_max { full.min(self.scoreboard.hole_from(seq, full).1) } else { full })
     }
 
