@@ -13,7 +13,7 @@ from shortflow import reference
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# Blocks marked `sh` or `python` are run, and a `text` block right behind one is what it prints; `console` is only shown.
+# Blocks marked `sh` or `python` are run; a `text` block right behind one is what it prints; `console` is only shown.
 BLOCK = re.compile(
     r"^```(?P<language>sh|python)\n(?P<commands>.*?)^```(?:\n+```text\n(?P<output>.*?)^```)?", re.MULTILINE | re.DOTALL
 )

@@ -5,7 +5,6 @@ use super::error::{ConfigError, RowError};
 use super::setting::{Setting, Source};
 use shortflow_cc::settings::hint;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// Reads a file that the scenario names: its text, or why it cannot be read.
@@ -33,6 +32,7 @@ impl<'a> Document<'a> {
         let mut root = text.parse::<Table>().map_err(|error| syntax_error(text, name, &error))?;
         let mut parameters = take_parameters(&mut root)?;
         let root = Value::Table(root);
+        check_use(&parameters, &root)?;
         let mut document = Document { root, replaced: Vec::new(), resolved: RefCell::default(), files };
         for (key, value) in settings {
             document.set(key, value_of(value), &mut parameters, plain_keys)?;
@@ -86,16 +86,9 @@ impl<'a> Document<'a> {
         ConfigError::Unknown { key: name.to_owned(), what: "parameter", hint }
     }
 
-    /// Replaces every `"$name"` by the parameter; a parameter that is not used is a mistake.
+    /// Replaces every `"$name"` by the parameter.
     fn substitute(&mut self, parameters: &Table) -> Result<(), ConfigError> {
-        let mut substitution =
-            Substitution { parameters, used: BTreeSet::new(), replaced: &mut self.replaced };
-        substitution.visit("", &mut self.root)?;
-        let used = substitution.used;
-        if let Some(name) = parameters.keys().find(|name| !used.contains(*name)) {
-            let reason = format!("declared, but no value is \"${name}\"");
-            return Err(ConfigError::Impossible { key: format!("parameters.{name}"), reason });
-        }
+        Substitution { parameters, replaced: &mut self.replaced }.visit("", &mut self.root)?;
         for (name, value) in parameters {
             let key = format!("parameters.{name}");
             let source = self.source(&key);
@@ -121,9 +114,34 @@ fn take_parameters(root: &mut Table) -> Result<Table, ConfigError> {
     }
 }
 
+/// A parameter that the file declares and never uses is a mistake. Asked of the file as written:
+/// `--set` may replace the only use.
+fn check_use(parameters: &Table, root: &Value) -> Result<(), ConfigError> {
+    match parameters.keys().find(|name| !mentions(root, name)) {
+        None => Ok(()),
+        Some(name) => {
+            let reason = format!("declared, but no value is \"${name}\"");
+            Err(ConfigError::Impossible { key: format!("parameters.{name}"), reason })
+        }
+    }
+}
+
+fn mentions(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => referred(text) == Some(name),
+        Value::Table(table) => table.values().any(|value| mentions(value, name)),
+        Value::Array(items) => items.iter().any(|value| mentions(value, name)),
+        _ => false,
+    }
+}
+
+/// The parameter that a value refers to.
+fn referred(text: &str) -> Option<&str> {
+    text.strip_prefix('$').filter(|name| is_name(name))
+}
+
 struct Substitution<'a> {
     parameters: &'a Table,
-    used: BTreeSet<String>,
     replaced: &'a mut Vec<(String, Source)>,
 }
 
@@ -131,13 +149,9 @@ impl Substitution<'_> {
     fn visit(&mut self, path: &str, value: &mut Value) -> Result<(), ConfigError> {
         match value {
             Value::String(text) => {
-                let Some(name) = text.strip_prefix('$').filter(|name| is_name(name)).map(str::to_owned)
-                else {
-                    return Ok(());
-                };
+                let Some(name) = referred(text).map(str::to_owned) else { return Ok(()) };
                 *value = self.parameter(path, &name)?;
-                self.replaced.push((path.to_owned(), Source::Parameter(name.clone())));
-                self.used.insert(name);
+                self.replaced.push((path.to_owned(), Source::Parameter(name)));
                 Ok(())
             }
             Value::Table(table) => {
