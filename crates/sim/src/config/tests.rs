@@ -137,7 +137,10 @@ fn values_out_of_range_name_key_value_and_expectation() {
 
 #[test]
 fn parameters_must_be_used_and_well_named() {
-    assert_eq!(error(&[("traffic.1.load", "0.3")]), "parameters.load: declared, but no value is \"$load\"");
+    let unused = text_error("a = 1\n[parameters]\nload = 0.2");
+    assert_eq!(unused, "parameters.load: declared, but no value is \"$load\"");
+    let replaced = read_load_and_rate(&[("traffic.1.load", "0.3")]).unwrap();
+    assert_eq!((replaced.0, replaced.2), (0.3, Source::Set), "--set may replace the only use");
     assert!(text_error("[parameters]\n'a b' = 1").starts_with("parameters: \"a b\" is not a parameter name"));
     assert_eq!(text_error("parameters = 3"), "parameters: 3 is not a table of keys");
 }
