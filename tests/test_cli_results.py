@@ -10,6 +10,9 @@ import pytest
 import tomli_w
 
 from conftest import Command
+from shortflow.result import Run
+from shortflow.scenario import load_scenario
+from shortflow.scheme import load_schemes
 from shortflow.store import read_run
 
 SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
@@ -71,7 +74,7 @@ def test_settings_reach_the_scenario_and_the_schemes_that_have_them(shortflow: C
 
 
 def test_kept_runs_are_complete_and_not_run_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    arguments = ("compare", scenario, "--schemes", "dctcp,l2dct", "--json", "--out", "kept")
+    arguments = ("compare", scenario, "--schemes", "dctcp,l2dct", "--no-ideal", "--json", "--out", "kept")
     first = shortflow(*arguments, "--seeds", "2")
     assert "4 runs, 0 of them from before" in first.stderr
     again = shortflow(*arguments, "--seeds", "3")
@@ -134,7 +137,7 @@ main()
 def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None:
     out = tmp_path / "kept"
     command = [sys.executable, "-c", WITH_CTRL_C, "compare", "l2dct-benchmark", "--schemes", "tcp,dctcp"]
-    command += ["--seeds", "500", "--out", str(out)]
+    command += ["--seeds", "500", "--no-ideal", "--out", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
         while not list(out.glob("runs/*/result.json")) and time.monotonic() < deadline:
@@ -153,7 +156,30 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
         assert read_run(run).flows.height > 0
 
 
-@pytest.mark.parametrize("kind", ["schemes", "transports", "queues", "topologies", "traffic", "sizes", "scenarios"])
+def test_ctrl_c_stops_a_run_that_would_take_hours(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WITH_CTRL_C, "run", "bench-star", "--set", "duration=10000s", "--out", "kept"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted" in stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_simulator_does_not_find_the_runs_of_this_one(
+    small: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (scheme,) = load_schemes(["dctcp"])
+    keys = [Run(load_scenario(small), scheme, seed).key for seed in (1, 1, 2)]
+    assert keys[0] == keys[1] != keys[2]
+    monkeypatch.setattr("shortflow.result.build_id", lambda: "another build")
+    assert len({*keys, Run(load_scenario(small), scheme, 1).key}) == 3
+
+
+@pytest.mark.parametrize(
+    "kind", ["schemes", "ideal", "transports", "queues", "topologies", "traffic", "sizes", "scenarios"]
+)
 def test_every_list_has_names_and_summaries(shortflow: Command, kind: str) -> None:
     entries = shortflow("list", kind, "--json").document
     assert entries

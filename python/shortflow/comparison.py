@@ -3,11 +3,15 @@
 import functools
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NotRequired, TypedDict
 
 from shortflow.errors import unknown_name
+from shortflow.metrics import distances
 from shortflow.stats import Estimate, estimate, paired_difference
+
+SHORTEST = "ideal-srpt"
+"""The ideal scheduler with the lowest mean completion time."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Document(TypedDict):
     seeds: list[int]
     digest: str
     schemes: dict[str, SchemeTable]
+    ideal: NotRequired[dict[str, SchemeTable]]
     paired: NotRequired[dict[str, dict[str, dict[str, DifferenceTable]]]]
 
 
@@ -66,11 +71,18 @@ class Comparison:
     settings: dict[str, str]
     """What was changed with `--set`, scenario and schemes alike."""
     runs: Sequence[RunSummary]
+    ideal: Sequence[RunSummary] = ()
+    """The same flows under ideal schedulers."""
 
     @property
     def schemes(self) -> list[str]:
         """The schemes in the order of their first run."""
         return list(dict.fromkeys(run.scheme for run in self.runs))
+
+    @property
+    def ideal_names(self) -> list[str]:
+        """The ideal schedulers beside the schemes."""
+        return list(dict.fromkeys(run.scheme for run in self.ideal))
 
     @property
     def seeds(self) -> list[int]:
@@ -96,7 +108,7 @@ class Comparison:
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
         """A metric of each seed's run that has it."""
-        runs = sorted((run for run in self.runs if run.scheme == scheme), key=lambda run: run.seed)
+        runs = sorted(self._runs_of(scheme), key=lambda run: run.seed)
         return {run.seed: run.metrics[metric] for run in runs if metric in run.metrics}
 
     def estimate(self, scheme: str, metric: str) -> Estimate | None:
@@ -122,12 +134,17 @@ class Comparison:
             "digest": self.digest,
             "schemes": {scheme: self._scheme_table(scheme) for scheme in self.schemes},
         }
+        if self.ideal:
+            document["ideal"] = {name: self._scheme_table(name) for name in self.ideal_names}
         if len(self.schemes) > 1:
             document["paired"] = {
                 scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
                 for scheme in self.schemes
             }
         return document
+
+    def _runs_of(self, scheme: str) -> list[RunSummary]:
+        return [run for run in [*self.runs, *self.ideal] if run.scheme == scheme]
 
     def _scheme_table(self, scheme: str) -> SchemeTable:
         estimates = {metric: self.estimate(scheme, metric) for metric in self.metric_names}
@@ -137,7 +154,7 @@ class Comparison:
                 for metric, e in estimates.items()
                 if e is not None
             },
-            "digests": {str(run.seed): run.digest for run in self.runs if run.scheme == scheme},
+            "digests": {str(run.seed): run.digest for run in self._runs_of(scheme)},
         }
 
     def _difference_tables(self, scheme: str, baseline: str) -> dict[str, DifferenceTable]:
@@ -147,6 +164,12 @@ class Comparison:
             for metric, d in differences.items()
             if d is not None
         }
+
+
+def with_distances(runs: Sequence[RunSummary]) -> list[RunSummary]:
+    """Runs of schemes and ideal schedulers, each with its distance from ideal SRPT on the same flows."""
+    shortest = {run.seed: run.metrics for run in runs if run.scheme == SHORTEST}
+    return [replace(run, metrics=run.metrics | distances(run.metrics, shortest.get(run.seed, {}))) for run in runs]
 
 
 def _plain(estimate: Estimate) -> list[float] | None:

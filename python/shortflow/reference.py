@@ -11,6 +11,7 @@ Written by `make docs` from the simulator's registry; do not edit. `shortflow li
 
 KINDS = {
     "schemes": "A scheme is a transport with the queue discipline that it needs. This is what `--schemes` takes.",
+    "ideal": "An ideal scheduler of a fluid link, a yardstick beside schemes ([what it is and is not](ideal.md)).",
     "transports": "What runs in senders and receivers. The parameters are set with `--set transport.NAME=VALUE`.",
     "queues": "What runs in a switch port; buffer and threshold are the scenario's.",
     "topologies": "The `[topology]` table of a scenario.",

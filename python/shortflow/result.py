@@ -1,4 +1,4 @@
-"""The result of a run: three tables, the core's own account of the run, and where it all came from."""
+"""The result of a run: four tables, the core's own account of the run, and where it all came from."""
 
 import functools
 import hashlib
@@ -58,6 +58,7 @@ class RunResult:
     """A finished run."""
 
     flows: pl.DataFrame
+    tasks: pl.DataFrame
     samples: pl.DataFrame
     ports: pl.DataFrame
     meta: Meta
@@ -66,7 +67,7 @@ class RunResult:
     @functools.cached_property
     def metrics(self) -> dict[str, float]:
         """The numbers the run is judged by (see `shortflow.metrics`)."""
-        return measure(self.flows, self.ports, self.meta)
+        return measure(self.flows, self.tasks, self.ports, self.meta)
 
 
 def execute(run: Run, control: _core.Control) -> RunResult:
@@ -76,6 +77,7 @@ def execute(run: Run, control: _core.Control) -> RunResult:
     meta = result.meta()
     return RunResult(
         pl.DataFrame(result.flows()),
+        pl.DataFrame(result.tasks()),
         pl.DataFrame(result.samples()),
         pl.DataFrame(result.ports()),
         meta,

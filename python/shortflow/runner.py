@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from shortflow._core import Control
-from shortflow.comparison import Comparison, RunSummary
+from shortflow.comparison import Comparison, RunSummary, with_distances
 from shortflow.errors import Interrupted
 from shortflow.result import Run, RunResult, execute
 from shortflow.scenario import Scenario, Settings, as_pairs
@@ -52,16 +52,19 @@ def compare(
     settings: Settings | None = None,
     jobs: int | None = None,
     out: Path | None = None,
+    ideal: bool = True,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run a scenario under several schemes over common seeds.
+    """Run a scenario under several schemes over common seeds, and unless told otherwise under ideal schedulers too.
 
     `settings` may change the scenario and the schemes. With `out`, each finished run is stored there at once, and a run
     that is there already is not run again.
     """
     runs = plan(scenario, schemes, seeds, settings)
-    summaries = run_all(runs, jobs=jobs, store=Store(out) if out else None, progress=progress)
-    return Comparison(scenario.name, scenario.title, dict(as_pairs(settings)), summaries)
+    everything = [*runs, *plan_ideal(runs)] if ideal else runs
+    summaries = with_distances(run_all(everything, jobs=jobs, store=Store(out) if out else None, progress=progress))
+    of_schemes, of_ideal = summaries[: len(runs)], summaries[len(runs) :]
+    return Comparison(scenario.name, scenario.title, dict(as_pairs(settings)), of_schemes, of_ideal)
 
 
 def plan(
@@ -72,6 +75,16 @@ def plan(
     if of_scenario:
         scenario = scenario.with_settings(of_scenario)
     return [Run(scenario, scheme, seed) for scheme in load_schemes(schemes, of_schemes) for seed in seeds]
+
+
+def plan_ideal(runs: Sequence[Run]) -> list[Run]:
+    """The flows of some runs of one scenario under the ideal schedulers that suit it and are not among the runs."""
+    if not runs:
+        return []
+    scenario, seeds = runs[0].scenario, list(dict.fromkeys(run.seed for run in runs))
+    present = {run.scheme.name for run in runs}
+    names = [name for name in scenario.core.ideal_schedulers() if name not in present]
+    return plan(scenario, names, seeds) if names else []
 
 
 def run_once(work: Run, *, progress: Progress | None = None) -> RunResult:

@@ -1,7 +1,7 @@
 """Results on disk. A result directory appears complete or not at all.
 
-A run's directory holds `flows.parquet`, `samples.parquet`, `ports.parquet` and `result.json` (provenance, metrics and
-the core's counters). It is written under a hidden name beside its place and then renamed: no reader ever sees half.
+A run's directory holds `flows.parquet`, `tasks.parquet`, `samples.parquet`, `ports.parquet` and `result.json`
+(provenance, metrics and the core's counters). It is written under a hidden name beside its place and then renamed: no reader ever sees half.
 """
 
 import contextlib
@@ -21,6 +21,7 @@ from shortflow.records import Meta
 from shortflow.result import Provenance, Run, RunResult
 
 RECORD = "result.json"
+TABLES = ("flows", "tasks", "samples", "ports")
 _PARTIAL = ".partial"
 
 
@@ -57,7 +58,8 @@ class Store:
 def write_run(result: RunResult, target: Path, *, csv: bool = False) -> None:
     """Write a run's directory, in place of an earlier result there."""
     with new_directory(target) as directory:
-        for name, table in (("flows", result.flows), ("samples", result.samples), ("ports", result.ports)):
+        tables = (result.flows, result.tasks, result.samples, result.ports)
+        for name, table in zip(TABLES, tables, strict=True):
             table.write_parquet(directory / f"{name}.parquet")
         if csv:
             result.flows.write_csv(directory / "flows.csv")
@@ -69,10 +71,8 @@ def read_run(directory: Path) -> RunResult:
     """Read a run's directory."""
     try:
         record: Record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
-        flows, samples, ports = (
-            pl.read_parquet(directory / f"{name}.parquet") for name in ("flows", "samples", "ports")
-        )
-        return RunResult(flows, samples, ports, record["meta"], record["provenance"])
+        flows, tasks, samples, ports = (pl.read_parquet(directory / f"{name}.parquet") for name in TABLES)
+        return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
     except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
         raise ConfigError(f"{directory}: not a readable result directory: {error}") from error
 

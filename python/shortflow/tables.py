@@ -51,6 +51,8 @@ class Section:
     heading: str
     lead: Sequence[Column]
     columns: Sequence[Column]
+    apart: int = 0
+    """So many of the last rows are set apart from those above them."""
 
 
 def common_scales(estimates: Mapping[str, Sequence[Estimate | None]]) -> dict[str, Scale]:
@@ -185,8 +187,10 @@ def _table(section: Section, columns: Sequence[Column]) -> Group:
         table.add_column(column.header, vertical="bottom", overflow="fold")
     for column in columns:
         table.add_column(column.header, justify="right", vertical="bottom", overflow="fold")
-    for cells in zip(*(column.cells for column in [*section.lead, *columns]), strict=True):
-        table.add_row(*cells)
+    rows = list(zip(*(column.cells for column in [*section.lead, *columns]), strict=True))
+    ordinary = len(rows) - section.apart
+    for number, cells in enumerate(rows, start=1):
+        table.add_row(*cells, end_section=number == ordinary, style=None if number <= ordinary else "dim")
     return _headed(section.heading, table)
 
 
@@ -215,17 +219,25 @@ def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
             yield f"Completion time (FCT) of {flow_class} flows", names
     network = [name for name in comparison.metric_names if describe(name).flow_class is None]
     link = [name for name in network if name.startswith("queue_") or name == "utilisation"]
-    yield "Backlogged flows and the measured ports", [*backlogged, *link]
+    if backlogged or link:
+        yield "Backlogged flows and the measured ports" if backlogged else "The measured ports", [*backlogged, *link]
     yield "Whole network, per run", [name for name in network if name not in link]
 
 
 def _estimates(comparison: Comparison, heading: str, metrics: Sequence[str]) -> Section:
-    """The metrics of every scheme; metrics of one kind share a unit."""
-    schemes = comparison.schemes
+    """The metrics of every scheme, below them those of ideal schedulers; metrics of one kind share a unit."""
+    ideal = _telling(comparison, metrics)
+    schemes = [*comparison.schemes, *ideal]
     estimates = {name: [comparison.estimate(scheme, name) for scheme in schemes] for name in metrics}
     scales = common_scales(estimates)
     columns = [_estimate_column(name, estimates[name], scales[describe(name).unit]) for name in metrics]
-    return Section(heading, [Column("scheme", schemes)], columns)
+    return Section(heading, [Column("scheme", schemes)], columns, apart=len(ideal))
+
+
+def _telling(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
+    """The ideal schedulers, if they have anything but zeros to tell."""
+    values = (run.metrics.get(name) for run in comparison.ideal for name in metrics)
+    return comparison.ideal_names if any(values) else []
 
 
 def _estimate_column(name: str, estimates: Sequence[Estimate | None], scale: Scale) -> Column:

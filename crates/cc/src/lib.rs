@@ -8,6 +8,7 @@
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN cut, fast retransmit or timeout |
 //! | [`CongestionControl::initial_window`] | `init` | when a connection starts |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
+//! | [`CongestionControl::floor`], [`CongestionControl::alpha`] | – | by tests and probes |
 //!
 //! Where both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the cut
 //! is made.
@@ -17,11 +18,16 @@ mod registry;
 mod sample;
 pub mod settings;
 
+pub mod atcp;
+pub mod cubic;
+pub mod d2tcp;
 pub mod dctcp;
+pub mod fast;
 pub mod l2dct;
 pub mod newreno;
 pub mod sack;
+pub mod xdctcp;
 
 pub use mark_fraction::MarkFraction;
-pub use registry::{Transport, TransportConfig, TransportInfo, transports};
+pub use registry::{Foreign, StartForeign, Transport, TransportConfig, TransportInfo, transports};
 pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Window};

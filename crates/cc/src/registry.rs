@@ -4,8 +4,10 @@
 
 use crate::settings::{self, ParamError, ParamInfo, Params};
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
-use crate::{dctcp, l2dct, newreno, sack};
+use crate::{atcp, cubic, d2tcp, dctcp, fast, l2dct, newreno, sack, xdctcp};
 use shortflow_units::Bytes;
+use std::fmt;
+use std::sync::Arc;
 
 /// What a transport is, apart from its window law.
 #[derive(Debug, Clone, Copy)]
@@ -22,33 +24,70 @@ pub struct TransportInfo {
     pub ecn: Ecn,
 }
 
+/// A window law from outside this crate, for example one written in Python.
+pub trait Foreign: CongestionControl + std::fmt::Debug + Send {}
+
+impl<T: CongestionControl + std::fmt::Debug + Send> Foreign for T {}
+
+/// Starts a [`Foreign`] law for each new connection.
+pub type StartForeign = Arc<dyn Fn() -> Box<dyn Foreign> + Send + Sync>;
+
 macro_rules! registry {
     ($($variant:ident => $module:ident :: $law:ident,)+) => {
-        /// A window law with its state: one per connection. Dispatch is a match, not a virtual call.
-        #[derive(Debug, Clone)]
-        pub enum Transport { $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::$law),)+ }
+        /// A window law with its state: one per connection. Dispatch is a match, not a virtual call, but
+        /// for laws from outside.
+        #[derive(Debug)]
+        pub enum Transport {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::$law),)+
+            /// A law that is not in this crate.
+            Foreign(Box<dyn Foreign>),
+        }
 
         impl CongestionControl for Transport {
             #[inline]
             fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-                match self { $(Transport::$variant(law) => law.on_ack(window, ack),)+ }
+                match self {
+                    $(Transport::$variant(law) => law.on_ack(window, ack),)+
+                    Transport::Foreign(law) => law.on_ack(window, ack),
+                }
             }
             fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
-                match self { $(Transport::$variant(law) => law.on_congestion(window, cause, flow),)+ }
+                match self {
+                    $(Transport::$variant(law) => law.on_congestion(window, cause, flow),)+
+                    Transport::Foreign(law) => law.on_congestion(window, cause, flow),
+                }
             }
             fn initial_window(&self, configured: f64) -> f64 {
-                match self { $(Transport::$variant(law) => law.initial_window(configured),)+ }
+                match self {
+                    $(Transport::$variant(law) => law.initial_window(configured),)+
+                    Transport::Foreign(law) => law.initial_window(configured),
+                }
             }
             #[inline]
-            fn segment_size(&self, window: &Window, mss: Bytes) -> Bytes {
-                match self { $(Transport::$variant(law) => law.segment_size(window, mss),)+ }
+            fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {
+                match self {
+                    $(Transport::$variant(law) => law.segment_size(window, mss, room),)+
+                    Transport::Foreign(law) => law.segment_size(window, mss, room),
+                }
             }
             #[inline]
             fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
-                match self { $(Transport::$variant(law) => law.window_bytes(window, mss),)+ }
+                match self {
+                    $(Transport::$variant(law) => law.window_bytes(window, mss),)+
+                    Transport::Foreign(law) => law.window_bytes(window, mss),
+                }
+            }
+            fn floor(&self, mss: Bytes) -> f64 {
+                match self {
+                    $(Transport::$variant(law) => law.floor(mss),)+
+                    Transport::Foreign(law) => law.floor(mss),
+                }
             }
             fn alpha(&self) -> Option<f64> {
-                match self { $(Transport::$variant(law) => law.alpha(),)+ }
+                match self {
+                    $(Transport::$variant(law) => law.alpha(),)+
+                    Transport::Foreign(law) => law.alpha(),
+                }
             }
         }
 
@@ -83,16 +122,36 @@ macro_rules! registry {
 registry! {
     NewReno => newreno::NewReno,
     Sack => sack::Sack,
+    Cubic => cubic::Cubic,
     Dctcp => dctcp::Dctcp,
+    D2tcp => d2tcp::D2tcp,
     L2dct => l2dct::L2dct,
+    Xdctcp => xdctcp::Xdctcp,
+    Atcp => atcp::Atcp,
+    Fast => fast::Fast,
 }
 
 /// A transport with all its parameters set: what a scheme holds, and what starts each connection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct TransportConfig {
     info: TransportInfo,
-    law: LawParams,
+    law: Law,
     sender: SenderParams,
+}
+
+#[derive(Clone)]
+enum Law {
+    Registered(LawParams),
+    Foreign(StartForeign),
+}
+
+impl fmt::Debug for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Law::Registered(params) => params.fmt(f),
+            Law::Foreign(_) => f.write_str("Foreign"),
+        }
+    }
 }
 
 settings::params! {
@@ -112,7 +171,13 @@ impl TransportConfig {
             settings::unknown(name, &transports().iter().map(|info| info.name).collect::<Vec<_>>())
         })?;
         let sender = SenderParams { recovery: info.recovery, ecn: info.ecn };
-        Ok(TransportConfig { info, law, sender })
+        Ok(TransportConfig { info, law: Law::Registered(law), sender })
+    }
+
+    /// A transport whose law is not registered here.
+    pub fn foreign(info: TransportInfo, start: StartForeign) -> TransportConfig {
+        let sender = SenderParams { recovery: info.recovery, ecn: info.ecn };
+        TransportConfig { info, law: Law::Foreign(start), sender }
     }
 
     /// Sets a parameter from text.
@@ -121,17 +186,21 @@ impl TransportConfig {
         if is_sender {
             return self.sender.set(name, text);
         }
-        self.law.params_mut().set(name, text).map_err(|error| match error {
-            ParamError::Unknown { .. } => {
-                settings::unknown(name, &self.params().iter().map(|param| param.name).collect::<Vec<_>>())
+        let known: Vec<&str> = self.params().iter().map(|param| param.name).collect();
+        match &mut self.law {
+            Law::Registered(law) if law.params().infos().iter().any(|param| param.name == name) => {
+                law.params_mut().set(name, text)
             }
-            other => other,
-        })
+            Law::Registered(_) | Law::Foreign(_) => Err(settings::unknown(name, &known)),
+        }
     }
 
     /// Every parameter with its present value.
     pub fn params(&self) -> Vec<ParamInfo> {
-        let mut all = self.law.params().infos();
+        let mut all = match &self.law {
+            Law::Registered(law) => law.params().infos(),
+            Law::Foreign(_) => Vec::new(),
+        };
         all.extend(self.sender.infos());
         all
     }
@@ -150,7 +219,10 @@ impl TransportConfig {
     }
     /// The law's state for a new connection.
     pub fn start(&self) -> Transport {
-        self.law.start()
+        match &self.law {
+            Law::Registered(law) => law.start(),
+            Law::Foreign(start) => Transport::Foreign(start()),
+        }
     }
 }
 
@@ -163,11 +235,17 @@ mod tests {
         for info in transports() {
             let config = TransportConfig::named(info.name).unwrap();
             for param in config.params() {
-                let mut copy = config;
+                let mut copy = config.clone();
                 copy.set(param.name, &param.default).unwrap();
                 assert!(copy.set(param.name, "nonsense").is_err(), "{}.{}", info.name, param.name);
             }
         }
+    }
+
+    /// Each connection holds one of these, and dctcp pays for the largest.
+    #[test]
+    fn no_law_makes_the_others_large() {
+        assert!(size_of::<Transport>() <= 104, "{} bytes", size_of::<Transport>());
     }
 
     #[test]
@@ -177,6 +255,6 @@ mod tests {
         assert!(error.contains("initial_alpha"), "{error}");
         let error = config.set("g", "1.5").unwrap_err().to_string();
         assert!(error.contains("0 to 1"), "{error}");
-        assert!(TransportConfig::named("dtcp").unwrap_err().to_string().contains("dctcp"));
+        assert!(TransportConfig::named("dctpc").unwrap_err().to_string().contains("\"dctcp\""));
     }
 }

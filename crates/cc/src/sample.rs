@@ -112,9 +112,10 @@ pub trait CongestionControl {
         configured
     }
 
-    /// Payload of the next segment, at most `mss`.
+    /// Payload of the next segment, at most `mss`, where `room` bytes of the window are free. More than
+    /// `room` makes the sender wait.
     #[inline]
-    fn segment_size(&self, _: &Window, mss: Bytes) -> Bytes {
+    fn segment_size(&self, _: &Window, mss: Bytes, _room: Bytes) -> Bytes {
         mss
     }
 
@@ -122,6 +123,11 @@ pub trait CongestionControl {
     #[inline]
     fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
         Bytes::new((window.cwnd * mss.as_f64()) as u64)
+    }
+
+    /// The smallest window that the law keeps, in segments.
+    fn floor(&self, _mss: Bytes) -> f64 {
+        1.0
     }
 
     /// The congestion estimate of ECN senders, for probes.

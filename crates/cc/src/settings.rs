@@ -62,6 +62,19 @@ impl Setting for f64 {
     }
 }
 
+impl Setting for u32 {
+    type Range = Range<u32>;
+    fn read(text: &str, range: &Range<u32>) -> Option<u32> {
+        text.trim().parse().ok().filter(|value| range.contains(value))
+    }
+    fn show(self) -> String {
+        self.to_string()
+    }
+    fn expected(range: &Range<u32>) -> String {
+        format!("a whole number from {} to {}", range.start(), range.end())
+    }
+}
+
 impl Setting for Bytes {
     type Range = Range<Bytes>;
     fn read(text: &str, range: &Range<Bytes>) -> Option<Bytes> {

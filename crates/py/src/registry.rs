@@ -5,15 +5,20 @@ use pyo3::types::{PyDict, PyList};
 use shortflow_cc::settings::ParamInfo;
 use shortflow_cc::{TransportConfig, transports};
 use shortflow_sim::config::Entry;
+use shortflow_sim::ideal;
 use shortflow_sim::queue::QueueKind;
 use shortflow_sim::scheme::schemes;
 use shortflow_sim::{topology, traffic};
 
-/// Everything that has a name: schemes, transports, queues, topologies, traffic, sizes.
+/// Everything that has a name: schemes, ideal schedulers, transports, queues, topologies, traffic, sizes.
 #[pyfunction]
 pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("schemes", list(py, schemes(), scheme_row)?)?;
+    all.set_item(
+        "ideal",
+        list(py, ideal::policies(), |py, policy| row(py, (policy.name, policy.summary, ""), &[]))?,
+    )?;
     all.set_item(
         "transports",
         list(py, transports(), |py, info| {

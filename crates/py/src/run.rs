@@ -1,10 +1,11 @@
 //! Running, watching and cancelling.
 
-use crate::scenario::{PyScenario, PyScheme, config_error};
+use crate::scenario::{Contender, PyScenario, PyScheme, config_error};
 use crate::tables::{self, Table};
 use crate::{Cancelled, SimulationError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use shortflow_sim::ideal;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{self, BYTES_PER_CONNECTION, Observer, RunError};
@@ -63,14 +64,17 @@ pub fn run(
     seed: u64,
     control: &Control,
 ) -> PyResult<PyOutcome> {
-    let (setting, contender) = (Arc::clone(&scenario.inner), Arc::clone(&scheme.inner));
+    let (setting, contender) = (Arc::clone(&scenario.inner), scheme.inner.clone());
     let shared = Arc::clone(&control.shared);
     shared.duration_ps.store(setting.duration.as_ps(), Ordering::Relaxed);
-    let outcome = py.detach(|| simulation::run(&setting, &contender, seed, &mut Watch(shared)));
+    let outcome = py.detach(|| match contender {
+        Contender::Packets(scheme) => simulation::run(&setting, &scheme, seed, &mut Watch(shared)),
+        Contender::Ideal(policy) => ideal::run(&setting, policy, seed, &mut Watch(shared)),
+    });
     match outcome {
-        Ok(outcome) => Ok(PyOutcome { outcome, scenario: setting, scheme: contender.name.clone(), seed }),
+        Ok(outcome) => Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed }),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
-        Err(error @ RunError::Route(_)) => Err(config_error(error)),
+        Err(error @ (RunError::Route(_) | RunError::ClosedLoop(_))) => Err(config_error(error)),
         Err(error @ RunError::Conservation(_)) => Err(SimulationError::new_err(error.to_string())),
     }
 }
@@ -89,6 +93,11 @@ impl PyOutcome {
     /// The flow table.
     fn flows(&self) -> PyResult<Table> {
         tables::flows(&self.outcome, &self.scenario)
+    }
+
+    /// The queries, jobs and requests.
+    fn tasks(&self) -> PyResult<Table> {
+        tables::tasks(&self.outcome, &self.scenario)
     }
 
     /// The samples.

@@ -2,7 +2,8 @@
 
 use crate::ConfigError;
 use pyo3::prelude::*;
-use shortflow_sim::config::Setting;
+use shortflow_sim::config::{ConfigError as InputError, Setting};
+use shortflow_sim::ideal::{Policy, policies_for};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use std::path::Path;
@@ -59,6 +60,11 @@ impl PyScenario {
         &self.inner.title
     }
 
+    /// The names of the ideal schedulers that tell something about it.
+    fn ideal_schedulers(&self) -> Vec<&'static str> {
+        policies_for(&self.inner).iter().map(|policy| policy.name).collect()
+    }
+
     /// Every value as (key, value, source).
     fn resolved(&self) -> Resolved {
         rows(&self.inner.resolved)
@@ -76,10 +82,17 @@ impl PyScenario {
     }
 }
 
-/// A scheme with all its parameters.
+/// What serves the flows: packets under a scheme, or an ideal scheduler.
+#[derive(Clone)]
+pub(crate) enum Contender {
+    Packets(Arc<Scheme>),
+    Ideal(Policy),
+}
+
+/// A scheme with all its parameters, or an ideal scheduler, which has none.
 #[pyclass(frozen, name = "Scheme", module = "shortflow._core")]
 pub struct PyScheme {
-    pub(crate) inner: Arc<Scheme>,
+    pub(crate) inner: Contender,
 }
 
 #[pymethods]
@@ -87,8 +100,16 @@ impl PyScheme {
     /// The scheme called `name`, with settings such as ("transport.g", "0.09").
     #[staticmethod]
     fn parse(name: &str, settings: Pairs) -> PyResult<Self> {
-        let inner = Scheme::named(name, &settings).map_err(config_error)?;
-        Ok(PyScheme { inner: Arc::new(inner) })
+        let inner = match (Policy::named(name), settings.first()) {
+            (None, _) => Contender::Packets(Arc::new(Scheme::named(name, &settings).map_err(config_error)?)),
+            (Some(policy), None) => Contender::Ideal(policy),
+            (Some(_), Some((key, _))) => {
+                let hint = format!("{name} has none");
+                let unknown = InputError::Unknown { key: key.clone(), what: "parameter", hint };
+                return Err(config_error(unknown));
+            }
+        };
+        Ok(PyScheme { inner })
     }
 
     /// Whether the scheme called `name` has the parameter `key`.
@@ -98,17 +119,26 @@ impl PyScheme {
     }
 
     #[getter]
-    fn name(&self) -> &str {
-        &self.inner.name
+    pub(crate) fn name(&self) -> &str {
+        match &self.inner {
+            Contender::Packets(scheme) => &scheme.name,
+            Contender::Ideal(policy) => policy.name,
+        }
     }
 
     #[getter]
     fn summary(&self) -> &str {
-        &self.inner.summary
+        match &self.inner {
+            Contender::Packets(scheme) => &scheme.summary,
+            Contender::Ideal(policy) => policy.summary,
+        }
     }
 
     /// Every parameter as (key, value, source).
     fn resolved(&self) -> Resolved {
-        rows(&self.inner.resolved)
+        match &self.inner {
+            Contender::Packets(scheme) => rows(&scheme.resolved),
+            Contender::Ideal(_) => Vec::new(),
+        }
     }
 }

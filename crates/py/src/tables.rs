@@ -61,10 +61,6 @@ fn small<T>(rows: &[T], of: impl Fn(&T) -> u32) -> ArrayRef {
 pub(crate) fn flows(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table> {
     let rows = &outcome.flows[..];
     let host = |host: u32| scenario.graph.name(NodeId(host)).to_owned();
-    let waited = |row: &FlowRow| match row.packets {
-        0 => None,
-        packets => Some(row.waited.as_secs_f64() / packets as f64),
-    };
     let missed = rows.iter().map(|row| row.missed(outcome.end));
     table(vec![
         ("id", Arc::new(UInt64Array::from_iter_values(0..rows.len() as u64)), false),
@@ -84,7 +80,27 @@ pub(crate) fn flows(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table> {
         ("marks", small(rows, |row| row.marks), false),
         ("acked_bytes", count(rows, |row| Some(row.acked.get())), false),
         ("window_bytes", count(rows, |row| Some(row.acked_in_window.get())), false),
-        ("queueing_s", real(rows, waited), true),
+        ("queueing_s", real(rows, FlowRow::queueing), true),
+        ("switch_queueing_s", real(rows, FlowRow::switch_queueing), true),
+        ("task", count(rows, |row| row.task.map(|task| task.index() as u64)), true),
+    ])
+}
+
+/// Queries, jobs and requests.
+pub(crate) fn tasks(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table> {
+    let rows = &outcome.tasks[..];
+    let missed = rows.iter().map(|row| row.missed(outcome.end));
+    table(vec![
+        ("id", Arc::new(UInt64Array::from_iter_values(0..rows.len() as u64)), false),
+        ("kind", text(rows, |row| row.kind.name().to_owned()), false),
+        ("class", text(rows, |row| scenario.classes[row.class.index()].clone()), false),
+        ("start_s", real(rows, |row| Some(row.start.as_secs_f64())), false),
+        ("finish_s", real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())), true),
+        ("time_s", real(rows, |row| row.time().map(|time| time.as_secs_f64())), true),
+        ("flows", small(rows, |row| row.flows), false),
+        ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
+        ("missed", Arc::new(BooleanArray::from_iter(missed)), true),
+        ("part_of", count(rows, |row| row.part_of.map(|whole| whole.index() as u64)), true),
     ])
 }
 

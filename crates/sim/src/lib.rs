@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod engine;
+pub mod ideal;
 pub mod net;
 pub mod outcome;
 pub mod probe;

@@ -1,6 +1,7 @@
 //! What a run leaves behind: tables, counters and a digest of them all.
 
 use crate::probe::Sample;
+use crate::traffic::{Arrival, TaskId, TaskRow};
 use sha2::{Digest, Sha256};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 
@@ -33,13 +34,43 @@ pub struct FlowRow {
     pub packets: u64,
     /// Their time in queues.
     pub waited: Span,
+    /// Data packets that left the sender.
+    pub left: u64,
+    /// Their time in the queue of the sender's host, the first of the queues.
+    pub waited_at_host: Span,
     /// Bytes acknowledged.
     pub acked: Bytes,
     /// Bytes acknowledged within the measured time.
     pub acked_in_window: Bytes,
+    /// What it is part of, if an application sent it.
+    pub task: Option<TaskId>,
 }
 
 impl FlowRow {
+    /// A flow that has just arrived; `ideal` is its completion time on an empty network.
+    pub fn new(arrival: &Arrival, ideal: Option<Span>) -> FlowRow {
+        FlowRow {
+            source: arrival.source,
+            destination: arrival.destination,
+            class: arrival.class,
+            size: arrival.size,
+            start: arrival.at,
+            finish: None,
+            ideal,
+            deadline: arrival.deadline,
+            retransmits: 0,
+            timeouts: 0,
+            marks: 0,
+            packets: 0,
+            waited: Span::ZERO,
+            left: 0,
+            waited_at_host: Span::ZERO,
+            acked: Bytes::ZERO,
+            acked_in_window: Bytes::ZERO,
+            task: None,
+        }
+    }
+
     /// Flow completion time.
     pub fn fct(&self) -> Option<Span> {
         self.finish.map(|finish| finish.since(self.start))
@@ -48,6 +79,17 @@ impl FlowRow {
     /// Completion time over the ideal one.
     pub fn slowdown(&self) -> Option<f64> {
         Some(self.fct()?.as_secs_f64() / self.ideal?.as_secs_f64())
+    }
+
+    /// Mean time of a data packet in queues.
+    pub fn queueing(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.waited.as_secs_f64() / self.packets as f64)
+    }
+
+    /// The part of it in switches.
+    pub fn switch_queueing(&self) -> Option<f64> {
+        let at_host = self.waited_at_host.as_secs_f64() / self.left.max(1) as f64;
+        Some((self.queueing()? - at_host).max(0.0))
     }
 
     /// Whether the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` where
@@ -116,6 +158,8 @@ pub struct Counters {
 pub struct Outcome {
     /// Flows in order of arrival.
     pub flows: Vec<FlowRow>,
+    /// Queries, jobs and requests in the order in which they were opened.
+    pub tasks: Vec<TaskRow>,
     /// Samples in order of time.
     pub samples: Vec<Sample>,
     /// Ports in order of links.
@@ -132,6 +176,9 @@ impl Outcome {
         let mut hash = Sha256::new();
         for row in &self.flows {
             hash_flow(&mut hash, row);
+        }
+        for row in &self.tasks {
+            hash_task(&mut hash, row);
         }
         for row in &self.ports {
             for word in [row.tx_bytes.get(), row.tx_packets, row.drops, row.marks, row.max_bytes.get()] {
@@ -150,6 +197,18 @@ impl Outcome {
             hash.update(word.to_le_bytes());
         }
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn hash_task(hash: &mut Sha256, row: &TaskRow) {
+    hash.update(row.kind.name());
+    for word in [
+        row.start.as_ps(),
+        row.finish.map_or(u64::MAX, Instant::as_ps),
+        u64::from(row.flows),
+        row.deadline.map_or(u64::MAX, Span::as_ps),
+    ] {
+        hash.update(word.to_le_bytes());
     }
 }
 

@@ -4,11 +4,15 @@
 mod checks;
 #[cfg(test)]
 mod tests;
+mod tiers;
 
 use crate::config::{
     ANY_TIME, ConfigError, Document, Entry, Files, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, ParamInfo,
     Reader, Setting, Text, Unless, keys,
 };
+pub(crate) use checks::find_port;
+pub use tiers::Tiers;
+
 use crate::topology::{self, Graph};
 use crate::traffic::{self, Context, Traffic};
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
@@ -29,8 +33,10 @@ pub struct Scenario {
     pub drain: Span,
     /// The network.
     pub graph: Graph,
-    /// Switch ports.
+    /// Switch ports, where their tier says nothing else.
     pub switch: SwitchSpec,
+    /// Switch ports tier by tier.
+    pub tiers: Tiers,
     /// Host ports.
     pub host: HostSpec,
     /// TCP of every host.
@@ -39,13 +45,15 @@ pub struct Scenario {
     pub classes: Vec<String>,
     /// Traffic entries in the order of the file.
     pub traffic: Vec<Box<dyn Traffic>>,
+    /// Whether some flow has a deadline.
+    pub deadlines: bool,
     /// What is recorded.
     pub measure: Measure,
     /// Injected losses and marks.
     pub faults: Faults,
     /// Every value with its source.
     pub resolved: Vec<Setting>,
-    /// One line per traffic entry on the load that it offers.
+    /// What the topology comes to, and one line per traffic entry on the load that it offers.
     pub notes: Vec<String>,
 }
 
@@ -216,14 +224,19 @@ impl Scenario {
     fn read(top: &Reader, name: &str) -> Result<Scenario, ConfigError> {
         check_keys(top)?;
         let run = RunKeys::read(top)?;
-        let graph = topology::read(&top.table("topology")?)?.build();
+        let topology = topology::read(&top.table("topology")?)?;
+        let graph = topology.build();
         let switch = SwitchSpec::read(&top.table("switch")?)?;
         let host = HostSpec::read(&top.table("host")?)?;
         let tcp = TcpSpec::read(&top.table("tcp")?)?;
         checks::times(top, &run, &tcp)?;
-        checks::buffers(top, &switch, &host, &tcp)?;
+        let packet = tcp.mss + tcp.header;
+        checks::switch_port(&top.table("switch")?, &switch, packet)?;
+        checks::holds_a_packet(&top.table("host")?, host.buffer, packet)?;
+        let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);
+        context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic =
             entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<_, _>>()?;
@@ -232,7 +245,7 @@ impl Scenario {
         let mut faults = Faults::read(&top.table("faults")?)?;
         faults.drop_data.sort_unstable();
         faults.mark_data.sort_unstable();
-        let Context { classes, notes, .. } = context;
+        let Context { classes, notes, deadlines, .. } = context;
         let RunKeys { title, duration, warmup, drain } = run;
         let (name, resolved) = (name.to_owned(), Vec::new());
         Ok(Scenario {
@@ -243,10 +256,12 @@ impl Scenario {
             drain,
             graph,
             switch,
+            tiers,
             host,
             tcp,
             classes,
             traffic,
+            deadlines,
             measure,
             faults,
             resolved,
@@ -260,5 +275,17 @@ fn check_keys(top: &Reader) -> Result<(), ConfigError> {
     let tables: Vec<&str> =
         ["topology", "traffic"].into_iter().chain(TABLES.iter().map(|table| table.name)).collect();
     top.only(&RunKeys::parameters(), &tables)?;
-    TABLES.iter().try_for_each(|table| top.table(table.name)?.only(&(table.parameters)(), &[]))
+    TABLES.iter().try_for_each(|table| {
+        let reader = top.table(table.name)?;
+        // Which tiers there are is known once the topology has been read.
+        let tiers = if table.name == "switch" { reader.tables_inside() } else { Vec::new() };
+        reader.only(&(table.parameters)(), &tiers)
+    })
+}
+
+impl Scenario {
+    /// What the port of a switch towards another node has to be like.
+    pub fn switch_port(&self, from: NodeId, to: NodeId) -> &SwitchSpec {
+        self.tiers.port(&self.graph, from, to).unwrap_or(&self.switch)
+    }
 }

@@ -1,6 +1,7 @@
 //! [`Scheme`]: a transport with the queue discipline that it needs. This is what papers compare.
 
 use crate::config::{ConfigError, Setting, Source};
+use crate::ideal;
 use crate::queue::QueueKind;
 use shortflow_cc::TransportConfig;
 use shortflow_cc::settings::{ParamError, hint};
@@ -41,10 +42,26 @@ const SCHEMES: &[SchemeInfo] = &[
         queue: QueueKind::StepEcn,
     },
     SchemeInfo {
+        name: "cubic",
+        summary: "CUBIC over drop-tail queues",
+        source: "RFC 9438",
+        transport: "cubic",
+        overrides: &[],
+        queue: QueueKind::DropTail,
+    },
+    SchemeInfo {
         name: "dctcp",
         summary: "DCTCP over queues that mark above a threshold",
         source: "DCTCP, SIGCOMM 2010; RFC 8257",
         transport: "dctcp",
+        overrides: &[],
+        queue: QueueKind::StepEcn,
+    },
+    SchemeInfo {
+        name: "d2tcp",
+        summary: "D2TCP: DCTCP that backs off less near a deadline",
+        source: "D2TCP, SIGCOMM 2012",
+        transport: "d2tcp",
         overrides: &[],
         queue: QueueKind::StepEcn,
     },
@@ -70,6 +87,38 @@ const SCHEMES: &[SchemeInfo] = &[
         source: "L2DCT, INFOCOM 2013, §III-E",
         transport: "l2dct",
         overrides: &[("profile", "ps")],
+        queue: QueueKind::StepEcn,
+    },
+    SchemeInfo {
+        name: "xdctcp",
+        summary: "xDCTCP: DCTCP whose long flows back off more than its short ones",
+        source: "xDCTCP, UC San Diego 2015",
+        transport: "xdctcp",
+        overrides: &[],
+        queue: QueueKind::StepEcn,
+    },
+    SchemeInfo {
+        name: "atcp",
+        summary: "ATCP over drop-tail queues: TCP that grows by a weight that falls with bytes sent",
+        source: "ATCP, University of Wisconsin-Madison",
+        transport: "atcp",
+        overrides: &[],
+        queue: QueueKind::DropTail,
+    },
+    SchemeInfo {
+        name: "atcp-dctcp",
+        summary: "ATCP's growth with DCTCP's response to marks",
+        source: "ATCP, University of Wisconsin-Madison, §V-D",
+        transport: "atcp",
+        overrides: &[("base", "dctcp"), ("ecn", "exact")],
+        queue: QueueKind::StepEcn,
+    },
+    SchemeInfo {
+        name: "fast",
+        summary: "FaST: DCTCP whose window may fall below one segment",
+        source: "FaST, KSII TIIS 2014",
+        transport: "fast",
+        overrides: &[],
         queue: QueueKind::StepEcn,
     },
 ];
@@ -106,12 +155,12 @@ impl Scheme {
             transport.set(parameter, value).map_err(|error| wrong(key, error))?;
         }
         Ok(Scheme {
+            resolved: resolved(info, &transport, settings),
             name: info.name.to_owned(),
             summary: info.summary.to_owned(),
             source: info.source.to_owned(),
             transport,
             queue: info.queue,
-            resolved: resolved(info, &transport, settings),
         })
     }
 
@@ -123,7 +172,8 @@ impl Scheme {
 
 fn info(name: &str) -> Result<&'static SchemeInfo, ConfigError> {
     SCHEMES.iter().find(|info| info.name == name).ok_or_else(|| {
-        let names: Vec<&str> = SCHEMES.iter().map(|info| info.name).collect();
+        let ideal = ideal::policies().iter().map(|policy| policy.name);
+        let names: Vec<&str> = SCHEMES.iter().map(|info| info.name).chain(ideal).collect();
         ConfigError::Unknown { key: format!("{name:?}"), what: "scheme", hint: hint(name, &names) }
     })
 }

@@ -4,12 +4,14 @@ mod common;
 
 use common::scheme;
 use proptest::prelude::*;
+use shortflow_cc::CongestionControl;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::{Backlog, DropReason, QueueDiscipline, QueueKind, Verdict};
 use shortflow_sim::scenario::{Scenario, SwitchSpec};
 use shortflow_sim::scheme::schemes;
 use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::topology::topologies;
 use shortflow_units::{Bytes, Instant, Occupancy};
 
 #[derive(Debug, Clone)]
@@ -28,7 +30,8 @@ struct Setting {
 }
 
 fn setting() -> impl Strategy<Value = Setting> {
-    let topology = prop::sample::select(vec!["star", "single-rooted-tree", "dumbbell"]);
+    let topologies: Vec<&str> = topologies().iter().map(|topology| topology.name).collect();
+    let topology = prop::sample::select(topologies);
     let network = (topology, 2u32..6, 4u32..60, 1u32..20);
     let faults = (0.0..0.02f64, 0.0..0.3f64);
     let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(vec!["sack", "newreno"]));
@@ -51,11 +54,7 @@ impl Setting {
     /// Two waves of incast beside one backlogged flow.
     fn scenario(&self) -> Scenario {
         let Setting { senders, buffer, threshold, loss, mark, ack_every, handshake, .. } = self;
-        let topology = match self.topology {
-            "dumbbell" => format!("pairs = {}\nbottleneck = \"500Mbps\"", senders + 1),
-            "single-rooted-tree" => format!("hosts = {}\nracks = 2", 2 * (senders + 1)),
-            _ => format!("hosts = {}", senders + 2),
-        };
+        let topology = common::small_topology(self.topology, *senders);
         let connections = if self.persistent { "persistent" } else { "new" };
         let text = format!(
             r#"
@@ -63,10 +62,7 @@ title = "law"
 duration = "20ms"
 drain = "1000s"
 [topology]
-kind = "{}"
 {topology}
-rate = "1Gbps"
-rtt = "200us"
 [switch]
 buffer = "{buffer}pkt"
 mark_above = "{threshold}pkt"
@@ -88,10 +84,9 @@ sample_every = "1ms"
 [faults]
 loss = {loss}
 mark = {mark}
-"#,
-            self.topology
+"#
         );
-        common::scenario(&text, &[])
+        common::scenario_with_file(&text, common::EDGES)
     }
 
     fn run(&self, scheme: &str) -> Outcome {
@@ -116,7 +111,8 @@ proptest! {
                 prop_assert!(flow.fct() >= flow.ideal, "{}: {:?}", info.name, flow);
             }
             let windows = common::values(&outcome, |subject| matches!(subject, Subject::Cwnd(_)));
-            prop_assert!(windows.iter().all(|window| *window >= 1.0), "{}: {:?}", info.name, windows);
+            let floor = scheme(info.name, &[]).transport.start().floor(Bytes::new(1460));
+            prop_assert!(windows.iter().all(|window| *window >= floor), "{}: {:?}", info.name, windows);
             let alphas = common::values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
             prop_assert!(alphas.iter().all(|alpha| (0.0..=1.0).contains(alpha)));
             prop_assert_eq!(outcome.digest(), setting.run(info.name).digest());

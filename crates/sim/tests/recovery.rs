@@ -100,6 +100,11 @@ fn a_loss_halves_every_transport() {
         ("tcp-ecn", &[]),
         ("dctcp", &[]),
         ("l2dct", &[]),
+        ("d2tcp", &[]),
+        ("xdctcp", &[]),
+        ("atcp", &[]),
+        ("atcp-dctcp", &[]),
+        ("fast", &[]),
     ] {
         let outcome = long_flow(name, settings, "drop_data = [3000]");
         let windows = windows(&outcome);
@@ -110,13 +115,24 @@ fn a_loss_halves_every_transport() {
 }
 
 /// One mark on a window of 40, with alpha held at 0.5 (g = 0): TCP with ECN halves, DCTCP cuts by a
-/// quarter, L2DCT's long flow by 0.5^0.125 / 2 = 45.9 %, its short weight by 0.5^2.5 / 2 = 8.8 %.
+/// quarter, L2DCT's long flow by 0.5^0.125 / 2 = 45.9 %, its short weight by 0.5^2.5 / 2 = 8.8 %, and
+/// xDCTCP's long flow by all of alpha; CUBIC keeps 0.7.
 #[test]
 fn a_mark_cuts_by_the_law_of_the_transport() {
     let held = [("transport.g", "0"), ("transport.initial_alpha", "0.5")];
     let short = [held[0], held[1], ("transport.w_min", "2.5")];
-    let cases: [(_, &[_], _); 4] =
-        [("tcp-ecn", &[], 20.0), ("dctcp", &held, 30.0), ("l2dct", &held, 21.660), ("l2dct", &short, 36.464)];
+    let unit = [held[0], held[1], ("transport.w_high", "1")];
+    let cases: [(_, &[_], _); 9] = [
+        ("tcp-ecn", &[], 20.0),
+        ("cubic", &[("transport.ecn", "classic")], 28.0),
+        ("dctcp", &held, 30.0),
+        ("l2dct", &held, 21.660),
+        ("l2dct", &short, 36.464),
+        ("d2tcp", &held, 30.0),
+        ("xdctcp", &held, 20.0),
+        ("atcp-dctcp", &unit, 30.0),
+        ("fast", &held, 30.0),
+    ];
     for (name, settings, left) in cases {
         let outcome = long_flow(name, settings, "mark_data = [3000]");
         let least = windows(&outcome)[200..].iter().copied().fold(f64::INFINITY, f64::min);

@@ -21,6 +21,9 @@ def compare(
     metrics: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Show these metrics, separated by commas.")
     ] = None,
+    ideal: Annotated[
+        bool, typer.Option("--ideal/--no-ideal", help="Show what ideal schedulers do with the same flows.")
+    ] = True,
     out: OutDirectory = None,
     json: Json = False,
 ) -> None:
@@ -40,13 +43,15 @@ def compare(
             settings=parse_settings(set_values),
             jobs=jobs,
             out=out,
+            ideal=ideal,
             progress=progress,
         )
     for metric in chosen or []:
         comparison.require(metric)
     if out:
-        reused = sum(run.reused for run in comparison.runs)
-        print_note(f"results: {out} ({len(comparison.runs)} runs, {reused} of them from before)")
+        runs = [*comparison.runs, *comparison.ideal]
+        reused = sum(run.reused for run in runs)
+        print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")
     if json:
         print_json(comparison.document())
     else:

@@ -16,11 +16,13 @@ from shortflow.tables import named_table
 def list_names(
     kind: Annotated[
         str,
-        typer.Argument(help="schemes, transports, queues, topologies, traffic, sizes or scenarios.", metavar="KIND"),
+        typer.Argument(
+            help="schemes, ideal, transports, queues, topologies, traffic, sizes or scenarios.", metavar="KIND"
+        ),
     ],
     json: Json = False,
 ) -> None:
-    """List the schemes, transports, queues, topologies, traffic, sizes or scenarios."""
+    """List the schemes, ideal schedulers, transports, queues, topologies, traffic, sizes or scenarios."""
     registry = _core.registry()
     if kind == "scenarios":
         rows = [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]

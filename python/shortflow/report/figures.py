@@ -21,7 +21,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "
 _CDF_POINTS = 400
 _WINDOW_S = 0.2
 _LOG_FROM_RATIO = 8.0
-_FINE_DECADES = 4
+_FINE_DECADES = 6
 _SIZE_GROUPS = 10
 
 
@@ -56,7 +56,7 @@ def _completion(study: Study, flow_class: str) -> Plot:
     figure = make_subplots(1, 2, subplot_titles=["mean", "99th percentile"], horizontal_spacing=0.1)
     scale = _common_scale(study, names)
     for place, name in enumerate(names, start=1):
-        _add_estimates(figure, study, name, scale, place)
+        _add_estimates(figure, study, name, scale, column=place, may_be_log=True)
         figure.update_yaxes(title_text=f"completion time ({scale.unit})", row=1, col=place)
     versus = f" versus {study.x_name}" if study.x_name else ""
     caption = (
@@ -70,8 +70,8 @@ def _throughput(study: Study, flow_class: str) -> Plot:
     name = f"goodput_{flow_class}_bps"
     figure = make_subplots(1, 1)
     scale = _common_scale(study, [name])
-    _add_estimates(figure, study, name, scale, 1)
-    figure.update_yaxes(title_text=f"goodput ({scale.unit})", rangemode="tozero", type="linear")
+    _add_estimates(figure, study, name, scale)
+    figure.update_yaxes(title_text=f"goodput ({scale.unit})")
     versus = f" versus {study.x_name}" if study.x_name else ""
     caption = f"Payload that all {flow_class} flows together had acknowledged per second between warm-up and end."
     return Plot(f"Throughput of {flow_class} flows{versus}", f"{caption} {_bars_note(study)}", _styled(figure))
@@ -167,7 +167,9 @@ def _queue(study: Study) -> Plot | None:
     return Plot("Queue length", caption, _styled(figure))
 
 
-def _add_estimates(figure: go.Figure, study: Study, metric: str, scale: Scale, column: int) -> None:
+def _add_estimates(
+    figure: go.Figure, study: Study, metric: str, scale: Scale, *, column: int = 1, may_be_log: bool = False
+) -> None:
     """A metric of every scheme, with error bars: lines along the parameter, or bars when nothing varies."""
     largest, smallest = 0.0, float("inf")
     for scheme in study.schemes:
@@ -193,7 +195,7 @@ def _add_estimates(figure: go.Figure, study: Study, metric: str, scale: Scale, c
             trace = go.Bar(**common, marker={"color": _colour(study, scheme)})
         figure.add_trace(trace, row=1, col=column)
         largest, smallest = max([largest, *values]), min([smallest, *values])
-    if study.numeric and smallest > 0 and largest / smallest > _LOG_FROM_RATIO:
+    if may_be_log and study.numeric and smallest > 0 and largest / smallest > _LOG_FROM_RATIO:
         figure.update_yaxes(**_log_axis(smallest, largest), row=1, col=column)
     else:
         figure.update_yaxes(rangemode="tozero", row=1, col=column)

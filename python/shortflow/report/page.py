@@ -25,7 +25,7 @@ def render(studies: Sequence[Study]) -> str:
     results = [result for study in studies for point in study.points for result in point.results]
     versions = sorted({result.provenance["version"] for result in results})
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        lead=escape(_lead(results)),
+        lead=escape(_lead(studies, results)),
         contents="".join(f'<li><a href="#{escape(study.name)}">{escape(study.title)}</a></li>' for study in studies),
         studies="".join(_study(study) for study in studies),
         version=escape(", ".join(versions)),
@@ -35,8 +35,8 @@ def render(studies: Sequence[Study]) -> str:
     )
 
 
-def _lead(results: Sequence[RunResult]) -> str:
-    schemes = {result.provenance["scheme"] for result in results}
+def _lead(studies: Sequence[Study], results: Sequence[RunResult]) -> str:
+    schemes = {scheme for study in studies for scheme in study.schemes}
     flows = sum(len(result.flows) for result in results)
     simulated = sum(result.meta["end_s"] for result in results)
     return f"{len(results)} runs of {len(schemes)} schemes: {flows:,} flows in {simulated:,.1f} simulated seconds."
@@ -139,11 +139,13 @@ def _table(section: Section) -> str:
     columns = [*section.lead, *section.columns]
     head = "".join(f"<th>{escape(column.header).replace(chr(10), '<br>')}</th>" for column in columns)
     rows = []
-    for cells in zip(*(column.cells for column in columns), strict=True):
+    all_cells = list(zip(*(column.cells for column in columns), strict=True))
+    for number, cells in enumerate(all_cells):
+        style = ' class="apart"' if number >= len(all_cells) - section.apart else ""
         marked = [
             f'<td class="{"name" if i < len(section.lead) else "number"}">{escape(c)}</td>' for i, c in enumerate(cells)
         ]
-        rows.append("<tr>" + "".join(marked) + "</tr>")
+        rows.append(f"<tr{style}>" + "".join(marked) + "</tr>")
     caption = f"<caption>{escape(section.heading)}</caption>"
     return (
         f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'

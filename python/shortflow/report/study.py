@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shortflow import _core
-from shortflow.comparison import Comparison
+from shortflow.comparison import Comparison, with_distances
 from shortflow.result import Provenance, RunResult
 from shortflow.runner import summary
 
@@ -75,12 +75,18 @@ def _study(name: str, results: Sequence[RunResult]) -> Study:
 
 def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
     """The runs of a point in the order in which Shortflow lists schemes, and their comparison."""
-    rank = {entry["name"]: place for place, entry in enumerate(_core.registry()["schemes"])}
+    registry = _core.registry()
+    ideal = [entry["name"] for entry in registry["ideal"]]
+    names = [*(entry["name"] for entry in registry["schemes"]), *ideal]
+    rank = {name: place for place, name in enumerate(names)}
     ordered = sorted(
         results, key=lambda each: (rank.get(each.provenance["scheme"], len(rank)), each.provenance["seed"])
     )
     origin = results[0].provenance
-    return ordered, Comparison(origin["scenario"], origin["title"], settings, [summary(each) for each in ordered])
+    runs = with_distances([summary(each) for each in ordered])
+    of_schemes = [run for run in runs if run.scheme not in ideal]
+    of_ideal = [run for run in runs if run.scheme in ideal] if of_schemes else []
+    return ordered, Comparison(origin["scenario"], origin["title"], settings, of_schemes or runs, of_ideal)
 
 
 def _varying(origins: Sequence[Provenance]) -> dict[str, str]:

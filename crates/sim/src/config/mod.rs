@@ -1,6 +1,7 @@
 //! Typed reading of scenario files: every value comes with its key, its unit and its source, and
 //! every error names key, value, expectation and the nearest known name.
 
+pub(crate) mod csv;
 mod document;
 mod error;
 mod format;

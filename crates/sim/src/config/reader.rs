@@ -12,13 +12,15 @@ use toml::{Table, Value};
 pub struct Reader<'d> {
     document: &'d Document<'d>,
     table: Option<&'d Table>,
+    /// Where keys are looked up that the table does not have, the nearest last.
+    under: Vec<&'d Table>,
     path: String,
 }
 
 impl<'d> Reader<'d> {
     /// The keys outside any table.
     pub fn new(document: &'d Document<'d>) -> Reader<'d> {
-        Reader { document, table: document.root.as_table(), path: String::new() }
+        Reader { document, table: document.root.as_table(), under: Vec::new(), path: String::new() }
     }
 
     /// Fails on the first key that is neither one of `keys` nor one of `others`.
@@ -61,6 +63,19 @@ impl<'d> Reader<'d> {
     /// The table under `key`; an absent one reads as empty.
     pub fn table(&self, key: &str) -> Result<Reader<'d>, ConfigError> {
         self.below(key, self.get(key))
+    }
+
+    /// The table under `key`, which takes what it does not say from this one.
+    pub fn refined(&self, key: &str) -> Result<Reader<'d>, ConfigError> {
+        let mut finer = self.table(key)?;
+        finer.under = self.under.iter().copied().chain(self.table).collect();
+        Ok(finer)
+    }
+
+    /// The keys whose values are tables.
+    pub fn tables_inside(&self) -> Vec<&'d str> {
+        let table = self.table.into_iter().flatten();
+        table.filter(|(_, value)| value.is_table()).map(|(key, _)| key.as_str()).collect()
     }
 
     /// The table under `key`, if it is there.
@@ -110,7 +125,13 @@ impl<'d> Reader<'d> {
     }
 
     fn get(&self, key: &str) -> Option<&'d Value> {
-        self.table?.get(key)
+        let inherited = || self.under.iter().rev().find_map(|table| table.get(key));
+        self.table.and_then(|table| table.get(key)).or_else(inherited)
+    }
+
+    /// Whether a table that this one refines has been read for `key`.
+    fn inherits(&self, key: &str) -> bool {
+        !self.under.is_empty() && !self.table.is_some_and(|table| table.contains_key(key))
     }
 
     fn below(&self, key: &str, value: Option<&'d Value>) -> Result<Reader<'d>, ConfigError> {
@@ -120,7 +141,7 @@ impl<'d> Reader<'d> {
             Some(Value::Table(table)) => Some(table),
             Some(other) => return Err(not_a_table(&path, other)),
         };
-        Ok(Reader { document: self.document, table, path })
+        Ok(Reader { document: self.document, table, under: Vec::new(), path })
     }
 
     fn read<F: Format>(
@@ -130,8 +151,10 @@ impl<'d> Reader<'d> {
         source: Source,
         format: &F,
     ) -> Result<F::Value, ConfigError> {
+        let inherited = self.inherits(key);
         let key = self.path(key);
         match format.read(value) {
+            Some(read) if inherited => Ok(read),
             Some(read) => {
                 self.document.resolved.borrow_mut().push(Setting { key, value: shown(value), source });
                 Ok(read)

@@ -50,6 +50,12 @@ impl Stream {
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log(1.0 - self.unit()) * mean
     }
+
+    /// Normal with mean 0 and variance 1 (Box and Muller; the second number of the pair is not used).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        radius * libm::cos(std::f64::consts::TAU * self.unit())
+    }
 }
 
 #[cfg(test)]
@@ -70,5 +76,15 @@ mod tests {
         let mut stream = Seeds::new(1).stream("test", 0);
         let mean = (0..100_000).map(|_| stream.exponential(3.0)).sum::<f64>() / 1e5;
         assert!((mean - 3.0).abs() < 0.03, "{mean}");
+    }
+
+    #[test]
+    fn normal_draws_have_their_quantiles() {
+        let mut stream = Seeds::new(1).stream("test", 0);
+        let draws: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
+        for (quantile, share) in [(-1.2816, 0.1), (0.0, 0.5), (1.2816, 0.9)] {
+            let below = draws.iter().filter(|draw| **draw < quantile).count() as f64 / 1e5;
+            assert!((below - share).abs() < 0.005, "{below} below {quantile}");
+        }
     }
 }

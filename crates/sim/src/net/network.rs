@@ -6,6 +6,7 @@ use crate::queue::{Backlog, Queue, droptail::DropTail};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
+use std::collections::BTreeMap;
 
 /// Everything that happens in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +73,7 @@ impl Network {
     /// The network of `scenario` with the queues of `scheme`. Hosts have drop-tail queues.
     pub fn new(scenario: &Scenario, scheme: &Scheme, seeds: Seeds) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
-        let mut salts = seeds.stream("ecmp", 0);
-        let routes = Routes::new(graph, graph.nodes.iter().map(|_| salts.bits()).collect())?;
+        let routes = Routes::seeded(graph, seeds)?;
         let window = Window { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
@@ -82,7 +82,7 @@ impl Network {
             let faults = FaultInjector::new(&scenario.faults, exact, seeds.stream("faults", index));
             let queue = match at_host {
                 true => Queue::DropTail(DropTail::with_buffer(scenario.host.buffer)),
-                false => scheme.queue.build(&scenario.switch),
+                false => scheme.queue.build(scenario.switch_port(from, to)),
             };
             Port::new((from, to), (link.rate, link.delay), queue, faults.filter(|_| !at_host), window)
         });
@@ -90,11 +90,12 @@ impl Network {
         Ok(Network { ports: ports.collect(), routes, is_host, sent: 0, delivered: 0, hops: 0 })
     }
 
-    /// Sends a packet from `host`.
+    /// Sends a packet from `host`; how long it waits there.
     #[inline]
-    pub fn send(&mut self, events: &mut EventQueue<Event>, host: HostId, mut packet: Packet) {
+    pub fn send(&mut self, events: &mut EventQueue<Event>, host: HostId, mut packet: Packet) -> Span {
         self.sent += 1;
         self.forward(events, NodeId(host.0), &mut packet);
+        packet.waited
     }
 
     /// Moves the packet at the head of `port`'s wire on, or returns it if it has reached its host.
@@ -140,9 +141,12 @@ impl Network {
         &self.ports
     }
 
-    /// The port from one node to another.
-    pub fn port_between(&self, (from, to): (NodeId, NodeId)) -> Option<PortId> {
-        self.ports.iter().position(|port| (port.from, port.to) == (from, to)).map(PortId::from)
+    /// The ports with these ends, as (sending node, receiving node).
+    pub fn ports_between(&self, ends: &[(NodeId, NodeId)]) -> Vec<PortId> {
+        let ports = self.ports.iter().enumerate();
+        let by_ends: BTreeMap<(NodeId, NodeId), usize> =
+            ports.map(|(i, port)| ((port.from, port.to), i)).collect();
+        ends.iter().filter_map(|ends| by_ends.get(ends)).map(|port| PortId::from(*port)).collect()
     }
 
     /// The backlog of a port now.

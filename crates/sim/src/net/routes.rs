@@ -1,5 +1,6 @@
 //! Shortest-path routes with equal-cost multipath by connection.
 
+use crate::engine::Seeds;
 use crate::topology::Graph;
 use shortflow_units::{HostId, NodeId, PortId};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,62 +30,100 @@ enum NextHops {
     },
 }
 
-/// Next hops of every node towards every host. Equal sets of next hops are stored once per node.
+/// Where a host hangs.
+#[derive(Debug, Clone, Copy)]
+struct Access {
+    switch: NodeId,
+    rack: u32,
+    /// The port of the host.
+    up: PortId,
+    /// The port of the switch.
+    down: PortId,
+}
+
+/// Next hops towards every host. Hosts of a rack share their routes up to its switch, so switches
+/// have next hops by rack; equal sets of next hops are stored once per switch.
 #[derive(Debug, Clone)]
 pub struct Routes {
-    hosts: usize,
+    access: Vec<Access>,
+    racks: usize,
     sets: Vec<NextHops>,
+    /// By switch, then by rack.
     set_of: Vec<u32>,
     hops: Vec<PortId>,
     salts: Vec<u64>,
 }
 
 impl Routes {
+    /// Routes over `graph` with the salts of a run.
+    pub fn seeded(graph: &Graph, seeds: Seeds) -> Result<Routes, RouteError> {
+        let mut salts = seeds.stream("ecmp", 0);
+        Routes::new(graph, graph.nodes.iter().map(|_| salts.bits()).collect())
+    }
+
     /// Routes over `graph`, whose link i is ports 2i (a to b) and 2i + 1 (b to a). `salts` has one
     /// random number a node, so that switches spread flows independently.
     pub fn new(graph: &Graph, salts: Vec<u64>) -> Result<Routes, RouteError> {
-        let neighbours = neighbours(graph);
-        let hosts = graph.hosts();
+        let access = access(graph)?;
+        let (racks, hosts) = (graph.racks(), graph.hosts());
+        let switches = graph.nodes.len() - hosts;
         let mut routes = Routes {
-            hosts,
+            access,
+            racks,
             sets: vec![NextHops::None],
-            set_of: vec![0; graph.nodes.len() * hosts],
+            set_of: vec![0; switches * racks],
             hops: vec![],
             salts,
         };
-        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); graph.nodes.len()];
-        for host in 0..hosts {
-            let distance = distances(&neighbours, graph, host);
-            for (node, known) in known.iter_mut().enumerate().filter(|(node, _)| *node != host) {
-                let nearer = |next: &(usize, PortId)| {
-                    distance[next.0].is_some_and(|far| Some(far + 1) == distance[node])
-                };
-                let ports: Vec<PortId> = neighbours[node].iter().filter(|n| nearer(n)).map(|n| n.1).collect();
-                if ports.is_empty() && graph.nodes[node].is_host {
-                    let name = |index: usize| graph.name(NodeId::from(index)).to_owned();
-                    return Err(RouteError::Unreachable { from: name(node), to: name(host) });
-                }
-                let set = *known.entry(ports).or_insert_with_key(|ports| {
-                    let first = routes.hops.len() as u32;
-                    routes.sets.push(match ports[..] {
-                        [] => NextHops::None,
-                        [port] => NextHops::One(port),
-                        _ => NextHops::Many { first, count: ports.len() as u32 },
-                    });
-                    routes.hops.extend(ports);
-                    routes.sets.len() as u32 - 1
-                });
-                routes.set_of[node * hosts + host] = set;
+        let neighbours = neighbours(graph);
+        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); switches];
+        for (rack, switch) in rack_switches(&routes.access, racks) {
+            let distance = distances(&neighbours, switch);
+            routes.check_reach(graph, rack, &distance)?;
+            for (from, known) in known.iter_mut().enumerate().filter(|(from, _)| distance[*from] != FAR) {
+                let nearer = |next: &&(usize, PortId)| distance[next.0] + 1 == distance[from];
+                let ports: Vec<PortId> = neighbours[from].iter().filter(nearer).map(|next| next.1).collect();
+                routes.set_of[from * racks + rack] =
+                    *known.entry(ports).or_insert_with_key(|ports| routes.add_set(ports));
             }
         }
         Ok(routes)
+    }
+
+    fn add_set(&mut self, ports: &[PortId]) -> u32 {
+        let first = self.hops.len() as u32;
+        let set = match *ports {
+            [] => return 0,
+            [port] => NextHops::One(port),
+            _ => NextHops::Many { first, count: ports.len() as u32 },
+        };
+        if ports.len() > 1 {
+            self.hops.extend(ports);
+        }
+        self.sets.push(set);
+        self.sets.len() as u32 - 1
+    }
+
+    /// Every host reaches the hosts of `rack`.
+    fn check_reach(&self, graph: &Graph, rack: usize, distance: &[u32]) -> Result<(), RouteError> {
+        let stranded = |access: &Access| distance[access.switch.index() - self.access.len()] == FAR;
+        let Some(from) = self.access.iter().position(stranded) else { return Ok(()) };
+        let to = self.access.iter().position(|access| access.rack as usize == rack).unwrap_or(0);
+        Err(unreachable(graph, from, to))
     }
 
     /// The port on which `node` sends packets of connection `ordinal` towards `to`; `None` at `to`
     /// itself.
     #[inline]
     pub fn next(&self, node: NodeId, to: HostId, ordinal: u32) -> Option<PortId> {
-        match self.sets[self.set_of[node.index() * self.hosts + to.index()] as usize] {
+        let end = &self.access[to.index()];
+        if node == end.switch {
+            return Some(end.down);
+        }
+        let Some(switch) = node.index().checked_sub(self.access.len()) else {
+            return (node.0 != to.0).then(|| self.access[node.index()].up);
+        };
+        match self.sets[self.set_of[switch * self.racks + end.rack as usize] as usize] {
             NextHops::None => None,
             NextHops::One(port) => Some(port),
             NextHops::Many { first, count } => {
@@ -96,28 +135,64 @@ impl Routes {
     }
 }
 
-fn neighbours(graph: &Graph) -> Vec<Vec<(usize, PortId)>> {
-    let mut neighbours = vec![Vec::new(); graph.nodes.len()];
+fn unreachable(graph: &Graph, from: usize, to: usize) -> RouteError {
+    let name = |host: usize| graph.name(NodeId::from(host)).to_owned();
+    RouteError::Unreachable { from: name(from), to: name(to) }
+}
+
+/// The links of hosts. One without a link to a switch reaches nobody.
+fn access(graph: &Graph) -> Result<Vec<Access>, RouteError> {
+    let mut found = vec![None; graph.hosts()];
     for (i, link) in graph.links.iter().enumerate() {
-        neighbours[link.a.index()].push((link.b.index(), PortId::from(2 * i)));
-        neighbours[link.b.index()].push((link.a.index(), PortId::from(2 * i + 1)));
+        for (host, switch, up) in [(link.a, link.b, 2 * i), (link.b, link.a, 2 * i + 1)] {
+            if graph.is_host(host) && !graph.is_host(switch) {
+                let rack = graph.rack(HostId(host.0));
+                let (up, down) = (PortId::from(up), PortId::from(up ^ 1));
+                found[host.index()] = Some(Access { switch, rack, up, down });
+            }
+        }
+    }
+    let stranded = found.iter().position(Option::is_none);
+    match stranded {
+        Some(host) => Err(unreachable(graph, host, usize::from(host == 0))),
+        None => Ok(found.into_iter().flatten().collect()),
+    }
+}
+
+/// For each rack its switch, counted among switches.
+fn rack_switches(access: &[Access], racks: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+    let mut switches = vec![0; racks];
+    access.iter().for_each(|host| switches[host.rack as usize] = host.switch.index() - access.len());
+    switches.into_iter().enumerate()
+}
+
+/// For each switch the switches next to it, all counted among switches, and the ports to them.
+fn neighbours(graph: &Graph) -> Vec<Vec<(usize, PortId)>> {
+    let hosts = graph.hosts();
+    let mut neighbours = vec![Vec::new(); graph.nodes.len() - hosts];
+    for (i, link) in graph.links.iter().enumerate() {
+        if !graph.is_host(link.a) && !graph.is_host(link.b) {
+            let (a, b) = (link.a.index() - hosts, link.b.index() - hosts);
+            neighbours[a].push((b, PortId::from(2 * i)));
+            neighbours[b].push((a, PortId::from(2 * i + 1)));
+        }
     }
     neighbours
 }
 
-/// Hops from every node to `host`; hosts do not forward.
-fn distances(neighbours: &[Vec<(usize, PortId)>], graph: &Graph, host: usize) -> Vec<Option<u32>> {
-    let mut distance = vec![None; neighbours.len()];
-    distance[host] = Some(0);
-    let mut frontier = VecDeque::from([(host, 0u32)]);
-    while let Some((node, far)) = frontier.pop_front() {
-        if node != host && graph.nodes[node].is_host {
-            continue;
-        }
-        for &(next, _) in &neighbours[node] {
-            if distance[next].is_none() {
-                distance[next] = Some(far + 1);
-                frontier.push_back((next, far + 1));
+/// The distance of a switch that cannot be reached.
+const FAR: u32 = u32::MAX;
+
+/// Hops from every switch to the switch `to`; hosts do not forward.
+fn distances(neighbours: &[Vec<(usize, PortId)>], to: usize) -> Vec<u32> {
+    let mut distance = vec![FAR; neighbours.len()];
+    distance[to] = 0;
+    let mut frontier = VecDeque::from([to]);
+    while let Some(switch) = frontier.pop_front() {
+        for &(next, _) in &neighbours[switch] {
+            if distance[next] == FAR {
+                distance[next] = distance[switch] + 1;
+                frontier.push_back(next);
             }
         }
     }
@@ -134,23 +209,20 @@ fn mix(mut x: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Link, Node};
     use shortflow_units::{Rate, Span};
 
     /// h0 and h1 behind two switches that are joined by `spines` parallel two-hop paths.
     fn leaf_spine(spines: usize) -> Graph {
-        let node = |name: String, is_host| Node { name, is_host };
-        let mut nodes = vec![node("h0".into(), true), node("h1".into(), true)];
-        nodes.extend((0..2 + spines).map(|i| node(format!("s{i}"), false)));
-        let link = |a: usize, b: usize| Link {
-            a: NodeId::from(a),
-            b: NodeId::from(b),
-            rate: Rate::new(1_000_000_000).unwrap(),
-            delay: Span::from_micros(1),
-        };
-        let mut links = vec![link(0, 2), link(1, 3)];
-        links.extend((0..spines).flat_map(|i| [link(2, 4 + i), link(4 + i, 3)]));
-        Graph { nodes, links }
+        let (rate, delay) = (Rate::new(1_000_000_000).unwrap(), Span::from_micros(1));
+        let mut graph = Graph::new(2, 2 + spines);
+        let mut link = |a: usize, b: usize| graph.connect(NodeId::from(a), NodeId::from(b), rate, delay);
+        link(0, 2);
+        link(1, 3);
+        (0..spines).for_each(|i| {
+            link(2, 4 + i);
+            link(4 + i, 3);
+        });
+        graph
     }
 
     #[test]
@@ -177,5 +249,7 @@ mod tests {
     fn a_split_network_is_an_error_with_names() {
         let error = Routes::new(&leaf_spine(0), vec![0; 4]).unwrap_err();
         assert_eq!(error.to_string(), "there is no path from h1 to h0");
+        let error = Routes::new(&Graph::new(2, 1), vec![0; 3]).unwrap_err();
+        assert_eq!(error.to_string(), "there is no path from h0 to h1");
     }
 }

@@ -1,6 +1,6 @@
 //! What no key can know alone.
 
-use super::{HostSpec, Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
+use super::{Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
 use crate::traffic::Context;
@@ -27,16 +27,9 @@ pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), Co
     }
 }
 
-/// Every buffer holds a packet, and the switch can mark before it drops.
-pub(super) fn buffers(
-    top: &Reader,
-    switch: &SwitchSpec,
-    host: &HostSpec,
-    tcp: &TcpSpec,
-) -> Result<(), ConfigError> {
-    let packet = tcp.mss + tcp.header;
-    holds_a_packet(&top.table("switch")?, switch.buffer, packet)?;
-    holds_a_packet(&top.table("host")?, host.buffer, packet)?;
+/// The buffer holds a packet, and the switch can mark before it drops.
+pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -> Result<(), ConfigError> {
+    holds_a_packet(reader, switch.buffer, packet)?;
     let marks_too_late = match (switch.mark_above, switch.buffer) {
         (Occupancy::Packets(k), Occupancy::Packets(buffer)) => k >= buffer,
         (Occupancy::Bytes(k), Occupancy::Bytes(buffer)) => k >= buffer,
@@ -46,13 +39,16 @@ pub(super) fn buffers(
         return Ok(());
     }
     let reason = format!(
-        "{} is not below switch.buffer = {}, so nothing would be marked",
-        switch.mark_above, switch.buffer
+        "{} is not below {} = {}, so nothing would be marked",
+        switch.mark_above,
+        reader.path("buffer"),
+        switch.buffer
     );
-    Err(top.table("switch")?.impossible("mark_above", reason))
+    Err(reader.impossible("mark_above", reason))
 }
 
-fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
+/// The buffer of the ports that `reader` is about holds a packet.
+pub(super) fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
     let too_small = match buffer {
         Occupancy::Packets(packets) => packets == 0,
         Occupancy::Bytes(bytes) => bytes < packet,
@@ -107,9 +103,10 @@ pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, Con
             ports
         }
         Some(names) if names.is_empty() => return Err(reader.impossible("ports", "[] names no port")),
-        Some(names) => {
-            names.iter().map(|name| port(name, context.graph, reader)).collect::<Result<_, _>>()?
-        }
+        Some(names) => names
+            .iter()
+            .map(|name| find_port(name, "ports", context.graph, reader))
+            .collect::<Result<_, _>>()?,
     };
     Ok(Measure { ports, sample_every: keys.sample_every })
 }
@@ -137,23 +134,29 @@ fn ports_text(ports: &[(NodeId, NodeId)], graph: &Graph) -> String {
     }
 }
 
-fn port(name: &str, graph: &Graph, reader: &Reader) -> Result<(NodeId, NodeId), ConfigError> {
+/// The port called `name` that `key` asks for, as (sending node, receiving node).
+pub(crate) fn find_port(
+    name: &str,
+    key: &str,
+    graph: &Graph,
+    reader: &Reader,
+) -> Result<(NodeId, NodeId), ConfigError> {
     let ends = name.split_once("->").map(|(from, to)| (from.trim(), to.trim()));
-    let (from, to) = ends.ok_or_else(|| reader.bad("ports", "a list of ports such as [\"s0->h22\"]"))?;
+    let (from, to) =
+        ends.ok_or_else(|| reader.impossible(key, format!("{name:?} is not a port such as \"s0->h22\"")))?;
     let node = |name: &str| {
         graph.node_named(name).ok_or_else(|| {
             let names: Vec<&str> = graph.nodes.iter().map(|node| node.name.as_str()).collect();
-            let hint = if names.len() > 30 {
-                "hosts are h0, h1, …, switches s0, …".to_owned()
-            } else {
-                hint(name, &names)
+            let hint = match names.len() {
+                0..=30 => hint(name, &names),
+                _ => format!("names go from {} to {}", names[0], names[names.len() - 1]),
             };
-            reader.impossible("ports", format!("there is no node {name:?}; {hint}"))
+            reader.impossible(key, format!("there is no node {name:?}; {hint}"))
         })
     };
     let port = (node(from)?, node(to)?);
     if graph.linked(port.0, port.1) {
         return Ok(port);
     }
-    Err(reader.impossible("ports", format!("no link leads from {from} to {to}")))
+    Err(reader.impossible(key, format!("no link leads from {from} to {to}")))
 }

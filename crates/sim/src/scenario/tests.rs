@@ -155,7 +155,8 @@ fn missing_keys_say_what_is_expected() {
     assert!(missing("duration = \"1s\"").starts_with("duration: missing; expected a time such as \"300us\""));
     assert_eq!(
         missing("kind = \"star\""),
-        "topology.kind: missing; expected one of star, single-rooted-tree, dumbbell"
+        "topology.kind: missing; expected one of star, single-rooted-tree, dumbbell, chain, parking-lot, \
+         two-tier-tree, leaf-spine, fat-tree, explicit"
     );
     assert_eq!(missing("hosts = 3"), "topology.hosts: missing; expected a whole number from 2 to 100000");
     assert!(
@@ -243,7 +244,10 @@ fn hosts_that_do_not_exist_are_named() {
         "traffic.1.from: there is no host 3; the topology has hosts 0 to 2"
     );
     assert_eq!(error("traffic.1.from", "0-2"), "traffic.1.from: host 2 would send to itself");
-    assert_eq!(error("traffic.1.to", "0-1"), "traffic.1.to: 2 hosts given; this traffic has one receiver");
+    assert_eq!(
+        error("traffic.1.to", "0-1"),
+        "traffic.1.to: 2 hosts given; expected one, or one for each of 3 senders"
+    );
     assert!(
         error("traffic.1.from", "h1")
             .starts_with("traffic.1.from: \"h1\" is not hosts: \"all\", a number such as 3")
@@ -258,7 +262,7 @@ fn ports_that_do_not_exist_are_named() {
     );
     assert_eq!(error("measure.ports", "[\"h0->h1\"]"), "measure.ports: no link leads from h0 to h1");
     assert_eq!(error("measure.ports", "[]"), "measure.ports: [] names no port");
-    assert!(error("measure.ports", "[\"s0\"]").ends_with("is not a list of ports such as [\"s0->h22\"]"));
+    assert!(error("measure.ports", "[\"s0\"]").ends_with("\"s0\" is not a port such as \"s0->h22\""));
 }
 
 #[test]
@@ -288,6 +292,52 @@ fn racks_need_hosts_and_uplinks_need_racks() {
         tree("topology.uplink_rate", "10Gbps"),
         "topology.uplink_rate: there are no uplinks with racks = 1"
     );
+}
+
+/// A tree of two racks, with `settings` of its switches.
+fn tree(settings: &[(&str, &str)]) -> Result<Scenario, String> {
+    let racks = [("topology.kind", "single-rooted-tree"), ("topology.hosts", "4"), ("topology.racks", "2")];
+    long(&[&racks[..], settings].concat())
+}
+
+#[test]
+fn tiers_of_switches_and_their_ports_upwards_have_their_own_buffers() {
+    let scenario = tree(&[
+        ("switch.tor.buffer", "100KB"),
+        ("switch.tor.mark_above", "30KB"),
+        ("switch.tor.up.mark_above", "90KB"),
+        ("switch.root.mark_above", "65pkt"),
+    ])
+    .unwrap();
+    let port = |from: &str, to: &str| {
+        let [from, to] = [from, to].map(|name| scenario.graph.node_named(name).unwrap());
+        let spec = scenario.switch_port(from, to);
+        (spec.buffer.to_string(), spec.mark_above.to_string())
+    };
+    assert_eq!(port("tor0", "h0"), ("100KB".to_owned(), "30KB".to_owned()));
+    assert_eq!(port("tor1", "root0"), ("100KB".to_owned(), "90KB".to_owned()));
+    assert_eq!(port("root0", "tor1"), ("250pkt".to_owned(), "65pkt".to_owned()));
+    assert_eq!(setting(&scenario, "switch.tor.up.mark_above"), ("90KB", &Source::Set));
+    let switch = scenario.resolved.iter().filter(|setting| setting.key.starts_with("switch."));
+    assert_eq!(switch.count(), 6, "what a tier takes over is not listed again");
+}
+
+#[test]
+fn tables_of_switches_name_tiers_and_make_sense_there() {
+    let wrong = |key: &str, value: &str| tree(&[(key, value)]).unwrap_err();
+    assert_eq!(wrong("switch.torr.buffer", "9pkt"), "switch.torr: unknown tier; did you mean \"tor\"?");
+    assert_eq!(wrong("switch.tor.bufer", "9pkt"), "switch.tor.bufer: unknown key; did you mean \"buffer\"?");
+    assert_eq!(
+        wrong("switch.tor.up.k", "9pkt"),
+        "switch.tor.up.k: unknown key; did you mean \"mark_above\"?"
+    );
+    assert!(wrong("switch.tor.buffer", "9").starts_with("switch.tor.buffer: 9 is not a queue size"));
+    assert!(wrong("switch.root.buffer", "0pkt").starts_with("switch.root.buffer: 0pkt cannot hold a packet"));
+    assert_eq!(
+        wrong("switch.tor.up.buffer", "20pkt"),
+        "switch.tor.up.mark_above: 20pkt is not below switch.tor.up.buffer = 20pkt, so nothing would be marked"
+    );
+    assert_eq!(error("switch.tor.buffer", "9pkt"), "switch.tor: unknown tier; this topology has no tiers");
 }
 
 #[test]

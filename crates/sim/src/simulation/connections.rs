@@ -43,8 +43,17 @@ impl LazyTimer {
     }
 }
 
+/// Data packets that a sender sent, since someone last asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Left {
+    /// How many.
+    pub packets: u64,
+    /// Their time in the queue of the host.
+    pub waited: Span,
+}
+
 /// Both ends of a connection.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Connection {
     /// Its number; connections are numbered in order of their first flow.
     pub ordinal: u32,
@@ -54,6 +63,10 @@ pub struct Connection {
     pub destination: HostId,
     /// Stays open when idle.
     pub persistent: bool,
+    /// Carries flows of applications, which want to know when they arrive.
+    pub awaited: bool,
+    /// Data packets that left, and their time in the queue of the sender's host.
+    pub left: Left,
     /// Sending end.
     pub sender: Sender,
     /// Receiving end.
@@ -65,7 +78,7 @@ pub struct Connection {
 }
 
 /// All connections.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Connections {
     slots: Vec<Connection>,
     free: Vec<ConnId>,
@@ -101,6 +114,8 @@ impl Connections {
             source,
             destination,
             persistent,
+            awaited: false,
+            left: Left::default(),
             sender: Sender::new(identity(destination), transport, tcp, initial_rto),
             receiver: Receiver::new(
                 identity(source),

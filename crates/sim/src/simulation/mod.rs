@@ -1,6 +1,7 @@
 //! A run: scenario × scheme × seed → outcome.
 
 mod connections;
+mod sources;
 mod world;
 
 use crate::net::RouteError;
@@ -35,6 +36,9 @@ pub enum RunError {
     /// Hosts without a path between them.
     #[error("topology: {0}")]
     Route(#[from] RouteError),
+    /// Ideal schedulers serve flows that are known beforehand; this traffic entry, from 1, waits for answers.
+    #[error("traffic.{0}: it waits for answers, and ideal schedulers need flows that are known beforehand")]
+    ClosedLoop(usize),
     /// The observer stopped it.
     #[error("the run was cancelled")]
     Cancelled,

@@ -1,6 +1,7 @@
 //! Everything that changes during a run, and the loop that changes it.
 
-use super::connections::{Connections, Fired};
+use super::connections::{Connections, Fired, Left};
+use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError};
 use crate::engine::{EventQueue, Seeds};
 use crate::net::{Event, Kind, Network, Packet};
@@ -10,18 +11,13 @@ use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use crate::tcp::{Egress, Flow, Message};
 use crate::theory::fct::ideal_fct;
-use crate::traffic::{Arrival, Arrivals, ConnectionUse};
+use crate::traffic::{Arrival, ConnectionUse};
 use shortflow_cc::Role;
-use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate, Span};
+use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate};
 use std::collections::BTreeMap;
 
 /// Events between two looks at the observer.
 const TICK: u64 = 8192;
-
-struct Source {
-    arrivals: Box<dyn Arrivals>,
-    next: Option<Arrival>,
-}
 
 pub(super) struct World<'a> {
     scenario: &'a Scenario,
@@ -30,14 +26,14 @@ pub(super) struct World<'a> {
     network: Network,
     connections: Connections,
     persistent: BTreeMap<(usize, HostId, HostId, u32), ConnId>,
-    sources: Vec<Source>,
+    sources: Sources,
     flows: Vec<FlowRow>,
     backlogged: Vec<(ConnId, FlowId)>,
     measured: Vec<PortId>,
     samples: Vec<Sample>,
     meter: ClassMeter,
     handled: u64,
-    /// Finite flows that are not done.
+    /// Finite flows that are not done, those included that applications have planned.
     pending: u64,
     measure_end: Instant,
     measuring_over: bool,
@@ -48,12 +44,17 @@ struct Outbox<'a> {
     network: &'a mut Network,
     events: &'a mut EventQueue<Event>,
     host: HostId,
+    left: &'a mut Left,
 }
 
 impl Egress for Outbox<'_> {
     #[inline]
     fn send(&mut self, packet: Packet) {
-        self.network.send(self.events, self.host, packet);
+        let waits = self.network.send(self.events, self.host, packet);
+        if packet.kind == Kind::Data {
+            self.left.packets += 1;
+            self.left.waited += waits;
+        }
     }
 }
 
@@ -61,13 +62,10 @@ impl<'a> World<'a> {
     pub(super) fn new(scenario: &'a Scenario, scheme: &'a Scheme, seed: u64) -> Result<Self, RunError> {
         let seeds = Seeds::new(seed);
         let network = Network::new(scenario, scheme, seeds)?;
-        let sources = scenario.traffic.iter().enumerate();
-        let sources =
-            sources.map(|(index, traffic)| Source { arrivals: traffic.start(seeds, index), next: None });
         let mut world = World {
-            measured: scenario.measure.ports.iter().filter_map(|&ends| network.port_between(ends)).collect(),
+            measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
-            sources: sources.collect(),
+            sources: Sources::new(scenario, seeds),
             scenario,
             scheme,
             events: EventQueue::new(),
@@ -87,9 +85,9 @@ impl<'a> World<'a> {
         if scenario.measure.sample_every.is_some() {
             world.events.schedule(Instant::ZERO, Event::Sample);
         }
-        for index in 0..world.sources.len() {
-            world.schedule_next_flow(index);
-        }
+        let (known, planned) = world.sources.begin();
+        world.schedule_flows(&known);
+        world.plan_flows(&planned);
         Ok(world)
     }
 
@@ -141,15 +139,21 @@ impl<'a> World<'a> {
         let (network, events) = (&mut self.network, &mut self.events);
         match packet.kind {
             Kind::Data => {
-                let mut out = Outbox { network, events, host: connection.destination };
+                let left = &mut connection.left;
+                let mut out = Outbox { network, events, host: connection.destination, left };
                 connection.receiver.on_data(now, packet, tcp, &mut out);
                 if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
                     self.events.schedule(at, Event::DelayedAck(packet.conn));
                 }
+                if connection.awaited {
+                    let starts = self.sources.delivered(now, packet.ordinal, connection.receiver.received());
+                    self.plan_flows(&starts);
+                }
             }
             Kind::Ack => {
                 let before = connection.sender.snd_una();
-                let mut out = Outbox { network, events, host: connection.source };
+                let left = &mut connection.left;
+                let mut out = Outbox { network, events, host: connection.source, left };
                 connection.sender.on_ack(now, packet, tcp, &mut out);
                 let acked = connection.sender.snd_una() - before;
                 if let Some(class) = connection.sender.class() {
@@ -158,11 +162,13 @@ impl<'a> World<'a> {
                 self.settle(packet.conn);
             }
             Kind::Syn => {
-                let mut out = Outbox { network, events, host: connection.destination };
+                let left = &mut connection.left;
+                let mut out = Outbox { network, events, host: connection.destination, left };
                 connection.receiver.on_syn(tcp, &mut out);
             }
             Kind::SynAck => {
-                let mut out = Outbox { network, events, host: connection.source };
+                let left = &mut connection.left;
+                let mut out = Outbox { network, events, host: connection.source, left };
                 connection.sender.on_syn_ack(now, tcp, &mut out);
                 self.settle(packet.conn);
             }
@@ -200,6 +206,8 @@ impl<'a> World<'a> {
         row.marks = seen.marks;
         row.packets = seen.packets;
         row.waited = seen.waited;
+        let left = std::mem::take(&mut connection.left);
+        (row.left, row.waited_at_host) = (left.packets, left.waited);
         row.acked = Bytes::new(message.acked(snd_una));
         row.acked_in_window = message.acked_in_window(snd_una);
     }
@@ -211,8 +219,9 @@ impl<'a> World<'a> {
             return;
         }
         if connection.retransmit.fire(now, connection.sender.timer()) == Fired::Due {
-            let mut out =
-                Outbox { network: &mut self.network, events: &mut self.events, host: connection.source };
+            let left = &mut connection.left;
+            let (network, events) = (&mut self.network, &mut self.events);
+            let mut out = Outbox { network, events, host: connection.source, left };
             connection.sender.on_timeout(now, &self.scenario.tcp, &mut out);
         }
         self.settle(conn);
@@ -225,8 +234,9 @@ impl<'a> World<'a> {
             return;
         }
         if connection.delayed_ack.fire(now, connection.receiver.timer()) == Fired::Due {
-            let mut out =
-                Outbox { network: &mut self.network, events: &mut self.events, host: connection.destination };
+            let left = &mut connection.left;
+            let (network, events) = (&mut self.network, &mut self.events);
+            let mut out = Outbox { network, events, host: connection.destination, left };
             connection.receiver.on_timer(&self.scenario.tcp, &mut out);
         }
         if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
@@ -234,21 +244,28 @@ impl<'a> World<'a> {
         }
     }
 
-    fn schedule_next_flow(&mut self, index: usize) {
-        let source = &mut self.sources[index];
-        source.next = source.arrivals.next().filter(|arrival| arrival.at < self.measure_end);
-        if let Some(arrival) = &source.next {
-            self.events.schedule(arrival.at, Event::FlowStart(index as u32));
+    fn schedule_flows(&mut self, starts: &[FlowStart]) {
+        for &(at, source) in starts {
+            self.events.schedule(at, Event::FlowStart(source as u32));
         }
     }
 
+    /// Schedules flows of applications: the run does not end before them.
+    fn plan_flows(&mut self, starts: &[FlowStart]) {
+        self.pending += starts.len() as u64;
+        self.schedule_flows(starts);
+    }
+
     fn start_flow(&mut self, index: usize) {
-        if let Some(arrival) = self.sources[index].next.take() {
-            let conn = self.connection_for(index, &arrival);
-            self.push_message(conn, &arrival);
+        if let Some(start) = self.sources.take(index) {
+            let conn = self.connection_for(index, &start.arrival);
+            self.push_message(conn, &start);
             self.settle(conn);
         }
-        self.schedule_next_flow(index);
+        let next = self.sources.advance(index);
+        if let Some(at) = next {
+            self.events.schedule(at, Event::FlowStart(index as u32));
+        }
     }
 
     fn connection_for(&mut self, index: usize, arrival: &Arrival) -> ConnId {
@@ -273,7 +290,8 @@ impl<'a> World<'a> {
         conn
     }
 
-    fn push_message(&mut self, conn: ConnId, arrival: &Arrival) {
+    fn push_message(&mut self, conn: ConnId, start: &Start) {
+        let Start { arrival, reply } = start;
         let now = self.events.now();
         let tcp = &self.scenario.tcp;
         let flow = FlowId::from(self.flows.len());
@@ -283,29 +301,20 @@ impl<'a> World<'a> {
         let class = arrival.class;
         let role = Role::of_class(&self.scenario.classes[class.index()]);
         let deadline = arrival.deadline.map(|allowed| now + allowed);
-        connection.sender.push(Flow { flow, class, role, deadline }, arrival.size);
-        let mut out = Outbox { network: &mut self.network, events: &mut self.events, host: arrival.source };
+        let end = connection.sender.push(Flow { flow, class, role, deadline }, arrival.size);
+        if let Some(reply) = reply {
+            connection.awaited = true;
+            self.sources.expect(connection.ordinal, end, *reply);
+        }
+        let (network, events, left) = (&mut self.network, &mut self.events, &mut connection.left);
+        let mut out = Outbox { network, events, host: arrival.source, left };
         connection.sender.start(now, tcp, &mut out);
-        self.flows.push(FlowRow {
-            source: arrival.source,
-            destination: arrival.destination,
-            class: arrival.class,
-            size: arrival.size,
-            start: now,
-            finish: None,
-            ideal: (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path)),
-            deadline: arrival.deadline,
-            retransmits: 0,
-            timeouts: 0,
-            marks: 0,
-            packets: 0,
-            waited: Span::ZERO,
-            acked: Bytes::ZERO,
-            acked_in_window: Bytes::ZERO,
-        });
+        let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path));
+        let task = reply.as_ref().map(|reply| reply.task);
+        self.flows.push(FlowRow { task, ..FlowRow::new(arrival, ideal) });
         if backlogged {
             self.backlogged.push((conn, flow));
-        } else {
+        } else if reply.is_none() {
             self.pending += 1;
         }
     }
@@ -354,7 +363,8 @@ impl<'a> World<'a> {
             connections_peak: self.connections.peak(),
         };
         let ports = self.network.ports().iter().map(|port| port_row(port, length)).collect();
-        Outcome { flows: self.flows, samples: self.samples, ports, counters, end: self.events.now() }
+        let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
+        Outcome { flows, tasks, samples, ports, counters, end: self.events.now() }
     }
 
     fn record_unfinished(&mut self) {

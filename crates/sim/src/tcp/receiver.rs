@@ -65,6 +65,12 @@ impl Receiver {
         self.ack_deadline
     }
 
+    /// All bytes below this have arrived.
+    #[inline]
+    pub fn received(&self) -> u64 {
+        self.rcv_nxt
+    }
+
     /// What has been seen since the last call.
     pub fn take_seen(&mut self) -> Seen {
         std::mem::take(&mut self.seen)

@@ -66,7 +66,7 @@ pub(super) enum Phase {
 }
 
 /// The sending end of a connection.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Sender {
     pub(super) identity: Identity,
     pub(super) window: Window,
@@ -119,11 +119,13 @@ impl Sender {
         }
     }
 
-    /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends.
-    pub fn push(&mut self, flow: Flow, size: Bytes) {
+    /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends; where it ends in
+    /// the stream.
+    pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
         let start = self.stream_end;
         self.stream_end = start.saturating_add(size.get());
         self.messages.push_back(Message::new(flow, start..self.stream_end));
+        self.stream_end
     }
 
     /// The next message that has been acknowledged whole.
@@ -306,7 +308,7 @@ impl Sender {
         match self.recovery {
             Recovery::Sack => true,
             Recovery::NewReno => {
-                let restart = self.inflation.on_partial(acked, tcp.mss.get());
+                let restart = self.inflation.on_partial(acked, self.segment_size(u64::MAX, tcp));
                 self.retransmit_first(now, tcp, out);
                 restart
             }
@@ -316,7 +318,7 @@ impl Sender {
     fn on_duplicate(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         match self.phase {
             Phase::Recovery if self.recovery == Recovery::NewReno => {
-                self.inflation.on_duplicate(tcp.mss.get());
+                self.inflation.on_duplicate(self.segment_size(u64::MAX, tcp));
             }
             Phase::Recovery | Phase::Loss | Phase::Connecting => {}
             Phase::Open => {
@@ -349,7 +351,7 @@ impl Sender {
         self.recover = Some(self.snd_max);
         self.cut_once.on_cut(self.snd_max);
         self.inflation = match self.recovery {
-            Recovery::NewReno => Inflation::enter(tcp.mss.get()),
+            Recovery::NewReno => Inflation::enter(self.segment_size(u64::MAX, tcp)),
             Recovery::Sack => Inflation::default(),
         };
         let end = self.retransmit_first(now, tcp, out);

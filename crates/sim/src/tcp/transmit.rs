@@ -6,7 +6,7 @@ use super::sender::{Phase, Sender};
 use crate::net::{EcnField, Kind, Packet};
 use crate::scenario::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
-use shortflow_units::Instant;
+use shortflow_units::{Bytes, Instant};
 
 impl Sender {
     /// Sends as much as the window allows.
@@ -20,8 +20,9 @@ impl Sender {
             if self.snd_nxt < self.snd_max {
                 self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
             }
-            let Some(end) = self.segment_end(self.snd_nxt, tcp) else { return };
-            if self.outstanding() + (end - self.snd_nxt) > allowed {
+            let room = allowed.saturating_sub(self.outstanding());
+            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return };
+            if end - self.snd_nxt > room {
                 return;
             }
             self.send_segment(self.snd_nxt, end, now, tcp, out);
@@ -33,17 +34,23 @@ impl Sender {
     fn transmit_by_pipe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         let mss = tcp.mss.get();
         let allowed = self.window_bytes(tcp);
-        while self.scoreboard.pipe(self.snd_una, self.snd_max, mss) + mss <= allowed {
-            let new_data = self.segment_end(self.snd_max, tcp);
+        loop {
+            let room = allowed.saturating_sub(self.scoreboard.pipe(self.snd_una, self.snd_max, mss));
+            let segment = self.segment_size(room, tcp);
+            if segment > room {
+                return;
+            }
+            let new_data = self.segment_end(self.snd_max, room, tcp);
             let Some(choice) =
                 self.scoreboard.next_segment(self.snd_una, self.snd_max, mss, new_data.is_some())
             else {
                 return;
             };
             let (start, end) = match (choice, new_data) {
-                (Choice::Hole(start, end) | Choice::Rescue(start, end), _) => {
-                    let Some(segment) = self.segment_end(start, tcp) else { return };
-                    (start, end.min(segment))
+                (Choice::Hole(start, end), _) => (start, self.resend_end(start, end, room, tcp)),
+                (Choice::Rescue(start, end), _) => {
+                    let start = start.max(end.saturating_sub(segment)); // the last bytes, rule 4
+                    (start, self.resend_end(start, end, room, tcp))
                 }
                 (Choice::New, Some(end)) => (self.snd_max, end),
                 (Choice::New, None) => return,
@@ -54,10 +61,15 @@ impl Sender {
         }
     }
 
+    /// Where a segment that resends from `start` within a hole that ends at `hole` ends.
+    fn resend_end(&self, start: u64, hole: u64, room: u64, tcp: &TcpSpec) -> u64 {
+        self.segment_end(start, room, tcp).map_or(start, |end| end.min(hole))
+    }
+
     /// Resends the first unacknowledged segment, whatever the window says; returns where it ends.
     pub(super) fn retransmit_first(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> u64 {
         let hole = self.scoreboard.hole_from(self.snd_una, self.snd_max).1;
-        let end = self.segment_end(self.snd_una, tcp).map_or(self.snd_una, |end| end.min(hole));
+        let end = self.resend_end(self.snd_una, hole, u64::MAX, tcp);
         self.send_segment(self.snd_una, end, now, tcp, out);
         end
     }
@@ -80,13 +92,23 @@ impl Sender {
         self.law.window_bytes(&self.window, tcp.mss).get().min(limit)
     }
 
-    /// Where the segment that begins at `seq` ends; `None` if there is no data.
+    /// Payload of a whole segment, where `room` bytes of the window are free.
     #[inline]
-    fn segment_end(&self, seq: u64, tcp: &TcpSpec) -> Option<u64> {
+    pub(super) fn segment_size(&self, room: u64, tcp: &TcpSpec) -> u64 {
+        self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
+    }
+
+    /// Where the segment that begins at `seq` ends; `None` if there is no data. What is sent again ends
+    /// no later than it did: it carries no new data.
+    #[inline]
+    fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
         let message = self.messages.iter().find(|message| seq < message.end)?;
-        let size = self.law.segment_size(&self.window, tcp.mss);
-        let full = message.end.min(seq.saturating_add(size.get()));
-        Some(if seq < self.snd_max { full.min(self.scoreboard.hole_from(seq, full).1) } else { full })
+        let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
+        if seq >= self.snd_max {
+            return Some(full);
+        }
+        let sent = full.min(self.snd_max);
+        Some(sent.min(self.scoreboard.hole_from(seq, sent).1))
     }
 
     #[inline]
@@ -123,5 +145,129 @@ impl Sender {
             Ecn::Classic if again => EcnField::NotEct,
             Ecn::Classic | Ecn::Exact => EcnField::Ect,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::SackBlocks;
+    use crate::tcp::testing::tcp;
+    use crate::tcp::{Flow, Identity};
+    use shortflow_cc::{Role, TransportConfig};
+    use shortflow_units::{ClassId, ConnId, FlowId, HostId, Span};
+
+    /// What left: first byte and payload.
+    #[derive(Default)]
+    struct Wire(Vec<(u64, u32)>);
+
+    impl Egress for Wire {
+        fn send(&mut self, packet: Packet) {
+            self.0.push((packet.seq, packet.payload));
+        }
+    }
+
+    impl Wire {
+        fn take(&mut self) -> Vec<(u64, u32)> {
+            std::mem::take(&mut self.0)
+        }
+    }
+
+    struct Bench {
+        sender: Sender,
+        wire: Wire,
+        now: Instant,
+    }
+
+    /// FaST with 100 KB to send and alpha at a half, with or without probes.
+    fn fast(recovery: &str, probes: &str) -> Bench {
+        let mut transport = TransportConfig::named("fast").unwrap();
+        let settings = [("recovery", recovery), ("probes", probes), ("initial_alpha", "0.5"), ("g", "0")];
+        settings.iter().for_each(|(name, value)| transport.set(name, value).unwrap());
+        let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+        let mut sender = Sender::new(identity, &transport, &tcp(), Span::from_millis(10));
+        let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
+        sender.push(flow, Bytes::new(100_000));
+        let mut bench = Bench { sender, wire: Wire::default(), now: Instant::ZERO };
+        bench.sender.start(bench.now, &tcp(), &mut bench.wire);
+        bench
+    }
+
+    impl Bench {
+        /// An ACK 100 µs later, with SACK blocks; returns what it releases.
+        fn ack(&mut self, seq: u64, ece: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
+            self.now += Span::from_micros(100);
+            let sack = SackBlocks::new(seq, blocks);
+            let ack = Packet { ece, sack, ..self.sender.identity.control(seq, &tcp()) };
+            self.sender.on_ack(self.now, &ack, &tcp(), &mut self.wire);
+            self.wire.take()
+        }
+    }
+
+    #[test]
+    fn three_half_segments_a_round_trip_apart_then_two_whole_ones() {
+        let mut bench = fast("sack", "3");
+        assert_eq!(bench.wire.take(), [(0, 730)]);
+        assert_eq!(bench.ack(730, false, &[]), [(730, 730)]);
+        assert_eq!(bench.ack(1460, false, &[]), [(1460, 730)]);
+        assert_eq!(bench.ack(2190, false, &[]), [(2190, 1460), (3650, 1460)]);
+    }
+
+    #[test]
+    fn a_window_of_one_and_a_half_segments_is_filled_to_the_byte() {
+        let mut bench = fast("sack", "0");
+        assert_eq!(bench.wire.take(), [(0, 1460), (1460, 1460)]);
+        assert_eq!(bench.ack(1460, true, &[]), [(2920, 730)], "1.5 segments, of which one is out");
+        assert_eq!(bench.sender.state().0.cwnd, 1.5);
+    }
+
+    #[test]
+    fn below_one_segment_one_smaller_segment_is_out_at_a_time() {
+        let mut bench = fast("sack", "0");
+        bench.sender.window.cwnd = 0.5;
+        assert_eq!(bench.wire.take().len(), 2);
+        assert_eq!(bench.ack(1460, true, &[]), [], "a whole segment is still out");
+        assert_eq!(bench.ack(2920, true, &[]), [(2920, 547)], "0.375 segments");
+        assert_eq!(bench.ack(3467, true, &[]), [(3467, 410)], "0.28125 segments");
+    }
+
+    /// A probe of half a segment is lost. Its retransmission, with whole segments, ends where it did;
+    /// new data follows.
+    #[test]
+    fn what_is_sent_again_carries_no_new_data() {
+        let mut bench = fast("sack", "3");
+        bench.wire.take();
+        bench.sender.on_timeout(bench.now, &tcp(), &mut bench.wire);
+        assert_eq!(bench.wire.take(), [(0, 730), (730, 730)]);
+        assert_eq!(bench.sender.snd_max, 1460);
+        assert_eq!(bench.ack(1460, false, &[]).first(), Some(&(1460, 1460)));
+    }
+
+    /// A whole segment is lost and the window is half of one: it is resent in pieces, one at a time.
+    #[test]
+    fn sack_repairs_a_whole_segment_with_smaller_ones() {
+        let mut bench = fast("sack", "0");
+        bench.sender.window.cwnd = 5.0;
+        bench.ack(1460, false, &[]);
+        bench.sender.window.cwnd = 0.5;
+        assert_eq!(bench.sender.snd_max, 10_220);
+        assert_eq!(bench.ack(1460, false, &[(2920, 4380)]), []);
+        assert_eq!(bench.ack(1460, false, &[(2920, 5840)]), []);
+        assert_eq!(bench.ack(1460, false, &[(2920, 7300)]), [(1460, 730)]);
+        assert_eq!(bench.ack(2190, false, &[(2920, 8760)]), [], "others are still out");
+        assert_eq!(bench.ack(2190, false, &[(2920, 10_220)]), [(2190, 730)]);
+    }
+
+    /// NewReno inflates by the segments that it sends: 3 and then 4 of 730 bytes.
+    #[test]
+    fn newreno_counts_duplicates_in_present_segments() {
+        let mut bench = fast("newreno", "0");
+        bench.sender.window.cwnd = 5.0;
+        bench.ack(1460, false, &[]);
+        bench.sender.window.cwnd = 0.5;
+        let resent: Vec<_> = (0..4).map(|_| bench.ack(1460, false, &[])).collect();
+        assert_eq!(resent[2], [(1460, 730)]);
+        assert_eq!(bench.sender.inflation.bytes(), 4 * 730);
+        assert_eq!(bench.ack(2190, false, &[]), [(2190, 730)], "a partial ACK resends the next piece");
     }
 }

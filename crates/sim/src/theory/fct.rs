@@ -2,6 +2,20 @@
 
 use shortflow_units::{Bytes, Rate, Span};
 
+/// How `size` bytes are cut: the number of full segments of `mss` payload before the last one, and
+/// that one on the wire, `header` included.
+fn segments(size: Bytes, mss: Bytes, header: Bytes) -> (u64, Bytes) {
+    let mss = mss.get().max(1);
+    let full = size.get().div_ceil(mss).saturating_sub(1);
+    (full, size.saturating_sub(Bytes::new(full * mss)) + header)
+}
+
+/// Time that the segments of `size` bytes take on a link of this rate.
+pub fn serialisation(size: Bytes, mss: Bytes, header: Bytes, rate: Rate) -> Span {
+    let (full, last) = segments(size, mss, header);
+    rate.tx_time(mss + header).times(full) + rate.tx_time(last)
+}
+
 /// Time from handing the first of `size` bytes to the transport until the last one is acknowledged,
 /// over the links of `path` (rate, one-way propagation delay), when nothing else is on the way and
 /// no window limits the sender.
@@ -9,9 +23,7 @@ use shortflow_units::{Bytes, Rate, Span};
 /// Packets are stored and forwarded: full segments of `mss` payload and `header`, then the rest. The
 /// ACK of the last segment is a header that returns over the same links.
 pub fn ideal_fct(size: Bytes, mss: Bytes, header: Bytes, path: &[(Rate, Span)]) -> Span {
-    let mss = mss.max(Bytes::new(1));
-    let full_segments = size.get().div_ceil(mss.get()).saturating_sub(1);
-    let last = size.saturating_sub(Bytes::new(full_segments * mss.get())) + header;
+    let (full_segments, last) = segments(size, mss, header);
     let (mut first_arrives, mut last_arrives) = (Span::ZERO, Span::ZERO); // at the end of each link
     let mut slowest = Span::ZERO;
     for (rate, delay) in path {
@@ -59,6 +71,14 @@ mod tests {
     fn one_byte_needs_a_round_trip() {
         let fct = ideal_fct(Bytes::new(1), MSS, HEADER, &gigabit_star());
         assert_eq!(fct, Span::from_nanos(2 * (328 + 75_000) + 150_640));
+    }
+
+    /// Two full segments of 12 us and 140 bytes.
+    #[test]
+    fn headers_take_time_too() {
+        let (rate, _) = gigabit_star()[0];
+        let time = serialisation(Bytes::new(2 * 1460 + 100), MSS, HEADER, rate);
+        assert_eq!(time, Span::from_nanos(24_000 + 1_120));
     }
 
     #[test]

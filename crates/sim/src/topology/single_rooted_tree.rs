@@ -8,7 +8,7 @@ use shortflow_units::{NodeId, Rate, Span};
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "single-rooted-tree",
-    summary: "racks of hosts under one root switch; with one rack the hosts hang on the root itself",
+    summary: "racks of hosts, each under a switch tor<i>, under one switch root0; one rack is a star under s0",
     source: "L2DCT, INFOCOM 2013, §III",
     parameters: SingleRootedTree::parameters,
     read,
@@ -51,15 +51,15 @@ impl Topology for SingleRootedTree {
             return Star { hosts: self.hosts, rate: self.rate, rtt: self.rtt }.build();
         }
         let (hosts, racks) = (self.hosts as usize, self.racks as usize);
-        let mut graph = Graph::new(hosts, 1 + racks);
-        let root = NodeId::from(hosts);
-        let rack = |number: usize| NodeId::from(hosts + 1 + number);
+        let mut graph = Graph::new(hosts, 0);
+        let switches = graph.add_tier("tor", racks);
+        let root = graph.add_tier("root", 1)[0];
         let link_delay = self.rtt.divided_by(8); // out and back over four links
         for host in 0..hosts {
-            graph.connect(NodeId::from(host), rack(host * racks / hosts), self.rate, link_delay);
+            graph.connect(NodeId::from(host), switches[host * racks / hosts], self.rate, link_delay);
         }
-        for number in 0..racks {
-            graph.connect(rack(number), root, self.uplink_rate.unwrap_or(self.rate), link_delay);
+        for switch in switches {
+            graph.connect(switch, root, self.uplink_rate.unwrap_or(self.rate), link_delay);
         }
         graph
     }
@@ -91,7 +91,7 @@ mod tests {
         let graph = tree(2).build();
         assert_eq!(graph.nodes.len(), 9);
         let parents: Vec<&str> = graph.links.iter().map(|link| graph.name(link.b)).collect();
-        assert_eq!(parents, ["s1", "s1", "s1", "s2", "s2", "s2", "s0", "s0"]);
+        assert_eq!(parents, ["tor0", "tor0", "tor0", "tor1", "tor1", "tor1", "root0", "root0"]);
         assert_eq!(graph.links[7].rate, "10Gbps".parse().unwrap());
         assert!(graph.links.iter().all(|link| link.delay == Span::from_micros(30)));
     }

@@ -17,6 +17,8 @@ pub(crate) struct Context<'a> {
     pub destinations: BTreeSet<HostId>,
     /// One line per traffic entry.
     pub notes: Vec<String>,
+    /// Whether some flow has a deadline.
+    pub deadlines: bool,
     /// About how many data packets all of it takes.
     pub packets: f64,
 }
@@ -32,6 +34,7 @@ impl<'a> Context<'a> {
             classes: Vec::new(),
             destinations: BTreeSet::new(),
             notes: Vec::new(),
+            deadlines: false,
             packets: 0.0,
         }
     }

@@ -107,6 +107,35 @@ impl Ends {
         Ok((from, to))
     }
 
+    /// Senders with the receiver of each: one for all of them, or as many as senders.
+    pub(super) fn one_to_one(
+        self,
+        reader: &Reader,
+        context: &Context,
+    ) -> Result<Vec<(HostId, HostId)>, ConfigError> {
+        let count = context.graph.hosts();
+        let to = match &self.to {
+            Some(HostSet::Listed(several)) if several.len() > 1 => {
+                HostSet::Listed(several.clone()).resolve(count, reader, "to")?
+            }
+            _ => {
+                let (from, to) = self.many_to_one(reader, context)?;
+                return Ok(from.into_iter().map(|host| (host, to)).collect());
+            }
+        };
+        let from = self.from.resolve(count, reader, "from")?;
+        if from.len() != to.len() {
+            let reason =
+                format!("{} hosts given; expected one, or one for each of {} senders", to.len(), from.len());
+            return Err(reader.impossible("to", reason));
+        }
+        let pairs: Vec<(HostId, HostId)> = from.into_iter().zip(to).collect();
+        match pairs.iter().find(|(from, to)| from == to) {
+            None => Ok(pairs),
+            Some((host, _)) => Err(reader.impossible("to", format!("host {} would send to itself", host.0))),
+        }
+    }
+
     /// Several senders and several receivers, all hosts unless given.
     pub(super) fn many_to_many(
         self,

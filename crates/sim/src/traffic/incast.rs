@@ -3,7 +3,7 @@
 use super::context::{Context, four_digits, size_text};
 use super::hosts::Ends;
 use super::messages::{Draws, Messages};
-use super::{Arrival, Arrivals, Traffic};
+use super::{Arrival, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, HostId, Instant, Span};
@@ -89,7 +89,7 @@ fn check_times(keys: &IncastKeys, reader: &Reader, context: &Context) -> Result<
 }
 
 impl Traffic for Incast {
-    fn start(&self, seeds: Seeds, index: usize) -> Box<dyn Arrivals> {
+    fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let incast = self.clone();
         let mut jitter = seeds.stream("traffic gaps", index);
         let mut draws = self.messages.draws(seeds, index);
@@ -97,7 +97,7 @@ impl Traffic for Incast {
             let at = Instant::ZERO + incast.keys.at + incast.keys.every.times(burst);
             incast.burst(at, &mut jitter, &mut draws)
         });
-        Box::new(bursts.flatten())
+        Workload::open(bursts.flatten())
     }
 }
 

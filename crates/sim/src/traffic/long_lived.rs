@@ -2,15 +2,16 @@
 
 use super::context::Context;
 use super::hosts::Ends;
-use super::{Arrival, Arrivals, ConnectionUse, Traffic};
+use super::{Arrival, ConnectionUse, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, Name, ParamInfo, Reader, keys};
 use crate::engine::Seeds;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
+use std::collections::BTreeSet;
 
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "long-lived",
-    summary: "flows to one host that always have something to send, sources taken in turn",
+    summary: "flows that always have something to send, sources taken in turn, to one host or one for each source",
     source: "",
     parameters,
     read,
@@ -19,10 +20,12 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 keys! {
     /// What is not about hosts.
     struct LongLivedKeys {
-        /// number of flows
-        flows: u32 = required, 1..=1_000_000u32;
+        /// number of flows; one for each sender unless given
+        flows: Option<u32> = optional, 1..=1_000_000u32;
         /// when they start
         start: Span = "0s", ANY_TIME;
+        /// each flow starts later by this times the number of the sending host
+        stagger: Span = "0s", ANY_TIME;
         /// name of the traffic class in results
         class: String = "long", Name;
     }
@@ -30,11 +33,9 @@ keys! {
 
 #[derive(Debug)]
 struct LongLived {
-    flows: u32,
-    start: Instant,
     class: ClassId,
-    from: Vec<HostId>,
-    to: HostId,
+    /// The start of every flow, its source and its destination, in order of time.
+    flows: Vec<(Instant, HostId, HostId)>,
 }
 
 fn parameters() -> Vec<ParamInfo> {
@@ -43,28 +44,45 @@ fn parameters() -> Vec<ParamInfo> {
 
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let keys = LongLivedKeys::read(reader)?;
-    let (from, to) = Ends::read(reader)?.many_to_one(reader, context)?;
-    let start = context.start(reader, "start", keys.start)?;
+    let pairs = Ends::read(reader)?.one_to_one(reader, context)?;
+    let count = keys.flows.map_or(pairs.len(), |flows| flows as usize);
+    if keys.flows.is_none() {
+        reader.defaulted("flows", count.to_string());
+    }
+    let start = |host: HostId| keys.start + keys.stagger.times(u64::from(host.0));
+    let mut flows: Vec<(Span, HostId, HostId)> =
+        pairs.into_iter().cycle().take(count).map(|(from, to)| (start(from), from, to)).collect();
+    flows.sort_by_key(|(start, ..)| *start);
+    let latest = flows.last().map_or(keys.start, |(start, ..)| *start);
+    context.start(reader, if keys.stagger.is_zero() { "start" } else { "stagger" }, latest)?;
     let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
-    context.expect(1.0, context.access_rate(to).as_bps() as f64 / 8.0 * seconds);
-    context.destinations.insert(to);
-    let flows = if keys.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", keys.flows) };
-    context.note(reader, &format!("{flows} without end over {}", context.access_port(to)));
-    Ok(Box::new(LongLived { flows: keys.flows, start, class: context.class(&keys.class), from, to }))
+    let receivers: BTreeSet<HostId> = flows.iter().map(|(.., to)| *to).collect();
+    for to in &receivers {
+        context.expect(1.0, context.access_rate(*to).as_bps() as f64 / 8.0 * seconds);
+    }
+    context.destinations.extend(&receivers);
+    let text = if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") };
+    let links = match receivers.first() {
+        Some(to) if receivers.len() == 1 => context.access_port(*to),
+        _ => format!("the links to {} hosts", receivers.len()),
+    };
+    context.note(reader, &format!("{text} without end over {links}"));
+    let flows = flows.into_iter().map(|(start, from, to)| (Instant::ZERO + start, from, to)).collect();
+    Ok(Box::new(LongLived { class: context.class(&keys.class), flows }))
 }
 
 impl Traffic for LongLived {
-    fn start(&self, _: Seeds, _: usize) -> Box<dyn Arrivals> {
-        let flow = Arrival {
-            at: self.start,
-            source: self.to,
-            destination: self.to,
+    fn start(&self, _: Seeds, _: usize) -> Workload {
+        let class = self.class;
+        let flow = move |(at, source, destination)| Arrival {
+            at,
+            source,
+            destination,
             size: Bytes::MAX,
-            class: self.class,
+            class,
             deadline: None,
             connection: ConnectionUse::New,
         };
-        let sources = self.from.clone().into_iter().cycle().take(self.flows as usize);
-        Box::new(sources.map(move |source| Arrival { source, ..flow }))
+        Workload::open(self.flows.clone().into_iter().map(flow))
     }
 }

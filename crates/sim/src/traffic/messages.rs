@@ -47,6 +47,7 @@ impl Messages {
         };
         let deadlines =
             reader.optional_table("deadline")?.map(|table| deadlines::read(&table)).transpose()?;
+        context.deadlines |= deadlines.is_some();
         Ok(Messages { sizes, deadlines, class: context.class(&keys.class), persistent: keys.connections })
     }
 
@@ -72,6 +73,18 @@ impl Messages {
         }
     }
 
+    /// The streams of one member of traffic entry `index`, such as a session, whose draws must not
+    /// depend on what other members do.
+    pub(super) fn draws_of(&self, seeds: Seeds, index: usize, member: usize) -> Draws {
+        let stream = |purpose: &str| seeds.stream(&format!("traffic {purpose} of {member}"), index);
+        Draws { sizes: stream("sizes"), deadlines: stream("deadlines") }
+    }
+
+    /// The class of the flows.
+    pub(super) fn class(&self) -> ClassId {
+        self.class
+    }
+
     /// A flow with size and deadline drawn. Flows that may be under way at once between the same
     /// hosts differ in `number`.
     pub(super) fn arrival(
@@ -88,8 +101,13 @@ impl Messages {
             size: self.sizes.sample(&mut draws.sizes),
             class: self.class,
             deadline: self.deadlines.as_ref().map(|deadlines| deadlines.sample(&mut draws.deadlines)),
-            connection: if self.persistent { ConnectionUse::Persistent(number) } else { ConnectionUse::New },
+            connection: self.connection(number),
         }
+    }
+
+    /// How flows with this number use connections.
+    pub(super) fn connection(&self, number: u32) -> ConnectionUse {
+        if self.persistent { ConnectionUse::Persistent(number) } else { ConnectionUse::New }
     }
 }
 

@@ -4,17 +4,29 @@
 //! Every draw comes from a stream named after the traffic entry and its purpose (gaps, sizes,
 //! hosts, deadlines), so all schemes meet the same flows.
 
+mod aggregation;
+mod application;
+mod arrivals;
 mod context;
-mod csv;
+mod crossing;
 pub mod deadlines;
+pub mod gaps;
 mod hosts;
 mod incast;
 mod long_lived;
+mod mapreduce;
 mod messages;
+mod pattern;
+mod periodic;
 mod poisson;
+mod queries;
+mod query_tree;
+mod rounds;
 pub mod sizes;
 mod trace;
+mod web;
 
+pub use application::{Application, Sending, Steps, TaskId, TaskKind, TaskRow};
 pub(crate) use context::Context;
 
 use crate::config::{ConfigError, Entry, Kind, Reader};
@@ -23,7 +35,18 @@ use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 use std::fmt::Debug;
 
 /// The one list of traffic kinds.
-const KINDS: &[Kind<Read>] = &[long_lived::KIND, poisson::KIND, incast::KIND, trace::KIND];
+const KINDS: &[Kind<Read>] = &[
+    long_lived::KIND,
+    poisson::KIND,
+    arrivals::KIND,
+    periodic::KIND,
+    incast::KIND,
+    trace::KIND,
+    queries::KIND,
+    aggregation::KIND,
+    mapreduce::KIND,
+    web::KIND,
+];
 
 /// Reads a traffic entry from its table.
 type Read = fn(&Reader, &mut Context) -> Result<Box<dyn Traffic>, ConfigError>;
@@ -70,8 +93,23 @@ pub enum ConnectionUse {
 
 /// A validated `[[traffic]]` entry: immutable, shared between runs.
 pub trait Traffic: Send + Sync + Debug {
-    /// Its arrivals for one seed. `index` is the position of the entry in the scenario, from 0.
-    fn start(&self, seeds: Seeds, index: usize) -> Box<dyn Arrivals>;
+    /// Its flows for one seed. `index` is the position of the entry in the scenario, from 0.
+    fn start(&self, seeds: Seeds, index: usize) -> Workload;
+}
+
+/// What a traffic entry comes to in one run.
+pub enum Workload {
+    /// Flows whose starts do not depend on the network.
+    Open(Box<dyn Arrivals>),
+    /// An application that waits for answers.
+    Closed(Box<dyn Application>),
+}
+
+impl Workload {
+    /// These flows.
+    fn open(arrivals: impl Arrivals + 'static) -> Workload {
+        Workload::Open(Box::new(arrivals))
+    }
 }
 
 /// Flows in non-decreasing order of their start, perhaps without end.

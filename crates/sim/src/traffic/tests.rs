@@ -29,7 +29,15 @@ fn read_entry(toml: &str, csv: &str) -> Result<(Box<dyn Traffic>, Vec<String>), 
 fn arrivals(toml: &str, seed: u64) -> Vec<Arrival> {
     let (traffic, _) = read_entry(toml, "").unwrap();
     let in_time = |flow: &Arrival| flow.at < Instant::ZERO + DURATION;
-    traffic.start(Seeds::new(seed), 0).take_while(in_time).collect()
+    flows(&*traffic, seed, 0).take_while(in_time).collect()
+}
+
+/// The flows of an entry that does not wait for answers.
+fn flows(traffic: &dyn Traffic, seed: u64, index: usize) -> Box<dyn Arrivals> {
+    match traffic.start(Seeds::new(seed), index) {
+        Workload::Open(arrivals) => arrivals,
+        Workload::Closed(_) => panic!("{traffic:?} waits for answers"),
+    }
 }
 
 fn error(toml: &str) -> String {
@@ -46,6 +54,18 @@ fn long_lived_flows_take_sources_in_turn() {
     let flows = arrivals("kind='long-lived'\nflows=3\nfrom=[1, 3]\nto=0\nstart='5ms'", 1);
     assert_eq!(ends(&flows), [(1, 0), (3, 0), (1, 0)]);
     assert!(flows.iter().all(|flow| flow.size == Bytes::MAX && flow.at.as_ps() == 5_000_000_000));
+}
+
+#[test]
+fn long_lived_flows_may_have_a_receiver_for_each_source() {
+    let flows = arrivals("kind='long-lived'\nfrom=[1, 3]\nto=[0, 4]", 1);
+    assert_eq!(ends(&flows), [(1, 0), (3, 4)]);
+    let wrong = |ends: &str| error(&format!("kind='long-lived'\n{ends}"));
+    assert_eq!(
+        wrong("from=[1, 2, 3]\nto=[0, 4]"),
+        "to: 2 hosts given; expected one, or one for each of 3 senders"
+    );
+    assert_eq!(wrong("from=[1, 3]\nto=[0, 3]"), "to: host 3 would send to itself");
 }
 
 #[test]
@@ -159,7 +179,7 @@ fn sizes_are_required_and_checked() {
 
 fn trace(csv: &str) -> Result<(Vec<Arrival>, Vec<String>), String> {
     let read = read_entry("kind='trace'\nfile='flows.csv'", csv).map_err(|error| error.to_string());
-    read.map(|(traffic, notes)| (traffic.start(Seeds::new(1), 0).collect(), notes))
+    read.map(|(traffic, notes)| (flows(&*traffic, 1, 0).collect(), notes))
 }
 
 fn trace_error(csv: &str) -> String {
@@ -257,7 +277,7 @@ fn the_header_of_a_trace_is_checked() {
 fn entries_of_one_scenario_draw_from_different_streams() {
     let (traffic, _) =
         read_entry("kind='poisson'\nload=0.5\nsizes={kind='exponential', mean='9KB'}", "").unwrap();
-    let flow = |seed, index| traffic.start(Seeds::new(seed), index).next();
+    let flow = |seed, index| flows(&*traffic, seed, index).next();
     assert_eq!(flow(1, 0), flow(1, 0));
     assert_ne!(flow(1, 0), flow(1, 1));
     assert_ne!(flow(1, 0), flow(2, 0));
@@ -296,3 +316,5 @@ proptest! {
         let _ = trace(&csv);
     }
 }
+
+mod patterns;

@@ -1,12 +1,12 @@
 //! A user's own flows, from a CSV file.
 
 use super::context::{Context, four_digits, size_text};
-use super::csv::{self, Row};
-use super::{Arrival, Arrivals, ConnectionUse, Traffic};
+use super::{Arrival, ConnectionUse, Traffic, Workload};
+use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, Format, Kind, Name, Reader, RowError, Text, keys};
 use crate::engine::Seeds;
 use shortflow_cc::settings::hint;
-use shortflow_units::{Bytes, HostId, Instant, Span};
+use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
 use std::sync::Arc;
 
 /// Registry entry.
@@ -32,9 +32,9 @@ keys! {
 struct Trace(Arc<[Arrival]>);
 
 impl Traffic for Trace {
-    fn start(&self, _: Seeds, _: usize) -> Box<dyn Arrivals> {
+    fn start(&self, _: Seeds, _: usize) -> Workload {
         let flows = Arc::clone(&self.0);
-        Box::new((0..flows.len()).map(move |i| flows[i]))
+        Workload::open((0..flows.len()).map(move |i| flows[i]))
     }
 }
 
@@ -52,6 +52,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         return Err(reader.impossible("file", reason));
     }
     context.destinations.extend(flows.iter().map(|flow| flow.destination));
+    context.deadlines |= flows.iter().any(|flow| flow.deadline.is_some());
     let mean = flows.iter().map(|flow| flow.size.as_f64()).sum::<f64>() / flows.len() as f64;
     context.expect(flows.len() as f64, mean);
     let note = note(&flows, listed, mean, context);
@@ -186,12 +187,13 @@ fn class_name(text: &str) -> Result<&str, String> {
     if Name::fits(text) { Ok(text) } else { Err(format!("{text:?} is not {}", Name.expected())) }
 }
 
-/// A host by its number or its name.
+/// A host by its name or its number.
 fn host(text: &str, context: &Context) -> Result<HostId, String> {
-    let count = context.graph.hosts();
-    let number = text.strip_prefix('h').unwrap_or(text).parse::<usize>().ok();
-    number
-        .filter(|number| *number < count)
-        .map(HostId::from)
-        .ok_or_else(|| format!("{text:?} is not a host; the topology has 0 to {0} (h0 to h{0})", count - 1))
+    let graph = context.graph;
+    let number = || text.parse::<usize>().ok().filter(|number| *number < graph.hosts()).map(HostId::from);
+    graph.host_named(text).or_else(number).ok_or_else(|| {
+        let last = context.last_host();
+        let ends = [NodeId(0), NodeId(last.0)].map(|host| graph.name(host));
+        format!("{text:?} is not a host; the topology has 0 to {} ({} to {})", last.0, ends[0], ends[1])
+    })
 }

@@ -33,9 +33,44 @@ pub const TRACE: &str = "[[traffic]]\nkind = \"trace\"\nfile = \"flows.csv\"\n";
 
 /// Reads a scenario; a trace in it has these rows.
 pub fn scenario(text: &str, rows: &[&str]) -> Scenario {
-    let csv = format!("start,source,destination,bytes\n{}\n", rows.join("\n"));
-    Scenario::parse(text, "test", &[], &|_| Ok(csv.clone())).unwrap_or_else(|error| panic!("{error}"))
+    scenario_with_file(text, &format!("start,source,destination,bytes\n{}\n", rows.join("\n")))
 }
+
+/// Reads a scenario whose files all have this text.
+pub fn scenario_with_file(text: &str, file: &str) -> Scenario {
+    Scenario::parse(text, "test", &[], &|_| Ok(file.to_owned())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The `[topology]` table of a small network of any registered kind with at least `senders` + 2 hosts,
+/// for up to 14 senders; the file of an explicit one has the text [`EDGES`].
+pub fn small_topology(kind: &str, senders: u32) -> String {
+    let keys = match kind {
+        "star" => format!("hosts = {}", senders + 2),
+        "single-rooted-tree" => format!("hosts = {}\nracks = 2", 2 * (senders + 1)),
+        "dumbbell" => format!("pairs = {}\nbottleneck = \"500Mbps\"", senders + 1),
+        "chain" => format!("hops = 3\nhosts_per_switch = {}", senders.div_ceil(2)),
+        "parking-lot" => {
+            format!("senders = {senders}\nfirst_bottleneck = \"2Gbps\"\nsecond_bottleneck = \"1Gbps\"")
+        }
+        "two-tier-tree" => format!("racks = 2\nhosts_per_rack = {}\noversubscription = 2", senders + 1),
+        "leaf-spine" => {
+            format!("racks = 3\nhosts_per_rack = {senders}\nspines = 2\nuplink_rate = \"1Gbps\"")
+        }
+        "fat-tree" => "k = 4".to_owned(),
+        "explicit" => return "kind = \"explicit\"\nfile = \"links.csv\"".to_owned(),
+        other => panic!("there is no small network of kind {other:?} for the tests yet"),
+    };
+    format!("kind = \"{kind}\"\nrate = \"1Gbps\"\nrtt = \"200us\"\n{keys}")
+}
+
+/// Sixteen hosts at two switches with two paths between them.
+pub const EDGES: &str = "a,b,rate,delay
+h0,s0,1Gbps,25us\nh1,s0,1Gbps,25us\nh2,s0,1Gbps,25us\nh3,s0,1Gbps,25us
+h4,s0,1Gbps,25us\nh5,s0,1Gbps,25us\nh6,s0,1Gbps,25us\nh7,s0,1Gbps,25us
+h8,s1,1Gbps,25us\nh9,s1,1Gbps,25us\nh10,s1,1Gbps,25us\nh11,s1,1Gbps,25us
+h12,s1,1Gbps,25us\nh13,s1,1Gbps,25us\nh14,s1,1Gbps,25us\nh15,s1,1Gbps,25us
+s0,s2,1Gbps,25us\ns2,s1,1Gbps,25us\ns0,s3,2Gbps,25us\ns3,s1,2Gbps,25us
+";
 
 /// A scheme with settings.
 pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {

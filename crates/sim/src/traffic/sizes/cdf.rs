@@ -1,9 +1,9 @@
 //! Sizes from a table of the cumulative distribution: a user's file, or a published one.
 
 use super::{LARGEST, Sizes, whole};
+use crate::config::csv::{self, Row};
 use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, RowError, Text, keys};
 use crate::engine::Stream;
-use crate::traffic::csv::{self, Row};
 use shortflow_units::Bytes;
 use std::sync::Arc;
 

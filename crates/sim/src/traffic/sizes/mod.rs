@@ -4,6 +4,8 @@
 mod cdf;
 mod exponential;
 mod fixed;
+mod log_uniform;
+mod mixture;
 mod pareto;
 mod published;
 mod uniform;
@@ -26,8 +28,16 @@ pub trait Sizes: Send + Sync + Debug {
 }
 
 /// The one list of size distributions.
-const KINDS: &[Kind<Read>] =
-    &[fixed::KIND, uniform::KIND, exponential::KIND, pareto::KIND, published::KIND, cdf::KIND];
+const KINDS: &[Kind<Read>] = &[
+    fixed::KIND,
+    uniform::KIND,
+    log_uniform::KIND,
+    exponential::KIND,
+    pareto::KIND,
+    mixture::KIND,
+    published::KIND,
+    cdf::KIND,
+];
 
 /// Reads a distribution from its table.
 type Read = fn(&Reader) -> Result<Arc<dyn Sizes>, ConfigError>;
@@ -39,8 +49,13 @@ pub fn sizes() -> Vec<Entry> {
 
 /// Reads a `sizes` table.
 pub(crate) fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
+    read_beside(reader, &[])
+}
+
+/// Reads a table that has other keys too.
+fn read_beside(reader: &Reader, others: &[&str]) -> Result<Arc<dyn Sizes>, ConfigError> {
     let kind = Kind::chosen(KINDS, reader)?;
-    kind.check_keys(reader)?;
+    reader.only(&(kind.parameters)(), &[others, &["kind"]].concat())?;
     (kind.read)(reader)
 }
 
@@ -82,6 +97,8 @@ mod tests {
             (1u64..1_000_000).prop_map(|b| format!("kind='fixed'\nvalue='{b}B'")),
             (1u64..9999, 0u64..99999)
                 .prop_map(|(a, b)| format!("kind='uniform'\nmin='{a}B'\nmax='{}B'", a + b)),
+            (1u64..9999, 0u64..99999)
+                .prop_map(|(a, b)| format!("kind='log-uniform'\nmin='{a}B'\nmax='{}B'", a + b)),
             (100u64..1_000_000).prop_map(|b| format!("kind='exponential'\nmean='{b}B'")),
             (105u32..300, 100u64..9999, 4u64..1000).prop_map(|(shape, mean, tail)| format!(
                 "kind='pareto'\nshape={}\nmean='{mean}B'\nmax='{}B'",

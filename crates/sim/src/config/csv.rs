@@ -1,11 +1,11 @@
 //! CSV files of users: rows with their line numbers, and the values in them.
 
-use crate::config::{ConfigError, RowError};
+use super::{ConfigError, RowError};
 use shortflow_units::{Bytes, Span};
 
 /// A row and where it is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// Line of the file, from 1.
     pub line: u64,
     /// Its fields, without surrounding blanks.
@@ -13,7 +13,7 @@ pub(super) struct Row {
 }
 
 /// The rows of a file; blank lines and lines that begin with `#` are skipped.
-pub(super) fn rows(text: &str, file: &str) -> Result<Vec<Row>, ConfigError> {
+pub(crate) fn rows(text: &str, file: &str) -> Result<Vec<Row>, ConfigError> {
     // The CSV reader counts skipped lines to the next row, so it does not get to see any.
     let has_data = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
     let (numbers, lines): (Vec<u64>, Vec<&str>) =
@@ -40,7 +40,7 @@ pub(super) fn rows(text: &str, file: &str) -> Result<Vec<Row>, ConfigError> {
 }
 
 /// A size: a number of bytes, or with a unit.
-pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
+pub(crate) fn bytes(text: &str) -> Result<Bytes, String> {
     let number = text.parse::<u64>().ok().map(Bytes::new);
     number
         .or_else(|| text.parse().ok())
@@ -49,7 +49,7 @@ pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
 }
 
 /// A time: a number of seconds, or with a unit.
-pub(super) fn time(text: &str) -> Result<Span, String> {
+pub(crate) fn time(text: &str) -> Result<Span, String> {
     let seconds =
         || text.parse::<f64>().ok().filter(|secs| (0.0..=1e5).contains(secs)).map(Span::from_secs_f64);
     let wrong = || format!("{text:?} is not a number of seconds or a time such as \"300us\"");

@@ -1,0 +1,233 @@
+//! ATCP — Wu et al., "Adaptive Data Transmission in the Cloud", §V-C and §VI.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | s | [`FlowView::sent`]: bytes sent so far, retransmissions not counted |
+//! | W(s) | [`Params::weight_at`] |
+//! | W_H, W_L | [`Params::w_high`], [`Params::w_low`] |
+//! | T1, T2, T | [`Params::t1`], [`Params::t2`]; equal by default, where they are T |
+//! | W′(s) | [`Middle`] |
+//! | adder | 1/cwnd, in [`grow`] |
+//!
+//! Deviations:
+//! - D1: the paper does not say on which TCP it builds; here NewReno. Set `recovery=sack`.
+//! - D2: §V-D says that the law can modify other AIMD senders; `base=dctcp` with `ecn=exact` cuts by
+//!   α/2 on marks. Without ECN the base makes no difference.
+//! - D3: "sent" is per flow, so each message on a persistent connection starts with W_H.
+//! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
+
+use crate::newreno::{cut, grow, on_loss};
+use crate::settings::{choice, params};
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+};
+use shortflow_units::Bytes;
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "atcp",
+    summary: "TCP whose window grows in proportion to a weight that falls with the bytes sent",
+    source: "ATCP, University of Wisconsin-Madison",
+    recovery: Recovery::NewReno,
+    ecn: Ecn::Off,
+};
+
+choice! {
+    /// The form of W′(s) between T1 and T2.
+    pub enum Middle {
+        /// A straight line.
+        Linear = "linear",
+        /// Equal ratios for equal steps.
+        Exponential = "exponential",
+    }
+}
+
+choice! {
+    /// What a mark does.
+    pub enum Base {
+        /// Halves, as a loss does.
+        Tcp = "tcp",
+        /// Cuts by half of α.
+        Dctcp = "dctcp",
+    }
+}
+
+params! {
+    /// ATCP's parameters.
+    pub struct Params {
+        /// weight of a flow that has sent little
+        w_high: f64 = 3.0, 0.01..=100.0;
+        /// weight of a flow that has sent much
+        w_low: f64 = 1.0, 0.01..=100.0;
+        /// bytes up to which a flow has the high weight
+        t1: Bytes = Bytes::new(10_000_000), Bytes::ZERO..=Bytes::MAX;
+        /// bytes above which a flow has the low weight
+        t2: Bytes = Bytes::new(10_000_000), Bytes::ZERO..=Bytes::MAX;
+        /// how the weight falls between t1 and t2
+        middle: Middle = Middle::Linear, ();
+        /// what a mark does
+        base: Base = Base::Tcp, ();
+        /// weight of the newest window in alpha, where base is dctcp
+        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        /// alpha before the first window has been acknowledged
+        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        /// smallest window after an ECN cut, in segments
+        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+    }
+}
+
+impl Params {
+    /// The weight of a flow that has sent `s` bytes (§V-C, the general form).
+    #[inline]
+    pub fn weight_at(&self, s: Bytes) -> f64 {
+        if s <= self.t1 {
+            return self.w_high;
+        }
+        if s > self.t2 {
+            return self.w_low;
+        }
+        let done = (s - self.t1).as_f64() / (self.t2 - self.t1).as_f64();
+        match self.middle {
+            Middle::Linear => self.w_high - (self.w_high - self.w_low) * done,
+            Middle::Exponential => self.w_high * libm::pow(self.w_low / self.w_high, done),
+        }
+    }
+}
+
+/// ATCP's state.
+#[derive(Debug, Clone)]
+pub struct Atcp {
+    params: Params,
+    marks: MarkFraction,
+}
+
+impl Atcp {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        Atcp { params, marks: MarkFraction::new(params.initial_alpha) }
+    }
+}
+
+impl CongestionControl for Atcp {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if self.params.base == Base::Dctcp {
+            self.marks.on_ack(ack, self.params.g);
+        }
+        if ack.may_grow {
+            grow(window, ack, self.params.weight_at(ack.flow.sent)); // §VI: adder × weight()
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        match (cause, self.params.base) {
+            (Cause::EcnEcho, Base::Tcp) => cut(window, 0.5, self.params.cwnd_floor),
+            (Cause::EcnEcho, Base::Dctcp) => {
+                cut(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor)
+            }
+            (Cause::FastRetransmit | Cause::Timeout, _) => on_loss(window, cause, flow),
+        }
+    }
+
+    fn alpha(&self) -> Option<f64> {
+        (self.params.base == Base::Dctcp).then_some(self.marks.alpha)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::tests::{ack, flow};
+    use crate::{dctcp, newreno};
+    use proptest::prelude::*;
+
+    fn close(measured: f64, expected: f64) {
+        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
+    }
+
+    fn sent(bytes: u64) -> FlowView {
+        FlowView { sent: Bytes::new(bytes), ..flow(10) }
+    }
+
+    /// Claim `atcp/sec5c-weight-function`: 3 up to and at 10 MB, then 1.
+    #[test]
+    fn two_levels_by_default() {
+        for (bytes, weight) in [(0, 3.0), (10_000_000, 3.0), (10_000_001, 1.0), (1_000_000_000, 1.0)] {
+            assert_eq!(Params::default().weight_at(Bytes::new(bytes)), weight);
+        }
+    }
+
+    /// Claim `atcp/sec5c-weight-function-general`: from 4 at 1 MB to 1 at 9 MB, by a line or by ratios.
+    #[test]
+    fn three_segments() {
+        let (t1, t2) = (Bytes::new(1_000_000), Bytes::new(9_000_000));
+        for (middle, halfway) in [(Middle::Linear, 2.5), (Middle::Exponential, 2.0)] {
+            let params = Params { w_high: 4.0, w_low: 1.0, t1, t2, middle, ..Params::default() };
+            for (megabytes, weight) in [(0, 4.0), (1, 4.0), (5, halfway), (9, 1.0), (10, 1.0)] {
+                close(params.weight_at(Bytes::new(megabytes * 1_000_000)), weight);
+            }
+        }
+    }
+
+    /// Claim `atcp/sec7a-sum-increment`: in congestion avoidance W segments per round trip, here over
+    /// windows of 300 ACKs: 3 for a flow of 1 MB, 1 for one of 20 MB, 4 for both.
+    #[test]
+    fn the_window_grows_by_the_weight() {
+        let mut sum = 0.0;
+        for (bytes, weight) in [(1_000_000, 3.0), (20_000_000, 1.0)] {
+            let mut law = Atcp::new(Params::default());
+            let mut window = Window { cwnd: 300.0, ssthresh: 300.0 };
+            for _ in 0..300 {
+                law.on_ack(&mut window, &AckSample { flow: sent(bytes), ..ack(false) });
+            }
+            assert!((window.cwnd - 300.0 - weight).abs() < 0.01 * weight, "{}", window.cwnd);
+            sum += window.cwnd - 300.0;
+        }
+        assert!((sum - 4.0).abs() < 0.04, "{sum}");
+    }
+
+    #[test]
+    fn slow_start_and_loss_do_not_know_the_weight() {
+        let mut law = Atcp::new(Params::default());
+        let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
+        law.on_ack(&mut window, &ack(false));
+        assert_eq!(window.cwnd, 3.0);
+        law.on_congestion(&mut window, Cause::FastRetransmit, &flow(20));
+        assert_eq!(window.cwnd, 10.0);
+    }
+
+    proptest! {
+        /// §V-C: positive and never increasing.
+        #[test]
+        fn the_weight_never_rises(a: u32, b: u32, t1: u32, t2: u32, linear: bool) {
+            let middle = if linear { Middle::Linear } else { Middle::Exponential };
+            let (t1, t2) = (Bytes::new(u64::from(t1)), Bytes::new(u64::from(t2)));
+            let params = Params { t1, t2, middle, ..Params::default() };
+            let at = |bytes: u32| params.weight_at(Bytes::new(u64::from(bytes)));
+            prop_assert!(at(a) > 0.0 && at(a.min(b)) >= at(a.max(b)));
+        }
+
+        /// With equal weights of one the windows are those of the base, bit for bit.
+        #[test]
+        fn unit_weights_are_the_base(events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..200)) {
+            let unit = Params { w_high: 1.0, ..Params::default() };
+            let mut atcp = [Atcp::new(unit), Atcp::new(Params { base: Base::Dctcp, ..unit })];
+            let mut tcp = newreno::NewReno;
+            let mut dctcp = dctcp::Dctcp::new(dctcp::Params::default());
+            let mut windows = [Window { cwnd: 2.0, ssthresh: f64::INFINITY }; 4];
+            for (i, (ece, cut)) in events.into_iter().enumerate() {
+                let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, ..ack(ece) };
+                let [a, b] = &mut atcp;
+                let laws: [&mut dyn CongestionControl; 4] = [a, &mut tcp, b, &mut dctcp];
+                for (law, window) in laws.into_iter().zip(&mut windows) {
+                    law.on_ack(window, &sample);
+                    if ece && cut {
+                        law.on_congestion(window, Cause::EcnEcho, &sample.flow);
+                    }
+                }
+                prop_assert_eq!(windows[0], windows[1]);
+                prop_assert_eq!(windows[2], windows[3]);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! D2TCP — Vamanan, Hasan, Vijaykumar, "Deadline-Aware Datacenter TCP (D2TCP)", SIGCOMM 2012, §3.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | α, g, F | as in [`crate::dctcp`] |
+//! | d | [`Params::imminence`] |
+//! | T_c | round trips that the flow still needs: B / (0.75 W) |
+//! | D | round trips left until the deadline |
+//! | B | [`FlowView::remaining`] in segments: unsent and unacknowledged |
+//! | W | [`Window::cwnd`] |
+//! | p | computed at each cut: α^d |
+//!
+//! Deviations:
+//! - D1: after the deadline d = 1, as if there were none (the paper has no such flows: their senders
+//!   give up). Set `expired`, for example to 2.
+//! - D2: α starts at 0 and cwnd may fall to one segment, as in [`crate::dctcp`].
+//! - D3: d is evaluated only when the window is cut, with the present W.
+
+use crate::newreno::{cut, grow, on_loss};
+use crate::settings::params;
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+};
+use shortflow_units::{Bytes, Span};
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "d2tcp",
+    summary: "DCTCP that backs off less the nearer the deadline of the flow is",
+    source: "D2TCP, SIGCOMM 2012",
+    recovery: Recovery::Sack,
+    ecn: Ecn::Exact,
+};
+
+/// Mean of a sawtooth between W/2 and W, over W.
+const MEAN_OF_SAWTOOTH: f64 = 0.75;
+
+params! {
+    /// D2TCP's parameters.
+    pub struct Params {
+        /// smallest exponent, of a flow that is well ahead of its deadline
+        clip_low: f64 = 0.5, 0.0..=1.0;
+        /// largest exponent, of a flow that is about to miss it; a large number means no limit
+        clip_high: f64 = 2.0, 1.0..=1e9;
+        /// exponent after the deadline; 1 is DCTCP
+        expired: f64 = 1.0, 0.0..=1e9;
+        /// weight of the newest window in alpha
+        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        /// alpha before the first window has been acknowledged
+        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        /// smallest window after an ECN cut, in segments
+        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+    }
+}
+
+impl Params {
+    /// The deadline imminence factor, d = T_c / D within the clip (§3.2).
+    pub fn imminence(&self, cwnd: f64, flow: &FlowView) -> f64 {
+        let Some(deadline) = flow.deadline.filter(|_| flow.remaining != Bytes::MAX) else { return 1.0 };
+        if deadline <= flow.now {
+            return self.expired; // D1
+        }
+        if flow.srtt == Span::ZERO {
+            return 1.0;
+        }
+        let b = flow.remaining.as_f64() / flow.mss.as_f64();
+        let needed = b / (MEAN_OF_SAWTOOTH * cwnd); // T_c
+        let left = deadline.since(flow.now).as_secs_f64() / flow.srtt.as_secs_f64(); // D
+        (needed / left).clamp(self.clip_low, self.clip_high)
+    }
+}
+
+/// D2TCP's state.
+#[derive(Debug, Clone)]
+pub struct D2tcp {
+    params: Params,
+    marks: MarkFraction,
+}
+
+impl D2tcp {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        D2tcp { params, marks: MarkFraction::new(params.initial_alpha) }
+    }
+}
+
+impl CongestionControl for D2tcp {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.marks.on_ack(ack, self.params.g); // §3.1, α
+        if ack.may_grow {
+            grow(window, ack, 1.0);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        match cause {
+            Cause::EcnEcho => {
+                let p = libm::pow(self.marks.alpha, self.params.imminence(window.cwnd, flow)); // §3.1
+                cut(window, 1.0 - p / 2.0, self.params.cwnd_floor);
+            }
+            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
+        }
+    }
+
+    fn alpha(&self) -> Option<f64> {
+        Some(self.marks.alpha)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dctcp;
+    use crate::sample::tests::{ack, flow};
+    use proptest::prelude::*;
+    use shortflow_units::Instant;
+
+    /// `segments` to go, and `micros` until the deadline; a round trip is 300 µs.
+    fn due(segments: u64, micros: u64) -> FlowView {
+        let deadline = Some(Instant::ZERO + Span::from_micros(micros));
+        FlowView { remaining: Bytes::new(segments * 1460), deadline, ..flow(10) }
+    }
+
+    fn cut_to(params: Params, flow: &FlowView) -> f64 {
+        let mut law = D2tcp::new(Params { initial_alpha: 0.25, ..params });
+        let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
+        law.on_congestion(&mut window, Cause::EcnEcho, flow);
+        window.cwnd
+    }
+
+    /// 300 segments at a mean window of 30 need ten round trips: d is 1 with ten left, 2 with five.
+    #[test]
+    fn imminence_is_the_time_needed_over_the_time_left() {
+        let params = Params { clip_low: 0.0, clip_high: 1e9, ..Params::default() };
+        for (round_trips, d) in [(10, 1.0), (5, 2.0), (2, 5.0), (100, 0.1)] {
+            let measured = params.imminence(40.0, &due(300, round_trips * 300));
+            assert!((measured - d).abs() < 1e-12, "{measured} is not {d}");
+        }
+    }
+
+    #[test]
+    fn the_clip_keeps_d_between_a_half_and_two() {
+        let params = Params::default();
+        assert_eq!(params.imminence(40.0, &due(300, 300)), 2.0);
+        assert_eq!(params.imminence(40.0, &due(300, 300_000)), 0.5);
+    }
+
+    /// α = 1/4: p is 1/16 near the deadline, 1/4 on time, 1/2 far ahead; the cut is half of it.
+    #[test]
+    fn near_the_deadline_a_mark_cuts_less() {
+        for (micros, left) in [(300, 38.75), (3_000, 35.0), (300_000, 30.0)] {
+            assert_eq!(cut_to(Params::default(), &due(300, micros)), left);
+        }
+    }
+
+    #[test]
+    fn without_deadline_and_after_it_d_is_one() {
+        let expired = FlowView { deadline: Some(Instant::ZERO), ..due(300, 0) };
+        let backlogged = FlowView { remaining: Bytes::MAX, ..due(300, 300) };
+        for flow in [flow(10), expired, backlogged] {
+            assert_eq!(cut_to(Params::default(), &flow), 35.0);
+        }
+        assert_eq!(cut_to(Params { expired: 2.0, ..Params::default() }, &expired), 38.75);
+    }
+
+    proptest! {
+        #[test]
+        fn flows_without_deadline_are_dctcp(alpha in 0.0f64..=1.0, cwnd in 1.0f64..1e4) {
+            let mut d2tcp = D2tcp::new(Params { initial_alpha: alpha, ..Params::default() });
+            let params = dctcp::Params { initial_alpha: alpha, ..dctcp::Params::default() };
+            let mut dctcp = dctcp::Dctcp::new(params);
+            let mut windows = [Window { cwnd, ssthresh: 2.0 }; 2];
+            for ece in [true, false, true] {
+                let sample = ack(ece);
+                d2tcp.on_ack(&mut windows[0], &sample);
+                dctcp.on_ack(&mut windows[1], &sample);
+                if ece {
+                    d2tcp.on_congestion(&mut windows[0], Cause::EcnEcho, &sample.flow);
+                    dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &sample.flow);
+                }
+                prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
+            }
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! FaST — Hwang, Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", TIIS 2014,
+//! §4, Algorithm 1.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | vwnd | [`Window::cwnd`], which may fall below one segment |
+//! | W_min | [`Params::w_min`] |
+//! | SegmentSize | [`CongestionControl::segment_size`] |
+//! | limit | [`CongestionControl::window_bytes`] |
+//! | m | [`Params::probes`] |
+//! | α, g | as in [`crate::dctcp`] |
+//! | F | marked over all ACKs of one window, as printed in Eq. 1 |
+//!
+//! Deviations:
+//! - D1: α starts at 1 (unstated). From 0 it takes seven marked round trips to bring vwnd below one
+//!   segment, longer than a flow of 10 KB lives. Set `initial_alpha`.
+//! - D2: the smallest segment is 100 bytes; the paper prints Kbytes. vwnd does not fall below it.
+//! - D3: "in each round" is a limit on what is in flight, so Algorithm 1, l. 15, sends one probe per
+//!   round trip. At 1 ≤ vwnd < W_min a shorter segment fills the limit; the rest of a window below the
+//!   smallest segment stays empty. `nagle=on` leaves it empty whatever it is.
+//! - D4: Eq. 8 applies once per window of data, as in DCTCP (the text names no period), and not while
+//!   probing, where lines 1–3 hold vwnd; a mark then ends slow start and counts in α.
+//! - D5: below W_min, vwnd gains one segment per unmarked round trip (unstated), by acknowledged bytes,
+//!   because segments vary.
+//! - D6: a timeout ends probing and leaves vwnd = 1; fast retransmit does not raise a vwnd below W_min
+//!   to the two segments of RFC 5681.
+
+use crate::newreno::{cut, grow, on_loss};
+use crate::settings::{choice, params};
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+};
+use shortflow_units::Bytes;
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "fast",
+    summary: "DCTCP whose window may fall below one segment, by sending smaller segments",
+    source: "FaST, KSII TIIS 2014",
+    recovery: Recovery::Sack,
+    ecn: Ecn::Exact,
+};
+
+/// vwnd while probing (Algorithm 1, l. 2).
+const PROBE_WINDOW: f64 = 0.5;
+
+choice! {
+    /// Whether the sender waits for data that fills a segment.
+    pub enum Nagle {
+        /// Waits for room for a segment of SegmentSize; only a flow's last one may be shorter.
+        On = "on",
+        /// Sends what fits.
+        Off = "off",
+    }
+}
+
+params! {
+    /// FaST's parameters.
+    pub struct Params {
+        /// data packets of half a segment that a connection starts with, one per round trip
+        probes: u32 = 3, 0..=3u32;
+        /// window after probing, and below which the limit per round trip holds, in segments
+        w_min: f64 = 2.0, 1.0..=100.0;
+        /// payload of the smallest segment
+        min_segment: Bytes = Bytes::new(100), Bytes::new(1)..=Bytes::new(65_000);
+        /// whether the sender waits for room for a whole segment
+        nagle: Nagle = Nagle::Off, ();
+        /// weight of the newest window in alpha
+        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        /// alpha before the first window has been acknowledged
+        initial_alpha: f64 = 1.0, 0.0..=1.0;
+    }
+}
+
+impl Params {
+    /// SegmentSize (Eq. 9).
+    #[inline]
+    pub fn full_segment(&self, vwnd: f64, mss: Bytes) -> Bytes {
+        if vwnd >= 1.0 {
+            return mss;
+        }
+        Bytes::new((vwnd * mss.as_f64()) as u64).max(self.min_segment).min(mss)
+    }
+}
+
+/// FaST's state.
+#[derive(Debug, Clone)]
+pub struct Fast {
+    params: Params,
+    marks: MarkFraction,
+    probes_left: u32,
+}
+
+impl Fast {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        Fast { params, marks: MarkFraction::new(params.initial_alpha), probes_left: params.probes }
+    }
+
+    fn is_probing(&self) -> bool {
+        self.probes_left > 0
+    }
+
+    /// A probe is acknowledged; after the last one the window is set (Algorithm 1, l. 5–7).
+    fn end_probe(&mut self, window: &mut Window) {
+        self.probes_left -= 1;
+        if !self.is_probing() {
+            window.cwnd = self.params.w_min;
+        }
+    }
+}
+
+impl CongestionControl for Fast {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.marks.on_ack(&AckSample { acked: Bytes::new(1), ..*ack }, self.params.g); // Eq. 1, Eq. 2
+        if self.is_probing() {
+            self.end_probe(window);
+        } else if ack.may_grow && window.cwnd < self.params.w_min {
+            let round_trip = window.cwnd * ack.flow.mss.as_f64();
+            window.cwnd += (ack.acked.as_f64() / round_trip).min(1.0); // D5
+        } else if ack.may_grow {
+            grow(window, ack, 1.0);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        let vwnd = window.cwnd;
+        match cause {
+            Cause::EcnEcho if self.is_probing() => window.ssthresh = self.params.w_min.max(2.0), // D4
+            Cause::EcnEcho => cut(window, 1.0 - self.marks.alpha / 2.0, self.floor(flow.mss)),   // Eq. 8
+            Cause::FastRetransmit => {
+                on_loss(window, cause, flow);
+                if vwnd < self.params.w_min {
+                    window.cwnd = vwnd; // D6
+                }
+            }
+            Cause::Timeout => {
+                on_loss(window, cause, flow);
+                self.probes_left = 0; // D6
+            }
+        }
+    }
+
+    fn initial_window(&self, _: f64) -> f64 {
+        if self.is_probing() { PROBE_WINDOW } else { self.params.w_min }
+    }
+
+    #[inline]
+    fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {
+        let full = self.params.full_segment(window.cwnd, mss);
+        let fills = self.params.nagle == Nagle::Off && window.cwnd < self.params.w_min;
+        if fills && room < full && room >= self.params.min_segment { room } else { full }
+    }
+
+    #[inline]
+    fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
+        let segment = self.params.full_segment(window.cwnd, mss);
+        Bytes::new((window.cwnd.max(1.0) * segment.as_f64()) as u64) // Algorithm 1, l. 15
+    }
+
+    fn floor(&self, mss: Bytes) -> f64 {
+        (self.params.min_segment.as_f64() / mss.as_f64()).min(PROBE_WINDOW)
+    }
+
+    fn alpha(&self) -> Option<f64> {
+        Some(self.marks.alpha)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dctcp;
+    use crate::sample::tests::{ack, flow};
+    use proptest::prelude::*;
+
+    const MSS: Bytes = Bytes::new(1460);
+
+    fn law(params: Params) -> (Fast, Window) {
+        let law = Fast::new(params);
+        let window = Window { cwnd: law.initial_window(10.0), ssthresh: f64::INFINITY };
+        (law, window)
+    }
+
+    /// A law past probing, whose alpha is 0.5 and stays there.
+    fn halfway() -> Fast {
+        law(Params { probes: 0, initial_alpha: 0.5, g: 0.0, ..Params::default() }).0
+    }
+
+    fn segment(law: &Fast, vwnd: f64) -> u64 {
+        law.segment_size(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS, Bytes::MAX).get()
+    }
+
+    fn limit(law: &Fast, vwnd: f64) -> u64 {
+        law.window_bytes(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS).get()
+    }
+
+    /// Claims `fast/eq1-marked-fraction` and `fast/eq2-alpha`: one marked ACK of four, of segments
+    /// that differ in size, makes F = 1/4 and takes alpha from 1 to 15/16 + 1/64.
+    #[test]
+    fn the_marked_fraction_counts_acks() {
+        let (mut law, mut window) = law(Params { probes: 0, ..Params::default() });
+        law.marks = MarkFraction::new(1.0);
+        law.on_ack(&mut window, &AckSample { snd_una: 1, snd_nxt: 4000, ..ack(true) });
+        assert_eq!(law.alpha(), Some(1.0));
+        for (snd_una, acked, ece) in
+            [(1001, 1000, true), (1501, 500, false), (3000, 1499, false), (4001, 1001, false)]
+        {
+            let sample = AckSample { snd_una, snd_nxt: 4000, acked: Bytes::new(acked), ..ack(ece) };
+            law.on_ack(&mut window, &sample);
+        }
+        assert!((law.alpha().unwrap() - (15.0 / 16.0 + 0.25 / 16.0)).abs() < 1e-12);
+    }
+
+    /// Claim `fast/eq3-dctcp-cut`: the baseline with a floor of two segments.
+    #[test]
+    fn dctcp_of_the_paper_keeps_two_segments() {
+        for (cwnd, left) in [(10.0, 5.0), (3.0, 2.0), (2.0, 2.0)] {
+            let params = dctcp::Params { initial_alpha: 1.0, cwnd_floor: 2.0, ..dctcp::Params::default() };
+            let mut window = Window { cwnd, ssthresh: 2.0 };
+            dctcp::Dctcp::new(params).on_congestion(&mut window, Cause::EcnEcho, &flow(10));
+            assert_eq!(window.cwnd, left);
+        }
+    }
+
+    /// Claim `fast/eq8-vwnd`: alpha = 0.5 takes a quarter, below two segments and below one, down to
+    /// the smallest segment.
+    #[test]
+    fn the_virtual_window_falls_below_two_segments() {
+        let mut law = halfway();
+        let mut window = Window { cwnd: 2.0, ssthresh: 2.0 };
+        for left in [1.5, 1.125, 0.84375] {
+            law.on_congestion(&mut window, Cause::EcnEcho, &flow(1));
+            assert_eq!(window, Window { cwnd: left, ssthresh: 2.0 });
+        }
+        for _ in 0..20 {
+            law.on_congestion(&mut window, Cause::EcnEcho, &flow(1));
+        }
+        assert_eq!(window.cwnd, 100.0 / 1460.0);
+    }
+
+    /// Claim `fast/eq9-segment-size`.
+    #[test]
+    fn segments_shrink_with_a_window_below_one() {
+        let law = halfway();
+        for (vwnd, bytes) in [(40.0, 1460), (1.0, 1460), (0.75, 1095), (0.5, 730), (0.01, 100)] {
+            assert_eq!(segment(&law, vwnd), bytes);
+        }
+    }
+
+    /// Claim `fast/alg1-send-limit`.
+    #[test]
+    fn a_round_may_send_one_segment_or_the_window() {
+        let law = halfway();
+        for (vwnd, bytes) in [(1.5, 2190), (1.0, 1460), (0.5, 730), (0.01, 100), (2.0, 2920), (7.25, 10_585)]
+        {
+            assert_eq!(limit(&law, vwnd), bytes);
+        }
+    }
+
+    #[test]
+    fn without_nagle_a_shorter_segment_fills_a_small_window() {
+        let size = |law: &Fast, vwnd, room| {
+            law.segment_size(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS, Bytes::new(room)).get()
+        };
+        let nagle = law(Params { nagle: Nagle::On, ..Params::default() }).0;
+        for (vwnd, room, off, on) in
+            [(1.5, 730, 730, 1460), (1.5, 99, 1460, 1460), (2.5, 730, 1460, 1460), (0.5, 300, 300, 730)]
+        {
+            assert_eq!((size(&halfway(), vwnd, room), size(&nagle, vwnd, room)), (off, on));
+        }
+    }
+
+    /// Claim `fast/alg1-probing`: three half segments, then two full ones; a mark on a probe ends slow
+    /// start, a mark on the last one also cuts.
+    #[test]
+    fn three_probes_then_two_segments() {
+        let (mut law, mut window) = law(Params::default());
+        for _ in 0..3 {
+            assert_eq!((window.cwnd, segment(&law, window.cwnd), limit(&law, window.cwnd)), (0.5, 730, 730));
+            law.on_ack(&mut window, &ack(false));
+        }
+        assert_eq!((window.cwnd, segment(&law, 2.0), limit(&law, 2.0)), (2.0, 1460, 2920));
+        assert_eq!(window.ssthresh, f64::INFINITY);
+        let (mut law, mut window) = super::tests::law(Params::default());
+        for vwnd in [0.5, 0.5, 1.0] {
+            law.on_ack(&mut window, &ack(true));
+            law.on_congestion(&mut window, Cause::EcnEcho, &flow(0));
+            assert_eq!(window, Window { cwnd: vwnd, ssthresh: 2.0 });
+        }
+    }
+
+    #[test]
+    fn a_small_window_gains_one_segment_per_round_trip() {
+        for (vwnd, acks) in [(0.5, &[730][..]), (1.5, &[1460, 730]), (100.0 / 1460.0, &[100])] {
+            let mut law = halfway();
+            let mut window = Window { cwnd: vwnd, ssthresh: 2.0 };
+            for &acked in acks {
+                law.on_ack(&mut window, &AckSample { acked: Bytes::new(acked), ..ack(false) });
+            }
+            assert!((window.cwnd - vwnd - 1.0).abs() < 0.15, "{vwnd}: {}", window.cwnd);
+        }
+    }
+
+    #[test]
+    fn losses_lower_the_window_and_a_timeout_ends_probing() {
+        let mut fast = halfway();
+        let mut window = Window { cwnd: 20.0, ssthresh: 2.0 };
+        fast.on_congestion(&mut window, Cause::FastRetransmit, &flow(20));
+        assert_eq!(window.cwnd, 10.0);
+        window.cwnd = 0.75;
+        fast.on_congestion(&mut window, Cause::FastRetransmit, &flow(4));
+        assert_eq!(window.cwnd, 0.75);
+        let (mut law, mut window) = law(Params::default());
+        law.on_congestion(&mut window, Cause::Timeout, &flow(0));
+        assert_eq!((window.cwnd, segment(&law, window.cwnd)), (1.0, 1460));
+        law.on_ack(&mut window, &ack(false));
+        assert_eq!(window.cwnd, 2.0);
+    }
+
+    proptest! {
+        /// Claim `fast/alg1-dctcp-otherwise`: from the same state, windows of two segments and more
+        /// are DCTCP's, bit for bit.
+        #[test]
+        fn above_two_segments_it_is_dctcp(
+            start in 2.0f64..200.0, events in prop::collection::vec((any::<bool>(), 0u8..8), 1..200)
+        ) {
+            let mut fast = Fast::new(Params { probes: 0, ..Params::default() });
+            let params = dctcp::Params { initial_alpha: 1.0, ..dctcp::Params::default() };
+            let mut dctcp = dctcp::Dctcp::new(params);
+            let mut windows = [Window { cwnd: start, ssthresh: 50.0 }; 2];
+            for (i, (ece, event)) in events.into_iter().enumerate() {
+                let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, ..ack(ece) };
+                fast.on_ack(&mut windows[0], &sample);
+                dctcp.on_ack(&mut windows[1], &sample);
+                let cause = match event {
+                    0 => Some(Cause::FastRetransmit),
+                    1 if ece => Some(Cause::EcnEcho),
+                    _ => None,
+                };
+                if let Some(cause) = cause {
+                    fast.on_congestion(&mut windows[0], cause, &sample.flow);
+                    dctcp.on_congestion(&mut windows[1], cause, &sample.flow);
+                }
+                if windows[1].cwnd < 2.0 {
+                    break;
+                }
+                prop_assert_eq!(windows[0], windows[1]);
+                prop_assert_eq!(segment(&fast, windows[0].cwnd), 1460);
+                prop_assert_eq!(limit(&fast, windows[0].cwnd), dctcp.window_bytes(&windows[1], MSS).get());
+            }
+        }
+
+        /// Some segment always fits into an empty window, so no flow waits for ever.
+        #[test]
+        fn a_segment_fits_into_an_empty_window(vwnd in 0.0001f64..3.0, mss in 1u64..9000) {
+            let (law, mss) = (halfway(), Bytes::new(mss));
+            let window = Window { cwnd: vwnd, ssthresh: 2.0 };
+            let limit = law.window_bytes(&window, mss);
+            let segment = law.segment_size(&window, mss, limit);
+            prop_assert!(Bytes::ZERO < segment && segment <= limit && segment <= mss);
+        }
+    }
+}

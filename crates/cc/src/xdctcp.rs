@@ -1,0 +1,215 @@
+//! xDCTCP — Nahar, Kumar, Aduri, "xDCTCP: Extended Data Center TCP", §III.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | α, g, F | as in [`crate::dctcp`] |
+//! | dctcp_ns_ | [`Params::ns`], of query and short flows |
+//! | dctcp_nl_ | [`Params::nl`], of long flows |
+//!
+//! The ranges of `ns` and `nl` are those of §III-B and keep ns ≤ nl; `nl` = 1 is the paper's optimum.
+//!
+//! Deviations:
+//! - D1: the paper's scripts give each sender its class. Here the class is that of the traffic; a flow
+//!   of a class that says nothing, or every flow with `classify=bytes`, is short until it has sent
+//!   `threshold` bytes (1 MB, above the 512 KB of the longest short flow of the scripts).
+//! - D2: query flows use `ns` (the rule does not mention them; the scripts do so).
+//! - D3: cwnd may fall to one segment (unstated; `nl` = 1 and α = 1 would leave nothing).
+//! - D4: g = 0.09 is the paper's optimum but above its own bound, Eq. 5, which is 0.080 for its setting.
+
+use crate::newreno::{cut, grow, on_loss};
+use crate::settings::{choice, params};
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, Role, TransportInfo, Window,
+};
+use shortflow_units::Bytes;
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "xdctcp",
+    summary: "DCTCP whose short flows back off less and whose long flows back off more",
+    source: "xDCTCP, UC San Diego 2015",
+    recovery: Recovery::Sack,
+    ecn: Ecn::Exact,
+};
+
+choice! {
+    /// How a flow is found to be short or long.
+    pub enum Classify {
+        /// By its traffic class, where that says so, otherwise by bytes.
+        Role = "role",
+        /// By the bytes that it has sent.
+        Bytes = "bytes",
+    }
+}
+
+params! {
+    /// xDCTCP's parameters.
+    pub struct Params {
+        /// share of alpha by which short flows cut their window
+        ns: f64 = 0.3, 0.0..=0.5;
+        /// share of alpha by which long flows cut their window
+        nl: f64 = 1.0, 0.5..=1.0;
+        /// how a flow is found to be short or long
+        classify: Classify = Classify::Role, ();
+        /// bytes sent from which a flow is long, where its class does not say
+        threshold: Bytes = Bytes::new(1_000_000), Bytes::ZERO..=Bytes::MAX;
+        /// weight of the newest window in alpha
+        g: f64 = 0.09, 0.0..=1.0;
+        /// alpha before the first window has been acknowledged
+        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        /// smallest window after an ECN cut, in segments
+        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+    }
+}
+
+impl Params {
+    /// The share of α by which `flow` cuts its window.
+    pub fn reduction(&self, flow: &FlowView) -> f64 {
+        let by_bytes = if flow.sent < self.threshold { self.ns } else { self.nl };
+        match (self.classify, flow.role) {
+            (Classify::Role, Role::Short) => self.ns,
+            (Classify::Role, Role::Long) => self.nl,
+            (Classify::Role, Role::Unknown) | (Classify::Bytes, _) => by_bytes, // D1
+        }
+    }
+}
+
+/// xDCTCP's state.
+#[derive(Debug, Clone)]
+pub struct Xdctcp {
+    params: Params,
+    marks: MarkFraction,
+}
+
+impl Xdctcp {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        Xdctcp { params, marks: MarkFraction::new(params.initial_alpha) }
+    }
+}
+
+impl CongestionControl for Xdctcp {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.marks.on_ack(ack, self.params.g); // Eq. 1
+        if ack.may_grow {
+            grow(window, ack, 1.0);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        match cause {
+            Cause::EcnEcho => {
+                let factor = 1.0 - self.params.reduction(flow) * self.marks.alpha; // Eq. 3, Eq. 4
+                cut(window, factor, self.params.cwnd_floor);
+            }
+            Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
+        }
+    }
+
+    fn alpha(&self) -> Option<f64> {
+        Some(self.marks.alpha)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dctcp;
+    use crate::sample::tests::{ack, flow};
+    use crate::settings::Params as _;
+    use proptest::prelude::*;
+
+    fn of(role: Role, sent: u64) -> FlowView {
+        FlowView { role, sent: Bytes::new(sent), ..flow(40) }
+    }
+
+    fn cut_to(params: Params, flow: &FlowView) -> f64 {
+        let mut law = Xdctcp::new(Params { initial_alpha: 0.5, ..params });
+        let mut window = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
+        law.on_congestion(&mut window, Cause::EcnEcho, flow);
+        assert_eq!(window.ssthresh, window.cwnd);
+        window.cwnd
+    }
+
+    /// Claim `xdctcp/eq1-alpha`: m fully marked windows from 0 give 1 − (1 − g)^m.
+    #[test]
+    fn alpha_is_an_exponential_mean() {
+        let mut law = Xdctcp::new(Params::default());
+        let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
+        for m in 1..=20 {
+            let end = 1460 * m;
+            law.on_ack(&mut window, &AckSample { snd_una: end, snd_nxt: end, ..ack(true) });
+            let expected = 1.0 - 0.91f64.powi(m as i32);
+            assert!((law.alpha().unwrap() / expected - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// Claim `xdctcp/eq2-dctcp-cut`, the baseline: α = 0.5 takes a quarter.
+    #[test]
+    fn dctcp_removes_half_of_alpha() {
+        let params = dctcp::Params { initial_alpha: 0.5, ..dctcp::Params::default() };
+        let mut window = Window { cwnd: 40.0, ssthresh: f64::INFINITY };
+        dctcp::Dctcp::new(params).on_congestion(&mut window, Cause::EcnEcho, &flow(40));
+        assert_eq!(window.cwnd, 30.0);
+    }
+
+    /// Claims `xdctcp/eq3-short-cut` and `xdctcp/eq4-long-cut`: 0.3 × 0.5 = 15 %, 1.0 × 0.5 = 50 %.
+    #[test]
+    fn short_flows_cut_less_than_long_ones() {
+        assert!((cut_to(Params::default(), &of(Role::Short, 0)) / 34.0 - 1.0).abs() < 1e-9);
+        assert!((cut_to(Params::default(), &of(Role::Long, 0)) / 20.0 - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_long_flow_keeps_one_segment_even_when_all_is_marked() {
+        let mut law = Xdctcp::new(Params { initial_alpha: 1.0, ..Params::default() });
+        let mut window = Window { cwnd: 40.0, ssthresh: 40.0 };
+        law.on_congestion(&mut window, Cause::EcnEcho, &of(Role::Long, 0));
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
+    }
+
+    #[test]
+    fn without_a_class_the_bytes_decide() {
+        let (role, bytes) = (Params::default(), Params { classify: Classify::Bytes, ..Params::default() });
+        assert_eq!(role.reduction(&of(Role::Unknown, 999_999)), 0.3);
+        assert_eq!(role.reduction(&of(Role::Unknown, 1_000_000)), 1.0);
+        assert_eq!(role.reduction(&of(Role::Short, 5_000_000)), 0.3);
+        assert_eq!(bytes.reduction(&of(Role::Short, 5_000_000)), 1.0);
+        assert_eq!(bytes.reduction(&of(Role::Long, 0)), 0.3);
+    }
+
+    /// Claim `xdctcp/eq34-factor-order`: no accepted pair has ns > nl.
+    #[test]
+    fn the_short_factor_never_exceeds_the_long_one() {
+        let mut params = Params::default();
+        assert!(params.set("ns", "0.51").is_err() && params.set("nl", "0.49").is_err());
+        params.set("ns", "0.5").unwrap();
+        params.set("nl", "0.5").unwrap();
+        assert!(params.ns <= params.nl);
+    }
+
+    proptest! {
+        /// Claim `xdctcp/eq34-dctcp-special-case`: ns = nl = 0.5 and the same g are DCTCP, bit for bit.
+        #[test]
+        fn equal_halves_are_dctcp(
+            g in 0.0f64..=1.0, long: bool, events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..200)
+        ) {
+            let mut xdctcp = Xdctcp::new(Params { ns: 0.5, nl: 0.5, g, ..Params::default() });
+            let mut dctcp = dctcp::Dctcp::new(dctcp::Params { g, ..dctcp::Params::default() });
+            let mut windows = [Window { cwnd: 2.0, ssthresh: f64::INFINITY }; 2];
+            let flow = of(if long { Role::Long } else { Role::Short }, 0);
+            for (i, (ece, cut)) in events.into_iter().enumerate() {
+                let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, flow, ..ack(ece) };
+                xdctcp.on_ack(&mut windows[0], &sample);
+                dctcp.on_ack(&mut windows[1], &sample);
+                if ece && cut {
+                    xdctcp.on_congestion(&mut windows[0], Cause::EcnEcho, &flow);
+                    dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &flow);
+                }
+                prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
+                prop_assert_eq!(xdctcp.alpha().map(f64::to_bits), dctcp.alpha().map(f64::to_bits));
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The flows of a scenario as work for its access links.
+
+use super::Job;
+use crate::engine::Seeds;
+use crate::net::{RouteError, Routes};
+use crate::scenario::Scenario;
+use crate::simulation::RunError;
+use crate::theory::fct::{ideal_fct, serialisation};
+use crate::traffic::{Arrival, Arrivals, Workload};
+use shortflow_units::{Bytes, Instant, NodeId, PortId, Rate, Span};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A flow at the link that serves it.
+pub(super) struct Demand {
+    /// Where it is in the table of flows.
+    pub row: usize,
+    /// What the link has to do.
+    pub job: Job,
+    /// Whether it never ends.
+    pub backlogged: bool,
+    /// From the end of service to the completion of the flow.
+    pub latency: Span,
+    /// Of the link.
+    pub rate: Rate,
+}
+
+/// The network that flows cross.
+pub(super) struct Paths<'a> {
+    scenario: &'a Scenario,
+    routes: Routes,
+}
+
+impl<'a> Paths<'a> {
+    /// The network of a scenario, with the routes of a run with these seeds.
+    pub(super) fn new(scenario: &'a Scenario, seeds: Seeds) -> Result<Paths<'a>, RouteError> {
+        Ok(Paths { scenario, routes: Routes::seeded(&scenario.graph, seeds)? })
+    }
+
+    /// The demand of the flow of row `row`, the link that it goes to, and its ideal completion time.
+    /// `None` for a flow from a host to itself, which crosses no link.
+    pub(super) fn demand(&self, arrival: &Arrival, row: usize) -> Option<(PortId, Demand, Span)> {
+        let tcp = &self.scenario.tcp;
+        let (port, path) = self.path(arrival, row as u32);
+        let (rate, _) = *path.last()?;
+        let ideal = ideal_fct(arrival.size, tcp.mss, tcp.header, &path);
+        let work = serialisation(arrival.size, tcp.mss, tcp.header, rate);
+        let deadline = arrival.deadline.map_or(Instant::MAX, |allowed| arrival.at + allowed);
+        let demand = Demand {
+            row,
+            job: Job { arrives: arrival.at, work, deadline },
+            backlogged: arrival.size == Bytes::MAX,
+            latency: ideal.saturating_sub(work),
+            rate,
+        };
+        Some((port?, demand, ideal))
+    }
+
+    /// The last port on the way of a flow, and rate and delay of every link. Each flow chooses
+    /// among equal paths as if it had a connection of its own.
+    fn path(&self, arrival: &Arrival, ordinal: u32) -> (Option<PortId>, Vec<(Rate, Span)>) {
+        let mut node = NodeId(arrival.source.0);
+        let (mut last, mut path) = (None, Vec::new());
+        while let Some(port) = self.routes.next(node, arrival.destination, ordinal) {
+            let link = &self.scenario.graph.links[port.index() / 2];
+            node = if port.index() % 2 == 0 { link.b } else { link.a };
+            path.push((link.rate, link.delay));
+            last = Some(port);
+        }
+        (last, path)
+    }
+}
+
+/// All flows of a run, in the order in which a simulation of packets starts them: by time, those of
+/// the same instant in the order in which their sources came to know of them.
+pub(super) fn arrivals(scenario: &Scenario, seeds: Seeds) -> Result<impl Iterator<Item = Arrival>, RunError> {
+    let end = Instant::ZERO + scenario.duration;
+    let known = |index: usize| match scenario.traffic[index].start(seeds, index) {
+        Workload::Open(arrivals) => Ok(arrivals),
+        Workload::Closed(_) => Err(RunError::ClosedLoop(index + 1)),
+    };
+    let mut sources: Vec<Box<dyn Arrivals>> =
+        (0..scenario.traffic.len()).map(known).collect::<Result<_, _>>()?;
+    let mut next: Vec<Option<Arrival>> = sources.iter_mut().map(|source| source.next()).collect();
+    let mut order = sources.len();
+    let mut turns: BinaryHeap<Reverse<(Instant, usize, usize)>> =
+        next.iter().enumerate().filter_map(|(i, a)| Some(Reverse((a.as_ref()?.at, i, i)))).collect();
+    Ok(std::iter::from_fn(move || {
+        let Reverse((at, _, source)) = turns.pop()?;
+        (at < end).then_some(())?;
+        let following = sources[source].next();
+        if let Some(arrival) = &following {
+            turns.push(Reverse((arrival.at, order, source)));
+            order += 1;
+        }
+        std::mem::replace(&mut next[source], following)
+    }))
+}

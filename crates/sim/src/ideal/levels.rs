@@ -1,0 +1,66 @@
+//! Least attained service (foreground–background). Jobs with equal attained service form a level;
+//! only the lowest level is served, its jobs equally, until it catches up with the next one and the
+//! two become one. A level is a heap by work, and merging pours the smaller heap into the larger one,
+//! so that a job is moved O(log n) times.
+
+use super::instant;
+use super::link::{Discipline, Finished, Job};
+use shortflow_units::Instant;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Serves the jobs that have had the least service.
+#[derive(Default)]
+pub(super) struct Levels {
+    now: f64,
+    /// By falling attained service.
+    levels: Vec<Level>,
+}
+
+#[derive(Default)]
+struct Level {
+    attained: f64,
+    /// Work in picoseconds, and index.
+    jobs: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Discipline for Levels {
+    fn add(&mut self, index: u32, job: &Job) {
+        if self.levels.last().is_none_or(|level| level.attained > 0.0) {
+            self.levels.push(Level::default());
+        }
+        if let Some(level) = self.levels.last_mut() {
+            level.jobs.push(Reverse((job.work.as_ps(), index)));
+        }
+    }
+
+    fn advance(&mut self, until: Instant, _: u32, finished: &mut Finished) -> f64 {
+        let until = until.as_ps() as f64;
+        while let Some(mut level) = self.levels.pop() {
+            let ceiling = self.levels.last().map_or(f64::INFINITY, |next| next.attained);
+            let smallest = level.jobs.peek().map_or(f64::INFINITY, |Reverse((work, _))| *work as f64);
+            let sharers = level.jobs.len() as f64;
+            let goal = ceiling.min(smallest);
+            let needed = (goal - level.attained).max(0.0) * sharers;
+            if needed > until - self.now {
+                level.attained += (until - self.now) / sharers;
+                self.levels.push(level);
+                self.now = until;
+                return 0.0;
+            }
+            self.now += needed;
+            level.attained = goal;
+            if smallest <= ceiling {
+                finished.extend(level.jobs.pop().map(|Reverse((_, index))| (index, instant(self.now))));
+                if !level.jobs.is_empty() {
+                    self.levels.push(level);
+                }
+            } else if let Some(next) = self.levels.last_mut() {
+                next.jobs.append(&mut level.jobs);
+            }
+        }
+        let idle = until - self.now;
+        self.now = until;
+        idle
+    }
+}

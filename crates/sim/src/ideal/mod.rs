@@ -1,0 +1,213 @@
+//! Ideal schedulers: what the flows of a scenario would meet if each access link were a fluid server
+//! that follows a policy at once and without error. Nothing is lost, queued in packets, probed or
+//! acknowledged late, so their completion times are a yardstick for real transports.
+//!
+//! The model. A flow is served by one link only, the last of its path (the bottleneck when many send
+//! to one); every other link is infinitely fast. Its demand is its bytes on that link, the header
+//! of each segment included. It completes a fixed latency after its last byte is served: the
+//! completion time of [`ideal_fct`](crate::theory::fct::ideal_fct) less the time it takes to serialise
+//! the demand at that link, so that a flow that is alone has exactly that completion time.
+//!
+//! Backlogged flows share the link equally with all others under PS; under every other policy they
+//! share the time that finite flows leave idle. A finite flow counts as acknowledged at its finish,
+//! backlogged flows are followed until the end of arrivals.
+
+mod demand;
+mod levels;
+mod link;
+mod ranked;
+mod sharing;
+#[cfg(test)]
+mod tests;
+
+pub use link::{Job, finishes};
+
+use crate::engine::Seeds;
+use crate::outcome::{Counters, FlowRow, Outcome};
+use crate::scenario::{Scenario, TcpSpec};
+use crate::simulation::{Observer, RunError};
+use demand::{Demand, Paths, arrivals};
+use link::{Discipline, Link};
+use ranked::Ranked;
+use shortflow_units::{Bytes, Instant, Rate, Span};
+use std::collections::BTreeMap;
+
+/// Flows between two looks at the observer.
+const TICK: usize = 8192;
+
+/// Which flow is served when.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// Name that users type.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    by_deadline: bool,
+    discipline: fn() -> Box<dyn Discipline>,
+}
+
+/// The one list of policies, in the order of the documentation.
+const POLICIES: &[Policy] = &[
+    Policy {
+        name: "ideal-srpt",
+        summary: "shortest remaining work first: no policy has a lower mean completion time",
+        by_deadline: false,
+        discipline: || Box::new(Ranked::new(|_, remaining| remaining.as_ps())),
+    },
+    Policy {
+        name: "ideal-sjf",
+        summary: "smallest flow first, by original size; a smaller flow preempts",
+        by_deadline: false,
+        discipline: || Box::new(Ranked::new(|job, _| job.work.as_ps())),
+    },
+    Policy {
+        name: "ideal-las",
+        summary: "least attained service first, ties share equally; knows no sizes",
+        by_deadline: false,
+        discipline: || Box::new(levels::Levels::default()),
+    },
+    Policy {
+        name: "ideal-ps",
+        summary: "processor sharing: an equal share for every flow",
+        by_deadline: false,
+        discipline: || Box::new(sharing::Sharing::default()),
+    },
+    Policy {
+        name: "ideal-fifo",
+        summary: "one flow after the other, in the order of arrival",
+        by_deadline: false,
+        discipline: || Box::new(Ranked::new(|_, _| 0)),
+    },
+    Policy {
+        name: "ideal-edf",
+        summary: "earliest deadline first, flows without a deadline last",
+        by_deadline: true,
+        discipline: || Box::new(Ranked::new(|job, _| job.deadline.as_ps())),
+    },
+];
+
+/// Every policy.
+pub fn policies() -> &'static [Policy] {
+    POLICIES
+}
+
+/// The policies that tell something about `scenario`: none if some of its flows wait for others, and
+/// those that go by deadlines only if there are any.
+pub fn policies_for(scenario: &Scenario) -> Vec<Policy> {
+    let mut suited = POLICIES.to_vec();
+    suited.retain(|policy| scenario.deadlines || !policy.by_deadline);
+    if arrivals(scenario, Seeds::new(0)).is_err() {
+        suited.clear();
+    }
+    suited
+}
+
+impl Policy {
+    /// The policy called `name`.
+    pub fn named(name: &str) -> Option<Policy> {
+        POLICIES.iter().find(|policy| policy.name == name).copied()
+    }
+}
+
+/// Serves the flows of `scenario` and `seed`, the same that every scheme meets, under `policy`. The
+/// outcome has no ports and no samples.
+pub fn run(
+    scenario: &Scenario,
+    policy: Policy,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
+    let seeds = Seeds::new(seed);
+    let paths = Paths::new(scenario, seeds)?;
+    let mut flows = Vec::new();
+    let mut links: BTreeMap<_, Vec<Demand>> = BTreeMap::new();
+    for arrival in arrivals(scenario, seeds)? {
+        if flows.len() % TICK == TICK - 1 && !observer.tick(arrival.at) {
+            return Err(RunError::Cancelled);
+        }
+        let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len()) else { continue };
+        flows.push(FlowRow::new(&arrival, (!demand.backlogged).then_some(ideal)));
+        links.entry(port).or_default().push(demand);
+    }
+    let ledger = Ledger::of(scenario);
+    for demands in links.values() {
+        if !observer.tick(ledger.measure_end) {
+            return Err(RunError::Cancelled);
+        }
+        ledger.serve(policy, demands, &mut flows);
+    }
+    Ok(ledger.outcome(flows))
+}
+
+/// Writes service into rows: what counts, and when.
+struct Ledger<'a> {
+    tcp: &'a TcpSpec,
+    warm_up_end: Instant,
+    measure_end: Instant,
+    limit: Instant,
+}
+
+impl Ledger<'_> {
+    fn of(scenario: &Scenario) -> Ledger<'_> {
+        let measure_end = Instant::ZERO + scenario.duration;
+        let warm_up_end = Instant::ZERO + scenario.warmup;
+        Ledger { tcp: &scenario.tcp, warm_up_end, measure_end, limit: measure_end + scenario.drain }
+    }
+
+    /// Serves the flows of one link and writes into their rows what becomes of them.
+    fn serve(&self, policy: Policy, demands: &[Demand], flows: &mut [FlowRow]) {
+        let mut link = Link::new(policy);
+        let (early, late) = demands.split_at(demands.partition_point(|d| d.job.arrives < self.warm_up_end));
+        let mut starts = link.play(early, self.warm_up_end);
+        let warm = link.leftover();
+        starts.extend(link.play(late, self.measure_end));
+        let end = link.leftover();
+        link.advance(Instant::MAX);
+
+        for (index, served) in link.finished() {
+            let demand = &demands[*index as usize];
+            self.finish(&mut flows[demand.row], *served + demand.latency);
+        }
+        for (demand, start) in demands.iter().filter(|demand| demand.backlogged).zip(starts) {
+            let row = &mut flows[demand.row];
+            row.acked = self.payload(demand.rate, end - start);
+            row.acked_in_window = self.payload(demand.rate, end - warm.max(start));
+        }
+    }
+
+    /// The payload that `ps` picoseconds of service carry in full segments.
+    fn payload(&self, rate: Rate, ps: f64) -> Bytes {
+        let wire = u128::from(rate.bytes_in(Span::from_ps(ps.round() as u64)).get());
+        let (mss, header) = (u128::from(self.tcp.mss.get()), u128::from(self.tcp.header.get()));
+        Bytes::new((wire * mss / (mss + header)) as u64)
+    }
+
+    fn finish(&self, row: &mut FlowRow, finish: Instant) {
+        if finish > self.limit {
+            return;
+        }
+        row.finish = Some(finish);
+        row.acked = row.size;
+        if finish > self.warm_up_end && finish <= self.measure_end {
+            row.acked_in_window = row.size;
+        }
+    }
+
+    fn outcome(&self, flows: Vec<FlowRow>) -> Outcome {
+        let finished = flows.iter().filter(|row| row.finish.is_some()).count() as u64;
+        let finite = flows.iter().filter(|row| row.size != Bytes::MAX).count() as u64;
+        let last = flows.iter().filter_map(|row| row.finish).max();
+        let end = match finished == finite {
+            true => self.measure_end.max(last.unwrap_or(Instant::ZERO)),
+            false => self.limit,
+        };
+        let events = flows.len() as u64 + finished;
+        let counters = Counters { events, unfinished: finite - finished, ..Counters::default() };
+        Outcome { flows, tasks: Vec::new(), samples: Vec::new(), ports: Vec::new(), counters, end }
+    }
+}
+
+/// The nearest whole picosecond.
+fn instant(ps: f64) -> Instant {
+    Instant::from_ps(ps.round() as u64)
+}

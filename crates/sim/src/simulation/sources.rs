@@ -1,0 +1,136 @@
+//! The traffic of a run: flows that are known beforehand, and applications that answer to what
+//! arrives.
+
+use crate::engine::Seeds;
+use crate::scenario::Scenario;
+use crate::traffic::{Application, Arrival, Arrivals, Sending, Steps, TaskId, TaskRow, Workload};
+use shortflow_units::Instant;
+use std::collections::{BTreeMap, VecDeque};
+
+/// When a flow starts, and of which entry it is.
+pub(super) type FlowStart = (Instant, usize);
+
+/// A flow that starts, and who wants to know when it arrives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start {
+    pub arrival: Arrival,
+    pub reply: Option<Reply>,
+}
+
+/// Where an arrival is reported.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reply {
+    pub task: TaskId,
+    source: usize,
+    tag: u64,
+}
+
+enum Source {
+    Open { arrivals: Box<dyn Arrivals>, next: Option<Arrival> },
+    Closed { application: Box<dyn Application>, planned: BTreeMap<(Instant, u64), Sending> },
+}
+
+/// Every traffic entry.
+pub(super) struct Sources {
+    entries: Vec<Source>,
+    steps: Steps,
+    /// For each connection that carries flows of applications, where they end in its stream.
+    awaited: BTreeMap<u32, VecDeque<(u64, Reply)>>,
+    planned: u64,
+    end: Instant,
+}
+
+impl Sources {
+    pub(super) fn new(scenario: &Scenario, seeds: Seeds) -> Sources {
+        let source = |workload| match workload {
+            Workload::Open(arrivals) => Source::Open { arrivals, next: None },
+            Workload::Closed(application) => Source::Closed { application, planned: BTreeMap::new() },
+        };
+        let entries =
+            scenario.traffic.iter().enumerate().map(|(index, traffic)| source(traffic.start(seeds, index)));
+        Sources {
+            entries: entries.collect(),
+            steps: Steps::default(),
+            awaited: BTreeMap::new(),
+            planned: 0,
+            end: Instant::ZERO + scenario.duration,
+        }
+    }
+
+    /// Begins all entries: the first flow of those that are known beforehand, and the flows that
+    /// applications plan.
+    pub(super) fn begin(&mut self) -> (Vec<FlowStart>, Vec<FlowStart>) {
+        let (mut known, mut planned) = (Vec::new(), Vec::new());
+        for index in 0..self.entries.len() {
+            match &mut self.entries[index] {
+                Source::Open { .. } => known.extend(self.advance(index).map(|at| (at, index))),
+                Source::Closed { application, .. } => {
+                    application.begin(&mut self.steps);
+                    planned.extend(self.plan(index));
+                }
+            }
+        }
+        (known, planned)
+    }
+
+    /// The flow of entry `index` whose time has come.
+    #[inline]
+    pub(super) fn take(&mut self, index: usize) -> Option<Start> {
+        match &mut self.entries[index] {
+            Source::Open { next, .. } => next.take().map(|arrival| Start { arrival, reply: None }),
+            Source::Closed { planned, .. } => {
+                let (_, Sending { arrival, task, tag }) = planned.pop_first()?;
+                Some(Start { arrival, reply: Some(Reply { task, source: index, tag }) })
+            }
+        }
+    }
+
+    /// When entry `index` goes on, if that is known beforehand. No such flow starts after the end.
+    #[inline]
+    pub(super) fn advance(&mut self, index: usize) -> Option<Instant> {
+        let Source::Open { arrivals, next } = &mut self.entries[index] else { return None };
+        *next = arrivals.next().filter(|arrival| arrival.at < self.end);
+        next.as_ref().map(|arrival| arrival.at)
+    }
+
+    /// A flow of an application ends at byte `end` of a connection's stream.
+    pub(super) fn expect(&mut self, ordinal: u32, end: u64, reply: Reply) {
+        self.awaited.entry(ordinal).or_default().push_back((end, reply));
+    }
+
+    /// A connection has received its stream up to `received`; when each flow starts that follows from it.
+    pub(super) fn delivered(&mut self, now: Instant, ordinal: u32, received: u64) -> Vec<FlowStart> {
+        let mut starts = Vec::new();
+        while let Some(reply) = self.next_delivered(ordinal, received) {
+            if let Source::Closed { application, .. } = &mut self.entries[reply.source] {
+                application.delivered(now, reply.tag, &mut self.steps);
+                starts.extend(self.plan(reply.source));
+            }
+        }
+        starts
+    }
+
+    fn next_delivered(&mut self, ordinal: u32, received: u64) -> Option<Reply> {
+        let awaited = self.awaited.get_mut(&ordinal)?;
+        let (_, reply) = awaited.pop_front_if(|(end, _)| *end <= received)?;
+        if awaited.is_empty() {
+            self.awaited.remove(&ordinal);
+        }
+        Some(reply)
+    }
+
+    /// Takes over what an application has just asked for.
+    fn plan(&mut self, index: usize) -> Vec<FlowStart> {
+        let Source::Closed { planned, .. } = &mut self.entries[index] else { return Vec::new() };
+        let plan = |sending: Sending| {
+            self.planned += 1;
+            planned.insert((sending.arrival.at, self.planned), sending);
+            (sending.arrival.at, index)
+        };
+        self.steps.take_sendings().into_iter().map(plan).collect()
+    }
+
+    pub(super) fn into_tasks(self) -> Vec<TaskRow> {
+        self.steps.into_tasks()
+    }
+}

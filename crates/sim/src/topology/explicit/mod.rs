@@ -1,0 +1,111 @@
+//! A user's own network, from a file: an edge list (CSV) or GraphML.
+//!
+//! Paths are the shortest in number of links, and equal ones share the connections.
+
+mod edge_list;
+mod graphml;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use super::{Graph, Topology};
+use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, csv, keys};
+use shortflow_units::{NodeId, Rate, Span};
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "explicit",
+    summary: "nodes and links from a file: an edge list a,b,rate,delay (.csv) or GraphML (.graphml, .xml)",
+    source: "",
+    parameters: ExplicitKeys::parameters,
+    read,
+};
+
+keys! {
+    /// What a scenario says.
+    struct ExplicitKeys {
+        /// links: a .csv file with the header a,b,rate,delay, or a .graphml or .xml file; relative to
+        /// the scenario
+        file: String = required, Text("the name of a .csv, .graphml or .xml file");
+        /// nodes of an edge list: a .csv file with the header name,kind[,tier], kind being host or
+        /// switch; without it the nodes are those that links name, and hosts those that begin with h
+        node_file: Option<String> = optional, Text("the name of a .csv file");
+        /// rate of links for which the file gives none
+        rate: Option<Rate> = optional, RATE;
+        /// one-way delay of links for which the file gives none
+        delay: Option<Span> = optional, ANY_TIME;
+    }
+}
+
+#[derive(Debug)]
+struct Explicit(Graph);
+
+impl Topology for Explicit {
+    fn build(&self) -> Graph {
+        self.0.clone()
+    }
+
+    fn note(&self) -> Option<String> {
+        let graph = &self.0;
+        let (hosts, switches) = (graph.hosts(), graph.nodes.len() - graph.hosts());
+        let ends = [0, hosts - 1].map(|host| graph.name(NodeId::from(host)));
+        let links = graph.links.len();
+        Some(format!("{hosts} hosts ({} to {}), {switches} switches, {links} links", ends[0], ends[1]))
+    }
+}
+
+/// What a link has where the file does not say.
+#[derive(Debug, Clone, Copy, Default)]
+struct Otherwise {
+    rate: Option<Rate>,
+    delay: Option<Span>,
+}
+
+impl Otherwise {
+    /// The rate that `text` gives, if any.
+    fn rate(&self, text: &str) -> Result<Rate, String> {
+        let missing = || "rate: missing, and the scenario has no topology.rate for such links".to_owned();
+        if text.is_empty() {
+            self.rate.ok_or_else(missing)
+        } else {
+            rate(text).map_err(|e| format!("rate: {e}"))
+        }
+    }
+
+    /// The delay that `text` gives, if any.
+    fn delay(&self, text: &str) -> Result<Span, String> {
+        let missing = || "delay: missing, and the scenario has no topology.delay for such links".to_owned();
+        if text.is_empty() {
+            return self.delay.ok_or_else(missing);
+        }
+        csv::time(text).map_err(|error| format!("delay: {error}"))
+    }
+}
+
+/// A rate: a number of bits per second, or with a unit.
+fn rate(text: &str) -> Result<Rate, String> {
+    let number = text.parse::<f64>().ok().filter(|bps| bps.fract() == 0.0 && (1.0..=1e15).contains(bps));
+    let plain = number.and_then(|bps| Rate::new(bps as u64));
+    plain.map_or_else(|| text.parse().map_err(|error: shortflow_units::UnitError| error.to_string()), Ok)
+}
+
+fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
+    let keys = ExplicitKeys::read(reader)?;
+    let text = reader.file("file", &keys.file)?;
+    let otherwise = Otherwise { rate: keys.rate, delay: keys.delay };
+    let plan = match keys.file.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("csv") => {
+            let nodes = match &keys.node_file {
+                None => None,
+                Some(name) => Some((name.as_str(), reader.file("node_file", name)?)),
+            };
+            edge_list::read((&keys.file, &text), nodes, otherwise)?
+        }
+        Some("graphml" | "xml") if keys.node_file.is_none() => graphml::read(&keys.file, &text, otherwise)?,
+        Some("graphml" | "xml") => {
+            return Err(reader.impossible("node_file", "GraphML has its nodes in the same file"));
+        }
+        _ => return Err(reader.bad("file", "the name of a .csv, .graphml or .xml file")),
+    };
+    Ok(Box::new(Explicit(plan.graph()?)))
+}

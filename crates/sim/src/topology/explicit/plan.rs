@@ -1,0 +1,242 @@
+//! [`Plan`]: nodes and links as a file lists them, and every way in which they make no network.
+
+use crate::config::{ConfigError, Name, ParamInfo, RowError};
+use crate::scenario::SwitchSpec;
+use crate::topology::{Graph, HOSTS};
+use shortflow_cc::settings::hint;
+use shortflow_units::{NodeId, Rate, Span};
+use std::collections::BTreeMap;
+
+/// A node and where it is listed.
+#[derive(Debug)]
+pub(super) struct NodeRow {
+    pub line: u64,
+    pub name: String,
+    pub is_host: bool,
+    pub tier: Option<String>,
+}
+
+/// A link and where it is listed.
+#[derive(Debug)]
+pub(super) struct LinkRow {
+    pub line: u64,
+    pub ends: [String; 2],
+    pub rate: Rate,
+    pub delay: Span,
+}
+
+/// All nodes and links.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The file that lists the links.
+    pub file: String,
+    /// The file that lists the nodes.
+    pub node_file: String,
+    /// Whether nodes are listed by links alone, so that a misspelt name is a new node.
+    pub implied: bool,
+    pub nodes: Vec<NodeRow>,
+    pub links: Vec<LinkRow>,
+}
+
+/// A node without a kind of its own is a host if its name begins with h.
+pub(super) fn looks_like_a_host(name: &str) -> bool {
+    name.starts_with('h')
+}
+
+/// Whether `kind` says host or switch; an empty one leaves it to the name.
+pub(super) fn is_host(kind: &str, name: &str) -> Result<bool, String> {
+    match kind {
+        "host" => Ok(true),
+        "switch" => Ok(false),
+        "" => Ok(looks_like_a_host(name)),
+        other => Err(format!("kind: {other:?} is not one of host, switch")),
+    }
+}
+
+impl Plan {
+    /// The network: hosts by name, numbers in names in numerical order, then switches as listed.
+    pub(super) fn graph(mut self) -> Result<Graph, ConfigError> {
+        some(self.node_errors())?;
+        self.nodes.sort_by(|a, b| b.is_host.cmp(&a.is_host).then_with(|| host_order(a).cmp(&host_order(b))));
+        let hosts = self.nodes.iter().take_while(|node| node.is_host);
+        let mut graph = Graph::of_hosts(hosts.map(|node| node.name.clone()).collect());
+        for node in &self.nodes[graph.hosts()..] {
+            graph.add_switch(node.name.clone(), node.tier.as_deref());
+        }
+        self.connect(&mut graph)?;
+        some(self.unreachable(&graph))?;
+        Ok(graph)
+    }
+
+    fn node_errors(&self) -> Vec<RowError> {
+        let wrong = |node: &NodeRow, reason| self.node_error(node, reason);
+        let mut errors = Vec::new();
+        let mut lines: BTreeMap<&str, u64> = BTreeMap::new();
+        for node in &self.nodes {
+            if node.name.is_empty() || node.name.contains("->") {
+                errors.push(wrong(
+                    node,
+                    format!("{:?} is not a name: it is empty or contains \"->\"", node.name),
+                ));
+            }
+            if let Some(first) = lines.insert(&node.name, node.line) {
+                errors.push(wrong(
+                    node,
+                    format!("node {:?} is listed twice, first in line {first}", node.name),
+                ));
+            }
+            if let Some(reason) = node.tier.as_deref().and_then(|tier| tier_error(tier, node.is_host)) {
+                errors.push(wrong(node, reason));
+            }
+        }
+        let hosts = self.nodes.iter().filter(|node| node.is_host).count();
+        if errors.is_empty() && !u32::try_from(hosts).is_ok_and(|hosts| HOSTS.contains(&hosts)) {
+            let (least, most) = (HOSTS.start(), HOSTS.end());
+            let rule = if self.implied { "; hosts are the nodes whose name begins with h" } else { "" };
+            let reason = format!("{hosts} hosts; expected {least} to {most}{rule}");
+            errors.push(RowError { file: self.node_file.clone(), line: 0, reason });
+        }
+        errors
+    }
+
+    fn connect(&self, graph: &mut Graph) -> Result<(), ConfigError> {
+        let ids: BTreeMap<&str, NodeId> =
+            self.nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), NodeId::from(i))).collect();
+        let mut errors = Vec::new();
+        let mut lines = BTreeMap::new();
+        let mut access = BTreeMap::new();
+        for link in &self.links {
+            let ends = link.ends.each_ref().map(|name| ids.get(name.as_str()).copied());
+            let checked = self.known(link, ends).and_then(|ends| {
+                check_ends(link, ends, graph)?;
+                once(
+                    &mut lines,
+                    ends.iter().min().zip(ends.iter().max()).map(|(a, b)| (*a, *b)),
+                    link,
+                    || format!("the link {}", link.name()),
+                )?;
+                let host = ends.into_iter().find(|end| graph.is_host(*end));
+                once(&mut access, host, link, || {
+                    format!("host {:?} has one link; its", host.map_or("", |host| graph.name(host)))
+                })?;
+                Ok(ends)
+            });
+            match checked {
+                Ok([a, b]) => graph.connect(a, b, link.rate, link.delay),
+                Err(reason) => errors.push(RowError { file: self.file.clone(), line: link.line, reason }),
+            }
+        }
+        some(errors)
+    }
+
+    /// The nodes at the ends of `link`.
+    fn known(&self, link: &LinkRow, ends: [Option<NodeId>; 2]) -> Result<[NodeId; 2], String> {
+        match ends {
+            [Some(a), Some(b)] => Ok([a, b]),
+            [a, _] => {
+                let name = &link.ends[usize::from(a.is_some())];
+                let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+                let hint = if names.len() > 30 { String::new() } else { format!("; {}", hint(name, &names)) };
+                Err(format!("unknown node {name:?}{hint}"))
+            }
+        }
+    }
+
+    /// Hosts that the first host cannot reach, and switches that can only be a slip.
+    fn unreachable(&self, graph: &Graph) -> Vec<RowError> {
+        let neighbours = neighbours(graph);
+        let mut reached = vec![false; graph.nodes.len()];
+        let mut frontier = vec![0];
+        while let Some(node) = frontier.pop() {
+            if !std::mem::replace(&mut reached[node], true) {
+                frontier.extend(&neighbours[node]);
+            }
+        }
+        let first = &self.nodes[0].name;
+        let error = |(i, node): (usize, &NodeRow)| {
+            let reason = match (neighbours[i].len(), node.is_host) {
+                (0, true) => format!("host {:?} has no link", node.name),
+                (_, true) if !reached[i] => format!("there is no path from {first} to {}", node.name),
+                (1, false) if self.implied => {
+                    format!("switch {:?} has no other link: a dead end, or a misspelt name", node.name)
+                }
+                _ => return None,
+            };
+            Some(self.node_error(node, reason))
+        };
+        let mut errors: Vec<RowError> = self.nodes.iter().enumerate().filter_map(error).collect();
+        errors.sort_by_key(|error| error.line);
+        errors
+    }
+
+    fn node_error(&self, node: &NodeRow, reason: String) -> RowError {
+        RowError { file: self.node_file.clone(), line: node.line, reason }
+    }
+}
+
+impl LinkRow {
+    fn name(&self) -> String {
+        format!("{}-{}", self.ends[0], self.ends[1])
+    }
+}
+
+fn some(errors: Vec<RowError>) -> Result<(), ConfigError> {
+    if errors.is_empty() { Ok(()) } else { Err(ConfigError::File(errors)) }
+}
+
+fn check_ends(link: &LinkRow, [a, b]: [NodeId; 2], graph: &Graph) -> Result<(), String> {
+    if a == b {
+        return Err(format!("{:?} is linked to itself", link.ends[0]));
+    }
+    if graph.is_host(a) && graph.is_host(b) {
+        return Err(format!("{} joins two hosts; a host is linked to a switch", link.name()));
+    }
+    Ok(())
+}
+
+/// Fails if `key` has been there before.
+fn once<K: Ord>(
+    lines: &mut BTreeMap<K, u64>,
+    key: Option<K>,
+    link: &LinkRow,
+    what: impl Fn() -> String,
+) -> Result<(), String> {
+    let Some(key) = key else { return Ok(()) };
+    match lines.insert(key, link.line) {
+        None => Ok(()),
+        Some(first) => Err(format!("{} is already given in line {first}", what())),
+    }
+}
+
+fn neighbours(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut neighbours = vec![Vec::new(); graph.nodes.len()];
+    for link in &graph.links {
+        neighbours[link.a.index()].push(link.b.index());
+        neighbours[link.b.index()].push(link.a.index());
+    }
+    neighbours
+}
+
+/// h2 comes before h10; switches keep their order.
+fn host_order(node: &NodeRow) -> (&str, u64) {
+    if !node.is_host {
+        return ("", 0);
+    }
+    let stem = node.name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem, node.name[stem.len()..].parse().unwrap_or(0))
+}
+
+fn tier_error(tier: &str, is_host: bool) -> Option<String> {
+    let taken = |key: &ParamInfo| key.name == tier;
+    if is_host {
+        Some("tier: hosts have none".to_owned())
+    } else if !Name::fits(tier) {
+        Some(format!(
+            "tier: {tier:?} is not a name of lower-case letters, digits, \"-\" and \"_\", such as \"leaf\""
+        ))
+    } else if tier == "up" || SwitchSpec::parameters().iter().any(taken) {
+        Some(format!("tier: {tier:?} is a key of [switch]"))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,31 @@
+//! Topologies for tests, from the text of their table.
+
+use super::{Graph, Topology};
+use crate::config::{Document, Reader};
+
+/// Reads a table whose files all have the text `file`.
+pub(super) fn read_with(table: &str, file: &str) -> Result<Box<dyn Topology>, String> {
+    let files = |_: &str| Ok(file.to_owned());
+    let document = Document::parse(table, "test", &[], &[], &files).map_err(|error| error.to_string())?;
+    super::read(&Reader::new(&document)).map_err(|error| error.to_string())
+}
+
+/// Reads a table.
+pub(super) fn read(table: &str) -> Result<Box<dyn Topology>, String> {
+    read_with(table, "")
+}
+
+/// Builds from a table that is right.
+pub(super) fn graph(table: &str) -> Graph {
+    read(table).unwrap_or_else(|error| panic!("{error}")).build()
+}
+
+/// What is wrong with a table.
+pub(super) fn error(table: &str) -> String {
+    read(table).map(|topology| format!("{topology:?}")).unwrap_err()
+}
+
+/// Names of the ends of all links, "a-b".
+pub(super) fn links(graph: &Graph) -> Vec<String> {
+    graph.links.iter().map(|link| format!("{}-{}", graph.name(link.a), graph.name(link.b))).collect()
+}

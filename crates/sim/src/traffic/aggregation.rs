@@ -1,0 +1,98 @@
+//! Two-level aggregation: a root asks aggregators, each of them asks workers of its own.
+
+use super::Traffic;
+use super::context::{Context, size_text};
+use super::hosts::{HostSet, Hosts};
+use super::query_tree::{Level, Tree, TreeKeys};
+use super::rounds::Rounds;
+use crate::config::{ConfigError, Kind, ParamInfo, Reader, keys};
+use shortflow_units::HostId;
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "aggregation",
+    summary: "a root asks aggregators, each asks workers of its own, answers come back the same way",
+    source: "pECN, Huang et al., Fig. 1: 100 ms for aggregators, 40 ms for workers",
+    parameters,
+    read,
+};
+
+keys! {
+    /// Hosts and numbers.
+    struct AggregationKeys {
+        /// the host that asks first
+        root: HostSet = "0", Hosts;
+        /// hosts of the aggregators, one each
+        aggregators: HostSet = required, Hosts;
+        /// hosts of the workers
+        from: HostSet = required, Hosts;
+        /// workers that are asked, hosts of from taken in turn; neighbours have one aggregator
+        workers: u32 = required, 1..=1_000_000u32;
+    }
+}
+
+fn parameters() -> Vec<ParamInfo> {
+    let level = |name, who: &str| ParamInfo {
+        name,
+        default: "required".to_owned(),
+        expected: "a table with sizes, class, deadline, request, request_deadline, compute and jitter"
+            .to_owned(),
+        summary: format!("what {who} do and answer"),
+    };
+    let tables = vec![level("aggregator", "aggregators"), level("worker", "workers")];
+    [AggregationKeys::parameters(), Rounds::parameters(), TreeKeys::parameters(), tables].concat()
+}
+
+fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
+    let AggregationKeys { root, aggregators, from, workers } = AggregationKeys::read(reader)?;
+    let rounds = Rounds::read(reader, context)?;
+    let tree_keys = TreeKeys::read(reader)?;
+    let levels = [level(reader, "aggregator", context)?, level(reader, "worker", context)?];
+    let hosts = |set: HostSet, key| set.resolve(context.graph.hosts(), reader, key);
+    let (root, aggregators, from) =
+        (hosts(root, "root")?, hosts(aggregators, "aggregators")?, hosts(from, "from")?);
+    let &[root] = root.as_slice() else {
+        return Err(reader.impossible("root", format!("{} hosts given; there is one root", root.len())));
+    };
+    check_apart(root, &aggregators, &from, reader)?;
+    let note = format!(
+        "{} x {workers} workers below {} aggregators, answers of mean {} and {}",
+        rounds.repeat,
+        aggregators.len(),
+        size_text(levels[1].answers.sizes.mean()),
+        size_text(levels[0].answers.sizes.mean()),
+    );
+    context.note(reader, &note);
+    let mut tree = Tree::new(root, levels.into(), rounds, tree_keys, context);
+    let asking: Vec<usize> = aggregators.iter().map(|host| tree.add(0, 0, *host, 0)).collect();
+    for worker in 0..workers as usize {
+        let aggregator = asking[worker * asking.len() / workers as usize];
+        tree.add(aggregator, 1, from[worker % from.len()], (worker / from.len()) as u32);
+    }
+    tree.announce(context);
+    Ok(Box::new(tree))
+}
+
+fn level(reader: &Reader, name: &str, context: &mut Context) -> Result<Level, ConfigError> {
+    let table = reader.table(name)?;
+    table.only(&Level::parameters(), &[])?;
+    Level::read(&table, context)
+}
+
+/// Nobody asks itself.
+fn check_apart(
+    root: HostId,
+    aggregators: &[HostId],
+    workers: &[HostId],
+    reader: &Reader,
+) -> Result<(), ConfigError> {
+    if aggregators.contains(&root) {
+        return Err(reader.impossible("aggregators", format!("host {} is the root", root.0)));
+    }
+    match workers.iter().find(|host| **host == root || aggregators.contains(host)) {
+        None => Ok(()),
+        Some(host) => {
+            Err(reader.impossible("from", format!("host {} is the root or an aggregator already", host.0)))
+        }
+    }
+}

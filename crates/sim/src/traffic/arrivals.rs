@@ -1,0 +1,175 @@
+//! Flows that arrive one after the other, at an offered load or a rate, between hosts of a pattern.
+
+use super::context::{Context, four_digits, size_text};
+use super::crossing;
+use super::gaps::{self, Gaps};
+use super::messages::Messages;
+use super::pattern::Pattern;
+use super::{Traffic, Workload};
+use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Positive, Reader, Text, keys};
+use crate::engine::Seeds;
+use crate::scenario::find_port;
+use shortflow_units::{Instant, NodeId, Span};
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "arrivals",
+    summary: "independent flows with gaps of any law: regular, log-normal, in bursts, …",
+    source: "",
+    parameters: || [vec![gaps_parameter()], parameters()].concat(),
+    read: |reader, context| match reader.optional_table("gaps")? {
+        Some(table) => read(gaps::read(&table)?, reader, context),
+        None => {
+            let expected = GAPS_EXPECTED.to_owned();
+            Err(ConfigError::Missing { key: reader.path("gaps"), expected })
+        }
+    },
+};
+
+const GAPS_EXPECTED: &str = "a table such as { kind = \"log-normal\", sigma = 1.8 }; kinds are exponential, fixed, log-normal, bursts";
+
+keys! {
+    /// What is not about hosts, gaps or messages.
+    struct ArrivalKeys {
+        /// offered load, arrival rate x mean size / capacity: of the link that is named, otherwise of
+        /// the link to the receiver, or of the links to all receivers together
+        load: Option<f64> = optional, Positive(10.0);
+        /// flows per second, instead of load
+        rate_per_s: Option<f64> = optional, Positive(1e10);
+        /// the link that load is about, which counts the flows that cross it
+        link: Option<String> = optional, Text("a link such as \"s0->s1\"");
+        /// when arrivals begin
+        start: Span = "0s", ANY_TIME;
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Flows {
+    gaps: Gaps,
+    start: Instant,
+    flows_per_s: f64,
+    pattern: Pattern,
+    messages: Messages,
+}
+
+fn gaps_parameter() -> ParamInfo {
+    ParamInfo {
+        name: "gaps",
+        default: "required".to_owned(),
+        expected: GAPS_EXPECTED.to_owned(),
+        summary: "law of the times between arrivals".to_owned(),
+    }
+}
+
+/// The keys of every kind that reads with [`read`].
+pub(super) fn parameters() -> Vec<ParamInfo> {
+    [ArrivalKeys::parameters(), Pattern::parameters(), Messages::parameters()].concat()
+}
+
+/// Reads flows with gaps of this law.
+pub(super) fn read(
+    gaps: Gaps,
+    reader: &Reader,
+    context: &mut Context,
+) -> Result<Box<dyn Traffic>, ConfigError> {
+    let keys = ArrivalKeys::read(reader)?;
+    let pattern = Pattern::read(reader, context)?;
+    let messages = Messages::read(reader, context)?;
+    let mean = messages.sizes.mean();
+    let target = Target::of(&keys, &pattern, reader, context)?;
+    let flows_per_load = target.capacity / (8.0 * mean * target.share);
+    let flows_per_s = keys.flows_per_s(flows_per_load, reader)?;
+    let start = context.start(reader, "start", keys.start)?;
+    let seconds = context.duration.saturating_sub(keys.start).as_secs_f64();
+    context.expect(flows_per_s * seconds, mean);
+    let (load, rate) = (four_digits(flows_per_s / flows_per_load), four_digits(flows_per_s));
+    let note = format!("offered load {load} of {}: {rate} flows/s of mean {}", target.name, size_text(mean));
+    context.note(reader, &note);
+    Ok(Box::new(Flows { gaps, start, flows_per_s, pattern, messages }))
+}
+
+/// What an offered load is a share of.
+struct Target {
+    name: String,
+    /// In bits per second.
+    capacity: f64,
+    /// The share of flows that use it.
+    share: f64,
+}
+
+impl Target {
+    fn of(
+        keys: &ArrivalKeys,
+        pattern: &Pattern,
+        reader: &Reader,
+        context: &Context,
+    ) -> Result<Target, ConfigError> {
+        match &keys.link {
+            Some(link) => {
+                let port = find_port(link, "link", context.graph, reader)?;
+                Target::link(link, port, pattern, reader, context)
+            }
+            None => Ok(Target::receivers(pattern, context)),
+        }
+    }
+
+    fn link(
+        link: &str,
+        port: (NodeId, NodeId),
+        pattern: &Pattern,
+        reader: &Reader,
+        context: &Context,
+    ) -> Result<Target, ConfigError> {
+        let share = crossing::share(context.graph, pattern, port);
+        if share <= 0.0 {
+            return Err(reader.impossible("link", format!("no flow of this traffic crosses {link}")));
+        }
+        let joins = |link: &&crate::topology::Link| (link.a, link.b) == port || (link.b, link.a) == port;
+        let rates: Vec<f64> =
+            context.graph.links.iter().filter(joins).map(|link| link.rate.as_bps() as f64).collect();
+        let percent = four_digits(share * 100.0);
+        let name = format!("{link} ({}), which {percent}% of the flows cross", rate_text(rates.iter().sum()));
+        Ok(Target { name, capacity: rates.iter().sum(), share })
+    }
+
+    fn receivers(pattern: &Pattern, context: &Context) -> Target {
+        let to = pattern.receivers();
+        let name = match to.as_slice() {
+            [to] => context.access_port(*to),
+            several => format!("the links to {} hosts", several.len()),
+        };
+        let capacity = to.iter().map(|host| context.access_rate(*host).as_bps() as f64).sum();
+        Target { name, capacity, share: 1.0 }
+    }
+}
+
+fn rate_text(bps: f64) -> String {
+    shortflow_units::Rate::new(bps as u64).map_or_else(String::new, |rate| rate.to_string())
+}
+
+impl ArrivalKeys {
+    fn flows_per_s(&self, flows_per_load: f64, reader: &Reader) -> Result<f64, ConfigError> {
+        match (self.load, self.rate_per_s) {
+            (Some(load), None) => Ok(load * flows_per_load),
+            (None, Some(rate)) => Ok(rate),
+            (None, None) => Err(reader.impossible("load", "missing; either load or rate_per_s is needed")),
+            (Some(_), Some(_)) => {
+                Err(reader.impossible("rate_per_s", "given together with load; one of them is enough"))
+            }
+        }
+    }
+}
+
+impl Traffic for Flows {
+    fn start(&self, seeds: Seeds, index: usize) -> Workload {
+        let flows = self.clone();
+        let mut gaps = seeds.stream("traffic gaps", index);
+        let mut pairs = self.pattern.pairs(seeds, index);
+        let mut draws = self.messages.draws(seeds, index);
+        let mut at = self.start;
+        Workload::open((0..).map(move |number| {
+            at += Span::from_secs_f64(flows.gaps.sample(number, &mut gaps) / flows.flows_per_s);
+            flows.messages.arrival(&mut draws, at, pairs.draw(), 0)
+        }))
+    }
+}

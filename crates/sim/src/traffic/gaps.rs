@@ -1,0 +1,126 @@
+//! Gaps between arrivals, as multiples of their mean: the load decides the mean, the law the rest.
+
+use crate::config::{ConfigError, Entry, Kind, Positive, Reader, keys};
+use crate::engine::Stream;
+
+/// How regular arrivals are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gaps {
+    /// Independent of the past: a Poisson process.
+    Exponential,
+    /// All equal.
+    Fixed,
+    /// The logarithm is normally distributed.
+    LogNormal(LogNormal),
+    /// Several at once, bursts as a Poisson process.
+    Bursts(Bursts),
+}
+
+keys! {
+    /// A spread.
+    pub struct LogNormal {
+        /// standard deviation of the natural logarithm of a gap
+        sigma: f64 = required, Positive(5.0);
+    }
+}
+
+keys! {
+    /// A number.
+    pub struct Bursts {
+        /// flows that start at once
+        flows: u32 = required, 1..=1_000_000u32;
+    }
+}
+
+type Read = fn(&Reader) -> Result<Gaps, ConfigError>;
+
+const KINDS: &[Kind<Read>] = &[
+    Kind {
+        name: "exponential",
+        summary: "independent of the past: a Poisson process",
+        source: "",
+        parameters: Vec::new,
+        read: |_| Ok(Gaps::Exponential),
+    },
+    Kind { name: "fixed", summary: "all equal", source: "", parameters: Vec::new, read: |_| Ok(Gaps::Fixed) },
+    Kind {
+        name: "log-normal",
+        summary: "of very different lengths: the logarithm is normally distributed",
+        source: "ATCP, Wu et al., Fig. 3(d): 80 % from 0.4 to 40 ms, which is sigma = 1.8",
+        parameters: LogNormal::parameters,
+        read: |reader| LogNormal::read(reader).map(Gaps::LogNormal),
+    },
+    Kind {
+        name: "bursts",
+        summary: "several flows at once, bursts as a Poisson process",
+        source: "",
+        parameters: Bursts::parameters,
+        read: |reader| Bursts::read(reader).map(Gaps::Bursts),
+    },
+];
+
+/// Every law, in the order of the documentation.
+pub fn gaps() -> Vec<Entry> {
+    KINDS.iter().map(Kind::entry).collect()
+}
+
+/// Reads a `gaps` table.
+pub(super) fn read(reader: &Reader) -> Result<Gaps, ConfigError> {
+    let kind = Kind::chosen(KINDS, reader)?;
+    kind.check_keys(reader)?;
+    (kind.read)(reader)
+}
+
+impl Gaps {
+    /// The gap before arrival number `number`, counted from 0; the mean over many is 1.
+    pub(super) fn sample(&self, number: u64, stream: &mut Stream) -> f64 {
+        match self {
+            Gaps::Exponential => stream.exponential(1.0),
+            Gaps::Fixed => 1.0,
+            Gaps::LogNormal(LogNormal { sigma }) => libm::exp(sigma * stream.normal() - sigma * sigma / 2.0),
+            Gaps::Bursts(Bursts { flows }) => match number % u64::from(*flows) {
+                0 => stream.exponential(f64::from(*flows)),
+                _ => 0.0,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::read_toml;
+    use crate::engine::Seeds;
+
+    fn gaps_of(toml: &str) -> Vec<f64> {
+        let gaps = read_toml(toml, |reader| read(&reader)).unwrap();
+        let mut stream = Seeds::new(1).stream("test", 0);
+        (0..400_000).map(|number| gaps.sample(number, &mut stream)).collect()
+    }
+
+    #[test]
+    fn the_mean_gap_is_one_and_the_spread_that_of_the_law() {
+        for (toml, variance) in [
+            ("kind='exponential'", 1.0),
+            ("kind='fixed'", 0.0),
+            ("kind='log-normal'\nsigma=0.8", libm::exp(0.64) - 1.0),
+            // 3 in 4 gaps are 0, the others have mean 4 and second moment 32.
+            ("kind='bursts'\nflows=4", 8.0 - 1.0),
+        ] {
+            let gaps = gaps_of(toml);
+            let n = gaps.len() as f64;
+            let mean = gaps.iter().sum::<f64>() / n;
+            let found = gaps.iter().map(|gap| gap * gap).sum::<f64>() / n - mean * mean;
+            assert!((mean - 1.0).abs() < 0.02, "{toml}: mean {mean}");
+            assert!((found - variance).abs() < 0.05 * variance + 1e-9, "{toml}: {found} is not {variance}");
+        }
+    }
+
+    #[test]
+    fn a_law_needs_its_key() {
+        let error = read_toml("kind='log-normal'", |reader| read(&reader)).unwrap_err().to_string();
+        assert_eq!(error, "sigma: missing; expected a number above 0 and at most 5");
+        let error = read_toml("kind='fixed'\nsigma=1", |reader| read(&reader)).unwrap_err().to_string();
+        assert!(error.starts_with("sigma: unknown key"), "{error}");
+    }
+}

@@ -1,0 +1,306 @@
+//! MapReduce jobs: read, map, shuffle, reduce, collect.
+//!
+//! A mapper that has its input computes and then sends a block to every reducer. A reducer that has
+//! a block of every mapper computes and sends its result to the collector. The job is done when the
+//! collector has them all, so one late flow delays everything.
+
+use super::context::{Context, four_digits, size_text};
+use super::hosts::{HostSet, Hosts};
+use super::messages::{Draws, Messages};
+use super::rounds::Rounds;
+use super::{Application, Arrival, Steps, TaskId, TaskKind, Traffic, Workload};
+use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
+use crate::engine::{Seeds, Stream};
+use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
+use std::sync::Arc;
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "mapreduce",
+    summary: "jobs: read, map, shuffle many-to-many, reduce, collect",
+    source: "ATCP, Wu et al., §VII-C: blocks of 8 MB",
+    parameters,
+    read,
+};
+
+keys! {
+    /// Hosts, sizes of what is not shuffled, and computing times.
+    struct JobKeys {
+        /// hosts that map, one mapper each
+        mappers: HostSet = required, Hosts;
+        /// hosts that reduce, one reducer each; they may map too
+        reducers: HostSet = required, Hosts;
+        /// the host that collects the results; it neither maps nor reduces
+        collector: HostSet = required, Hosts;
+        /// hosts that mappers read from; unless given, their input is on the spot
+        storage: Option<HostSet> = optional, Hosts;
+        /// what a mapper reads from storage
+        input: Bytes = "8MB", ANY_SIZE;
+        /// what a reducer sends to the collector
+        result: Bytes = "1MB", ANY_SIZE;
+        /// computing time of a mapper
+        map: Span = "0s", ANY_TIME;
+        /// computing time of a reducer
+        reduce: Span = "0s", ANY_TIME;
+        /// each computing time is longer by a random share of it, up to this
+        straggle: f64 = "0", 0.0..=100.0;
+        /// time allowed for a job
+        job_deadline: Option<Span> = optional, POSITIVE_TIME;
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Jobs {
+    rounds: Rounds,
+    keys: JobKeys,
+    mappers: Vec<HostId>,
+    reducers: Vec<HostId>,
+    storage: Vec<HostId>,
+    collector: HostId,
+    /// The blocks of the shuffle.
+    blocks: Messages,
+    /// Of what is read and collected.
+    other_class: ClassId,
+}
+
+fn parameters() -> Vec<ParamInfo> {
+    [JobKeys::parameters(), Rounds::parameters(), Messages::parameters()].concat()
+}
+
+fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
+    let keys = JobKeys::read(reader)?;
+    let rounds = Rounds::read(reader, context)?;
+    let blocks = Messages::read(reader, context)?;
+    let hosts = |set: &HostSet, key| set.clone().resolve(context.graph.hosts(), reader, key);
+    let (mappers, reducers) = (hosts(&keys.mappers, "mappers")?, hosts(&keys.reducers, "reducers")?);
+    let storage = keys.storage.as_ref().map_or(Ok(Vec::new()), |set| hosts(set, "storage"))?;
+    let &[collector] = hosts(&keys.collector, "collector")?.as_slice() else {
+        return Err(reader.impossible("collector", "several hosts given; there is one collector"));
+    };
+    if let Some((key, host)) = [("mappers", &mappers), ("reducers", &reducers)]
+        .into_iter()
+        .find_map(|(key, hosts)| hosts.contains(&collector).then_some((key, collector.0)))
+    {
+        return Err(reader.impossible(key, format!("host {host} is the collector")));
+    }
+    if let Some(host) = mappers.iter().find(|host| !storage.is_empty() && storage.iter().all(|s| s == *host))
+    {
+        return Err(reader.impossible("storage", format!("host {} could only read from itself", host.0)));
+    }
+    let other_class = context.class("storage");
+    let jobs = Jobs { rounds, keys, mappers, reducers, storage, collector, blocks, other_class };
+    jobs.announce(reader, context);
+    Ok(Box::new(jobs))
+}
+
+impl Jobs {
+    fn announce(&self, reader: &Reader, context: &mut Context) {
+        let (m, r, jobs) =
+            (self.mappers.len() as f64, self.reducers.len() as f64, f64::from(self.rounds.repeat));
+        let block = self.blocks.sizes.mean();
+        context.expect(jobs * m * r, block);
+        context.expect(jobs * r, self.keys.result.as_f64());
+        if !self.storage.is_empty() {
+            context.expect(jobs * m, self.keys.input.as_f64());
+            context.destinations.extend(&self.mappers);
+        }
+        context.destinations.extend(self.reducers.iter().chain([&self.collector]));
+        let note = format!(
+            "{} x {} mappers to {} reducers, blocks of mean {}; a reducer's link needs {}ms for its blocks",
+            self.rounds.repeat,
+            self.mappers.len(),
+            self.reducers.len(),
+            size_text(block),
+            four_digits(m * block * 8e3 / context.access_rate(self.reducers[0]).as_bps() as f64),
+        );
+        context.note(reader, &note);
+    }
+
+    /// The place that mapper or reducer `number` has on its host.
+    fn other(&self, at: Instant, ends: (HostId, HostId), size: Bytes) -> Arrival {
+        let (source, destination) = ends;
+        let connection = self.blocks.connection(0);
+        Arrival { at, source, destination, size, class: self.other_class, deadline: None, connection }
+    }
+}
+
+impl Traffic for Jobs {
+    fn start(&self, seeds: Seeds, index: usize) -> Workload {
+        Workload::Closed(Box::new(Run {
+            jobs: Arc::new(self.clone()),
+            draws: self.blocks.draws(seeds, index),
+            times: seeds.stream("traffic gaps", index),
+            hosts: seeds.stream("traffic hosts", index),
+            done: 0,
+            job: None,
+        }))
+    }
+}
+
+/// The jobs of one run.
+struct Run {
+    jobs: Arc<Jobs>,
+    draws: Draws,
+    times: Stream,
+    hosts: Stream,
+    /// Jobs begun so far.
+    done: u32,
+    job: Option<Job>,
+}
+
+/// A job under way.
+struct Job {
+    task: TaskId,
+    shuffle: Option<TaskId>,
+    /// Computing times.
+    map: Vec<Span>,
+    reduce: Vec<Span>,
+    /// The block from every mapper to every reducer, mapper by mapper.
+    blocks: Vec<Arrival>,
+    /// For every reducer, the blocks still to come and the earliest time at which it may begin.
+    inputs: Vec<(usize, Instant)>,
+    /// Blocks that still cross the network.
+    on_the_way: usize,
+    /// Results that the collector still waits for.
+    results: usize,
+}
+
+/// What a flow of a job is, in a tag.
+enum Flow {
+    Input(usize),
+    Block(usize),
+    Result,
+}
+
+impl Flow {
+    fn tag(self) -> u64 {
+        match self {
+            Flow::Input(mapper) => 3 * mapper as u64,
+            Flow::Block(reducer) => 3 * reducer as u64 + 1,
+            Flow::Result => 2,
+        }
+    }
+
+    fn of(tag: u64) -> Flow {
+        let number = (tag / 3) as usize;
+        match tag % 3 {
+            0 => Flow::Input(number),
+            1 => Flow::Block(number),
+            _ => Flow::Result,
+        }
+    }
+}
+
+impl Run {
+    /// Draws everything and begins to read.
+    fn begin_job(&mut self, at: Instant, steps: &mut Steps) {
+        let jobs = Arc::clone(&self.jobs);
+        self.done += 1;
+        let task = steps.open(TaskKind::Job, jobs.blocks.class(), at, jobs.keys.job_deadline);
+        let mut time = |base: Span| {
+            let longer = base.as_secs_f64() * jobs.keys.straggle * self.times.unit();
+            base + Span::from_secs_f64(longer)
+        };
+        let map = jobs.mappers.iter().map(|_| time(jobs.keys.map)).collect();
+        let reduce = jobs.reducers.iter().map(|_| time(jobs.keys.reduce)).collect();
+        let ends = jobs.mappers.iter().flat_map(|from| jobs.reducers.iter().map(move |to| (*from, *to)));
+        let blocks: Vec<Arrival> =
+            ends.map(|ends| jobs.blocks.arrival(&mut self.draws, Instant::ZERO, ends, 0)).collect();
+        let remote = |block: &&Arrival| block.source != block.destination;
+        let on_the_way = blocks.iter().filter(remote).count();
+        let inputs = vec![(jobs.mappers.len(), at); jobs.reducers.len()];
+        let results = jobs.reducers.len();
+        self.job = Some(Job { task, shuffle: None, map, reduce, blocks, inputs, on_the_way, results });
+        for mapper in 0..jobs.mappers.len() {
+            self.read_input(mapper, at, steps);
+        }
+    }
+
+    fn read_input(&mut self, mapper: usize, at: Instant, steps: &mut Steps) {
+        let jobs = Arc::clone(&self.jobs);
+        let host = jobs.mappers[mapper];
+        let others: Vec<HostId> = jobs.storage.iter().copied().filter(|storage| *storage != host).collect();
+        let Some(job) = &self.job else { return };
+        if others.is_empty() {
+            return self.map(mapper, at, steps);
+        }
+        let storage = others[self.hosts.below(others.len() as u64) as usize];
+        steps.send(job.task, Flow::Input(mapper).tag(), jobs.other(at, (storage, host), jobs.keys.input));
+    }
+
+    /// A mapper has its input.
+    fn map(&mut self, mapper: usize, now: Instant, steps: &mut Steps) {
+        let jobs = Arc::clone(&self.jobs);
+        let Some(job) = &mut self.job else { return };
+        let at = now + job.map[mapper];
+        let class = jobs.blocks.class();
+        let shuffle =
+            *job.shuffle.get_or_insert_with(|| steps.open_part(job.task, TaskKind::Shuffle, class, at));
+        steps.begins(shuffle, at);
+        let reducers = jobs.reducers.len();
+        let mut on_the_spot = None;
+        for (reducer, block) in job.blocks[mapper * reducers..][..reducers].iter().enumerate() {
+            match block.source == block.destination {
+                true => on_the_spot = Some(reducer),
+                false => steps.send(shuffle, Flow::Block(reducer).tag(), Arrival { at, ..*block }),
+            }
+        }
+        if let Some(reducer) = on_the_spot {
+            self.receive_block(reducer, at, steps);
+        }
+    }
+
+    /// A reducer has a block, from `at` on.
+    fn receive_block(&mut self, reducer: usize, at: Instant, steps: &mut Steps) {
+        let jobs = Arc::clone(&self.jobs);
+        let Some(job) = &mut self.job else { return };
+        let (missing, from) = &mut job.inputs[reducer];
+        *missing -= 1;
+        *from = at.max(*from);
+        if *missing > 0 {
+            return;
+        }
+        let ends = (jobs.reducers[reducer], jobs.collector);
+        let result = jobs.other(*from + job.reduce[reducer], ends, jobs.keys.result);
+        steps.send(job.task, Flow::Result.tag(), result);
+    }
+
+    /// A block has crossed the network.
+    fn count_block(&mut self, now: Instant, steps: &mut Steps) {
+        let Some(job) = &mut self.job else { return };
+        job.on_the_way -= 1;
+        if let Some(shuffle) = job.shuffle.filter(|_| job.on_the_way == 0) {
+            steps.close(shuffle, now);
+        }
+    }
+
+    fn collect(&mut self, now: Instant, steps: &mut Steps) {
+        let Some(job) = &mut self.job else { return };
+        job.results -= 1;
+        if job.results > 0 {
+            return;
+        }
+        steps.close(job.task, now);
+        self.job = None;
+        if let Some(at) = self.jobs.rounds.next(now, self.done) {
+            self.begin_job(at, steps);
+        }
+    }
+}
+
+impl Application for Run {
+    fn begin(&mut self, steps: &mut Steps) {
+        self.begin_job(self.jobs.rounds.first, steps);
+    }
+
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+        match Flow::of(tag) {
+            Flow::Input(mapper) => self.map(mapper, now, steps),
+            Flow::Block(reducer) => {
+                self.count_block(now, steps);
+                self.receive_block(reducer, now, steps);
+            }
+            Flow::Result => self.collect(now, steps),
+        }
+    }
+}

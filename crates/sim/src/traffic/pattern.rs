@@ -1,0 +1,271 @@
+//! [`Pattern`]: who sends to whom, flow by flow.
+
+use super::context::Context;
+use super::hosts::{Ends, HostSet, Hosts};
+use crate::config::{Choice, ConfigError, ParamInfo, Reader, keys};
+use crate::engine::{Seeds, Stream};
+use shortflow_units::HostId;
+use std::ops::Range;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    ManyToOne,
+    AllToAll,
+    Permutation,
+    IntraRack,
+    InterRack,
+    RackLocality,
+    HotSpot,
+}
+
+const RULES: &[(&str, Rule)] = &[
+    ("many-to-one", Rule::ManyToOne),
+    ("all-to-all", Rule::AllToAll),
+    ("permutation", Rule::Permutation),
+    ("intra-rack", Rule::IntraRack),
+    ("inter-rack", Rule::InterRack),
+    ("rack-locality", Rule::RackLocality),
+    ("hot-spot", Rule::HotSpot),
+];
+
+keys! {
+    /// A rule and what some rules need.
+    struct PatternKeys {
+        /// who sends to whom: all to one host, to any host, each to one host of its own, within or
+        /// across racks, a mixture of both, or more than their share to hot hosts
+        pattern: Rule = "many-to-one", Choice(RULES);
+        /// for rack-locality: share of flows that stay in the rack
+        local: Option<f64> = optional, 0.0..=1.0;
+        /// for hot-spot: share of flows that go to hot hosts
+        hot: Option<f64> = optional, 0.0..=1.0;
+        /// for hot-spot: the hot hosts; the last one unless given
+        hot_hosts: Option<HostSet> = optional, Hosts;
+    }
+}
+
+/// Senders and receivers, and how a flow chooses among them.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    rule: Rule,
+    /// Probability of the special choice: to stay in the rack, to go to a hot host.
+    share: f64,
+    from: Vec<HostId>,
+    /// Receivers by rack.
+    to: Vec<HostId>,
+    hot: Vec<HostId>,
+    /// For each sender, which of the receivers are in its rack.
+    rack: Vec<Range<usize>>,
+}
+
+/// Draws the ends of flows in one run.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    pattern: Pattern,
+    stream: Stream,
+    /// For a permutation, the receiver of each sender.
+    fixed: Vec<HostId>,
+}
+
+impl Pattern {
+    /// The keys as users meet them.
+    pub(super) fn parameters() -> Vec<ParamInfo> {
+        [PatternKeys::parameters(), Ends::parameters()].concat()
+    }
+
+    /// Reads the pattern and checks that every sender has a receiver.
+    pub(super) fn read(reader: &Reader, context: &mut Context) -> Result<Pattern, ConfigError> {
+        let keys = PatternKeys::read(reader)?;
+        let ends = Ends::read(reader)?;
+        let (from, mut to) = match keys.pattern {
+            Rule::ManyToOne => ends.many_to_one(reader, context).map(|(from, to)| (from, vec![to]))?,
+            _ => ends.many_to_many(reader, context)?,
+        };
+        let rack = |host: HostId| context.graph.rack(host);
+        if keys.pattern.uses_racks() {
+            to.sort_by_key(|host| (rack(*host), *host));
+        }
+        let range = |host: &HostId| match keys.pattern.uses_racks() {
+            true => {
+                let below = |other: &HostId| rack(*other) < rack(*host);
+                let upto = |other: &HostId| rack(*other) <= rack(*host);
+                to.partition_point(below)..to.partition_point(upto)
+            }
+            false => 0..to.len(),
+        };
+        let rack = from.iter().map(range).collect();
+        let (share, rule) = (keys.share(reader)?, keys.pattern);
+        let hot = match rule {
+            Rule::HotSpot => hot_hosts(keys.hot_hosts, reader, context)?,
+            _ => Vec::new(),
+        };
+        let pattern = Pattern { rule, share, from, to, hot, rack };
+        pattern.check(reader)?;
+        context.destinations.extend(pattern.receivers());
+        Ok(pattern)
+    }
+
+    fn check(&self, reader: &Reader) -> Result<(), ConfigError> {
+        if self.rule == Rule::Permutation && self.from.len() != self.to.len() {
+            let reason = format!("{} senders and {} receivers", self.from.len(), self.to.len());
+            return Err(reader.impossible("to", format!("{reason}; a permutation needs as many of both")));
+        }
+        if !self.rule.uses_racks() {
+            return Ok(());
+        }
+        for (host, rack) in self.from.iter().zip(&self.rack) {
+            let alone = self.to[rack.clone()].iter().all(|other| other == host);
+            if self.share > 0.0 && alone {
+                let reason = format!("host {} has no receiver in its rack", host.0);
+                return Err(reader.impossible("pattern", reason));
+            }
+            if self.share < 1.0 && rack.len() == self.to.len() {
+                let reason = format!("host {} has no receiver outside its rack", host.0);
+                return Err(reader.impossible("pattern", reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Hosts that receive flows, hot ones included.
+    pub(super) fn receivers(&self) -> Vec<HostId> {
+        let mut all: Vec<HostId> = self.to.iter().chain(&self.hot).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The senders; each is as likely as the others.
+    pub(super) fn senders(&self) -> &[HostId] {
+        &self.from
+    }
+
+    /// The probabilities of the receivers of sender number `sender`. A permutation is one of many,
+    /// each as likely as the others.
+    pub(super) fn chances(&self, sender: usize) -> Vec<(HostId, f64)> {
+        let source = self.from[sender];
+        let evenly = |among: &[&[HostId]], share: f64| -> Vec<(HostId, f64)> {
+            let others: Vec<HostId> =
+                among.iter().flat_map(|hosts| hosts.iter().copied()).filter(|host| *host != source).collect();
+            let each = share / others.len().max(1) as f64;
+            others.into_iter().map(|host| (host, each)).collect()
+        };
+        let rack = &self.rack[sender];
+        match self.rule {
+            Rule::ManyToOne | Rule::AllToAll | Rule::Permutation => evenly(&[&self.to], 1.0),
+            Rule::IntraRack | Rule::InterRack | Rule::RackLocality => {
+                let near = evenly(&[&self.to[rack.clone()]], self.share);
+                let far = evenly(&[&self.to[..rack.start], &self.to[rack.end..]], 1.0 - self.share);
+                [near, far].concat()
+            }
+            Rule::HotSpot => {
+                let hot = evenly(&[&self.hot], self.share);
+                let rest = if hot.is_empty() { 1.0 } else { 1.0 - self.share };
+                [hot, evenly(&[&self.to], rest)].concat()
+            }
+        }
+    }
+
+    /// The draws of traffic entry `index`.
+    pub(super) fn pairs(&self, seeds: Seeds, index: usize) -> Pairs {
+        let fixed = match self.rule {
+            Rule::Permutation => self.permutation(&mut seeds.stream("traffic permutation", index)),
+            _ => Vec::new(),
+        };
+        Pairs { pattern: self.clone(), stream: seeds.stream("traffic hosts", index), fixed }
+    }
+
+    /// A random order of the receivers in which nobody faces itself.
+    fn permutation(&self, stream: &mut Stream) -> Vec<HostId> {
+        let mut to = self.to.clone();
+        for i in (1..to.len()).rev() {
+            to.swap(i, stream.below(i as u64 + 1) as usize);
+        }
+        for i in 0..to.len() {
+            if to[i] == self.from[i] {
+                to.swap(i, (i + 1) % self.from.len());
+            }
+        }
+        to
+    }
+}
+
+impl PatternKeys {
+    /// The probability of the special choice; a key that the pattern does not use is an error.
+    fn share(&self, reader: &Reader) -> Result<f64, ConfigError> {
+        let unused = match self.pattern {
+            Rule::RackLocality => [("hot", self.hot.is_some()), ("hot_hosts", self.hot_hosts.is_some())],
+            Rule::HotSpot => [("local", self.local.is_some()), ("", false)],
+            _ => [("local", self.local.is_some()), ("hot", self.hot.is_some() || self.hot_hosts.is_some())],
+        };
+        if let Some((key, _)) = unused.iter().find(|(_, given)| *given) {
+            return Err(reader.impossible(key, "this pattern does not use it"));
+        }
+        let needed = |key: &str, share: Option<f64>| {
+            let expected = "a share of the flows, from 0 to 1".to_owned();
+            share.ok_or_else(|| ConfigError::Missing { key: reader.path(key), expected })
+        };
+        match self.pattern {
+            Rule::RackLocality => needed("local", self.local),
+            Rule::HotSpot => needed("hot", self.hot),
+            Rule::IntraRack => Ok(1.0),
+            _ => Ok(0.0),
+        }
+    }
+}
+
+impl Rule {
+    fn uses_racks(self) -> bool {
+        matches!(self, Rule::IntraRack | Rule::InterRack | Rule::RackLocality)
+    }
+}
+
+fn hot_hosts(set: Option<HostSet>, reader: &Reader, context: &Context) -> Result<Vec<HostId>, ConfigError> {
+    match set {
+        Some(set) => set.resolve(context.graph.hosts(), reader, "hot_hosts"),
+        None => {
+            reader.defaulted("hot_hosts", context.last_host().0.to_string());
+            Ok(vec![context.last_host()])
+        }
+    }
+}
+
+impl Pairs {
+    /// The sender and the receiver of the next flow.
+    pub(super) fn draw(&mut self) -> (HostId, HostId) {
+        let Pairs { pattern, stream, fixed } = self;
+        let sender = stream.below(pattern.from.len() as u64) as usize;
+        let source = pattern.from[sender];
+        let destination = match pattern.rule {
+            Rule::ManyToOne | Rule::AllToAll => other_than(source, &pattern.to, stream),
+            Rule::Permutation => fixed[sender],
+            Rule::IntraRack | Rule::InterRack | Rule::RackLocality => {
+                let rack = &pattern.rack[sender];
+                match stream.unit() < pattern.share {
+                    true => other_than(source, &pattern.to[rack.clone()], stream),
+                    false => outside(rack, &pattern.to, stream),
+                }
+            }
+            Rule::HotSpot => {
+                let hot = pattern.hot.iter().any(|host| *host != source) && stream.unit() < pattern.share;
+                other_than(source, if hot { &pattern.hot } else { &pattern.to }, stream)
+            }
+        };
+        (source, destination)
+    }
+}
+
+/// One of `hosts`, of which at least one is not `source`.
+fn other_than(source: HostId, hosts: &[HostId], stream: &mut Stream) -> HostId {
+    loop {
+        let host = hosts[stream.below(hosts.len() as u64) as usize];
+        if host != source {
+            return host;
+        }
+    }
+}
+
+/// One of `hosts` whose position is not in `rack`.
+fn outside(rack: &Range<usize>, hosts: &[HostId], stream: &mut Stream) -> HostId {
+    let place = stream.below((hosts.len() - rack.len()) as u64) as usize;
+    hosts[if place < rack.start { place } else { place + rack.len() }]
+}

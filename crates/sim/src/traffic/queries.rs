@@ -1,0 +1,60 @@
+//! Partition and aggregate: one host asks many workers and waits for all answers.
+
+use super::Traffic;
+use super::context::{Context, four_digits, size_text};
+use super::hosts::Ends;
+use super::query_tree::{Level, Tree, TreeKeys};
+use super::rounds::Rounds;
+use crate::config::{ConfigError, Kind, ParamInfo, Reader, keys};
+use shortflow_units::{Bytes, HostId};
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "queries",
+    summary: "one host asks many workers, each answers; the next query begins when all have",
+    source: "FaST, KSII TIIS 2014: up to 100 workers, 10 KB each",
+    parameters,
+    read,
+};
+
+keys! {
+    /// What is not about hosts, levels or rounds.
+    struct QueryKeys {
+        /// workers that are asked, hosts of from taken in turn
+        workers: u32 = required, 1..=1_000_000u32;
+    }
+}
+
+fn parameters() -> Vec<ParamInfo> {
+    let tables = [Rounds::parameters(), TreeKeys::parameters(), Ends::parameters(), Level::parameters()];
+    [QueryKeys::parameters(), tables.concat()].concat()
+}
+
+fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
+    let keys = QueryKeys::read(reader)?;
+    let rounds = Rounds::read(reader, context)?;
+    let tree_keys = TreeKeys::read(reader)?;
+    let (from, root) = Ends::read(reader)?.many_to_one(reader, context)?;
+    let level = Level::read(reader, context)?;
+    let mean = level.answers.sizes.mean();
+    context.note(reader, &note(&rounds, keys.workers, mean, root, context));
+    let mut tree = Tree::new(root, vec![level], rounds, tree_keys, context);
+    for worker in 0..keys.workers as usize {
+        tree.add(0, 0, from[worker % from.len()], (worker / from.len()) as u32);
+    }
+    tree.announce(context);
+    Ok(Box::new(tree))
+}
+
+fn note(rounds: &Rounds, workers: u32, mean: f64, root: HostId, context: &Context) -> String {
+    let all = f64::from(workers) * mean;
+    let transfer = context.access_rate(root).tx_time(Bytes::new(all as u64)).as_secs_f64();
+    let queries =
+        if rounds.repeat == 1 { "1 query".to_owned() } else { format!("{} queries", rounds.repeat) };
+    format!(
+        "{queries} of {workers} answers of mean {} over {}, which needs {}ms for all of them",
+        size_text(mean),
+        context.access_port(root),
+        four_digits(transfer * 1e3),
+    )
+}

@@ -1,0 +1,229 @@
+//! Queries that go down a tree of hosts and answers that come up again: what one-level and two-level
+//! aggregation have in common.
+//!
+//! A host that is asked asks its children at once; when all of them have answered, or at once if it
+//! has none, it computes and answers. The query is done when the root has every answer.
+
+use super::messages::{Draws, Messages};
+use super::rounds::Rounds;
+use super::{Application, Arrival, Steps, TaskId, TaskKind, Traffic, Workload};
+use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, POSITIVE_TIME, ParamInfo, Reader, keys};
+use crate::engine::{Seeds, Stream};
+use crate::traffic::Context;
+use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
+use std::sync::Arc;
+
+keys! {
+    /// What one level of hosts does, beside its answers.
+    #[derive(Copy)]
+    pub(super) struct LevelKeys {
+        /// size of the request to each host of this level
+        request: Bytes = "100B", ANY_SIZE;
+        /// time allowed for the request
+        request_deadline: Option<Span> = optional, POSITIVE_TIME;
+        /// from the request, or from the last answer below, until the answer is sent
+        compute: Span = "0s", ANY_TIME;
+        /// the answer is sent later by a random time up to this
+        jitter: Span = "0s", ANY_TIME;
+    }
+}
+
+keys! {
+    /// What concerns the whole query.
+    #[derive(Copy)]
+    pub(super) struct TreeKeys {
+        /// time allowed for the whole query
+        query_deadline: Option<Span> = optional, POSITIVE_TIME;
+    }
+}
+
+/// Hosts at the same distance from the root.
+#[derive(Debug, Clone)]
+pub(super) struct Level {
+    keys: LevelKeys,
+    /// The answers.
+    pub answers: Messages,
+}
+
+impl Level {
+    /// The keys as users meet them.
+    pub(super) fn parameters() -> Vec<ParamInfo> {
+        [LevelKeys::parameters(), Messages::parameters()].concat()
+    }
+
+    pub(super) fn read(reader: &Reader, context: &mut Context) -> Result<Level, ConfigError> {
+        let keys = LevelKeys::read(reader)?;
+        context.deadlines |= keys.request_deadline.is_some();
+        Ok(Level { keys, answers: Messages::read(reader, context)? })
+    }
+}
+
+/// A host below the root.
+#[derive(Debug, Clone)]
+struct Member {
+    host: HostId,
+    /// Position of the host that asks it.
+    parent: usize,
+    /// Position of its level.
+    level: usize,
+    /// Members of one level on the same host differ in this.
+    number: u32,
+}
+
+/// A query that is asked again and again.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    rounds: Rounds,
+    deadline: Option<Span>,
+    request_class: ClassId,
+    levels: Vec<Level>,
+    /// The root, then every member after its parent.
+    members: Vec<Member>,
+    children: Vec<Vec<usize>>,
+}
+
+impl Tree {
+    /// A root without children.
+    pub(super) fn new(
+        root: HostId,
+        levels: Vec<Level>,
+        rounds: Rounds,
+        keys: TreeKeys,
+        context: &mut Context,
+    ) -> Tree {
+        Tree {
+            rounds,
+            deadline: keys.query_deadline,
+            request_class: context.class("request"),
+            levels,
+            members: vec![Member { host: root, parent: 0, level: 0, number: 0 }],
+            children: vec![Vec::new()],
+        }
+    }
+
+    /// Adds a member that `parent` asks; its position.
+    pub(super) fn add(&mut self, parent: usize, level: usize, host: HostId, number: u32) -> usize {
+        let member = self.members.len();
+        self.members.push(Member { host, parent, level, number });
+        self.children.push(Vec::new());
+        self.children[parent].push(member);
+        member
+    }
+
+    /// Tells the context what to expect.
+    pub(super) fn announce(&self, context: &mut Context) {
+        for member in &self.members[1..] {
+            let level = &self.levels[member.level];
+            context.expect(f64::from(self.rounds.repeat), level.answers.sizes.mean());
+            context.expect(f64::from(self.rounds.repeat), level.keys.request.as_f64());
+            context.destinations.extend([member.host, self.members[member.parent].host]);
+        }
+    }
+}
+
+impl Traffic for Tree {
+    fn start(&self, seeds: Seeds, index: usize) -> Workload {
+        let draws = |level: usize| self.levels[level].answers.draws_of(seeds, index, level);
+        Workload::Closed(Box::new(Query {
+            tree: Arc::new(self.clone()),
+            draws: (0..self.levels.len()).map(draws).collect(),
+            jitter: seeds.stream("traffic gaps", index),
+            asked: 0,
+            task: None,
+            answers: Vec::new(),
+            waiting: Vec::new(),
+        }))
+    }
+}
+
+/// The queries of one run.
+struct Query {
+    tree: Arc<Tree>,
+    draws: Vec<Draws>,
+    jitter: Stream,
+    asked: u32,
+    task: Option<TaskId>,
+    /// The answer of every member but the root, and how long it takes to compute it.
+    answers: Vec<(Arrival, Span)>,
+    /// Answers that every member still waits for.
+    waiting: Vec<usize>,
+}
+
+impl Query {
+    /// Draws all answers and asks the first level.
+    fn ask(&mut self, at: Instant, steps: &mut Steps) {
+        let tree = Arc::clone(&self.tree);
+        let class = tree.levels[0].answers.class();
+        self.asked += 1;
+        self.task = Some(steps.open(TaskKind::Query, class, at, tree.deadline));
+        self.waiting = tree.children.iter().map(Vec::len).collect();
+        self.answers = tree.members.iter().skip(1).map(|member| self.draw(member)).collect();
+        self.ask_children(0, at, steps);
+    }
+
+    fn draw(&mut self, member: &Member) -> (Arrival, Span) {
+        let Tree { levels, members, .. } = &*self.tree;
+        let level = &levels[member.level];
+        let ends = (member.host, members[member.parent].host);
+        let late = Span::from_ps(self.jitter.below(level.keys.jitter.as_ps() + 1));
+        let draws = &mut self.draws[member.level];
+        let answer = level.answers.arrival(draws, Instant::ZERO, ends, member.number);
+        (answer, level.keys.compute + late)
+    }
+
+    fn ask_children(&self, parent: usize, at: Instant, steps: &mut Steps) {
+        let Tree { levels, members, children, request_class, .. } = &*self.tree;
+        let Some(task) = self.task else { return };
+        for &child in &children[parent] {
+            let member = &members[child];
+            let level = &levels[member.level];
+            let request = Arrival {
+                at,
+                source: members[parent].host,
+                destination: member.host,
+                size: level.keys.request,
+                class: *request_class,
+                deadline: level.keys.request_deadline,
+                connection: level.answers.connection(member.number),
+            };
+            steps.send(task, 2 * child as u64, request);
+        }
+    }
+
+    fn answer(&self, member: usize, now: Instant, steps: &mut Steps) {
+        let (Some(task), Some((answer, compute))) = (self.task, self.answers.get(member - 1)) else { return };
+        steps.send(task, 2 * member as u64 + 1, Arrival { at: now + *compute, ..*answer });
+    }
+
+    /// An answer has reached `parent`.
+    fn answered(&mut self, parent: usize, now: Instant, steps: &mut Steps) {
+        self.waiting[parent] -= 1;
+        if self.waiting[parent] > 0 {
+            return;
+        }
+        if parent > 0 {
+            return self.answer(parent, now, steps);
+        }
+        if let Some(task) = self.task.take() {
+            steps.close(task, now);
+        }
+        if let Some(at) = self.tree.rounds.next(now, self.asked) {
+            self.ask(at, steps);
+        }
+    }
+}
+
+impl Application for Query {
+    fn begin(&mut self, steps: &mut Steps) {
+        self.ask(self.tree.rounds.first, steps);
+    }
+
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+        let member = (tag / 2) as usize;
+        match (tag % 2 == 1, self.tree.children[member].is_empty()) {
+            (true, _) => self.answered(self.tree.members[member].parent, now, steps),
+            (false, true) => self.answer(member, now, steps),
+            (false, false) => self.ask_children(member, now, steps),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! [`Rounds`]: tasks of one application that follow each other, each after a pause for thought.
+
+use super::context::Context;
+use crate::config::{ANY_TIME, ConfigError, ParamInfo, Reader, keys};
+use shortflow_units::{Instant, Span};
+
+keys! {
+    /// When tasks begin.
+    struct RoundKeys {
+        /// when the first one begins
+        at: Span = "0s", ANY_TIME;
+        /// how many there are, one after the other; none begins after the end of arrivals
+        repeat: u32 = "1", 1..=1_000_000u32;
+        /// from the end of one to the beginning of the next
+        think: Span = "0s", ANY_TIME;
+    }
+}
+
+/// When tasks begin.
+#[derive(Debug, Clone)]
+pub(super) struct Rounds {
+    /// When the first one does.
+    pub first: Instant,
+    /// How many at most.
+    pub repeat: u32,
+    think: Span,
+    end: Instant,
+}
+
+impl Rounds {
+    /// The keys as users meet them.
+    pub(super) fn parameters() -> Vec<ParamInfo> {
+        RoundKeys::parameters()
+    }
+
+    pub(super) fn read(reader: &Reader, context: &Context) -> Result<Rounds, ConfigError> {
+        let keys = RoundKeys::read(reader)?;
+        let first = context.start(reader, "at", keys.at)?;
+        Ok(Rounds { first, repeat: keys.repeat, think: keys.think, end: Instant::ZERO + context.duration })
+    }
+
+    /// When the next task begins, if `done` are done and the last of them just now.
+    pub(super) fn next(&self, now: Instant, done: u32) -> Option<Instant> {
+        let at = now + self.think;
+        (done < self.repeat && at < self.end).then_some(at)
+    }
+}

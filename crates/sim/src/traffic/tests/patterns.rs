@@ -1,0 +1,203 @@
+//! Who sends to whom and when: every pattern, load against a link, gaps, staggered senders.
+
+use super::*;
+use crate::traffic::crossing;
+use crate::traffic::pattern::Pattern;
+use std::collections::BTreeSet;
+
+/// Two racks of three hosts, h0 to h2 and h3 to h5, under switches 6 and 7 that two switches join.
+fn racks() -> Graph {
+    let mut graph = Graph::new(6, 4);
+    let rate = Rate::new(1_000_000_000).unwrap();
+    let mut link = |a, b| graph.connect(NodeId(a), NodeId(b), rate, Span::ZERO);
+    (0..6).for_each(|host| link(host, 6 + host / 3));
+    [(6, 8), (6, 9), (7, 8), (7, 9)].into_iter().for_each(|(a, b)| link(a, b));
+    graph
+}
+
+const MORE: &str = "kind='poisson'\nsizes={kind='fixed', value='12500B'}\n";
+
+/// Reads a Poisson entry in the network of [`racks`].
+fn read_in_racks(toml: &str) -> Result<(Box<dyn Traffic>, Vec<String>), String> {
+    let (text, files) = (format!("{MORE}{toml}"), |_: &str| Ok(String::new()));
+    let graph = racks();
+    let mut context = Context::new(&graph, DURATION, Bytes::new(1460));
+    let traffic = Document::parse(&text, "test.toml", &[], &[], &files)
+        .and_then(|document| read(&Reader::new(&document), &mut context))
+        .map_err(|error| error.to_string())?;
+    Ok((traffic, context.notes))
+}
+
+/// The first 30,000 pairs.
+fn pairs(toml: &str, seed: u64) -> Vec<(u32, u32)> {
+    let (traffic, _) = read_in_racks(&format!("rate_per_s=1000\n{toml}")).unwrap();
+    ends(&flows(&*traffic, seed, 0).take(30_000).collect::<Vec<_>>())
+}
+
+fn share(pairs: &[(u32, u32)], counts: impl Fn(&(u32, u32)) -> bool) -> f64 {
+    pairs.iter().filter(|pair| counts(pair)).count() as f64 / pairs.len() as f64
+}
+
+fn local(pair: &(u32, u32)) -> bool {
+    pair.0 / 3 == pair.1 / 3
+}
+
+#[test]
+fn racks_are_kept_or_left_as_told() {
+    assert_eq!(share(&pairs("pattern='intra-rack'", 1), local), 1.0);
+    assert_eq!(share(&pairs("pattern='inter-rack'", 1), local), 0.0);
+    let most = share(&pairs("pattern='rack-locality'\nlocal=0.8", 1), local);
+    assert!((most - 0.8).abs() < 0.01, "{most}");
+    for pattern in ["intra-rack", "inter-rack", "all-to-all"] {
+        let pairs = pairs(&format!("pattern='{pattern}'"), 1);
+        let count = pairs.iter().collect::<BTreeSet<_>>().len();
+        assert_eq!(
+            count,
+            match pattern {
+                "intra-rack" => 12,
+                "inter-rack" => 18,
+                _ => 30,
+            }
+        );
+        assert!(pairs.iter().all(|(from, to)| from != to));
+    }
+}
+
+#[test]
+fn hot_hosts_get_their_share() {
+    let pairs = pairs("pattern='hot-spot'\nhot=0.5\nhot_hosts=[1]", 1);
+    // Half of what others send, and a fifth of the rest: (5/6) (0.5 + 0.5/5) = 0.5.
+    let hot = share(&pairs, |pair| pair.1 == 1);
+    assert!((hot - 0.5).abs() < 0.01, "{hot}");
+}
+
+#[test]
+fn a_permutation_has_one_receiver_for_each_sender_and_changes_with_the_seed() {
+    let receivers = |seed| pairs("pattern='permutation'", seed).into_iter().collect::<BTreeSet<_>>();
+    let mut seen = BTreeSet::new();
+    for seed in 0..20 {
+        let pairs = receivers(seed);
+        assert_eq!(pairs.len(), 6);
+        assert_eq!(pairs.iter().map(|(_, to)| to).collect::<BTreeSet<_>>().len(), 6);
+        assert!(pairs.iter().all(|(from, to)| from != to));
+        seen.insert(pairs);
+    }
+    assert!(seen.len() > 15);
+}
+
+/// What is drawn has the chances that loads are computed from.
+#[test]
+fn chances_are_those_of_the_draws() {
+    for toml in [
+        "",
+        "pattern='all-to-all'\nfrom='0-3'",
+        "pattern='inter-rack'",
+        "pattern='rack-locality'\nlocal=0.3",
+        "pattern='hot-spot'\nhot=0.4\nhot_hosts=[1, 5]",
+    ] {
+        let pairs = pairs(toml, 3);
+        let (text, files, graph) = (format!("{MORE}{toml}"), |_: &str| Ok(String::new()), racks());
+        let document = Document::parse(&text, "test.toml", &[], &[], &files).unwrap();
+        let mut context = Context::new(&graph, DURATION, Bytes::new(1460));
+        let pattern = Pattern::read(&Reader::new(&document), &mut context).unwrap();
+        for (sender, source) in pattern.senders().iter().enumerate() {
+            let mut chances = [0.0; 6];
+            pattern.chances(sender).iter().for_each(|(host, chance)| chances[host.index()] += chance);
+            assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{toml}");
+            for (to, chance) in (0u32..).zip(chances) {
+                let expected = chance / pattern.senders().len() as f64;
+                let found = share(&pairs, |pair| *pair == (source.0, to));
+                assert!((found - expected).abs() < 0.012, "{toml}: {source:?} to {to}: {found}, {expected}");
+            }
+        }
+        let towards = crossing::share(&graph, &pattern, (NodeId(6), NodeId(8)));
+        let out = share(&pairs, |pair| pair.0 < 3 && pair.1 >= 3) / 2.0;
+        assert!((towards - out).abs() < 0.01, "{toml}: {towards} of flows cross one uplink, not {out}");
+    }
+}
+
+/// All to all, 9 of 30 pairs leave the first rack, half of them by each uplink: 15 %. Half of 1 Gbit/s
+/// over 0.15 x 12.5 KB is 33,333 flows a second.
+#[test]
+fn load_against_a_link_counts_what_crosses_it() {
+    let (_, notes) = read_in_racks("pattern='all-to-all'\nload=0.5\nlink='s0->s2'").unwrap();
+    let expected =
+        "offered load 0.5 of s0->s2 (1Gbps), which 15% of the flows cross: 33333 flows/s of mean 12.5KB";
+    assert_eq!(notes, [format!(": {expected}")]);
+    let unused = read_in_racks("from='0-1'\nto=2\nload=0.5\nlink='s0->s2'").unwrap_err();
+    assert_eq!(unused, "link: no flow of this traffic crosses s0->s2");
+    let unknown = read_in_racks("load=0.5\nlink='s0->s3x'").unwrap_err();
+    assert!(unknown.starts_with("link: there is no node \"s3x\""), "{unknown}");
+}
+
+#[test]
+fn patterns_that_cannot_be_are_errors() {
+    let error = |toml: &str| read_in_racks(&format!("rate_per_s=1\n{toml}")).unwrap_err();
+    assert!(error("pattern='rack-locality'").starts_with("local: missing; expected a share"));
+    assert_eq!(error("hot=0.5"), "hot: this pattern does not use it");
+    assert_eq!(error("pattern='hot-spot'\nhot=0.5\nlocal=0.5"), "local: this pattern does not use it");
+    assert_eq!(
+        error("pattern='permutation'\nfrom='0-2'\nto='3-4'"),
+        "to: 3 senders and 2 receivers; a permutation needs as many of both"
+    );
+    assert_eq!(
+        error("pattern='intra-rack'\nfrom=[0, 3]\nto='4-5'"),
+        "pattern: host 0 has no receiver in its rack"
+    );
+    assert_eq!(
+        error("pattern='inter-rack'\nfrom=[0, 3]\nto='0-2'"),
+        "pattern: host 0 has no receiver outside its rack"
+    );
+    assert!(error("pattern='ring'").starts_with("pattern: \"ring\" is not one of many-to-one, all-to-all"));
+}
+
+/// The gaps are of the law: regular ones, four at once, and those of ATCP's Fig. 3(d), of which 80 %
+/// last from 0.4 to 40 ms (claim `atcp/fig3d-interarrival`).
+#[test]
+fn arrivals_have_gaps_of_their_law() {
+    let starts = |toml: &str| -> Vec<u64> {
+        arrivals(&format!("kind='arrivals'\nsizes={{kind='fixed', value='2KB'}}\n{toml}"), 1)
+            .iter()
+            .map(|flow| flow.at.as_ps() / 1_000_000)
+            .collect()
+    };
+    let regular = starts("rate_per_s=1000\ngaps={kind='fixed'}");
+    assert_eq!((regular.len(), &regular[..3]), (999, &[1000, 2000, 3000][..]));
+    let bursts = starts("rate_per_s=40000\ngaps={kind='bursts', flows=4}");
+    assert!(bursts.chunks_exact(4).all(|burst| burst[0] == burst[3]));
+    assert!(bursts.len().abs_diff(40_000) < 5 * 400, "{}", bursts.len());
+    let error = error("kind='arrivals'\nsizes={kind='fixed', value='2KB'}\nrate_per_s=1");
+    assert!(error.starts_with("gaps: missing; expected a table such as"), "{error}");
+}
+
+#[test]
+fn the_gaps_of_atcp_lie_where_its_trace_has_them() {
+    let toml = "kind='arrivals'\nrate_per_s=49.8\ngaps={kind='log-normal', sigma=1.797}
+        sizes={kind='fixed', value='2KB'}";
+    let (traffic, _) = read_entry(toml, "").unwrap();
+    let flows: Vec<Arrival> = flows(&*traffic, 1, 0).take(100_000).collect();
+    let gaps = flows.windows(2).map(|pair| pair[1].at.since(pair[0].at).as_secs_f64() * 1e3);
+    let within = gaps.filter(|gap| (0.4..=40.0).contains(gap)).count() as f64 / 99_999.0;
+    assert!((within - 0.8).abs() < 0.01, "{within}");
+}
+
+#[test]
+fn periodic_senders_keep_their_own_clocks() {
+    let toml = "kind='periodic'\nevery='400ms'\nstart='50ms'\nstagger='5ms'\nfrom='1-2'\nto=0
+        connections='persistent'\nsizes={kind='fixed', value='2048B'}";
+    let flows = arrivals(toml, 1);
+    let starts: Vec<(u64, u32)> =
+        flows.iter().map(|flow| (flow.at.as_ps() / 1_000_000_000, flow.source.0)).collect();
+    assert_eq!(starts, [(55, 1), (60, 2), (455, 1), (460, 2), (855, 1), (860, 2)]);
+    assert!(flows.iter().all(|flow| flow.connection == ConnectionUse::Persistent(0)));
+    let late = error(&toml.replace("5ms", "500ms"));
+    assert_eq!(late, "stagger: 1.05s is not before the end of arrivals, duration = 1s");
+}
+
+#[test]
+fn long_lived_flows_may_start_one_after_the_other() {
+    let flows = arrivals("kind='long-lived'\nfrom=[3, 1]\nto=0\nstart='1ms'\nstagger='10ms'", 1);
+    let starts: Vec<(u64, u32)> =
+        flows.iter().map(|flow| (flow.at.as_ps() / 1_000_000_000, flow.source.0)).collect();
+    assert_eq!(starts, [(11, 1), (31, 3)]);
+}

@@ -1,0 +1,219 @@
+//! A three-tier web service: clients ask web servers, web servers ask databases.
+//!
+//! A session asks for a page, waits until it has it, thinks, and asks again. Its draws are its own,
+//! so they do not depend on which session is served first.
+
+use super::context::{Context, four_digits, size_text};
+use super::hosts::{HostSet, Hosts};
+use super::messages::{Draws, Messages};
+use super::{Application, Arrival, Steps, TaskId, TaskKind, Traffic, Workload};
+use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
+use crate::engine::{Seeds, Stream};
+use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
+use std::sync::Arc;
+
+/// Registry entry.
+pub(super) const KIND: Kind<super::Read> = Kind {
+    name: "web",
+    summary: "sessions that ask web servers for pages, for which those ask a database",
+    source: "ATCP, Wu et al., §VII-B: clients, web server, database",
+    parameters,
+    read,
+};
+
+keys! {
+    /// Hosts, numbers and small messages.
+    struct WebKeys {
+        /// hosts of the clients
+        clients: HostSet = required, Hosts;
+        /// hosts of the web servers
+        servers: HostSet = required, Hosts;
+        /// hosts of the databases
+        databases: HostSet = required, Hosts;
+        /// sessions, client hosts taken in turn; one for each host unless given
+        sessions: Option<u32> = optional, 1..=1_000_000u32;
+        /// when sessions begin to think about their first page
+        start: Span = "0s", ANY_TIME;
+        /// mean time from a page to the next request, exponentially distributed
+        think: Span = required, POSITIVE_TIME;
+        /// what a client sends to ask for a page
+        request: Bytes = "1KB", ANY_SIZE;
+        /// what a web server sends to ask a database
+        query: Bytes = "1KB", ANY_SIZE;
+        /// time allowed for a page, from its request on
+        page_deadline: Option<Span> = optional, POSITIVE_TIME;
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Service {
+    keys: WebKeys,
+    /// The client host of every session.
+    sessions: Vec<HostId>,
+    servers: Vec<HostId>,
+    databases: Vec<HostId>,
+    pages: Messages,
+    answers: Messages,
+    /// Of what asks for them.
+    request_class: ClassId,
+    end: Instant,
+}
+
+fn parameters() -> Vec<ParamInfo> {
+    let answer = ParamInfo {
+        name: "answer",
+        default: "required".to_owned(),
+        expected: "a table with sizes, class and deadline".to_owned(),
+        summary: "what a database answers".to_owned(),
+    };
+    [WebKeys::parameters(), vec![answer], Messages::parameters()].concat()
+}
+
+fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
+    let keys = WebKeys::read(reader)?;
+    let pages = Messages::read(reader, context)?;
+    let answer = reader.table("answer")?;
+    answer.only(&Messages::parameters(), &[])?;
+    let answers = Messages::read(&answer, context)?;
+    let hosts = |set: &HostSet, key| set.clone().resolve(context.graph.hosts(), reader, key);
+    let (clients, servers) = (hosts(&keys.clients, "clients")?, hosts(&keys.servers, "servers")?);
+    let databases = hosts(&keys.databases, "databases")?;
+    if let Some(host) = clients.iter().chain(&databases).find(|host| servers.contains(host)) {
+        return Err(reader.impossible("servers", format!("host {} would send to itself", host.0)));
+    }
+    context.start(reader, "start", keys.start)?;
+    let count = keys.sessions.map_or(clients.len(), |sessions| sessions as usize);
+    if keys.sessions.is_none() {
+        reader.defaulted("sessions", count.to_string());
+    }
+    let sessions = clients.iter().copied().cycle().take(count).collect();
+    let end = Instant::ZERO + context.duration;
+    let request_class = context.class("request");
+    let service = Service { keys, sessions, servers, databases, pages, answers, request_class, end };
+    service.announce(reader, context);
+    Ok(Box::new(service))
+}
+
+impl Service {
+    fn announce(&self, reader: &Reader, context: &mut Context) {
+        let seconds = context.duration.saturating_sub(self.keys.start).as_secs_f64();
+        let pages = self.sessions.len() as f64 * seconds / self.keys.think.as_secs_f64();
+        for size in [
+            self.pages.sizes.mean(),
+            self.answers.sizes.mean(),
+            self.keys.request.as_f64(),
+            self.keys.query.as_f64(),
+        ] {
+            context.expect(pages, size);
+        }
+        let hosts = self.sessions.iter().chain(&self.servers).chain(&self.databases);
+        context.destinations.extend(hosts);
+        let note = format!(
+            "{} sessions, at most {} pages/s of mean {}, {} from a database for each",
+            self.sessions.len(),
+            four_digits(self.sessions.len() as f64 / self.keys.think.as_secs_f64()),
+            size_text(self.pages.sizes.mean()),
+            size_text(self.answers.sizes.mean()),
+        );
+        context.note(reader, &note);
+    }
+}
+
+impl Traffic for Service {
+    fn start(&self, seeds: Seeds, index: usize) -> Workload {
+        let session = |number: usize| Session {
+            choices: seeds.stream(&format!("traffic session {number}"), index),
+            pages: self.pages.draws_of(seeds, index, number),
+            answers: self.answers.draws_of(seeds, index, number),
+            visit: None,
+        };
+        let sessions = (0..self.sessions.len()).map(session).collect();
+        Workload::Closed(Box::new(Run { service: Arc::new(self.clone()), sessions }))
+    }
+}
+
+/// The service in one run.
+struct Run {
+    service: Arc<Service>,
+    sessions: Vec<Session>,
+}
+
+struct Session {
+    choices: Stream,
+    pages: Draws,
+    answers: Draws,
+    visit: Option<Visit>,
+}
+
+/// A page that is being asked for: the four flows that it takes, in order.
+struct Visit {
+    task: TaskId,
+    flows: [Arrival; FLOWS],
+}
+
+const FLOWS: usize = 4;
+
+impl Run {
+    /// A session thinks, and then asks for a page.
+    fn visit(&mut self, number: usize, now: Instant, steps: &mut Steps) {
+        let service = &*self.service;
+        let (client, session) = (service.sessions[number], &mut self.sessions[number]);
+        session.visit = None;
+        let think = service.keys.think.as_secs_f64();
+        let at = now + Span::from_secs_f64(session.choices.exponential(think));
+        if at >= service.end {
+            return;
+        }
+        let task = steps.open(TaskKind::Request, service.pages.class(), at, service.keys.page_deadline);
+        session.visit = Some(Visit { task, flows: session.draw(service, client, number as u32) });
+        self.send(number, 0, at, steps);
+    }
+
+    /// Sends flow `step` of the page that a session asked for.
+    fn send(&self, number: usize, step: usize, at: Instant, steps: &mut Steps) {
+        if let Some(visit) = &self.sessions[number].visit {
+            let arrival = Arrival { at, ..visit.flows[step] };
+            steps.send(visit.task, (FLOWS * number + step) as u64, arrival);
+        }
+    }
+}
+
+impl Session {
+    /// Request, query, answer and page.
+    fn draw(&mut self, service: &Service, client: HostId, number: u32) -> [Arrival; FLOWS] {
+        let mut one_of = |hosts: &[HostId]| hosts[self.choices.below(hosts.len() as u64) as usize];
+        let (server, database) = (one_of(&service.servers), one_of(&service.databases));
+        let at = Instant::ZERO;
+        let page = service.pages.arrival(&mut self.pages, at, (server, client), number);
+        let answer = service.answers.arrival(&mut self.answers, at, (database, server), number);
+        let asks = |answer: &Arrival, size: Bytes| Arrival {
+            source: answer.destination,
+            destination: answer.source,
+            size,
+            class: service.request_class,
+            deadline: None,
+            ..*answer
+        };
+        [asks(&page, service.keys.request), asks(&answer, service.keys.query), answer, page]
+    }
+}
+
+impl Application for Run {
+    fn begin(&mut self, steps: &mut Steps) {
+        let start = Instant::ZERO + self.service.keys.start;
+        for number in 0..self.sessions.len() {
+            self.visit(number, start, steps);
+        }
+    }
+
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+        let (number, step) = (tag as usize / FLOWS, tag as usize % FLOWS);
+        if step + 1 < FLOWS {
+            return self.send(number, step + 1, now, steps);
+        }
+        if let Some(visit) = &self.sessions[number].visit {
+            steps.close(visit.task, now);
+        }
+        self.visit(number, now, steps);
+    }
+}

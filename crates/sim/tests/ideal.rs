@@ -1,0 +1,239 @@
+//! Ideal schedulers in whole scenarios, and against queueing theory.
+
+mod common;
+
+use common::{TRACE, fct, scenario, scheme, star};
+use proptest::prelude::*;
+use shortflow_sim::engine::Seeds;
+use shortflow_sim::ideal::{self, Job, Policy, finishes, policies, policies_for};
+use shortflow_sim::outcome::{FlowRow, Outcome};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::simulation::{self, Observer, RunError, Unattended};
+use shortflow_sim::theory::mg1::{MeanTimes, Queue, Sizes};
+use shortflow_units::{Bytes, Instant, Span};
+
+fn policy(name: &str) -> Policy {
+    Policy::named(name).unwrap_or_else(|| panic!("there is no policy {name}"))
+}
+
+fn serve(scenario: &Scenario, policy: Policy, seed: u64) -> Outcome {
+    ideal::run(scenario, policy, seed, &mut Unattended).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Whether `expected` lies in the 99.9 % confidence interval of the mean of 20 values.
+fn agrees(values: &[f64], expected: f64) -> bool {
+    const T: f64 = 3.883;
+    assert_eq!(values.len(), 20);
+    let centre = mean(values);
+    let variance = values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / 19.0;
+    (centre - expected).abs() <= T * (variance / 20.0).sqrt()
+}
+
+const MIX: &str = r#"
+[[traffic]]
+kind = "long-lived"
+flows = 2
+from = [0, 1]
+to = 5
+[[traffic]]
+kind = "incast"
+flows = 20
+sizes = { kind = "uniform", min = "1B", max = "60KB" }
+from = "0-3"
+to = 5
+repeat = 3
+every = "20ms"
+deadline = { kind = "uniform", min = "1ms", max = "9ms" }
+[[traffic]]
+kind = "incast"
+flows = 10
+sizes = { kind = "fixed", value = "30KB" }
+repeat = 3
+every = "20ms"
+connections = "persistent"
+to = 4
+[[traffic]]
+kind = "poisson"
+sizes = { kind = "exponential", mean = "20KB" }
+load = 0.3
+"#;
+
+fn mix() -> Scenario {
+    let text = star(6, MIX).replace("duration = \"1s\"", "duration = \"80ms\"\nwarmup = \"10ms\"");
+    scenario(&text, &[])
+}
+
+#[test]
+fn the_flows_are_those_of_a_run_with_packets() {
+    let scenario = mix();
+    assert_eq!(policies_for(&scenario).len(), policies().len());
+    let key = |row: &FlowRow| {
+        (row.source, row.destination, row.class, row.size, row.start, row.deadline, row.ideal)
+    };
+    let packets = simulation::run(&scenario, &scheme("dctcp", &[]), 7, &mut Unattended);
+    let packets: Vec<_> = packets.unwrap_or_else(|error| panic!("{error}")).flows.iter().map(key).collect();
+    assert!(packets.len() > 200, "{}", packets.len());
+    for policy in policies() {
+        let fluid: Vec<_> = serve(&scenario, *policy, 7).flows.iter().map(key).collect();
+        assert_eq!(fluid, packets, "{}", policy.name);
+    }
+}
+
+#[test]
+fn no_flow_beats_its_ideal_time_and_srpt_has_the_best_mean() {
+    let scenario = mix();
+    let total =
+        |outcome: &Outcome| outcome.flows.iter().filter_map(|row| row.fct()).fold(Span::ZERO, |a, b| a + b);
+    let best = total(&serve(&scenario, policy("ideal-srpt"), 3));
+    for policy in policies() {
+        let outcome = serve(&scenario, *policy, 3);
+        assert_eq!(outcome.counters.unfinished, 0);
+        for row in outcome.flows.iter().filter(|row| row.size != Bytes::MAX) {
+            assert!(row.fct() >= row.ideal, "{}: {row:?}", policy.name);
+        }
+        assert!(best <= total(&outcome), "{}", policy.name);
+    }
+}
+
+/// 30 KB take 20 segments of 12 µs and one of 6.72 µs, 246.72 µs in all.
+#[test]
+fn backlogged_flows_share_under_ps_and_take_the_rest_elsewhere() {
+    let rest = "[[traffic]]\nkind = \"long-lived\"\nflows = 3\n".to_owned() + TRACE;
+    let text = star(3, &rest).replace("duration = \"1s\"", "duration = \"100ms\"");
+    let scenario = scenario(&text, &["10ms,h0,h2,30000"]);
+    let goodput = |outcome: &Outcome| {
+        let bytes: Vec<f64> = outcome.flows[..3].iter().map(|row| row.acked_in_window.as_f64()).collect();
+        assert!(bytes.iter().all(|each| (each - bytes[0]).abs() <= 1.0), "{bytes:?}");
+        bytes.iter().sum::<f64>() * 8.0
+    };
+    let work = Span::from_nanos(246_720);
+    let expected = (0.1 - work.as_secs_f64()) * 1e9 * 1460.0 / 1500.0;
+    for policy in policies() {
+        let outcome = serve(&scenario, *policy, 1);
+        let ideal = outcome.flows[3].ideal.unwrap_or_default();
+        let waited = if policy.name == "ideal-ps" { work.times(3) } else { Span::ZERO };
+        assert_eq!(fct(&outcome, 3), ideal + waited, "{}", policy.name);
+        assert!((goodput(&outcome) / expected - 1.0).abs() < 1e-6, "{}", policy.name);
+    }
+}
+
+#[test]
+fn what_the_drain_cuts_off_is_unfinished() {
+    let text = star(3, TRACE).replace("duration = \"1s\"", "duration = \"1ms\"");
+    let scenario =
+        scenario(&text.replace("drain = \"100s\"", "drain = \"9ms\""), &["0,h0,h2,1MB", "0,h0,h2,1MB"]);
+    assert!(policies_for(&scenario).iter().all(|policy| policy.name != "ideal-edf"));
+    let outcome = serve(&scenario, policy("ideal-fifo"), 1);
+    assert!(outcome.flows[0].finish.is_some());
+    assert_eq!((outcome.flows[1].finish, outcome.flows[1].acked), (None, Bytes::ZERO));
+    assert_eq!(outcome.counters.unfinished, 1);
+    assert_eq!(outcome.end, Instant::ZERO + Span::from_millis(10));
+    assert_eq!(outcome.flows[1].missed(outcome.end), None);
+}
+
+#[test]
+fn flows_that_wait_for_others_have_no_ideal() {
+    let queries =
+        "[[traffic]]\nkind = \"queries\"\nworkers = 3\nsizes = { kind = \"fixed\", value = \"10KB\" }\n";
+    let scenario = scenario(&star(4, &format!("{TRACE}{queries}")), &["0,h0,h2,1460"]);
+    assert!(policies_for(&scenario).is_empty());
+    let result = ideal::run(&scenario, policy("ideal-ps"), 1, &mut Unattended);
+    assert_eq!(result.err(), Some(RunError::ClosedLoop(2)));
+}
+
+#[test]
+fn a_run_can_be_cancelled() {
+    struct Impatient;
+    impl Observer for Impatient {
+        fn tick(&mut self, _: Instant) -> bool {
+            false
+        }
+    }
+    let result = ideal::run(&mix(), policy("ideal-las"), 1, &mut Impatient);
+    assert_eq!(result.err(), Some(RunError::Cancelled));
+}
+
+proptest! {
+    #[test]
+    fn a_lone_flow_takes_exactly_its_ideal_time(bytes in 1u64..3_000_000, start_us in 0u64..900_000) {
+        let row = format!("{start_us}us,h0,h2,{bytes}");
+        let scenario = scenario(&star(3, TRACE), &[&row]);
+        for policy in policies() {
+            let outcome = serve(&scenario, *policy, 1);
+            prop_assert_eq!(outcome.flows[0].fct(), outcome.flows[0].ideal, "{}", policy.name);
+        }
+    }
+}
+
+fn theory(times: &MeanTimes, policy: &str) -> f64 {
+    match policy {
+        "ideal-fifo" => times.fifo,
+        "ideal-ps" => times.ps,
+        "ideal-srpt" => times.srpt,
+        "ideal-sjf" => times.sjf,
+        _ => times.las,
+    }
+}
+
+const BLIND_AND_SIZED: [&str; 5] = ["ideal-fifo", "ideal-ps", "ideal-srpt", "ideal-sjf", "ideal-las"];
+
+/// Mean sojourn of 20,000 jobs of mean size 1 at load 0.7, without the first 2,000.
+fn sojourn(policy: Policy, seed: u64, size: fn(f64) -> f64) -> f64 {
+    const UNIT: f64 = 1e9;
+    let mut gaps = Seeds::new(seed).stream("gaps", 0);
+    let mut sizes = Seeds::new(seed).stream("sizes", 0);
+    let mut at = 0.0;
+    let mut next = || {
+        at += gaps.exponential(UNIT / 0.7);
+        let work = Span::from_ps((size(sizes.unit()) * UNIT) as u64);
+        Job { arrives: Instant::from_ps(at as u64), work, deadline: Instant::MAX }
+    };
+    let jobs: Vec<Job> = (0..20_000).map(|_| next()).collect();
+    let finishes = finishes(policy, &jobs);
+    let times =
+        jobs.iter().zip(&finishes).map(|(job, finish)| finish.since(job.arrives).as_ps() as f64 / UNIT);
+    mean(&times.skip(2_000).collect::<Vec<_>>())
+}
+
+fn check_mg1(size: fn(f64) -> f64, tail: fn(f64) -> f64, largest: f64) {
+    let times = Queue { arrival_rate: 0.7, sizes: Sizes { tail: &tail, largest } }.mean_times();
+    for name in BLIND_AND_SIZED {
+        let got: Vec<f64> = (1..=20).map(|seed| sojourn(policy(name), seed, size)).collect();
+        assert!(agrees(&got, theory(&times, name)), "{name}: {} is not {times:?}", mean(&got));
+    }
+}
+
+#[test]
+fn mg1_with_exponential_sizes() {
+    check_mg1(|unit| -libm::log(1.0 - unit), |x| libm::exp(-x), 50.0);
+}
+
+#[test]
+fn mg1_with_uniform_sizes() {
+    check_mg1(|unit| 2.0 * unit, |x| (1.0 - x / 2.0).max(0.0), 2.0);
+}
+
+/// The same from a scenario: huge segments and tiny headers leave a pure M/G/1 queue. The time beyond
+/// the ideal one is the time in system beyond the service.
+#[test]
+fn mg1_with_poisson_flows_of_a_scenario() {
+    let rest = "[tcp]\nmss = \"65000B\"\nheader = \"1B\"\n[[traffic]]\nkind = \"poisson\"\nload = 0.6\n\
+                to = 20\nsizes = { kind = \"exponential\", mean = \"50KB\" }\n";
+    let scenario = scenario(&star(21, rest).replace("\"250pkt\"", "\"unlimited\""), &[]);
+    let sizes = Sizes { tail: &|x| libm::exp(-x), largest: 50.0 };
+    let times = Queue { arrival_rate: 0.6, sizes }.mean_times();
+    let service = 50e3 * 8.0 / 1e9;
+    for name in BLIND_AND_SIZED {
+        let waits = |seed: u64| {
+            let outcome = serve(&scenario, policy(name), seed);
+            let waits = outcome.flows.iter().filter_map(|row| Some(row.fct()?.saturating_sub(row.ideal?)));
+            mean(&waits.map(|wait| wait.as_secs_f64() / service).collect::<Vec<_>>())
+        };
+        let got: Vec<f64> = (1..=20).map(waits).collect();
+        assert!(agrees(&got, theory(&times, name) - 1.0), "{name}: {} is not {times:?}", mean(&got));
+    }
+}

@@ -1,0 +1,230 @@
+//! What the papers show with few flows, entering by the real door: traffic, marks and losses in the
+//! network; windows, completion times and timeouts out of it.
+
+mod common;
+
+use common::{fct, run, scenario, scheme, star, values, windows};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::Subject;
+use shortflow_units::Span;
+
+/// Two flows over 100 Mbit/s, 200 µs and 100 packets, the second one starting `millis` later. From
+/// 40 MB on a flow has the low weight: then that is the first flow alone.
+fn two_weights(millis: u64) -> Outcome {
+    let text = format!(
+        r#"
+title = "two weights"
+duration = "9s"
+[topology]
+kind = "dumbbell"
+pairs = 2
+rate = "1Gbps"
+bottleneck = "100Mbps"
+rtt = "200us"
+[switch]
+buffer = "100pkt"
+mark_above = "unlimited"
+[tcp]
+receive_window = "150pkt"
+[[traffic]]
+kind = "long-lived"
+flows = 1
+from = 0
+to = 2
+[[traffic]]
+kind = "long-lived"
+flows = 1
+from = 1
+to = 2
+start = "{millis}ms"
+[measure]
+ports = ["s0->s1"]
+sample_every = "1ms"
+"#
+    );
+    let weights = [("transport.w_high", "2"), ("transport.t1", "40MB"), ("transport.t2", "40MB")];
+    let settings = [&weights[..], &[("transport.recovery", "sack")]].concat();
+    run(&scenario(&text, &[]), &scheme("atcp", &settings))
+}
+
+/// Mean window of flow `index` from 6.5 s on.
+fn mean_window(outcome: &Outcome, index: usize) -> f64 {
+    let late = outcome.samples.iter().filter(|sample| sample.at.as_secs_f64() > 6.5);
+    let own = late.filter(|sample| matches!(sample.subject, Subject::Cwnd(flow) if flow.index() == index));
+    let windows: Vec<f64> = own.map(|sample| sample.value).collect();
+    windows.iter().sum::<f64>() / windows.len() as f64
+}
+
+/// Claims `atcp/thm1-ratio` and `atcp/fig5-weighted-ratio`: weights 1 and 2 under the losses of a full buffer. SACK repairs several
+/// losses in one round trip, so that each congestion event halves once, as the theorem assumes.
+#[test]
+fn windows_of_weights_one_and_two_are_as_one_to_two() {
+    let starts = [5000, 5037, 5074, 5111, 5148];
+    let ratios: Vec<f64> = starts
+        .map(two_weights)
+        .iter()
+        .map(|outcome| mean_window(outcome, 1) / mean_window(outcome, 0))
+        .collect();
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    assert!((mean - 2.0).abs() <= 0.1, "{mean} of {ratios:?}");
+}
+
+/// FaST §5.2: 100 workers answer with 10 KB each over one port of 100 KB, K = 30 KB, RTOmin 10 ms.
+fn query(name: &str, settings: &[(&str, &str)]) -> Outcome {
+    let text = r#"
+title = "query"
+duration = "5s"
+[topology]
+kind = "star"
+hosts = 101
+rate = "1Gbps"
+rtt = "100us"
+[switch]
+buffer = "100KB"
+mark_above = "30KB"
+[[traffic]]
+kind = "incast"
+flows = 100
+from = "0-99"
+to = 100
+sizes = { kind = "fixed", value = "10KB" }
+repeat = 10
+every = "400ms"
+jitter = "10us"
+"#;
+    run(&scenario(text, &[]), &scheme(name, settings))
+}
+
+/// Mean over the queries of the time to the last answer, in milliseconds, and of their timeouts.
+fn query_time(outcome: &Outcome) -> (f64, f64) {
+    let queries = outcome.flows.chunks(100);
+    let count = queries.len() as f64;
+    let last = queries.map(|flows| flows.iter().filter_map(|flow| flow.fct()).max().unwrap_or(Span::MAX));
+    let timeouts: u32 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
+    (last.map(Span::as_secs_f64).sum::<f64>() / count * 1e3, f64::from(timeouts) / count)
+}
+
+/// Claims `fast/fig4-order-100`, `fast/fig5-fast-fewest` and `fast/fig6-fast-at-most-one`: the paper has 72 ms for NewReno, 43 ms for DCTCP and 16 ms for FaST, and at most one timeout for a
+/// worker with FaST.
+#[test]
+fn a_query_to_a_hundred_workers_is_answered_soonest_by_fast() {
+    let newreno = ("transport.recovery", "newreno");
+    let dctcp = [newreno, ("transport.cwnd_floor", "2"), ("transport.initial_alpha", "1")];
+    let fast = query("fast", &[newreno]);
+    let [tcp, dctcp] = [query("tcp", &[newreno]), query("dctcp", &dctcp)].map(|outcome| query_time(&outcome));
+    assert!(fast.flows.iter().all(|flow| flow.timeouts <= 1));
+    let fast = query_time(&fast);
+    assert!(fast.0 < 20.0 && fast.0 < dctcp.0 / 2.0 && dctcp.0 < tcp.0, "{fast:?} {dctcp:?} {tcp:?}");
+    assert!(fast.1 < dctcp.1 / 2.0 && dctcp.1 < tcp.1, "{fast:?} {dctcp:?} {tcp:?}");
+}
+
+/// Claim `fast/alg1-dctcp-otherwise`: without probes and from DCTCP's start, two long flows whose
+/// windows stay above two segments are those of DCTCP to the last packet.
+#[test]
+fn fast_with_large_windows_is_dctcp() {
+    let text =
+        star(3, "[[traffic]]\nkind = \"long-lived\"\nflows = 2\n[measure]\nsample_every = \"100us\"\n")
+            .replace("duration = \"1s\"", "duration = \"200ms\"");
+    let scenario = scenario(&text, &[]);
+    let dctcp = run(&scenario, &scheme("dctcp", &[("transport.initial_alpha", "1")]));
+    let fast = run(&scenario, &scheme("fast", &[("transport.probes", "0")]));
+    assert!(windows(&dctcp).iter().all(|window| *window >= 2.0));
+    assert_eq!(dctcp.digest(), fast.digest());
+}
+
+/// Every packet marked: vwnd falls to the smallest segment, and packets of 100 bytes are all that
+/// leaves.
+#[test]
+fn full_marking_drives_fast_to_its_smallest_segment() {
+    let text = star(
+        3,
+        "[[traffic]]\nkind = \"long-lived\"\nflows = 1\n[measure]\nsample_every = \"1ms\"\n[faults]\nmark = 1.0\n",
+    );
+    for recovery in ["sack", "newreno"] {
+        let outcome = run(&scenario(&text, &[]), &scheme("fast", &[("transport.recovery", recovery)]));
+        assert_eq!(windows(&outcome).last(), Some(&(100.0 / 1460.0)));
+        let flow = &outcome.flows[0];
+        let mean = flow.acked.as_f64() / flow.packets as f64;
+        assert!((100.0..110.0).contains(&mean), "{mean}");
+        let alpha = values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
+        assert_eq!(alpha.last(), Some(&1.0));
+    }
+}
+
+/// Half of all packets marked and one in fifty lost: segments of every size are lost and resent.
+#[test]
+fn fast_delivers_every_byte_whatever_is_marked_and_lost() {
+    let text = star(
+        9,
+        "[[traffic]]\nkind = \"incast\"\nflows = 8\nsizes = { kind = \"uniform\", min = \"1B\", max = \"200KB\" }\n\
+         repeat = 4\nevery = \"200ms\"\n[faults]\nmark = 0.5\nloss = 0.02\n",
+    );
+    for recovery in ["sack", "newreno"] {
+        for nagle in ["on", "off"] {
+            let settings = [("transport.recovery", recovery), ("transport.nagle", nagle)];
+            let outcome = run(&scenario(&text, &[]), &scheme("fast", &settings));
+            assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size && flow.finish.is_some()));
+            assert!(outcome.flows.iter().map(|flow| flow.retransmits).sum::<u32>() > 20);
+        }
+    }
+}
+
+/// The window that one mark leaves to a flow of class `class` with a window of 40 and alpha 0.5.
+fn after_a_mark(class: &str, settings: &[(&str, &str)]) -> f64 {
+    let text = star(
+        3,
+        &format!(
+            "[tcp]\nreceive_window = \"40pkt\"\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n\
+             class = \"{class}\"\n[measure]\nsample_every = \"100us\"\n[faults]\nmark_data = [3000]\n"
+        ),
+    )
+    .replace("duration = \"1s\"", "duration = \"100ms\"")
+    .replace("mark_above = \"20pkt\"", "mark_above = \"unlimited\"");
+    let held = [("transport.g", "0"), ("transport.initial_alpha", "0.5")];
+    let outcome = run(&scenario(&text, &[]), &scheme("xdctcp", &[&held[..], settings].concat()));
+    windows(&outcome)[200..].iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// Claims `xdctcp/eq3-short-cut` and `xdctcp/eq4-long-cut`: a mark takes 15 % from a short flow and
+/// half from a long one; a flow of another class, with 4 MB sent, is long unless the threshold says
+/// otherwise.
+#[test]
+fn xdctcp_cuts_by_class() {
+    let cases: [(_, &[_], _); 5] = [
+        ("short", &[], 34.0),
+        ("query", &[], 34.0),
+        ("long", &[], 20.0),
+        ("bulk", &[], 20.0),
+        ("bulk", &[("transport.threshold", "5MB")], 34.0),
+    ];
+    for (class, settings, left) in cases {
+        let window = after_a_mark(class, settings);
+        assert!((left - 1e-9..left + 0.5).contains(&window), "{class} {settings:?}: {window}, not {left}");
+    }
+}
+
+/// Two flows of 10 MB share 1 Gbit/s, which takes 160 ms. The first has a deadline of
+/// 100 ms, the second one of a second.
+fn near_and_far(name: &str) -> (Span, Span) {
+    let flow = |host: usize, deadline: &str| {
+        format!(
+            "[[traffic]]\nkind = \"incast\"\nflows = 1\nfrom = {host}\nto = 2\n\
+             sizes = {{ kind = \"fixed\", value = \"10MB\" }}\n\
+             deadline = {{ kind = \"fixed\", value = \"{deadline}\" }}\n"
+        )
+    };
+    let text = star(3, &(flow(0, "100ms") + &flow(1, "1s")));
+    let outcome = run(&scenario(&text, &[]), &scheme(name, &[]));
+    (fct(&outcome, 0), fct(&outcome, 1))
+}
+
+/// D2TCP: the near-deadline flow backs off less, and meets a deadline that an equal share would miss.
+#[test]
+fn d2tcp_gives_way_to_the_nearer_deadline() {
+    let (near, far) = near_and_far("d2tcp");
+    let (equal, other) = near_and_far("dctcp");
+    assert!(equal.abs_diff(other) < Span::from_millis(30), "{equal} {other}");
+    assert!(equal > Span::from_millis(130), "{equal}");
+    assert!(near < equal.saturating_sub(Span::from_millis(15)), "{near} instead of {equal}");
+    assert!(near < far && far < Span::from_millis(170), "{near} {far}");
+}

@@ -1,0 +1,196 @@
+//! Every registered topology: counts, paths by hand, and equal use of equal paths.
+
+mod common;
+
+use proptest::prelude::*;
+use shortflow_sim::net::Routes;
+use shortflow_sim::topology::{Graph, topologies};
+use shortflow_units::{HostId, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The network of a `[topology]` table.
+fn graph(table: &str) -> Graph {
+    let text = format!(
+        "title = \"test\"\nduration = \"1s\"\n[topology]\n{table}\n[switch]\nbuffer = \"250pkt\"\n\
+         mark_above = \"20pkt\"\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"
+    );
+    common::scenario_with_file(&text, common::EDGES).graph
+}
+
+fn routes(graph: &Graph, salt: u64) -> Routes {
+    let salts = (0..graph.nodes.len() as u64).map(|node| (salt + node).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    Routes::new(graph, salts.collect()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The nodes that connection `ordinal` passes, both hosts included.
+fn path(graph: &Graph, routes: &Routes, from: usize, to: usize, ordinal: u32) -> Vec<NodeId> {
+    let mut path = vec![NodeId::from(from)];
+    while let Some(port) = routes.next(path[path.len() - 1], HostId::from(to), ordinal) {
+        let link = &graph.links[port.index() / 2];
+        let (near, far) = if port.index() % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) };
+        assert_eq!(near, path[path.len() - 1], "the port belongs to the node");
+        path.push(far);
+        assert!(path.len() <= graph.nodes.len(), "a loop: {path:?}");
+    }
+    assert_eq!(path.last(), Some(&NodeId::from(to)));
+    path
+}
+
+fn named(graph: &Graph, path: &[NodeId]) -> String {
+    path.iter().map(|node| graph.name(*node)).collect::<Vec<_>>().join(" ")
+}
+
+/// Numbers of different paths between hosts that one finds among many connections.
+fn paths(graph: &Graph, from: usize, to: usize) -> BTreeSet<Vec<NodeId>> {
+    let routes = routes(graph, 1);
+    (0..2000).map(|ordinal| path(graph, &routes, from, to, ordinal)).collect()
+}
+
+const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\nrate = \"10Gbps\"\nrtt = \"120us\"";
+const LEAF_SPINE: &str = "kind = \"leaf-spine\"\nracks = 4\nhosts_per_rack = 4\nspines = 5\nrate = \"10Gbps\"\noversubscription = 1\nrtt = \"80us\"";
+
+#[test]
+fn paths_of_a_fat_tree_by_hand() {
+    let graph = graph(FAT_TREE);
+    let routes = routes(&graph, 1);
+    let one = |from, to| named(&graph, &path(&graph, &routes, from, to, 0));
+    assert_eq!(one(0, 1), "h0 edge0 h1");
+    let in_pod: BTreeSet<String> = paths(&graph, 0, 2).iter().map(|path| named(&graph, path)).collect();
+    assert_eq!(Vec::from_iter(in_pod), ["h0 edge0 agg0 edge1 h2", "h0 edge0 agg1 edge1 h2"]);
+    let across: BTreeSet<String> = paths(&graph, 0, 15).iter().map(|path| named(&graph, path)).collect();
+    let expected = [
+        "h0 edge0 agg0 core0 agg6 edge7 h15",
+        "h0 edge0 agg0 core1 agg6 edge7 h15",
+        "h0 edge0 agg1 core2 agg7 edge7 h15",
+        "h0 edge0 agg1 core3 agg7 edge7 h15",
+    ];
+    assert_eq!(Vec::from_iter(across), expected);
+}
+
+#[test]
+fn hops_between_the_hosts_that_are_farthest_apart() {
+    let longest = |table: &str| {
+        let graph = graph(table);
+        let (routes, hosts) = (routes(&graph, 1), graph.hosts());
+        let pairs = (0..hosts).flat_map(|from| (0..hosts).map(move |to| (from, to)));
+        pairs.map(|(from, to)| path(&graph, &routes, from, to, 7).len() - 1).max()
+    };
+    let expected = [
+        ("star", 2),
+        ("single-rooted-tree", 4),
+        ("dumbbell", 3),
+        ("chain", 5),
+        ("parking-lot", 4),
+        ("two-tier-tree", 4),
+        ("leaf-spine", 4),
+        ("fat-tree", 6),
+        ("explicit", 4),
+    ];
+    assert_eq!(
+        expected.map(|(kind, _)| kind),
+        *topologies().iter().map(|kind| kind.name).collect::<Vec<_>>()
+    );
+    for (kind, hops) in expected {
+        assert_eq!(longest(&common::small_topology(kind, 4)), Some(hops), "{kind}");
+    }
+}
+
+#[test]
+fn all_equal_paths_are_used() {
+    assert_eq!(paths(&graph(LEAF_SPINE), 0, 15).len(), 5);
+    assert_eq!(
+        paths(&graph("kind = \"fat-tree\"\nk = 8\nrate = \"10Gbps\"\nrtt = \"120us\""), 0, 127).len(),
+        16
+    );
+    assert_eq!(paths(&graph(&common::small_topology("explicit", 4)), 0, 15).len(), 2);
+}
+
+/// Connections per path against equal shares: at most the 99.9 % point of chi-square.
+#[test]
+fn connections_spread_evenly_over_equal_paths() {
+    for (table, to, paths, limit) in [(LEAF_SPINE, 15, 5, 18.47), (FAT_TREE, 15, 4, 16.27)] {
+        let graph = graph(table);
+        for salt in [1, 1000, 123_456] {
+            let routes = routes(&graph, salt);
+            let mut counts: BTreeMap<Vec<NodeId>, u32> = BTreeMap::new();
+            for ordinal in 0..4000 {
+                *counts.entry(path(&graph, &routes, 0, to, ordinal)).or_default() += 1;
+            }
+            assert_eq!(counts.len(), paths);
+            let share = 4000.0 / paths as f64;
+            let chi_square: f64 = counts.values().map(|n| (f64::from(*n) - share).powi(2) / share).sum();
+            assert!(chi_square < limit, "{paths} paths, salt {salt}: {chi_square}");
+        }
+    }
+}
+
+/// Pairs of hosts with one connection each: the choices of edge and aggregation are independent.
+#[test]
+fn pairs_of_hosts_spread_evenly_over_the_core() {
+    let graph = graph("kind = \"fat-tree\"\nk = 8\nrate = \"10Gbps\"\nrtt = \"120us\"");
+    let routes = routes(&graph, 1);
+    let mut counts: BTreeMap<NodeId, u32> = BTreeMap::new();
+    let (mut ordinal, mut across) = (0, 0);
+    for (from, to) in
+        (0..128).flat_map(|from| (0..128).map(move |to| (from, to))).filter(|(a, b)| a / 16 != b / 16)
+    {
+        *counts.entry(path(&graph, &routes, from, to, ordinal)[3]).or_default() += 1;
+        (ordinal, across) = (ordinal + 1, across + 1);
+    }
+    let share = f64::from(across) / 16.0;
+    let chi_square: f64 = counts.values().map(|n| (f64::from(*n) - share).powi(2) / share).sum();
+    assert_eq!(counts.len(), 16);
+    assert!(chi_square < 37.7, "chi-square {chi_square} is beyond the 99.9 % point of 15 degrees");
+}
+
+/// Sixteen times the hosts of k = 8; a route table by host instead of by rack would take 5.5 MB.
+#[test]
+fn a_fat_tree_of_a_thousand_hosts_has_routes() {
+    let graph = graph("kind = \"fat-tree\"\nk = 16\nrate = \"10Gbps\"\nrtt = \"120us\"");
+    assert_eq!(
+        (graph.hosts(), graph.nodes.len() - 1024, graph.links.len(), graph.racks()),
+        (1024, 320, 3072, 128)
+    );
+    let routes = routes(&graph, 1);
+    for host in (1..1024).step_by(31) {
+        let hops = path(&graph, &routes, 0, host, host as u32).len() - 1;
+        assert_eq!(
+            hops,
+            if host < 8 {
+                2
+            } else if host < 64 {
+                4
+            } else {
+                6
+            },
+            "h0 to h{host}"
+        );
+    }
+}
+
+fn table() -> impl Strategy<Value = String> {
+    let kinds: Vec<&str> = topologies().iter().map(|kind| kind.name).collect();
+    (prop::sample::select(kinds), 1u32..14).prop_map(|(kind, senders)| common::small_topology(kind, senders))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// In every topology every host reaches every other on a path without loops that is as long as
+    /// the way back, and hosts of a rack share one switch.
+    #[test]
+    fn every_pair_of_hosts_is_reachable(table in table(), ordinal: u32, salt in 0u64..1_000_000) {
+        let graph = graph(&table);
+        let routes = routes(&graph, salt);
+        for from in 0..graph.hosts() {
+            prop_assert!((graph.rack(HostId::from(from)) as usize) < graph.racks());
+            for to in (0..graph.hosts()).filter(|to| *to != from) {
+                let out = path(&graph, &routes, from, to, ordinal);
+                let back = path(&graph, &routes, to, from, ordinal);
+                prop_assert_eq!(out.len(), back.len());
+                let same_rack = graph.rack(HostId::from(from)) == graph.rack(HostId::from(to));
+                prop_assert_eq!(same_rack, out.len() == 3);
+            }
+        }
+    }
+}

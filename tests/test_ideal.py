@@ -1,0 +1,176 @@
+"""Ideal schedulers beside schemes: the same flows, shown apart, kept and found again, and never worse than SRPT."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import tomli_w
+
+import shortflow
+from conftest import Command
+from shortflow.comparison import RunSummary, with_distances
+from shortflow.errors import ConfigError
+from shortflow.report.study import studies
+from shortflow.runner import plan, run_once
+
+WITHOUT_DEADLINES = ["ideal-srpt", "ideal-sjf", "ideal-las", "ideal-ps", "ideal-fifo"]
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, small: dict[str, object]) -> str:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small))
+    return "small.toml"
+
+
+def with_deadlines(small: dict[str, Any]) -> dict[str, Any]:
+    small["traffic"][1]["deadline"] = {"kind": "uniform", "min": "300us", "max": "1ms"}
+    return small
+
+
+def test_compare_shows_them_apart_and_leaves_the_schemes_as_they_are(
+    shortflow: Command, scenario: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "2")
+    document = shortflow(*arguments, "--json").document
+    assert list(document["schemes"]) == ["tcp", "dctcp"]
+    assert list(document["ideal"]) == WITHOUT_DEADLINES
+    assert set(document["paired"]) == {"tcp", "dctcp"}
+    plain = shortflow(*arguments, "--no-ideal", "--json").document
+    assert "ideal" not in plain
+    assert plain["digest"] == document["digest"]
+    for name, scheme in plain["schemes"].items():
+        beside = document["schemes"][name]["metrics"]
+        assert set(beside) - set(scheme["metrics"]) == {"distance_short"}
+        assert all(beside[metric] == value for metric, value in scheme["metrics"].items())
+    text = shortflow(*arguments).stdout
+    assert max(len(line) for line in text.splitlines()) <= 100
+    lines = [line.rstrip() for line in text.splitlines()]
+    first = next(i for i, line in enumerate(lines) if line.startswith(" ideal-srpt"))
+    assert lines[first - 1] == ""
+    assert lines[first - 2].startswith(" dctcp")
+    assert "ideal-edf" not in text
+    assert "ideal" not in shortflow(*arguments, "--no-ideal").stdout
+
+
+def test_they_have_what_flows_have_and_nothing_about_packets(shortflow: Command, scenario: str) -> None:
+    answer = shortflow("compare", scenario, "--schemes", "dctcp", "--seeds", "2", "--json")
+    ideal = answer.document["ideal"]
+    for name, table in ideal.items():
+        metrics = table["metrics"]
+        assert {"afct_short_s", "p99_short_s", "slowdown_short", "goodput_long_bps", "unfinished"} <= set(metrics)
+        assert not {"drops", "marks", "timeouts", "retransmits", "queue_mean_pkt", "utilisation"} & set(metrics)
+        assert metrics["slowdown_short"]["mean"] >= 1
+        assert metrics["distance_short"]["mean"] >= 1
+        assert (metrics["distance_short"]["mean"] == 1) == (name == "ideal-srpt")
+    dctcp = answer.document["schemes"]["dctcp"]["metrics"]
+    assert dctcp["distance_short"]["mean"] > 1
+    assert dctcp["flows_short"]["mean"] == ideal["ideal-ps"]["metrics"]["flows_short"]["mean"]
+
+
+def test_the_flow_table_is_that_of_the_schemes(small: dict[str, object]) -> None:
+    scenario = shortflow.load_scenario(with_deadlines(small))
+    results = [run_once(run) for run in plan(scenario, ["dctcp", "ideal-srpt", "ideal-las"], [3])]
+    columns = ["id", "source", "destination", "class", "size_bytes", "start_s", "ideal_fct_s", "deadline_s"]
+    for result in results[1:]:
+        assert result.flows.select(columns).equals(results[0].flows.select(columns))
+        finite = result.flows.filter(pl.col("size_bytes").is_not_null())
+        assert (finite["fct_s"] >= finite["ideal_fct_s"] - 1e-12).all()
+        assert result.samples.is_empty()
+        assert result.ports.is_empty()
+
+
+def test_earliest_deadline_first_appears_with_deadlines(small: dict[str, object]) -> None:
+    scenario = shortflow.load_scenario(with_deadlines(small))
+    comparison = shortflow.compare(scenario, ["dctcp"], [1, 2])
+    assert comparison.ideal_names == [*WITHOUT_DEADLINES, "ideal-edf"]
+    misses = {name: comparison.estimate(name, "deadline_miss") for name in [*comparison.ideal_names, "dctcp"]}
+    best, fifo = misses["ideal-edf"], misses["ideal-fifo"]
+    assert best
+    assert fifo
+    assert best.value <= fifo.value
+
+
+def test_one_may_be_named_like_a_scheme(shortflow: Command, scenario: str) -> None:
+    document = shortflow("compare", scenario, "--schemes", "dctcp,ideal-srpt", "--seeds", "1", "--json").document
+    assert list(document["schemes"]) == ["dctcp", "ideal-srpt"]
+    assert list(document["ideal"]) == WITHOUT_DEADLINES[1:]
+    assert document["schemes"]["ideal-srpt"]["metrics"]["distance_short"]["mean"] == 1
+    alone = shortflow("run", scenario, "--scheme", "ideal-sjf", "--json").document
+    assert list(alone["schemes"]) == ["ideal-sjf"]
+    assert "ideal-sjf" in shortflow("run", scenario, "--scheme", "ideal-sjf").stdout
+    assert [each["name"] for each in shortflow("list", "ideal", "--json").document] == [*WITHOUT_DEADLINES, "ideal-edf"]
+    wrong = shortflow("run", scenario, "--scheme", "ideal-sprt")
+    assert wrong.code == 2
+    assert 'did you mean "ideal-srpt"' in wrong.stderr
+    set_g = shortflow("run", scenario, "--scheme", "ideal-ps", "--set", "transport.g=1")
+    assert set_g.code == 2
+    assert "transport.g" in set_g.stderr
+
+
+def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
+    scenario = shortflow.load_scenario(small)
+    plain, changed = (
+        shortflow.compare(scenario, ["dctcp"], [1], settings=settings)
+        for settings in ({"load": 0.5}, {"load": 0.5, "transport.g": 0.9})
+    )
+    assert [run.digest for run in plain.ideal] == [run.digest for run in changed.ideal]
+    assert plain.digest != changed.digest
+    with pytest.raises(ConfigError, match=r"transport\.g: unknown parameter; ideal-las has none"):
+        shortflow.Scheme.parse("ideal-las", [("transport.g", "0.5")])
+
+
+def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    arguments = ("compare", scenario, "--schemes", "dctcp", "--seeds", "2", "--json", "--out", "kept")
+    first = shortflow(*arguments, "--jobs", "1")
+    assert "12 runs, 0 of them from before" in first.stderr
+    again = shortflow(*arguments, "--jobs", "2")
+    assert "12 runs, 12 of them from before" in again.stderr
+    assert first.document == again.document
+    answer = shortflow("report", "kept")
+    assert answer.code == 0
+    page = (tmp_path / answer.stdout.strip()).read_text()
+    assert "12 runs of 1 schemes" in page
+    assert '<tr class="apart"><td class="name">ideal-srpt</td>' in page
+
+
+def test_a_report_of_ideal_runs_alone_shows_them(small: dict[str, object]) -> None:
+    runs = plan(shortflow.load_scenario(small), ["ideal-ps", "ideal-srpt"], [1, 2])
+    (study,) = studies([run_once(run) for run in runs])
+    assert study.schemes == ["ideal-srpt", "ideal-ps"]
+    assert not study.points[0].comparison.ideal
+
+
+def test_the_distance_is_the_ratio_of_means_on_the_same_flows() -> None:
+    runs = [
+        RunSummary("dctcp", 1, "", {"afct_short_s": 3.0, "drops": 1.0}, 0.0),
+        RunSummary("dctcp", 2, "", {"afct_short_s": 4.0, "afct_other_s": 1.0}, 0.0),
+        RunSummary("dctcp", 3, "", {"afct_short_s": 4.0}, 0.0),
+        RunSummary("ideal-srpt", 1, "", {"afct_short_s": 2.0}, 0.0),
+        RunSummary("ideal-srpt", 2, "", {"afct_short_s": 1.0}, 0.0),
+    ]
+    found = [run.metrics.get("distance_short") for run in with_distances(runs)]
+    assert found == [1.5, 4.0, None, 1.0, 1.0]
+    assert "distance_other" not in with_distances(runs)[1].metrics
+
+
+def test_pecn_bounds_of_80_senders() -> None:
+    """SJF 5.9, FIFO 8.4, PS 11.6 ms for 80 flows U[2, 50] KB on 1 Gbps; here with headers (2.7 %) and a round trip."""
+    scenario = shortflow.load_scenario(
+        {
+            "title": "pECN",
+            "duration": "10ms",
+            "topology": {"kind": "star", "hosts": 81, "rate": "1Gbps", "rtt": "120us"},
+            "switch": {"buffer": "256KB", "mark_above": "30KB"},
+            "traffic": [
+                {"kind": "incast", "flows": 80, "sizes": {"kind": "uniform", "min": "2KB", "max": "50KB"}, "to": 80}
+            ],
+        }
+    )
+    comparison = shortflow.compare(scenario, ["ideal-sjf"], range(1, 41))
+    for name, bound_ms in {"ideal-sjf": 5.9, "ideal-srpt": 5.9, "ideal-fifo": 8.4, "ideal-ps": 11.6}.items():
+        found = comparison.estimate(name, "afct_short_s")
+        assert found
+        assert math.isclose(found.value * 1e3, bound_ms * 1.027 + 0.14, rel_tol=0.03), name
