@@ -27,6 +27,20 @@ FLOW_SCHEMA = {
     "acked_bytes": pl.UInt64,
     "window_bytes": pl.UInt64,
     "queueing_s": pl.Float64,
+    "switch_queueing_s": pl.Float64,
+    "task": pl.UInt64,
+}
+TASK_SCHEMA = {
+    "id": pl.UInt64,
+    "kind": pl.String,
+    "class": pl.String,
+    "start_s": pl.Float64,
+    "finish_s": pl.Float64,
+    "time_s": pl.Float64,
+    "flows": pl.UInt32,
+    "deadline_s": pl.Float64,
+    "missed": pl.Boolean,
+    "part_of": pl.UInt64,
 }
 
 
@@ -35,6 +49,12 @@ def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
     zeros = {"retransmits": 0, "timeouts": 0, "marks": 0, "acked_bytes": 0, "window_bytes": 0, "start_s": 0.0}
     full = [{**dict.fromkeys(FLOW_SCHEMA), **zeros, "class": "short", **row} for row in rows]
     return pl.DataFrame(full, schema=FLOW_SCHEMA)
+
+
+def make_tasks(rows: Sequence[dict[str, object]] = ()) -> pl.DataFrame:
+    """A task table from the columns that matter; queries of two flows unless told otherwise."""
+    full = [{**dict.fromkeys(TASK_SCHEMA), "kind": "query", "class": "short", "flows": 2, **row} for row in rows]
+    return pl.DataFrame(full, schema=TASK_SCHEMA)
 
 
 def make_meta(**changes: object) -> Meta:
@@ -113,4 +133,5 @@ def make_result(
         "finished_at": "2020-01-01T00:00:00+00:00",
         "wall_s": 0.5,
     }
-    return RunResult(make_flows(flows), samples, make_ports(), make_meta(scheme=scheme, seed=seed), provenance)
+    meta = make_meta(scheme=scheme, seed=seed)
+    return RunResult(make_flows(flows), make_tasks(), samples, make_ports(), meta, provenance)

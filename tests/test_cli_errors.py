@@ -95,6 +95,49 @@ def test_an_unreadable_row_of_a_trace_is_named_by_its_line(
     assert all(text in answer.stderr for text in wanted), answer.stderr
 
 
+NETWORK = """
+title = "network"
+duration = "10ms"
+[topology]
+kind = "explicit"
+file = "links.csv"
+[switch]
+buffer = "100pkt"
+mark_above = "20pkt"
+[[traffic]]
+kind = "long-lived"
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "wanted"),
+    [
+        ("h2,s9,1Gbps,5us", "no path from h0 to h2"),
+        ("s0,h1,1Gbps,5us", "already given in line 3"),
+        ("h2,s0,0Gbps,5us", "not a positive rate"),
+        ("s0,s0,1Gbps,5us", "linked to itself"),
+        ("h2,s0,1Gbps", "3 columns"),
+    ],
+)
+def test_a_malformed_link_is_named_by_its_line(shortflow: Command, tmp_path: Path, row: str, wanted: str) -> None:
+    (tmp_path / "mine.toml").write_text(NETWORK)
+    (tmp_path / "links.csv").write_text(f"a,b,rate,delay\nh0,s0,1Gbps,5us\nh1,s0,1Gbps,5us\n{row}\n")
+    answer = shortflow("run", "mine.toml")
+    assert answer.code == 2
+    assert "links.csv:4: " in answer.stderr
+    assert wanted in " ".join(answer.stderr.split())
+
+
+def test_an_unknown_node_is_named_by_its_line(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(NETWORK.replace("links.csv", "net.graphml"))
+    (tmp_path / "net.graphml").write_text(
+        "<graphml><graph>\n<node id='h0'/><node id='h1'/>\n<edge source='h0' target='s0'/>\n</graph></graphml>\n"
+    )
+    answer = shortflow("run", "mine.toml", "--set", "topology.rate=1Gbps", "--set", "topology.delay=1us")
+    assert answer.code == 2
+    assert 'net.graphml:3: unknown node "s0"' in answer.stderr
+
+
 def test_a_place_that_holds_something_else_is_refused_before_the_run(shortflow: Command, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("precious")
     answer = shortflow("run", BENCHMARK, "--out", ".")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,9 @@ from shortflow import reference
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# Blocks marked `sh` or `python` are run; a `text` block right behind one is what it prints; `console` is only shown.
+# Blocks marked `sh` or `python` are run, one marked `python file=NAME` is saved for those behind it; a `text` block right behind one is what it prints; `console` is only shown.
 BLOCK = re.compile(
-    r"^```(?P<language>sh|python)\n(?P<commands>.*?)^```(?:\n+```text\n(?P<output>.*?)^```)?", re.MULTILINE | re.DOTALL
+    r"^```(?P<language>sh|python)(?: file=(?P<file>\S+))?\n(?P<commands>.*?)^```(?:\n+```text\n(?P<output>.*?)^```)?", re.MULTILINE | re.DOTALL
 )
 
 INTERPRETER = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
@@ -29,6 +30,9 @@ def blocks(page: Path) -> list[re.Match[str]]:
 def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for block in blocks(page):
+        if block["file"]:
+            (tmp_path / block["file"]).write_text(block["commands"], encoding="utf-8")
+            continue
         done = subprocess.run(
             [*INTERPRETER[block["language"]], block["commands"]],
             cwd=tmp_path,
@@ -42,6 +46,38 @@ def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> Non
         if block["output"]:
             printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
             assert block["output"].strip() in printed, f"{page.name} shows something else than:\n{printed}"
+
+
+# `rust file=PATH` is a new file, `rust after="LINE" in=PATH` goes behind that line.
+RUST_FILE = re.compile(r"^```rust file=(?P<path>\S+)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
+RUST_LINE = re.compile(r'^```rust after="(?P<line>.*?)" in=(?P<path>\S+)\n(?P<text>.*?)^```', re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
+def test_the_walk_through_of_a_new_transport_works_as_written(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "adding-a-transport.md").read_text(encoding="utf-8")
+    for name in ("Cargo.toml", "Cargo.lock", "crates", "data"):
+        source, target = ROOT / name, tmp_path / name
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    for block in RUST_FILE.finditer(page):
+        (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
+    steps = list(RUST_LINE.finditer(page))
+    assert len(steps) == 2
+    for block in steps:
+        file = tmp_path / block["path"]
+        text = file.read_text(encoding="utf-8")
+        assert text.count(f"{block['line']}\n") == 1, block["line"]
+        file.write_text(text.replace(f"{block['line']}\n", f"{block['line']}\n{block['text']}"), encoding="utf-8")
+    done = subprocess.run(
+        ["cargo", "test", "--quiet", "--package", "shortflow-cc", "--lib", "registry"],
+        cwd=tmp_path,
+        env={**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "walk-through")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
 
 
 def test_the_readme_shows_what_its_first_comparison_prints() -> None:

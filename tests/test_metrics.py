@@ -2,7 +2,7 @@
 
 import pytest
 
-from made import make_flows, make_meta, make_ports
+from made import make_flows, make_meta, make_ports, make_tasks
 from shortflow.errors import ConfigError
 from shortflow.metrics import describe, measure
 
@@ -16,7 +16,7 @@ def test_completion_counts_flows_after_the_warm_up_that_finished() -> None:
             {"id": 3, "size_bytes": 1, "start_s": 2.0},  # unfinished
         ]
     )
-    metrics = measure(flows, make_ports(), make_meta(unfinished=1))
+    metrics = measure(flows, make_tasks(), make_ports(), make_meta(unfinished=1))
     assert metrics["flows_short"] == 2
     assert metrics["afct_short_s"] == 2.0
     assert (metrics["p50_short_s"], metrics["p95_short_s"], metrics["p99_short_s"]) == (1.0, 3.0, 3.0)
@@ -40,7 +40,7 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
             },
         ]
     )
-    metrics = measure(flows, make_ports(), make_meta())
+    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
     assert metrics["goodput_long_bps"] == 150e6 * 8 / 2  # between 1 s and 3 s
     assert "goodput_short_bps" not in metrics
     assert "afct_long_s" not in metrics
@@ -48,7 +48,7 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
 
 def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() -> None:
     flows = make_flows([{"id": 0, "size_bytes": 1, "timeouts": 2, "retransmits": 3}])
-    metrics = measure(flows, make_ports(), make_meta())
+    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
     assert metrics["queue_mean_pkt"] == 12.5
     assert metrics["queue_max_pkt"] == 30
     assert metrics["utilisation"] == 0.98
@@ -83,11 +83,13 @@ def test_an_open_flow_has_missed_its_deadline_once_that_has_passed() -> None:
             {"id": 5, "size_bytes": 1, "start_s": 1.0},
         ]
     )
-    assert measure(flows, make_ports(), make_meta())["deadline_miss"] == pytest.approx(2 / 3)
+    assert measure(flows, make_tasks(), make_ports(), make_meta())["deadline_miss"] == pytest.approx(2 / 3)
 
 
 def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
-    metrics = measure(make_flows([{"id": 0, "size_bytes": 1}]), make_ports(), make_meta(measured_ports=[]))
+    metrics = measure(
+        make_flows([{"id": 0, "size_bytes": 1}]), make_tasks(), make_ports(), make_meta(measured_ports=[])
+    )
     assert not {"afct_short_s", "goodput_short_bps", "queue_mean_pkt", "utilisation", "deadline_miss"} & set(metrics)
 
 
@@ -97,3 +99,48 @@ def test_names_say_what_they_mean() -> None:
     assert describe("utilisation").unit == "share"
     with pytest.raises(ConfigError, match='did you mean "queue_mean_pkt"'):
         describe("queue_mean_pkts")
+
+
+def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None:
+    flows = make_flows(
+        [
+            {"id": 0, "size_bytes": 1, "window_bytes": 50_000_000, "switch_queueing_s": 1e-6},
+            {"id": 1, "size_bytes": 1, "window_bytes": 25_000_000, "start_s": 2.0, "switch_queueing_s": 4e-6},
+            {"id": 2, "size_bytes": 1},  # nothing of it has arrived
+            {"id": 3, "class": "long", "window_bytes": 1, "switch_queueing_s": 9e-6},
+        ]
+    )
+    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
+    assert metrics["throughput_short_bps"] == 75e6 * 8 / 2
+    assert "throughput_long_bps" not in metrics
+    assert metrics["queueing_short_s"] == pytest.approx(2.5e-6)
+    assert metrics["queueing_long_s"] == 9e-6
+
+
+def test_deadlines_are_counted_by_class_too() -> None:
+    late = {"size_bytes": 1, "start_s": 1.0, "deadline_s": 0.5, "missed": True}
+    flows = make_flows(
+        [{"id": 0, **late}, {"id": 1, **late, "missed": False}, {"id": 2, **late, "missed": False, "class": "query"}]
+    )
+    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
+    assert metrics["deadline_miss"] == pytest.approx(1 / 3)
+    assert (metrics["deadline_miss_short"], metrics["deadline_miss_query"]) == (0.5, 0.0)
+
+
+def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
+    tasks = make_tasks(
+        [
+            {"id": 0, "start_s": 0.5, "time_s": 9.0},  # before the warm-up
+            {"id": 1, "start_s": 1.0, "time_s": 1.0, "deadline_s": 2.0, "missed": False},
+            {"id": 2, "start_s": 2.0, "time_s": 3.0, "deadline_s": 2.0, "missed": True},
+            {"id": 3, "start_s": 3.0},  # open
+            {"id": 4, "start_s": 1.0, "time_s": 5.0, "kind": "job"},
+        ]
+    )
+    metrics = measure(make_flows([{"id": 0, "size_bytes": 1}]), tasks, make_ports(), make_meta())
+    assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 2.0, 3.0)
+    assert metrics["query_miss"] == 0.5
+    assert metrics["job_time_s"] == 5.0
+    assert not {"job_miss", "request_time_s", "shuffle_time_s"} & set(metrics)
+    assert describe("query_time_s").unit == "s"
+    assert describe("query_time_s").flow_class is None

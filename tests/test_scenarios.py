@@ -6,11 +6,26 @@ import shortflow
 from shortflow.scenario import SHIPPED
 
 NAMES = shortflow.shipped_scenarios()
+SMALL: dict[str, dict[str, str | int]] = {
+    "incast": {"traffic.1.repeat": 1},
+    "two-tier-incast": {"traffic.1.repeat": 1},
+    "fat-tree-websearch": {"k": 4},
+    "incast-deadlines": {"traffic.1.at": "10ms"},
+    "atcp-trace": {"duration": "2s"},
+    "mapreduce": {"traffic.1.sizes.value": "100KB", "traffic.1.repeat": 1},
+    "two-level-aggregation": {"duration": "200ms"},
+    "xdctcp-star": {"duration": "100ms", "warmup": "60ms"},
+}
+"""What a scenario needs beside a short duration to show something in it."""
 
 
 def test_what_the_documentation_promises_is_there() -> None:
     promised = {"l2dct-benchmark", "l2dct-pareto", "websearch-star", "facebook-hadoop-star", "incast", "trace-example"}
     assert promised | {"two-long-flows", "one-long-flow", "bench-star"} <= set(NAMES)
+    applications = {"query-fan-in", "two-level-aggregation", "mapreduce", "web-tier", "atcp-trace", "xdctcp-star"}
+    assert applications | {"incast-deadlines"} <= set(NAMES)
+    networks = {"fat-tree-websearch", "leaf-spine-websearch", "parking-lot", "chain-cross-traffic", "two-tier-incast"}
+    assert networks | {"explicit-example"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -33,13 +48,29 @@ def test_it_is_valid_and_every_value_has_a_source(name: str) -> None:
 @pytest.mark.parametrize("scheme", ["tcp", "dctcp", "l2dct"])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "bench-many-flows"])
 def test_it_runs(name: str, scheme: str) -> None:
-    settings: dict[str, str | int] = {"duration": "40ms", "warmup": "5ms"}
-    if name == "incast":
-        settings["traffic.1.repeat"] = 1
+    settings: dict[str, str | int] = {"duration": "40ms", "warmup": "5ms", **SMALL.get(name, {})}
     scenario = shortflow.load_scenario(name, settings)
     result = shortflow.run(scenario, scheme)
     assert result.flows.height > 0
     assert result.metrics["utilisation"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("query-fan-in", "query_time_s"),
+        ("two-level-aggregation", "query_time_s"),
+        ("mapreduce", "job_time_s"),
+        ("web-tier", "request_time_s"),
+    ],
+)
+def test_applications_have_tasks(name: str, metric: str) -> None:
+    settings = {"duration": "40ms", **SMALL.get(name, {}), "warmup": "0s"}
+    result = shortflow.run(shortflow.load_scenario(name, settings), "dctcp")
+    assert result.metrics[metric] > 0
+    of_tasks = result.flows.filter(result.flows["task"].is_not_null())
+    counted = result.tasks.filter(result.tasks["part_of"].is_null())["flows"].sum()
+    assert of_tasks.height == counted
 
 
 def test_a_mapping_is_a_scenario_too(small: dict[str, object]) -> None:

@@ -7,7 +7,8 @@
 Estimate(value=..., ci95=(..., ...), n=10)
 """
 
-from shortflow._core import Scheme, version
+from shortflow._core import Ack, Flow, Scheme, Window, version
+from shortflow.bisection import Condition, Search, Steps, search
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import Cancelled, ConfigError, Interrupted, SimulationError
 from shortflow.report import write_report
@@ -17,27 +18,36 @@ from shortflow.scenario import Scenario, Setting, load_scenario, shipped_scenari
 from shortflow.scheme import load_schemes
 from shortflow.stats import Estimate
 from shortflow.store import read_run, write_run
+from shortflow.transport import CongestionControl
 
 __version__ = version()
 
 __all__ = [
+    "Ack",
     "Cancelled",
     "Comparison",
+    "Condition",
     "ConfigError",
+    "CongestionControl",
     "Estimate",
+    "Flow",
     "Interrupted",
     "RunResult",
     "RunSummary",
     "Scenario",
     "Scheme",
+    "Search",
     "Setting",
     "SimulationError",
+    "Window",
+    "Steps",
     "__version__",
     "compare",
     "load_scenario",
     "load_schemes",
     "read_run",
     "run",
+    "search",
     "shipped_scenarios",
     "write_report",
     "write_run",

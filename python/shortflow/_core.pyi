@@ -1,6 +1,6 @@
 """The simulator's compiled core. Times in tables are seconds, rates bits per second."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, final
 
 from shortflow.records import Entry, Meta
@@ -41,11 +41,40 @@ class Scheme:
     def parse(name: str, settings: _Settings) -> Scheme: ...
     @staticmethod
     def accepts(name: str, key: str) -> bool: ...
+    @staticmethod
+    def foreign(
+        base: str, name: str, summary: str, factory: Callable[[], object], resolved: Sequence[tuple[str, str, str]]
+    ) -> Scheme: ...
     @property
     def name(self) -> str: ...
     @property
     def summary(self) -> str: ...
     def resolved(self) -> list[tuple[str, str, str]]: ...
+
+@final
+class Window:
+    cwnd: float
+    ssthresh: float
+
+@final
+class Flow:
+    now_s: float
+    srtt_s: float
+    mss: int
+    sent: int
+    remaining: int | None
+    flight: int
+    deadline_s: float | None
+    role: str
+
+@final
+class Ack:
+    acked: int
+    ece: bool
+    may_grow: bool
+    snd_una: int
+    snd_nxt: int
+    flow: Flow
 
 @final
 class Control:

@@ -90,6 +90,11 @@ def describe(name: str) -> Metric:
     raise unknown_name("metric", name, [*patterns, *_PER_RUN])
 
 
+def is_of_tasks(name: str) -> bool:
+    """Whether a metric is about queries, jobs or requests."""
+    return any(name == found for kind, label in TASKS.items() for found, _ in _of_tasks(kind, label))
+
+
 def measure(flows: pl.DataFrame, tasks: pl.DataFrame, ports: pl.DataFrame, meta: Meta) -> dict[str, float]:
     """All metrics that the run has, by name."""
     metrics: dict[str, float] = {}

@@ -5,6 +5,7 @@ import hashlib
 import platform
 import subprocess
 import time
+import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TypedDict
 import polars as pl
 
 from shortflow import _core
+from shortflow.errors import Cancelled, ConfigError, SimulationError
 from shortflow.metrics import measure
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
@@ -73,7 +75,12 @@ class RunResult:
 def execute(run: Run, control: _core.Control) -> RunResult:
     """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
     started = time.perf_counter()
-    result = _core.run(run.scenario.core, run.scheme, run.seed, control)
+    try:
+        result = _core.run(run.scenario.core, run.scheme, run.seed, control)
+    except (ConfigError, SimulationError, Cancelled):
+        raise
+    except Exception as error:  # raised by a hook of a transport written in Python
+        raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
     meta = result.meta()
     return RunResult(
         pl.DataFrame(result.flows()),
@@ -83,6 +90,12 @@ def execute(run: Run, control: _core.Control) -> RunResult:
         meta,
         _provenance(run, meta["digest"], time.perf_counter() - started),
     )
+
+
+def _place(error: Exception) -> str:
+    """Where an error was raised, if that is known."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
 
 
 def _provenance(run: Run, digest: str, wall_s: float) -> Provenance:

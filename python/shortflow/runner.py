@@ -17,6 +17,7 @@ from shortflow.result import Run, RunResult, execute
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.store import Store
+from shortflow.transport import Transport
 
 Progress = Callable[[float, int, int], None]
 """Told every tenth of a second: the fraction of the work that is done, the runs finished, and all runs."""
@@ -33,7 +34,7 @@ def available_cores() -> int:
 
 def run(
     scenario: Scenario,
-    scheme: str = "dctcp",
+    scheme: str | Transport = "dctcp",
     seed: int = 1,
     *,
     settings: Settings | None = None,
@@ -46,7 +47,7 @@ def run(
 
 def compare(
     scenario: Scenario,
-    schemes: Sequence[str],
+    schemes: Sequence[str | Transport],
     seeds: Sequence[int],
     *,
     settings: Settings | None = None,
@@ -68,7 +69,7 @@ def compare(
 
 
 def plan(
-    scenario: Scenario, schemes: Sequence[str], seeds: Sequence[int], settings: Settings | None = None
+    scenario: Scenario, schemes: Sequence[str | Transport], seeds: Sequence[int], settings: Settings | None = None
 ) -> list[Run]:
     """The runs of a comparison: every scheme with every seed, after the settings are applied to whom they belong."""
     of_scenario, of_schemes = split_settings(settings or {})

@@ -60,7 +60,7 @@ class Scenario:
         digest = hashlib.sha256(self.name.encode())
         for setting in self.resolved():
             digest.update(f"\n{setting['key']}={setting['value']}".encode())
-            if setting["key"].rpartition(".")[2] == "file":
+            if setting["key"].rpartition(".")[2] in ("file", "node_file"):
                 digest.update(hashlib.sha256((self.directory / setting["value"]).read_bytes()).digest())
         return digest.hexdigest()
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import Settings, as_pairs
+from shortflow.transport import Transport, accepts, as_scheme, load_transport
 
 SCHEME_PREFIXES = ("transport.", "queue.")
 
@@ -16,23 +17,34 @@ def split_settings(settings: Settings) -> tuple[Settings, Settings]:
     return of_scenario, of_schemes
 
 
-def load_schemes(names: Sequence[str], settings: Settings | None = None) -> list[Scheme]:
-    """The named schemes, each with those of the settings that it has a parameter for.
+def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:
+    """The schemes, each with those of the settings that it has a parameter for.
 
-    A setting that none of them accepts is an error.
+    A scheme is a registered name, `FILE.py:CLASS`, or a subclass of `CongestionControl`. A setting that none of them
+    accepts is an error.
     """
     settings = settings or {}
+    chosen = [load_transport(scheme) if isinstance(scheme, str) and ":" in scheme else scheme for scheme in schemes]
+    names = [scheme if isinstance(scheme, str) else scheme.__name__ for scheme in chosen]
     repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if not names or repeated:
         raise ConfigError(f"schemes: {repeated!r} is named twice" if repeated else "schemes: name at least one scheme")
-    plain = [Scheme.parse(name, []) for name in names]
+    plain = [_scheme(scheme, {}) for scheme in chosen]
     for key in settings:
-        if not any(Scheme.accepts(name, key) for name in names):
+        if not any(_accepts(scheme, key) for scheme in chosen):
             raise _unaccepted(key, plain)
     return [
-        Scheme.parse(name, as_pairs({key: value for key, value in settings.items() if Scheme.accepts(name, key)}))
-        for name in names
+        _scheme(scheme, {key: value for key, value in settings.items() if _accepts(scheme, key)}) for scheme in chosen
     ]
+
+
+def _scheme(scheme: str | Transport, settings: Settings) -> Scheme:
+    pairs = as_pairs(settings)
+    return Scheme.parse(scheme, pairs) if isinstance(scheme, str) else as_scheme(scheme, dict(pairs))
+
+
+def _accepts(scheme: str | Transport, key: str) -> bool:
+    return Scheme.accepts(scheme, key) if isinstance(scheme, str) else accepts(scheme, key)
 
 
 def _unaccepted(key: str, schemes: Sequence[Scheme]) -> ConfigError:

@@ -1,7 +1,8 @@
 """Results on disk. A result directory appears complete or not at all.
 
 A run's directory holds `flows.parquet`, `tasks.parquet`, `samples.parquet`, `ports.parquet` and `result.json`
-(provenance, metrics and the core's counters). It is written under a hidden name beside its place and then renamed: no reader ever sees half.
+(provenance, metrics and the core's counters). It is written under a hidden name beside its place and then renamed: no
+reader ever sees half.
 """
 
 import contextlib

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shortflow.comparison import Comparison
-from shortflow.metrics import Metric, describe
+from shortflow.metrics import TASKS, Metric, describe, is_of_tasks
 from shortflow.scenario import Setting
 from shortflow.stats import Estimate
 
@@ -137,11 +137,10 @@ def stacked(*parts: RenderableType) -> Group:
 
 def headline_metrics(comparison: Comparison) -> list[str]:
     """The few metrics that a comparison is about: completion, goodput of backlogged flows, the queue."""
-    names = [
-        name
-        for prefix in ("afct_", "p99_", "slowdown_", "goodput_")
-        for name in comparison.metric_names
-        if name.startswith(prefix)
+    tasks = [f"{kind}_time_s" for kind in TASKS if f"{kind}_time_s" in comparison.metric_names]
+    of_flows = [name for name in comparison.metric_names if describe(name).flow_class]
+    names = tasks + [
+        name for prefix in ("afct_", "p99_", "slowdown_", "goodput_") for name in of_flows if name.startswith(prefix)
     ]
     return [*names, *(name for name in ("queue_mean_pkt",) if name in comparison.metric_names)]
 
@@ -208,19 +207,26 @@ def _caption(comparison: Comparison) -> str:
 
 
 def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
-    """The metrics by what they tell: completion per class, throughput and queue, losses."""
+    """The metrics by what they tell: tasks, completion per class, throughput and queue, losses."""
     described = [describe(name) for name in comparison.metric_names]
-    backlogged = [metric.name for metric in described if metric.label == "goodput"]
+    tasks = [name for name in comparison.metric_names if is_of_tasks(name)]
+    if tasks:
+        yield "Queries, jobs and requests", tasks
+    finite = {metric.flow_class for metric in described if metric.name.startswith("flows_")}
+    rates = [
+        metric.name
+        for metric in described
+        if metric.flow_class and (metric.unit == "bps" or metric.flow_class not in finite)
+    ]
     for flow_class in dict.fromkeys(metric.flow_class for metric in described if metric.flow_class):
-        names = [
-            metric.name for metric in described if metric.flow_class == flow_class and metric.name not in backlogged
-        ]
+        names = [metric.name for metric in described if metric.flow_class == flow_class and metric.name not in rates]
         if names:
             yield f"Completion time (FCT) of {flow_class} flows", names
-    network = [name for name in comparison.metric_names if describe(name).flow_class is None]
+    of_run = [name for name in comparison.metric_names if describe(name).flow_class is None]
+    network = [name for name in of_run if name not in tasks]
     link = [name for name in network if name.startswith("queue_") or name == "utilisation"]
-    if backlogged or link:
-        yield "Backlogged flows and the measured ports" if backlogged else "The measured ports", [*backlogged, *link]
+    if rates or link:
+        yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *link]
     yield "Whole network, per run", [name for name in network if name not in link]
 
 

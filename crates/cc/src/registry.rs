@@ -1,10 +1,9 @@
-//! The one list of transports. A new one is a file with `INFO`, `Params` and a constructor, and one
-//! line in [`registry!`] below; command line, documentation and the tests that loop over every
+//! The one list of transports. A new one is a file with `INFO`, `Params` and a constructor, declared in
+//! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
 use crate::settings::{self, ParamError, ParamInfo, Params};
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
-use crate::{atcp, cubic, d2tcp, dctcp, fast, l2dct, newreno, sack, xdctcp};
 use shortflow_units::Bytes;
 use std::fmt;
 use std::sync::Arc;
@@ -38,7 +37,7 @@ macro_rules! registry {
         /// for laws from outside.
         #[derive(Debug)]
         pub enum Transport {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::$law),)+
+            $(#[doc = concat!("See [`", stringify!($module), "`](crate::", stringify!($module), ").")] $variant(crate::$module::$law),)+
             /// A law that is not in this crate.
             Foreign(Box<dyn Foreign>),
         }
@@ -92,12 +91,12 @@ macro_rules! registry {
         }
 
         #[derive(Debug, Clone, Copy)]
-        enum LawParams { $($variant($module::Params),)+ }
+        enum LawParams { $($variant(crate::$module::Params),)+ }
 
         impl LawParams {
             fn named(name: &str) -> Option<(TransportInfo, LawParams)> {
-                $(if name == $module::INFO.name {
-                    return Some(($module::INFO, LawParams::$variant($module::Params::default())));
+                $(if name == crate::$module::INFO.name {
+                    return Some((crate::$module::INFO, LawParams::$variant(crate::$module::Params::default())));
                 })+
                 None
             }
@@ -108,13 +107,13 @@ macro_rules! registry {
                 match self { $(LawParams::$variant(params) => params,)+ }
             }
             fn start(&self) -> Transport {
-                match self { $(LawParams::$variant(params) => Transport::$variant($module::$law::new(*params)),)+ }
+                match self { $(LawParams::$variant(params) => Transport::$variant(crate::$module::$law::new(*params)),)+ }
             }
         }
 
         /// Every transport, in the order of the documentation.
         pub fn transports() -> &'static [TransportInfo] {
-            &[$($module::INFO,)+]
+            &[$(crate::$module::INFO,)+]
         }
     };
 }
@@ -174,10 +173,9 @@ impl TransportConfig {
         Ok(TransportConfig { info, law: Law::Registered(law), sender })
     }
 
-    /// A transport whose law is not registered here.
-    pub fn foreign(info: TransportInfo, start: StartForeign) -> TransportConfig {
-        let sender = SenderParams { recovery: info.recovery, ecn: info.ecn };
-        TransportConfig { info, law: Law::Foreign(start), sender }
+    /// The same sender with a law that is not registered here.
+    pub fn with_law(self, start: StartForeign) -> TransportConfig {
+        TransportConfig { law: Law::Foreign(start), ..self }
     }
 
     /// Sets a parameter from text.

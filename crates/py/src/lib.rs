@@ -1,6 +1,7 @@
 //! `shortflow._core`: the simulator as a Python extension. Glue only: what is decided here is how
 //! errors, tables and threads cross the border.
 
+mod foreign;
 mod registry;
 mod run;
 mod scenario;
@@ -28,6 +29,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Cancelled", py.get_type::<Cancelled>())?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<scenario::PyScheme>()?;
+    module.add_class::<foreign::PyWindow>()?;
+    module.add_class::<foreign::PyFlow>()?;
+    module.add_class::<foreign::PyAck>()?;
     module.add_class::<run::Control>()?;
     module.add_class::<run::PyOutcome>()?;
     module.add_class::<tables::Table>()?;

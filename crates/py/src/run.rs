@@ -1,5 +1,6 @@
 //! Running, watching and cancelling.
 
+use crate::foreign::Failure;
 use crate::scenario::{Contender, PyScenario, PyScheme, config_error};
 use crate::tables::{self, Table};
 use crate::{Cancelled, SimulationError};
@@ -46,12 +47,15 @@ impl Control {
     }
 }
 
-struct Watch(Arc<Shared>);
+struct Watch {
+    shared: Arc<Shared>,
+    failure: Failure,
+}
 
 impl Observer for Watch {
     fn tick(&mut self, now: Instant) -> bool {
-        self.0.now_ps.store(now.as_ps(), Ordering::Relaxed);
-        !self.0.cancelled.load(Ordering::Relaxed)
+        self.shared.now_ps.store(now.as_ps(), Ordering::Relaxed);
+        !self.shared.cancelled.load(Ordering::Relaxed) && !self.failure.is_raised()
     }
 }
 
@@ -67,10 +71,14 @@ pub fn run(
     let (setting, contender) = (Arc::clone(&scenario.inner), scheme.inner.clone());
     let shared = Arc::clone(&control.shared);
     shared.duration_ps.store(setting.duration.as_ps(), Ordering::Relaxed);
+    let mut watch = Watch { shared, failure: scheme.failure.clone() };
     let outcome = py.detach(|| match contender {
-        Contender::Packets(scheme) => simulation::run(&setting, &scheme, seed, &mut Watch(shared)),
-        Contender::Ideal(policy) => ideal::run(&setting, policy, seed, &mut Watch(shared)),
+        Contender::Packets(scheme) => simulation::run(&setting, &scheme, seed, &mut watch),
+        Contender::Ideal(policy) => ideal::run(&setting, policy, seed, &mut watch),
     });
+    if let Some(error) = scheme.failure.take() {
+        return Err(error);
+    }
     match outcome {
         Ok(outcome) => Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed }),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),

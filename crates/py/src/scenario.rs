@@ -1,7 +1,9 @@
 //! Scenario and scheme as Python objects.
 
 use crate::ConfigError;
+use crate::foreign::{Failure, PythonLaw};
 use pyo3::prelude::*;
+use shortflow_cc::Foreign;
 use shortflow_sim::config::{ConfigError as InputError, Setting};
 use shortflow_sim::ideal::{Policy, policies_for};
 use shortflow_sim::scenario::Scenario;
@@ -93,6 +95,9 @@ pub(crate) enum Contender {
 #[pyclass(frozen, name = "Scheme", module = "shortflow._core")]
 pub struct PyScheme {
     pub(crate) inner: Contender,
+    /// Where hooks of a law written in Python leave their error.
+    pub(crate) failure: Failure,
+    of_law: Resolved,
 }
 
 #[pymethods]
@@ -109,13 +114,30 @@ impl PyScheme {
                 return Err(config_error(unknown));
             }
         };
-        Ok(PyScheme { inner })
+        Ok(PyScheme { inner, failure: Failure::default(), of_law: Vec::new() })
     }
 
     /// Whether the scheme called `name` has the parameter `key`.
     #[staticmethod]
     fn accepts(name: &str, key: &str) -> bool {
         Scheme::accepts(name, key)
+    }
+
+    /// The scheme called `base` with the window law of Python objects that `factory` makes, one for each
+    /// connection. `resolved` describes the law's parameters.
+    #[staticmethod]
+    fn foreign(
+        base: &str,
+        name: String,
+        summary: String,
+        factory: Py<PyAny>,
+        resolved: Resolved,
+    ) -> PyResult<Self> {
+        let failure = Failure::default();
+        let raised = failure.clone();
+        let start = Arc::new(move || Box::new(PythonLaw::new(&factory, raised.clone())) as Box<dyn Foreign>);
+        let scheme = Scheme::foreign(base, name, summary, start).map_err(config_error)?;
+        Ok(PyScheme { inner: Contender::Packets(Arc::new(scheme)), failure, of_law: resolved })
     }
 
     #[getter]
@@ -137,7 +159,7 @@ impl PyScheme {
     /// Every parameter as (key, value, source).
     fn resolved(&self) -> Resolved {
         match &self.inner {
-            Contender::Packets(scheme) => rows(&scheme.resolved),
+            Contender::Packets(scheme) => self.of_law.iter().cloned().chain(rows(&scheme.resolved)).collect(),
             Contender::Ideal(_) => Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use crate::probe::Sample;
 use crate::traffic::{Arrival, TaskId, TaskRow};
 use sha2::{Digest, Sha256};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
+use std::fmt::{self, Write};
 
 /// One flow.
 #[derive(Debug, Clone)]
@@ -171,62 +172,21 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// SHA-256 over all that the run measured: equal for equal scenario, scheme and seed on any machine.
+    /// SHA-256 over everything here, field by field: equal for equal scenario, scheme and seed on any
+    /// machine. Written through `Debug`, so that no field can be forgotten.
     pub fn digest(&self) -> String {
-        let mut hash = Sha256::new();
-        for row in &self.flows {
-            hash_flow(&mut hash, row);
-        }
-        for row in &self.tasks {
-            hash_task(&mut hash, row);
-        }
-        for row in &self.ports {
-            for word in [row.tx_bytes.get(), row.tx_packets, row.drops, row.marks, row.max_bytes.get()] {
-                hash.update(word.to_le_bytes());
-            }
-            for real in [row.mean_packets, row.mean_bytes, row.utilisation] {
-                hash.update(real.to_bits().to_le_bytes());
-            }
-        }
-        for sample in &self.samples {
-            hash.update(sample.at.as_ps().to_le_bytes());
-            hash.update(sample.value.to_bits().to_le_bytes());
-        }
-        let totals = &self.counters;
-        for word in [totals.events, totals.packet_hops, totals.packets_sent, totals.packets_dropped] {
-            hash.update(word.to_le_bytes());
-        }
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        let mut text = Hashed(Sha256::new());
+        // Writing into a hash cannot fail.
+        let _ = write!(text, "{self:?}");
+        text.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-fn hash_task(hash: &mut Sha256, row: &TaskRow) {
-    hash.update(row.kind.name());
-    for word in [
-        row.start.as_ps(),
-        row.finish.map_or(u64::MAX, Instant::as_ps),
-        u64::from(row.flows),
-        row.deadline.map_or(u64::MAX, Span::as_ps),
-    ] {
-        hash.update(word.to_le_bytes());
-    }
-}
+struct Hashed(Sha256);
 
-fn hash_flow(hash: &mut Sha256, row: &FlowRow) {
-    let words = [
-        u64::from(row.source.0),
-        u64::from(row.destination.0),
-        row.size.get(),
-        row.start.as_ps(),
-        row.finish.map_or(u64::MAX, Instant::as_ps),
-        u64::from(row.retransmits),
-        u64::from(row.timeouts),
-        u64::from(row.marks),
-        row.waited.as_ps(),
-        row.acked.get(),
-        row.acked_in_window.get(),
-    ];
-    for word in words {
-        hash.update(word.to_le_bytes());
+impl fmt::Write for Hashed {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
     }
 }

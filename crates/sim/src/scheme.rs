@@ -3,7 +3,7 @@
 use crate::config::{ConfigError, Setting, Source};
 use crate::ideal;
 use crate::queue::QueueKind;
-use shortflow_cc::TransportConfig;
+use shortflow_cc::{StartForeign, TransportConfig};
 use shortflow_cc::settings::{ParamError, hint};
 
 /// A row of the table of schemes.
@@ -205,6 +205,23 @@ fn wrong(key: &str, error: ParamError) -> ConfigError {
             ConfigError::Value { key: key.to_owned(), value: format!("{value:?}"), expected }
         }
         ParamError::Unknown { hint } => ConfigError::Unknown { key: key.to_owned(), what: "parameter", hint },
+    }
+}
+
+impl Scheme {
+    /// The scheme called `base` with a window law that is not registered in place of its own.
+    pub fn foreign(
+        base: &str,
+        name: String,
+        summary: String,
+        start: StartForeign,
+    ) -> Result<Scheme, ConfigError> {
+        let base = Scheme::named(base, &[])?;
+        let transport = base.transport.with_law(start);
+        let kept: Vec<String> = transport.params().iter().map(|p| format!("transport.{}", p.name)).collect();
+        let mut resolved = base.resolved;
+        resolved.retain(|setting| !setting.key.starts_with("transport.") || kept.contains(&setting.key));
+        Ok(Scheme { name, summary, transport, resolved, ..base })
     }
 }
 

@@ -97,7 +97,7 @@ mark = {mark}
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Conservation is checked inside every run; here: no deadlock, every byte arrives, nothing is
     /// faster than light, windows keep their floor, and a run repeats exactly.

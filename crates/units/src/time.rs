@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
-/// Picoseconds since the start of a run; good for 213 days.
+/// Picoseconds since the start of a run. The type holds 213 days; the simulator's event queue ends at 20
+/// hours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(u64);
 

@@ -28,8 +28,8 @@ pub const ANY_TIME: RangeInclusive<Span> = Span::ZERO..=LONGEST;
 pub const POSITIVE_TIME: RangeInclusive<Span> = Span::from_ps(1)..=LONGEST;
 /// Between a byte and a petabyte.
 pub const ANY_SIZE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1_000_000_000_000_000);
-/// Past a day, sums of a few times still fit the clock.
-const LONGEST: Span = Span::from_millis(100_000_000);
+/// Duration and drain together stay within the 20 hours of the event queue's clock.
+const LONGEST: Span = Span::from_millis(30_000_000);
 
 macro_rules! whole_number {
     ($($type:ty),+) => {$(

@@ -53,7 +53,7 @@ impl Sources {
             steps: Steps::default(),
             awaited: BTreeMap::new(),
             planned: 0,
-            end: Instant::ZERO + scenario.duration,
+            end: Instant::ZERO + scenario.duration + scenario.drain,
         }
     }
 
@@ -85,7 +85,8 @@ impl Sources {
         }
     }
 
-    /// When entry `index` goes on, if that is known beforehand. No such flow starts after the end.
+    /// When entry `index` goes on, if that is known beforehand. Flows arrive during the drain too, so that
+    /// those that count do not finish in an emptying network.
     #[inline]
     pub(super) fn advance(&mut self, index: usize) -> Option<Instant> {
         let Source::Open { arrivals, next } = &mut self.entries[index] else { return None };
@@ -112,7 +113,8 @@ impl Sources {
 
     fn next_delivered(&mut self, ordinal: u32, received: u64) -> Option<Reply> {
         let awaited = self.awaited.get_mut(&ordinal)?;
-        let (_, reply) = awaited.pop_front_if(|(end, _)| *end <= received)?;
+        let &(_, reply) = awaited.front().filter(|(end, _)| *end <= received)?;
+        awaited.pop_front();
         if awaited.is_empty() {
             self.awaited.remove(&ordinal);
         }

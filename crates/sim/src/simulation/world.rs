@@ -16,6 +16,9 @@ use shortflow_cc::Role;
 use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate};
 use std::collections::BTreeMap;
 
+/// Flows that start after the measured time: load for the others, without a row of their own.
+const UNCOUNTED: FlowId = FlowId(u32::MAX);
+
 /// Events between two looks at the observer.
 const TICK: u64 = 8192;
 
@@ -185,7 +188,7 @@ impl<'a> World<'a> {
         let mut finished = false;
         while let Some(message) = self.connections.slot(conn).sender.take_finished() {
             self.record(conn, &message, Some(self.events.now()));
-            self.pending -= 1;
+            self.pending -= u64::from(message.flow != UNCOUNTED);
             finished = true;
         }
         let connection = self.connections.slot(conn);
@@ -199,14 +202,14 @@ impl<'a> World<'a> {
         let connection = self.connections.slot(conn);
         let seen = connection.receiver.take_seen();
         let snd_una = connection.sender.snd_una();
-        let row = &mut self.flows[message.flow.index()];
+        let left = std::mem::take(&mut connection.left);
+        let Some(row) = self.flows.get_mut(message.flow.index()) else { return }; // uncounted
         row.finish = finish;
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
         row.marks = seen.marks;
         row.packets = seen.packets;
         row.waited = seen.waited;
-        let left = std::mem::take(&mut connection.left);
         (row.left, row.waited_at_host) = (left.packets, left.waited);
         row.acked = Bytes::new(message.acked(snd_una));
         row.acked_in_window = message.acked_in_window(snd_una);
@@ -294,7 +297,8 @@ impl<'a> World<'a> {
         let Start { arrival, reply } = start;
         let now = self.events.now();
         let tcp = &self.scenario.tcp;
-        let flow = FlowId::from(self.flows.len());
+        let counted = now < self.measure_end || start.reply.is_some();
+        let flow = if counted { FlowId::from(self.flows.len()) } else { UNCOUNTED };
         let connection = self.connections.slot(conn);
         let path = self.network.path(arrival.source, arrival.destination, connection.ordinal);
         let backlogged = arrival.size == Bytes::MAX;
@@ -309,6 +313,9 @@ impl<'a> World<'a> {
         let (network, events, left) = (&mut self.network, &mut self.events, &mut connection.left);
         let mut out = Outbox { network, events, host: arrival.source, left };
         connection.sender.start(now, tcp, &mut out);
+        if !counted {
+            return;
+        }
         let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path));
         let task = reply.as_ref().map(|reply| reply.task);
         self.flows.push(FlowRow { task, ..FlowRow::new(arrival, ideal) });

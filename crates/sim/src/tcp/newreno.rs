@@ -12,17 +12,17 @@ pub struct Inflation {
 }
 
 impl Inflation {
-    /// Step 2: three segments have left the network.
+    /// Step 2, RFC 5681 §3.2 step 3: three segments have left the network.
     pub fn enter(mss: u64) -> Inflation {
         Inflation { bytes: 3 * mss, partial_acks: 0 }
     }
 
-    /// Step 3: one more has.
+    /// RFC 5681 §3.2 step 4: one more has.
     pub fn on_duplicate(&mut self, mss: u64) {
         self.bytes += mss;
     }
 
-    /// Step 5, partial ACK: deflates by what it acknowledged and adds back one segment. Tells whether
+    /// Step 3, partial ACK: deflates by what it acknowledged and adds back one segment. Tells whether
     /// the retransmission timer restarts: only on the first one (the impatient variant).
     pub fn on_partial(&mut self, acked: u64, mss: u64) -> bool {
         self.bytes = self.bytes.saturating_sub(acked);

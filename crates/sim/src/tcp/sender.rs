@@ -4,6 +4,8 @@
 //! Deviations:
 //! - Loss halves the flight even if ECN has cut the window in the same round trip: a DCTCP-like cut
 //!   may be tiny. RFC 3168 §6.1.2 allows one reduction per window.
+//! - At a window of one segment an ECN-Echo is answered like any other; RFC 3168 §6.1.2 would wait for
+//!   the retransmission timer.
 //! - Congestion control runs in segments, limits in bytes: a last, shorter segment may leave where a
 //!   full one would have to wait.
 
@@ -212,6 +214,9 @@ impl Sender {
     /// The retransmission timer expired (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
     pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         self.rto.back_off(tcp);
+        if let Some(message) = self.messages.front_mut() {
+            message.timeouts += 1;
+        }
         if self.phase == Phase::Connecting {
             return self.connect(now, tcp, out);
         }
@@ -220,9 +225,6 @@ impl Sender {
         self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
         if self.timed_out_at.replace(self.snd_una) == Some(self.snd_una) {
             self.window.ssthresh = ssthresh;
-        }
-        if let Some(message) = self.messages.front_mut() {
-            message.timeouts += 1;
         }
         self.phase = Phase::Loss;
         self.recover = Some(self.snd_max);
@@ -332,14 +334,14 @@ impl Sender {
 
     fn is_loss_evident(&self, tcp: &TcpSpec) -> bool {
         match self.recovery {
-            // RFC 6582 §3.2 step 1: the ACK must cover more than recover.
+            // RFC 6582 §3.2 step 2: the ACK must cover more than recover.
             Recovery::NewReno => {
                 self.duplicates == 3 && self.recover.is_none_or(|recover| self.snd_una > recover)
             }
             // RFC 6675 §5 (1), (2).
             Recovery::Sack => {
                 let lost = self.scoreboard.lost_below(self.snd_una, tcp.mss.get()) > self.snd_una;
-                (self.duplicates >= 3 || lost) && self.is_recovered()
+                self.duplicates >= 3 || lost
             }
         }
     }

@@ -85,11 +85,17 @@ impl Sender {
         }
     }
 
-    /// The usable window in bytes.
+    /// The congestion window in bytes.
     #[inline]
     fn window_bytes(&self, tcp: &TcpSpec) -> u64 {
-        let limit = (tcp.receive_window * tcp.mss.as_f64()) as u64; // saturates where there is none
-        self.law.window_bytes(&self.window, tcp.mss).get().min(limit)
+        self.law.window_bytes(&self.window, tcp.mss).get()
+    }
+
+    /// One past the last byte that the receiver has room for.
+    #[inline]
+    fn receive_limit(&self, tcp: &TcpSpec) -> u64 {
+        let window = (tcp.receive_window * tcp.mss.as_f64()) as u64; // saturates where there is no limit
+        self.snd_una.saturating_add(window)
     }
 
     /// Payload of a whole segment, where `room` bytes of the window are free.
@@ -98,14 +104,15 @@ impl Sender {
         self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
     }
 
-    /// Where the segment that begins at `seq` ends; `None` if there is no data. What is sent again ends
+    /// Where the segment that begins at `seq` ends; `None` if there is no data, or no room for it at the
+    /// receiver, which holds during recovery too. What is sent again ends
     /// no later than it did: it carries no new data.
     #[inline]
     fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
         let message = self.messages.iter().find(|message| seq < message.end)?;
         let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
         if seq >= self.snd_max {
-            return Some(full);
+            return (full <= self.receive_limit(tcp)).then_some(full);
         }
         let sent = full.min(self.snd_max);
         Some(sent.min(self.scoreboard.hole_from(seq, sent).1))
@@ -116,7 +123,7 @@ impl Sender {
         let again = start < self.snd_max;
         if again {
             self.rto.on_retransmit();
-            if let Some(message) = self.messages.front_mut() {
+            if let Some(message) = self.messages.iter_mut().find(|message| start < message.end) {
                 message.retransmits += 1;
             }
         } else {

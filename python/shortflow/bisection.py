@@ -1,0 +1,197 @@
+"""The largest value of a key for which a condition on a metric still holds, such as the most senders without a missed
+deadline.
+
+Each seed is searched by bisection, which takes it that the condition holds below some value and fails above.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from shortflow.errors import ConfigError, unknown_name
+from shortflow.metrics import describe
+from shortflow.runner import Progress, plan, run_all
+from shortflow.scenario import Scenario, Settings, as_pairs
+
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "==": operator.eq,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_CONDITION = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*(==|<=|>=|<|>)\s*([-+.0-9eE]+)\s*")
+_MOST_VALUES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A metric, a comparison and a number."""
+
+    metric: str
+    comparison: str
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> "Condition":
+        """Read a condition such as `deadline_miss==0`."""
+        found = _CONDITION.fullmatch(text)
+        bound = _number(found[3]) if found else None
+        if not found or bound is None:
+            raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
+        return cls(describe(found[1]).name, found[2], bound)
+
+    def holds(self, metrics: Mapping[str, float]) -> bool:
+        """Whether it holds; it is an error if the run does not have the metric."""
+        if self.metric not in metrics:
+            raise unknown_name("metric", self.metric, list(metrics))
+        return _COMPARISONS[self.comparison](metrics[self.metric], self.bound)
+
+    @property
+    def text(self) -> str:
+        """The condition as it is written."""
+        return f"{self.metric}{self.comparison}{self.bound:g}"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The values of a key that are searched, in ascending order."""
+
+    key: str
+    values: Sequence[int | float]
+
+    @classmethod
+    def parse(cls, text: str) -> "Steps":
+        """Read `KEY=LOW:HIGH`, in steps of one, or `KEY=LOW:HIGH:STEP`."""
+        key, _, bounds = (part.strip() for part in text.partition("="))
+        numbers = [_number(bound) for bound in bounds.split(":")]
+        if not key or len(numbers) not in (2, 3) or None in numbers:
+            raise ConfigError(f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, such as servers=1:100")
+        low, high, step = [*(number for number in numbers if number is not None), 1.0][:3]
+        if step <= 0 or low > high or (high - low) / step >= _MOST_VALUES:
+            raise ConfigError(f"{text}: expected a low end, a high end that is not below it, and a step above 0")
+        values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
+        return cls(key, [_plain(value) for value in values])
+
+
+class Trial(TypedDict):
+    """One run of a search."""
+
+    value: int | float
+    seed: int
+    measured: float
+    holds: bool
+
+
+class Document(TypedDict):
+    """A search as other programs read it; null where the condition holds for no value."""
+
+    scenario: str
+    scheme: str
+    settings: dict[str, str]
+    key: str
+    low: int | float
+    high: int | float
+    condition: str
+    seeds: list[int]
+    largest_all: int | float | None
+    largest_half: int | float | None
+    largest: dict[str, int | float | None]
+    trials: list[Trial]
+
+
+@dataclass
+class _Bounds:
+    """Positions between which a seed's answer lies: the condition holds at `low` and fails at `high`."""
+
+    low: int
+    high: int
+
+    @property
+    def middle(self) -> int | None:
+        return (self.low + self.high) // 2 if self.high - self.low > 1 else None
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found for each seed."""
+
+    scenario: str
+    title: str
+    scheme: str
+    settings: dict[str, str]
+    steps: Steps
+    condition: Condition
+    largest: dict[int, int | float | None]
+    """For each seed the largest value at which the condition holds; none if it does not even hold at the first."""
+    trials: list[Trial] = field(default_factory=list)
+
+    def largest_for(self, share: float) -> int | float | None:
+        """The largest value at which the condition holds for at least this share of the seeds."""
+        ordered = sorted((value for value in self.largest.values() if value is not None), reverse=True)
+        needed = max(1, math.ceil(share * len(self.largest)))
+        return ordered[needed - 1] if needed <= len(ordered) else None
+
+    def document(self) -> Document:
+        """The search as plain data."""
+        return {
+            "scenario": self.scenario,
+            "scheme": self.scheme,
+            "settings": self.settings,
+            "key": self.steps.key,
+            "low": self.steps.values[0],
+            "high": self.steps.values[-1],
+            "condition": self.condition.text,
+            "seeds": list(self.largest),
+            "largest_all": self.largest_for(1.0),
+            "largest_half": self.largest_for(0.5),
+            "largest": {str(seed): value for seed, value in self.largest.items()},
+            "trials": self.trials,
+        }
+
+
+def search(
+    scenario: Scenario,
+    scheme: str,
+    steps: Steps,
+    condition: Condition,
+    seeds: Sequence[int],
+    *,
+    settings: Settings | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Search:
+    """Find for each seed the largest value at which the condition holds; the seeds' runs go side by side."""
+    bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
+    trials: list[Trial] = []
+    while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
+        runs = [
+            run
+            for seed, middle in middles.items()
+            for run in plan(scenario, [scheme], [seed], {**(settings or {}), steps.key: steps.values[middle]})
+        ]
+        summaries = run_all(runs, jobs=jobs, progress=progress)
+        for (seed, middle), done in zip(middles.items(), summaries, strict=True):
+            holds = condition.holds(done.metrics)
+            measured = done.metrics[condition.metric]
+            trials.append({"value": steps.values[middle], "seed": seed, "measured": measured, "holds": holds})
+            bounds[seed] = _Bounds(middle, bounds[seed].high) if holds else _Bounds(bounds[seed].low, middle)
+    largest = {seed: steps.values[found.low] if found.low >= 0 else None for seed, found in bounds.items()}
+    changed = dict(as_pairs(settings))
+    return Search(scenario.name, scenario.title, scheme, changed, steps, condition, largest, trials)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _plain(value: float) -> int | float:
+    """A whole number as such; others without the digits that adding up steps leaves behind."""
+    return int(value) if value.is_integer() else round(value, 12)

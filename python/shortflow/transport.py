@@ -1,0 +1,125 @@
+"""Transports written in Python: a subclass of `CongestionControl`, run beside the built-in ones.
+
+Slow but immediate: every ACK calls the interpreter. `docs/adding-a-transport.md` has an example.
+"""
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from shortflow._core import Ack, Flow, Scheme, Window
+from shortflow.errors import ConfigError, did_you_mean
+
+Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
+
+
+class CongestionControl:
+    """A window law. One instance serves one connection.
+
+    cwnd and ssthresh are in segments, sizes in bytes, times in seconds. `parameters` names what `--set transport.NAME=…`
+    may change, with defaults; each is an attribute of the instance.
+    """
+
+    parameters: ClassVar[Mapping[str, float]] = {}
+    base: ClassVar[str] = "dctcp"
+    """The scheme whose loss recovery, ECN behaviour and queue it runs over; only the window law is replaced."""
+    alpha: float | None = None
+    """The congestion estimate, for samples; `None` where there is none."""
+
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        """An ACK advanced `snd_una`: account for it and, where `ack.may_grow`, open the window."""
+        if ack.may_grow:
+            self.grow(window, ack)
+
+    def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
+        """Shrink the window once for `cause`; after a timeout cwnd is one segment."""
+        if cause == "ecn-echo":
+            self.cut(window, 0.5)
+        else:
+            self.on_loss(window, cause, flow)
+
+    @staticmethod
+    def grow(window: Window, ack: Ack, step: float = 1.0) -> None:
+        """Slow start below ssthresh, otherwise `step` segments per round trip (RFC 5681)."""
+        if window.cwnd < window.ssthresh:
+            window.cwnd += min(ack.acked / ack.flow.mss, 1.0)
+        else:
+            window.cwnd += step / window.cwnd
+
+    @staticmethod
+    def cut(window: Window, factor: float, floor: float = 1.0) -> None:
+        """Multiply cwnd by `factor`, not below `floor`, and end slow start there."""
+        window.cwnd = max(window.cwnd * factor, floor)
+        window.ssthresh = max(window.cwnd, 2.0)
+
+    @staticmethod
+    def on_loss(window: Window, cause: Cause, flow: Flow) -> None:
+        """TCP's answer to loss: half the flight, or one segment after a timeout (RFC 5681)."""
+        window.ssthresh = max(flow.flight / flow.mss / 2.0, 2.0)
+        window.cwnd = 1.0 if cause == "timeout" else window.ssthresh
+
+
+Transport = type[CongestionControl]
+
+
+def load_transport(reference: str) -> Transport:
+    """The class that `FILE.py:CLASS` names."""
+    file, _, name = reference.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise ConfigError(f"{reference}: there is no file {file!r}; a transport of your own is given as FILE.py:CLASS")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"{file}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ConfigError(f"{file}: {type(error).__name__}: {error}") from error
+    found = {key: value for key, value in vars(module).items() if _is_transport(value)}
+    if name not in found:
+        known = f" (known: {', '.join(found)})" if found else ""
+        raise ConfigError(f"{file}: no subclass of CongestionControl is called {name!r}{did_you_mean(name, found)}{known}")
+    return found[name]
+
+
+def as_scheme(transport: Transport, settings: Mapping[str, str]) -> Scheme:
+    """A transport with its parameters as a scheme."""
+    values = dict(transport.parameters)
+    for key, text in settings.items():
+        try:
+            values[key.removeprefix("transport.")] = float(text)
+        except ValueError:
+            raise ConfigError(f"{key}: {text!r} is not a number") from None
+    bound = type(transport.__name__, (transport,), dict(values))
+    summary = (inspect.getdoc(transport) or "").split("\n")[0]
+    sources = {key.removeprefix("transport.") for key in settings}
+    resolved = [
+        (f"transport.{key}", repr(value), "--set" if key in sources else "default") for key, value in values.items()
+    ]
+    resolved.append(("transport.source", _fingerprint(transport), "default"))
+    return Scheme.foreign(transport.base, transport.__name__, summary, bound, resolved)
+
+
+def _fingerprint(transport: Transport) -> str:
+    """A hash of the file that defines the class, so that a changed law never passes for the one before."""
+    try:
+        source = inspect.getsource(inspect.getmodule(transport) or transport)
+    except (OSError, TypeError):
+        return f"unsaved-{uuid.uuid4()}"
+    return hashlib.sha256(source.encode()).hexdigest()[:12]
+
+
+def accepts(transport: Transport, key: str) -> bool:
+    """Whether the transport has the parameter `transport.NAME`."""
+    return key.startswith("transport.") and key.removeprefix("transport.") in transport.parameters
+
+
+def _is_transport(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, CongestionControl) and value is not CongestionControl

@@ -1,0 +1,107 @@
+"""The search for the largest value of a key, against runs whose answer is known beforehand."""
+
+from typing import Any
+
+import pytest
+
+import shortflow
+from conftest import Command
+from shortflow import Condition, Search, Steps
+from shortflow.errors import ConfigError
+
+LIMIT_MS = 4
+SCENARIO: dict[str, object] = {
+    "title": "As many flows as fit into a deadline",
+    "duration": "20ms",
+    "drain": "1s",
+    "parameters": {"flows": 1},
+    "topology": {"kind": "star", "hosts": 5, "rate": "1Gbps", "rtt": "100us"},
+    "switch": {"buffer": "unlimited", "mark_above": "20pkt"},
+    "traffic": [
+        {
+            "kind": "incast",
+            "flows": "$flows",
+            "sizes": {"kind": "fixed", "value": "14600B"},
+            "deadline": {"kind": "fixed", "value": f"{LIMIT_MS}ms"},
+        }
+    ],
+}
+NO_MISS = Condition.parse("deadline_miss==0")
+
+
+def test_bisection_finds_what_trying_every_value_finds() -> None:
+    scenario = shortflow.load_scenario(SCENARIO)
+    found = shortflow.search(scenario, "tcp", Steps.parse("flows=1:60"), NO_MISS, [1, 2])
+    assert found.largest[1] == found.largest[2], "nothing is drawn at random"
+    largest = found.largest_for(1.0)
+    assert largest is not None
+    # A flow is ten packets of 12 us: 33 of them fill 4 ms.
+    assert 25 <= largest <= 33
+    for flows, holds in ((largest, True), (largest + 1, False)):
+        result = shortflow.run(shortflow.load_scenario(SCENARIO, {"flows": flows}), "tcp")
+        assert NO_MISS.holds(result.metrics) is holds
+    assert len(found.trials) <= 2 * 6
+
+
+def test_both_ends_of_the_range_may_be_the_answer() -> None:
+    scenario = shortflow.load_scenario(SCENARIO)
+    assert shortflow.search(scenario, "tcp", Steps.parse("flows=1:5"), NO_MISS, [1]).largest == {1: 5}
+    assert shortflow.search(scenario, "tcp", Steps.parse("flows=50:60"), NO_MISS, [1]).largest == {1: None}
+
+
+def test_shares_of_seeds() -> None:
+    largest: dict[int, Any] = {1: 54, 2: 60, 3: None, 4: 57}
+    found = Search("s", "t", "dctcp", {}, Steps.parse("n=1:99"), NO_MISS, largest)
+    assert found.largest_for(1.0) is None
+    assert found.largest_for(0.75) == 54
+    assert found.largest_for(0.5) == 57
+    assert found.document()["largest"] == {"1": 54, "2": 60, "3": None, "4": 57}
+
+
+def test_steps_and_conditions_are_read() -> None:
+    assert list(Steps.parse("load=0.1:0.3:0.1").values) == [0.1, 0.2, 0.3]
+    assert list(Steps.parse("servers = 2:4").values) == [2, 3, 4]
+    condition = Condition.parse(" p99_short_s <= 5e-3 ")
+    assert condition.holds({"p99_short_s": 0.005})
+    assert not condition.holds({"p99_short_s": 0.006})
+    assert condition.text == "p99_short_s<=0.005"
+
+
+@pytest.mark.parametrize("text", ["servers", "servers=1", "=1:2", "servers=a:9", "servers=9:1", "servers=1:9:0"])
+def test_wrong_steps_are_named(text: str) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        Steps.parse(text)
+
+
+@pytest.mark.parametrize("text", ["deadline_miss", "deadline_miss=0", "deadline_miss==x", "==0", "afct==0"])
+def test_wrong_conditions_are_named(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"not a condition|unknown metric"):
+        Condition.parse(text)
+
+
+def test_a_metric_that_the_runs_do_not_have() -> None:
+    scenario = shortflow.load_scenario(SCENARIO)
+    with pytest.raises(ConfigError, match=r'"query_miss": unknown metric'):
+        shortflow.search(scenario, "tcp", Steps.parse("flows=1:2"), Condition.parse("query_miss==0"), [1])
+
+
+def test_the_command(shortflow: Command) -> None:
+    arguments = (
+        "search",
+        "incast-deadlines",
+        "--key",
+        "senders=1:8",
+        "--condition",
+        "deadline_miss==0",
+        "--seeds",
+        "2",
+    )
+    document = shortflow(*arguments, "--json").document
+    assert document["largest_all"] == document["largest_half"] == 8
+    assert document["condition"] == "deadline_miss==0"
+    table = shortflow(*arguments)
+    assert table.code == 0
+    assert "in every seed" in table.stdout
+    wrong = shortflow("search", "incast-deadlines", "--key", "sender=1:8", "--condition", "deadline_miss==0")
+    assert wrong.code == 2
+    assert 'did you mean "senders"' in wrong.stderr
