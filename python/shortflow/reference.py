@@ -10,10 +10,12 @@ Written by `make docs` from the simulator's registry; do not edit. `shortflow li
 """
 
 KINDS = {
-    "schemes": "A scheme is a transport with the queue discipline that it needs. This is what `--schemes` takes.",
+    "schemes": "A scheme is a transport with the queue discipline that it needs. This is what `--schemes` takes. "
+    "The parameters are set with `--set KEY=VALUE`.",
     "ideal": "An ideal scheduler of a fluid link, a yardstick beside schemes ([what it is and is not](ideal.md)).",
     "transports": "What runs in senders and receivers. The parameters are set with `--set transport.NAME=VALUE`.",
-    "queues": "What runs in a switch port; buffer and threshold are the scenario's.",
+    "queues": "What runs in a switch port; buffer and threshold are the scenario's. "
+    "The parameters are set with `--set queue.NAME=VALUE`.",
     "topologies": "The `[topology]` table of a scenario.",
     "traffic": "A `[[traffic]]` table of a scenario.",
     "sizes": "The `sizes` table of traffic.",

@@ -7,11 +7,11 @@ from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import Settings, as_pairs
 from shortflow.transport import Transport, accepts, as_scheme, load_transport
 
-SCHEME_PREFIXES = ("transport.", "queue.")
+SCHEME_PREFIXES = ("transport.", "queue.", "priority.")
 
 
 def split_settings(settings: Settings) -> tuple[Settings, Settings]:
-    """The settings of the scenario, and those of schemes (`transport.…` and `queue.…`)."""
+    """The settings of the scenario, and those of schemes (`transport.…`, `queue.…` and `priority.…`)."""
     of_schemes = {key: value for key, value in settings.items() if key.startswith(SCHEME_PREFIXES)}
     of_scenario = {key: value for key, value in settings.items() if key not in of_schemes}
     return of_scenario, of_schemes

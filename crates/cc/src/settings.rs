@@ -1,11 +1,11 @@
-//! Parameters of transports: named, ranged, with the paper's defaults, read from text once.
+//! Parameters of transports, queue disciplines and priority rules: named, ranged, with the paper's defaults, read from text once.
 
 use shortflow_units::Bytes;
 
 /// A parameter as a user meets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamInfo {
-    /// Name, without the `transport.` prefix.
+    /// Name, without a prefix such as `transport.`.
     pub name: &'static str,
     /// Default value as text.
     pub default: String,
@@ -89,6 +89,7 @@ impl Setting for Bytes {
 }
 
 /// Declares an enum whose variants have names that users type.
+#[macro_export]
 macro_rules! choice {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $vdoc:literal])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -109,10 +110,11 @@ macro_rules! choice {
         }
     };
 }
-pub(crate) use choice;
+pub use choice;
 
 /// Declares a parameter struct: fields with doc line, type, default and range. The struct gets
 /// `Default` (the paper's values), `set` by name, and a list for help texts.
+#[macro_export]
 macro_rules! params {
     ($(#[$doc:meta])* pub struct $name:ident {
         $(#[doc = $pdoc:literal] $field:ident : $type:ty = $default:expr, $range:expr;)*
@@ -149,7 +151,7 @@ macro_rules! params {
         }
     };
 }
-pub(crate) use params;
+pub use params;
 
 /// A set of named parameters.
 pub trait Params {
@@ -159,12 +161,14 @@ pub trait Params {
     fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
 }
 
-pub(crate) fn read<T: Setting>(text: &str, range: &T::Range) -> Result<T, ParamError> {
+/// Reads a parameter, or says what would have been accepted.
+pub fn read<T: Setting>(text: &str, range: &T::Range) -> Result<T, ParamError> {
     T::read(text, range)
         .ok_or_else(|| ParamError::Value { value: text.to_owned(), expected: T::expected(range) })
 }
 
-pub(crate) fn unknown(name: &str, known: &[&str]) -> ParamError {
+/// The error for a parameter that is not there.
+pub fn unknown(name: &str, known: &[&str]) -> ParamError {
     ParamError::Unknown { hint: hint(name, known) }
 }
 

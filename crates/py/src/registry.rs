@@ -7,7 +7,7 @@ use shortflow_cc::{TransportConfig, transports};
 use shortflow_sim::config::Entry;
 use shortflow_sim::ideal;
 use shortflow_sim::queue::QueueKind;
-use shortflow_sim::scheme::schemes;
+use shortflow_sim::scheme::{self, SchemeInfo, schemes};
 use shortflow_sim::{topology, traffic};
 
 /// Everything that has a name: schemes, ideal schedulers, transports, queues, topologies, traffic, sizes.
@@ -22,14 +22,14 @@ pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     all.set_item(
         "transports",
         list(py, transports(), |py, info| {
-            row(py, (info.name, info.summary, info.source), &transport_parameters(info.name, &[]))
+            row(py, (info.name, info.summary, info.source), &transport_parameters(info.name))
         })?,
     )?;
     all.set_item(
         "queues",
         list(py, QueueKind::ALL, |py, queue| {
             let info = queue.info();
-            row(py, (info.name, info.summary, info.source), &[])
+            row(py, (info.name, info.summary, info.source), &queue.config().params())
         })?,
     )?;
     let entry = |py, entry: &Entry| row(py, (entry.name, entry.summary, entry.source), &entry.parameters);
@@ -49,16 +49,25 @@ fn list<'py, T>(
 
 fn row<'py>(
     py: Python<'py>,
-    (name, summary, source): (&str, &str, &str),
+    about: (&str, &str, &str),
     parameters: &[ParamInfo],
+) -> PyResult<Bound<'py, PyDict>> {
+    keyed_row(py, about, parameters.iter().map(|parameter| (parameter.name, parameter)))
+}
+
+/// A row whose parameters go by other names than their own.
+fn keyed_row<'py, 'a>(
+    py: Python<'py>,
+    (name, summary, source): (&str, &str, &str),
+    parameters: impl Iterator<Item = (&'a str, &'a ParamInfo)>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("name", name)?;
     row.set_item("summary", summary)?;
     row.set_item("source", source)?;
-    let parameters = list(py, parameters, |py, parameter| {
+    let parameters = list(py, &parameters.collect::<Vec<_>>(), |py, (name, parameter)| {
         let row = PyDict::new(py);
-        row.set_item("name", parameter.name)?;
+        row.set_item("name", name)?;
         row.set_item("default", &parameter.default)?;
         row.set_item("expected", &parameter.expected)?;
         row.set_item("summary", &parameter.summary)?;
@@ -68,24 +77,15 @@ fn row<'py>(
     Ok(row)
 }
 
-fn scheme_row<'py>(
-    py: Python<'py>,
-    scheme: &shortflow_sim::scheme::SchemeInfo,
-) -> PyResult<Bound<'py, PyDict>> {
-    let parameters = transport_parameters(scheme.transport, scheme.overrides);
-    let entry = row(py, (scheme.name, scheme.summary, scheme.source), &parameters)?;
-    entry.set_item("transport", scheme.transport)?;
-    entry.set_item("queue", scheme.queue.info().name)?;
+fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, PyDict>> {
+    let parameters = scheme::parameters(info.name).unwrap_or_default();
+    let keyed = parameters.iter().map(|(key, parameter)| (key.as_str(), parameter));
+    let entry = keyed_row(py, (info.name, info.summary, info.source), keyed)?;
+    entry.set_item("transport", info.transport)?;
+    entry.set_item("queue", info.queue.info().name)?;
     Ok(entry)
 }
 
-/// The parameters of a registered transport, `overrides` as their defaults.
-fn transport_parameters(name: &str, overrides: &[(&str, &str)]) -> Vec<ParamInfo> {
-    let Ok(mut config) = TransportConfig::named(name) else { return Vec::new() };
-    for (parameter, value) in overrides {
-        if config.set(parameter, value).is_err() {
-            return Vec::new();
-        }
-    }
-    config.params()
+fn transport_parameters(name: &str) -> Vec<ParamInfo> {
+    TransportConfig::named(name).map(|config| config.params()).unwrap_or_default()
 }

@@ -1,10 +1,12 @@
-//! [`Scheme`]: a transport with the queue discipline that it needs. This is what papers compare.
+//! [`Scheme`]: a transport with the queue discipline that it needs, and the rule by which senders give
+//! packets a priority where the discipline reads one. This is what papers compare.
 
 use crate::config::{ConfigError, Setting, Source};
 use crate::ideal;
-use crate::queue::QueueKind;
+use crate::queue::{QueueConfig, QueueKind};
+use crate::tcp::priority::PriorityRule;
+use shortflow_cc::settings::{self, ParamError, ParamInfo, Params, hint};
 use shortflow_cc::{StartForeign, TransportConfig};
-use shortflow_cc::settings::{ParamError, hint};
 
 /// A row of the table of schemes.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +19,8 @@ pub struct SchemeInfo {
     pub source: &'static str,
     /// Name of the transport.
     pub transport: &'static str,
-    /// Transport parameters that differ from the transport's own defaults.
+    /// Parameters that differ from the defaults of transport, queue discipline and priority rule, with
+    /// their prefix: `("transport.ecn", "classic")`.
     pub overrides: &'static [(&'static str, &'static str)],
     /// Queue discipline of switch ports.
     pub queue: QueueKind,
@@ -38,7 +41,7 @@ const SCHEMES: &[SchemeInfo] = &[
         summary: "TCP NewReno that halves on marks, over queues that mark above a threshold",
         source: "RFC 5681, RFC 6582, RFC 3168",
         transport: "newreno",
-        overrides: &[("ecn", "classic")],
+        overrides: &[("transport.ecn", "classic")],
         queue: QueueKind::StepEcn,
     },
     SchemeInfo {
@@ -78,7 +81,7 @@ const SCHEMES: &[SchemeInfo] = &[
         summary: "L2DCT with weights by remaining bytes, which it would have to know",
         source: "L2DCT, INFOCOM 2013, §III-E",
         transport: "l2dct",
-        overrides: &[("profile", "srpt")],
+        overrides: &[("transport.profile", "srpt")],
         queue: QueueKind::StepEcn,
     },
     SchemeInfo {
@@ -86,7 +89,7 @@ const SCHEMES: &[SchemeInfo] = &[
         summary: "L2DCT with equal weights: processor sharing",
         source: "L2DCT, INFOCOM 2013, §III-E",
         transport: "l2dct",
-        overrides: &[("profile", "ps")],
+        overrides: &[("transport.profile", "ps")],
         queue: QueueKind::StepEcn,
     },
     SchemeInfo {
@@ -110,7 +113,7 @@ const SCHEMES: &[SchemeInfo] = &[
         summary: "ATCP's growth with DCTCP's response to marks",
         source: "ATCP, University of Wisconsin-Madison, §V-D",
         transport: "atcp",
-        overrides: &[("base", "dctcp"), ("ecn", "exact")],
+        overrides: &[("transport.base", "dctcp"), ("transport.ecn", "exact")],
         queue: QueueKind::StepEcn,
     },
     SchemeInfo {
@@ -120,6 +123,58 @@ const SCHEMES: &[SchemeInfo] = &[
         transport: "fast",
         overrides: &[],
         queue: QueueKind::StepEcn,
+    },
+    SchemeInfo {
+        name: "red",
+        summary: "TCP NewReno that halves on marks, over random early detection",
+        source: "RED, ToN 1993; RFC 3168",
+        transport: "newreno",
+        overrides: &[("transport.ecn", "classic")],
+        queue: QueueKind::Red,
+    },
+    SchemeInfo {
+        name: "pecn",
+        summary: "DCTCP over queues that mark and send the smallest flow first",
+        source: "pECN, ComSIS 2016",
+        transport: "dctcp",
+        overrides: &[("priority.by", "size")],
+        queue: QueueKind::PriorityEcn,
+    },
+    SchemeInfo {
+        name: "pecn-pmark",
+        summary: "DCTCP over queues that mark the packet of the largest flow and send the smallest flow first",
+        source: "pECN, ComSIS 2016, §4.1",
+        transport: "dctcp",
+        overrides: &[("priority.by", "size"), ("queue.mark", "lowest")],
+        queue: QueueKind::PriorityEcn,
+    },
+    SchemeInfo {
+        name: "pecn-edf",
+        summary: "DCTCP over queues that mark and send the flow with the earliest deadline first",
+        source: "pECN, ComSIS 2016, §4.2",
+        transport: "dctcp",
+        overrides: &[("priority.by", "deadline")],
+        queue: QueueKind::PriorityEcn,
+    },
+    // pFabric's own sender starts at line rate, ignores marks and backs off only when losses persist.
+    // TCP with SACK is the nearest that needs no transport of its own: it ignores marks and resends what
+    // was dropped without waiting for timeouts. The scenario's initial window takes the place of a
+    // bandwidth-delay product, and every loss halves the window.
+    SchemeInfo {
+        name: "pfabric",
+        summary: "TCP with selective acknowledgements over queues that send the flow with the least left first",
+        source: "pFabric, SIGCOMM 2013",
+        transport: "sack",
+        overrides: &[("priority.by", "remaining")],
+        queue: QueueKind::PFabric,
+    },
+    SchemeInfo {
+        name: "pias",
+        summary: "DCTCP over eight strict priorities, through which flows fall as they send",
+        source: "PIAS, NSDI 2015",
+        transport: "dctcp",
+        overrides: &[("priority.by", "levels")],
+        queue: QueueKind::Pias,
     },
 ];
 
@@ -140,7 +195,9 @@ pub struct Scheme {
     /// What runs in the hosts.
     pub transport: TransportConfig,
     /// What runs in switch ports.
-    pub queue: QueueKind,
+    pub queue: QueueConfig,
+    /// How senders set the priority of packets.
+    pub priority: PriorityRule,
     /// Every parameter with its source.
     pub resolved: Vec<Setting>,
 }
@@ -149,25 +206,30 @@ impl Scheme {
     /// The scheme called `name`, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
         let info = info(name)?;
-        let mut transport = start(info)?;
+        let mut parts = Parts::of(info)?;
         for (key, value) in settings {
-            let parameter = transport_parameter(&transport, key)?;
-            transport.set(parameter, value).map_err(|error| wrong(key, error))?;
+            parts.set(key, value)?;
         }
         Ok(Scheme {
-            resolved: resolved(info, &transport, settings),
+            resolved: resolved(info, &parts, settings),
             name: info.name.to_owned(),
             summary: info.summary.to_owned(),
             source: info.source.to_owned(),
-            transport,
-            queue: info.queue,
+            transport: parts.transport,
+            queue: parts.queue,
+            priority: parts.priority,
         })
     }
 
     /// Whether scheme `name` has the parameter `key`, for example `transport.g`.
     pub fn accepts(name: &str, key: &str) -> bool {
-        info(name).and_then(start).is_ok_and(|transport| transport_parameter(&transport, key).is_ok())
+        parameters(name).is_ok_and(|all| all.iter().any(|(known, _)| known == key))
     }
+}
+
+/// The parameters of scheme `name` by key, with what the scheme sets as their defaults.
+pub fn parameters(name: &str) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
+    Ok(Parts::of(info(name)?)?.parameters())
 }
 
 fn info(name: &str) -> Result<&'static SchemeInfo, ConfigError> {
@@ -178,25 +240,51 @@ fn info(name: &str) -> Result<&'static SchemeInfo, ConfigError> {
     })
 }
 
-/// The transport as the scheme defines it.
-fn start(info: &SchemeInfo) -> Result<TransportConfig, ConfigError> {
-    let mut transport = TransportConfig::named(info.transport).map_err(|error| wrong(info.name, error))?;
-    for (parameter, value) in info.overrides {
-        transport.set(parameter, value).map_err(|error| wrong(info.name, error))?;
-    }
-    Ok(transport)
+/// What has parameters in a scheme.
+struct Parts {
+    transport: TransportConfig,
+    queue: QueueConfig,
+    priority: PriorityRule,
 }
 
-/// The name of the transport's parameter that `key` addresses. Queue disciplines have no parameters
-/// of their own: buffer and threshold belong to the scenario's switch.
-fn transport_parameter<'k>(transport: &TransportConfig, key: &'k str) -> Result<&'k str, ConfigError> {
-    let params = transport.params();
-    let parameter = key.strip_prefix("transport.");
-    parameter.filter(|name| params.iter().any(|param| param.name == *name)).ok_or_else(|| {
-        let known: Vec<String> = params.iter().map(|param| format!("transport.{}", param.name)).collect();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        ConfigError::Unknown { key: key.to_owned(), what: "parameter", hint: hint(key, &known) }
-    })
+impl Parts {
+    /// As the scheme defines them.
+    fn of(info: &SchemeInfo) -> Result<Parts, ConfigError> {
+        let transport = TransportConfig::named(info.transport).map_err(|error| wrong(info.name, error))?;
+        let mut parts = Parts { transport, queue: info.queue.config(), priority: PriorityRule::default() };
+        for (key, value) in info.overrides {
+            parts.set(key, value)?;
+        }
+        Ok(parts)
+    }
+
+    /// Every parameter by key, with its present value. Nobody reads priorities where nothing reorders.
+    fn parameters(&self) -> Vec<(String, ParamInfo)> {
+        let priority = if self.queue.kind().reorders() { self.priority.infos() } else { Vec::new() };
+        let tables =
+            [("transport", self.transport.params()), ("queue", self.queue.params()), ("priority", priority)];
+        let keyed = |(prefix, params): (&str, Vec<ParamInfo>)| {
+            params.into_iter().map(|param| (format!("{prefix}.{}", param.name), param)).collect::<Vec<_>>()
+        };
+        tables.into_iter().flat_map(keyed).collect()
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
+        let set = match key.split_once('.') {
+            Some(("transport", name)) => self.transport.set(name, value),
+            Some(("queue", name)) => self.queue.set(name, value),
+            Some(("priority", name)) if self.queue.kind().reorders() => self.priority.set(name, value),
+            _ => Err(settings::unknown(key, &[])),
+        };
+        set.map_err(|error| match error {
+            ParamError::Unknown { .. } => {
+                let known = self.parameters();
+                let known: Vec<&str> = known.iter().map(|(key, _)| key.as_str()).collect();
+                wrong(key, settings::unknown(key, &known))
+            }
+            value => wrong(key, value),
+        })
+    }
 }
 
 fn wrong(key: &str, error: ParamError) -> ConfigError {
@@ -225,21 +313,18 @@ impl Scheme {
     }
 }
 
-fn resolved(info: &SchemeInfo, transport: &TransportConfig, settings: &[(String, String)]) -> Vec<Setting> {
-    let source = |key: &str, parameter: &str| {
+fn resolved(info: &SchemeInfo, parts: &Parts, settings: &[(String, String)]) -> Vec<Setting> {
+    let source = |key: &str| {
         if settings.iter().any(|(set, _)| set == key) {
             Source::Set
-        } else if info.overrides.iter().any(|(name, _)| *name == parameter) {
+        } else if info.overrides.iter().any(|(name, _)| *name == key) {
             Source::Scheme
         } else {
             Source::Default
         }
     };
-    let setting = |param: shortflow_cc::settings::ParamInfo| {
-        let key = format!("transport.{}", param.name);
-        Setting { source: source(&key, param.name), key, value: param.default }
-    };
-    transport.params().into_iter().map(setting).collect()
+    let all = parts.parameters().into_iter();
+    all.map(|(key, param)| Setting { source: source(&key), key, value: param.default }).collect()
 }
 
 #[cfg(test)]
@@ -279,6 +364,28 @@ mod tests {
         assert_eq!((g.value.as_str(), &g.source), ("0.09", &Source::Set));
         assert!(Scheme::accepts("dctcp", "transport.g") && !Scheme::accepts("tcp", "transport.g"));
         assert!(!Scheme::accepts("dctcp", "g") && !Scheme::accepts("dctpc", "transport.g"));
+    }
+
+    #[test]
+    fn queues_and_priorities_have_parameters_too() {
+        let scheme = with("pecn", "queue.mark", "lowest").unwrap();
+        let found = |key: &str| scheme.resolved.iter().find(|setting| setting.key == key).unwrap();
+        assert_eq!(
+            (found("queue.mark").value.as_str(), &found("queue.mark").source),
+            ("lowest", &Source::Set)
+        );
+        assert_eq!(
+            (found("priority.by").value.as_str(), &found("priority.by").source),
+            ("size", &Source::Scheme)
+        );
+        assert!(Scheme::accepts("pias", "priority.by") && !Scheme::accepts("dctcp", "priority.by"));
+        assert!(message("dctcp", "priority.by", "size").contains("unknown parameter"));
+        assert!(Scheme::accepts("red", "queue.max_p") && !Scheme::accepts("dctcp", "queue.max_p"));
+        let error = message("pecn", "priority.by", "sise");
+        assert_eq!(
+            error,
+            "priority.by: \"sise\" is not one of none, size, remaining, sent, deadline, levels"
+        );
     }
 
     #[test]

@@ -7,12 +7,11 @@ use proptest::prelude::*;
 use shortflow_cc::CongestionControl;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
-use shortflow_sim::queue::{Backlog, DropReason, QueueDiscipline, QueueKind, Verdict};
-use shortflow_sim::scenario::{Scenario, SwitchSpec};
+use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::schemes;
 use shortflow_sim::simulation::{self, Unattended};
 use shortflow_sim::topology::topologies;
-use shortflow_units::{Bytes, Instant, Occupancy};
+use shortflow_units::Bytes;
 
 #[derive(Debug, Clone)]
 struct Setting {
@@ -130,45 +129,6 @@ proptest! {
         for info in &schemes()[1..] {
             prop_assert_eq!(&first, &arrivals(info.name));
         }
-    }
-
-    /// No queue discipline takes more than the buffer, refuses what fits or marks what is not
-    /// ECN-capable.
-    #[test]
-    fn disciplines_respect_the_buffer(packets in 0u32..100, buffer in 1u32..100, ect: bool, bytes: bool) {
-        let buffer = match bytes {
-            true => Occupancy::Bytes(Bytes::new(u64::from(buffer) * 1500)),
-            false => Occupancy::Packets(buffer),
-        };
-        let switch = SwitchSpec { buffer, mark_above: Occupancy::Packets(5) };
-        let found = Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) };
-        for kind in QueueKind::ALL {
-            let mut packet = packet(ect);
-            let verdict = kind.build(&switch).arrive(Instant::ZERO, found, &mut packet);
-            let fits = found.has_room(packet.wire_size(), buffer);
-            prop_assert_eq!(verdict == Verdict::Dropped(DropReason::BufferFull), !fits, "{:?}", kind);
-            prop_assert_eq!(verdict == Verdict::Marked, packet.ecn == shortflow_sim::net::EcnField::Ce);
-            prop_assert!(ect || verdict != Verdict::Marked);
-        }
-    }
-}
-
-fn packet(ect: bool) -> shortflow_sim::net::Packet {
-    use shortflow_sim::net::{EcnField, Kind, Packet, SackBlocks};
-    use shortflow_units::{ConnId, HostId, Span};
-    Packet {
-        seq: 0,
-        waited: Span::ZERO,
-        conn: ConnId(0),
-        ordinal: 0,
-        to: HostId(0),
-        payload: 1460,
-        wire: 1500,
-        sack: SackBlocks::default(),
-        kind: Kind::Data,
-        ecn: if ect { EcnField::Ect } else { EcnField::NotEct },
-        ece: false,
-        cwr: false,
     }
 }
 

@@ -5,9 +5,11 @@ mod network;
 mod packet;
 mod port;
 mod routes;
+mod usage;
 
 pub use faults::FaultInjector;
 pub use network::{Event, Network};
 pub use packet::{EcnField, Kind, Packet, SackBlocks};
-pub use port::{Port, PortCounters, Window};
+pub use port::{Due, Port};
 pub use routes::{RouteError, Routes};
+pub use usage::{PortCounters, Window};

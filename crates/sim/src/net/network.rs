@@ -1,8 +1,8 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
-use super::{FaultInjector, Packet, Port, RouteError, Routes, Window};
+use super::{Due, FaultInjector, Packet, Port, RouteError, Routes, Window};
 use crate::engine::{EventQueue, Pack, Seeds};
-use crate::queue::{Backlog, Queue, droptail::DropTail};
+use crate::queue::{Backlog, PortSetup, droptail::DropTail};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 pub enum Event {
     /// The packet at the head of this port's wire reaches the other end.
     Arrive(PortId),
+    /// The transmitter of this port is free while packets wait.
+    TransmitDone(PortId),
     /// The retransmission timer of a connection may have expired.
     Retransmit(ConnId),
     /// The delayed-ACK timer of a connection may have expired.
@@ -39,6 +41,7 @@ impl Pack for Event {
             Event::Sample => (4, 0),
             Event::WarmUpEnd => (5, 0),
             Event::MeasureEnd => (6, 0),
+            Event::TransmitDone(port) => (7, port.0),
         };
         tag << 29 | number
     }
@@ -53,7 +56,8 @@ impl Pack for Event {
             3 => Event::FlowStart(number),
             4 => Event::Sample,
             5 => Event::WarmUpEnd,
-            _ => Event::MeasureEnd,
+            6 => Event::MeasureEnd,
+            _ => Event::TransmitDone(PortId(number)),
         }
     }
 }
@@ -81,8 +85,11 @@ impl Network {
             let exact = scenario.measure.ports.first() == Some(&(from, to));
             let faults = FaultInjector::new(&scenario.faults, exact, seeds.stream("faults", index));
             let queue = match at_host {
-                true => Queue::DropTail(DropTail::with_buffer(scenario.host.buffer)),
-                false => scheme.queue.build(scenario.switch_port(from, to)),
+                true => DropTail::with_buffer(scenario.host.buffer).into(),
+                false => {
+                    let switch = *scenario.switch_port(from, to);
+                    scheme.queue.build(PortSetup { switch, rate: link.rate, seeds, index })
+                }
             };
             Port::new((from, to), (link.rate, link.delay), queue, faults.filter(|_| !at_host), window)
         });
@@ -119,9 +126,14 @@ impl Network {
     #[inline]
     fn forward(&mut self, events: &mut EventQueue<Event>, node: NodeId, packet: &mut Packet) {
         let Some(port) = self.routes.next(node, packet.to, packet.ordinal) else { return };
-        if let Some(at) = self.ports[port.index()].enqueue(events.now(), packet) {
-            events.schedule(at, Event::Arrive(port));
-        }
+        let now = events.now();
+        self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due));
+    }
+
+    /// Starts the next transmission of a port whose packets wait.
+    pub fn transmit_done(&mut self, events: &mut EventQueue<Event>, port: PortId) {
+        let now = events.now();
+        self.ports[port.index()].transmit_done(now, |due| schedule(events, port, due));
     }
 
     /// Rate and delay of every link that connection `ordinal` crosses from `source` to `to`.
@@ -166,7 +178,7 @@ impl Network {
 
     /// Packets dropped anywhere.
     pub fn dropped(&self) -> u64 {
-        self.ports.iter().map(|port| port.counters().dropped_full + port.counters().dropped_fault).sum()
+        self.ports.iter().map(|port| port.counters().dropped()).sum()
     }
 
     /// Packets queued or on a wire.
@@ -177,5 +189,13 @@ impl Network {
     /// Links crossed by packets.
     pub fn hops(&self) -> u64 {
         self.hops
+    }
+}
+
+#[inline]
+fn schedule(events: &mut EventQueue<Event>, port: PortId, due: Due) {
+    match due {
+        Due::Arrival(at) => events.schedule(at, Event::Arrive(port)),
+        Due::Done(at) => events.schedule(at, Event::TransmitDone(port)),
     }
 }

@@ -63,6 +63,8 @@ pub struct Packet {
     pub seq: u64,
     /// Time spent waiting in queues so far.
     pub waited: Span,
+    /// Rank among waiting packets, for queues that reorder: lower leaves sooner.
+    pub priority: u64,
     /// Slot of its connection.
     pub conn: ConnId,
     /// Number of its connection, never reused: tells a late packet from one of the slot's next user, and
@@ -91,6 +93,12 @@ impl Packet {
     #[inline]
     pub fn wire_size(&self) -> Bytes {
         Bytes::new(u64::from(self.wire))
+    }
+
+    /// What identifies its flow to a switch: packets of one connection in one direction.
+    #[inline]
+    pub fn flow(&self) -> u32 {
+        self.ordinal
     }
 
     /// Sets CE if the transport is ECN-capable; tells whether the packet is marked now.

@@ -3,55 +3,23 @@
 //! Packets of a port with arrival order leave in the order in which they came, so the departure time
 //! is known on arrival and one ring holds queue and wire together. Only the ring's head has a pending
 //! event; the backlog is brought up to date when someone looks.
+//!
+//! A port that reorders cannot know the departure before it has chosen the packet. The packets that
+//! wait are with its [`Scheduler`], and the ring holds the one in transmission and those on the wire.
+//! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
-use super::{FaultInjector, Packet};
-use crate::queue::{Backlog, DropReason, Queue, QueueDiscipline, Verdict};
+use super::{FaultInjector, Packet, PortCounters, Window};
+use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::collections::VecDeque;
 
-/// The part of a run over which time averages are taken.
-#[derive(Debug, Clone, Copy)]
-pub struct Window {
-    /// End of the warm-up.
-    pub from: Instant,
-    /// End of the measured time.
-    pub to: Instant,
-}
-
-impl Window {
-    /// How much of `from..to` lies inside.
-    #[inline]
-    fn overlap(&self, from: Instant, to: Instant) -> Span {
-        to.min(self.to).since(from.max(self.from))
-    }
-
-    /// Length.
-    pub fn length(&self) -> Span {
-        self.to.since(self.from)
-    }
-}
-
-/// What a port has seen. Counts cover the whole run, times the measured window.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PortCounters {
-    /// Packets accepted.
-    pub accepted: u64,
-    /// Bytes accepted, on the wire.
-    pub accepted_bytes: Bytes,
-    /// Packets dropped for want of room.
-    pub dropped_full: u64,
-    /// Packets dropped by injected faults.
-    pub dropped_fault: u64,
-    /// Packets marked here.
-    pub marked: u64,
-    /// Largest backlog, in the window.
-    pub peak: Backlog,
-    /// Time the transmitter was busy, in the window.
-    pub busy: Span,
-    /// Sum over packets of their time in the port, in the window: the integral of the backlog.
-    pub packet_time: Span,
-    /// Sum over packets of size times time in the port, in byte-picoseconds, in the window.
-    pub byte_time: u128,
+/// When a port has to be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// The head of its wire reaches the other end.
+    Arrival(Instant),
+    /// Its transmitter is free while packets wait.
+    Done(Instant),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -118,7 +86,7 @@ impl Port {
 
     /// Packets queued here or on the wire behind.
     pub fn in_flight(&self) -> usize {
-        self.ring.len()
+        self.ring.len() + self.queue.waiting().packets as usize
     }
 
     /// The backlog at `now`.
@@ -127,29 +95,28 @@ impl Port {
         self.backlog
     }
 
-    /// Takes a packet in. Returns when the wire's head arrives, if that has just become known.
+    /// Takes a packet in. Tells `wake` what is due, as soon as that is known.
     #[inline]
-    pub fn enqueue(&mut self, now: Instant, packet: &mut Packet) -> Option<Instant> {
+    pub fn enqueue(&mut self, now: Instant, packet: &mut Packet, mut wake: impl FnMut(Due)) {
         self.retire(now);
-        match self.judge(now, packet) {
-            Verdict::Dropped(DropReason::BufferFull) => {
-                self.counters.dropped_full += 1;
-                return None;
-            }
-            Verdict::Dropped(DropReason::Fault) => {
-                self.counters.dropped_fault += 1;
-                return None;
-            }
-            Verdict::Marked => self.counters.marked += 1,
-            Verdict::Queued => {}
+        let fault = self.faults.as_mut().map_or(Verdict::Queued, |faults| faults.arrive(packet));
+        if let Verdict::Dropped(reason) = fault {
+            return self.drop(reason);
+        }
+        let Queue::InOrder(queue) = &mut self.queue else { return self.admit(now, packet, fault, wake) };
+        match (queue.arrive(now, self.backlog, packet), fault) {
+            (Verdict::Dropped(reason), _) => return self.drop(reason),
+            (Verdict::Marked, _) | (_, Verdict::Marked) => self.counters.marked += 1,
+            _ => {}
         }
         let starts = now.max(self.busy_until);
         let departs = starts + self.tx_time(packet.wire);
-        self.busy_until = departs;
         packet.waited += starts.since(now);
-        self.account(now, starts, departs, packet);
-        self.ring.push_back(InFlight { departs, packet: *packet });
-        (self.ring.len() == 1).then(|| departs + self.delay)
+        self.backlog.add(packet);
+        self.counters.pass(&self.window, (now, starts, departs), packet, self.backlog);
+        if self.launch(departs, packet) {
+            wake(Due::Arrival(departs + self.delay));
+        }
     }
 
     /// Takes the packet that reaches the other end, and when the next one will.
@@ -158,42 +125,68 @@ impl Port {
         let packet = self.ring.front()?.packet;
         self.ring.pop_front();
         match self.departed {
-            0 => self.leave(&packet),
+            0 => self.backlog.remove(&packet),
             _ => self.departed -= 1,
         }
         Some((packet, self.ring.front().map(|next| next.departs + self.delay)))
     }
 
-    fn judge(&mut self, now: Instant, packet: &mut Packet) -> Verdict {
-        let fault = self.faults.as_mut().map_or(Verdict::Queued, |faults| faults.arrive(packet));
-        if matches!(fault, Verdict::Dropped(_)) {
-            return fault;
-        }
-        match self.queue.arrive(now, self.backlog, packet) {
-            Verdict::Queued => fault,
-            verdict => verdict,
+    /// The transmitter is free and packets wait: starts to send one.
+    pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(Due)) {
+        self.retire(now);
+        self.start_next(now, &mut wake);
+        if self.queue.waiting().packets > 0 {
+            wake(Due::Done(self.busy_until));
         }
     }
 
     #[inline]
-    fn account(&mut self, now: Instant, starts: Instant, departs: Instant, packet: &Packet) {
-        self.backlog.packets += 1;
-        self.backlog.bytes += packet.wire_size();
-        let counters = &mut self.counters;
-        counters.accepted += 1;
-        counters.accepted_bytes += packet.wire_size();
-        let (busy, stay) = if now >= self.window.from && departs <= self.window.to {
-            (departs.since(starts), departs.since(now))
-        } else {
-            (self.window.overlap(starts, departs), self.window.overlap(now, departs))
-        };
-        if !stay.is_zero() {
-            counters.peak.packets = counters.peak.packets.max(self.backlog.packets);
-            counters.peak.bytes = counters.peak.bytes.max(self.backlog.bytes);
+    fn drop(&mut self, reason: DropReason) {
+        match reason {
+            DropReason::BufferFull | DropReason::Early => self.counters.dropped_by_queue += 1,
+            DropReason::Fault => self.counters.dropped_fault += 1,
         }
-        counters.busy += busy;
-        counters.packet_time += stay;
-        counters.byte_time += u128::from(packet.wire) * u128::from(stay.as_ps());
+    }
+
+    /// Takes a packet into a queue that reorders.
+    #[inline(never)] // keeps the path of the other queues short
+    fn admit(&mut self, now: Instant, packet: &Packet, fault: Verdict, mut wake: impl FnMut(Due)) {
+        let Queue::Scheduled(queue) = &mut self.queue else { return };
+        let waited = queue.backlog();
+        let Admission { marks, drops } =
+            queue.enqueue(self.backlog, Waiting { packet: *packet, arrived: now });
+        let waiting = queue.backlog();
+        self.counters.marked += u64::from(marks) + u64::from(fault == Verdict::Marked);
+        self.counters.dropped_by_queue += u64::from(drops);
+        let found = self.backlog;
+        self.backlog = found + waiting - waited;
+        self.counters.admit(&self.window, now, found, self.backlog);
+        if waited.packets == 0 && self.busy_until <= now {
+            self.start_next(now, &mut wake);
+        } else if waited.packets == 0 && waiting.packets > 0 {
+            wake(Due::Done(self.busy_until));
+        }
+        self.counters.note_peak(&self.window, (now, self.busy_until), self.backlog);
+    }
+
+    /// Starts to send the packet that the scheduler chooses.
+    fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(Due)) {
+        let Queue::Scheduled(queue) = &mut self.queue else { return };
+        let Some(Waiting { mut packet, arrived }) = queue.dequeue() else { return };
+        let departs = now + self.tx_time(packet.wire);
+        packet.waited += now.since(arrived);
+        self.counters.depart(&self.window, (now, departs), &packet);
+        if self.launch(departs, &packet) {
+            wake(Due::Arrival(departs + self.delay));
+        }
+    }
+
+    /// Puts a packet that departs at `departs` on the wire; true if it is the head.
+    #[inline]
+    fn launch(&mut self, departs: Instant, packet: &Packet) -> bool {
+        self.busy_until = departs;
+        self.ring.push_back(InFlight { departs, packet: *packet });
+        self.ring.len() == 1
     }
 
     #[inline]
@@ -201,15 +194,9 @@ impl Port {
         while let Some(&InFlight { packet, .. }) =
             self.ring.get(self.departed).filter(|next| next.departs <= now)
         {
-            self.leave(&packet);
+            self.backlog.remove(&packet);
             self.departed += 1;
         }
-    }
-
-    #[inline]
-    fn leave(&mut self, packet: &Packet) {
-        self.backlog.packets -= 1;
-        self.backlog.bytes = self.backlog.bytes - packet.wire_size();
     }
 
     /// Transmission time; most packets of a port have one size, which saves the division.

@@ -1,8 +1,8 @@
 //! Drop-tail: accept while there is room.
 
-use super::{Backlog, DropReason, QueueDiscipline, QueueInfo, Verdict};
+use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
 use crate::net::Packet;
-use crate::scenario::SwitchSpec;
+use shortflow_cc::settings::params;
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
@@ -12,6 +12,11 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "",
 };
 
+params! {
+    /// The buffer is the scenario's.
+    pub struct Params {}
+}
+
 /// Drop-tail with a finite buffer.
 #[derive(Debug, Clone)]
 pub struct DropTail {
@@ -19,9 +24,9 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// The discipline of a port of `switch`.
-    pub fn new(switch: &SwitchSpec) -> Self {
-        DropTail::with_buffer(switch.buffer)
+    /// The discipline of a switch port.
+    pub fn new(_: Params, port: PortSetup) -> Self {
+        DropTail::with_buffer(port.switch.buffer)
     }
 
     /// A queue of at most `buffer`.

@@ -8,9 +8,9 @@
 //! Deviation: the backlog that is compared with K is what the arriving packet finds, the packet in
 //! transmission included and the arriving one not.
 
-use super::{Backlog, DropReason, QueueDiscipline, QueueInfo, Verdict};
+use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
 use crate::net::Packet;
-use crate::scenario::SwitchSpec;
+use shortflow_cc::settings::params;
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
@@ -20,6 +20,11 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "DCTCP, SIGCOMM 2010",
 };
 
+params! {
+    /// Buffer and threshold are the scenario's.
+    pub struct Params {}
+}
+
 /// Step marking with a finite buffer.
 #[derive(Debug, Clone)]
 pub struct StepEcn {
@@ -28,9 +33,9 @@ pub struct StepEcn {
 }
 
 impl StepEcn {
-    /// The discipline of a port of `switch`.
-    pub fn new(switch: &SwitchSpec) -> Self {
-        StepEcn { buffer: switch.buffer, mark_above: switch.mark_above }
+    /// The discipline of a switch port.
+    pub fn new(_: Params, port: PortSetup) -> Self {
+        StepEcn { buffer: port.switch.buffer, mark_above: port.switch.mark_above }
     }
 }
 

@@ -116,7 +116,8 @@ impl Connections {
             persistent,
             awaited: false,
             left: Left::default(),
-            sender: Sender::new(identity(destination), transport, tcp, initial_rto),
+            sender: Sender::new(identity(destination), transport, tcp, initial_rto)
+                .with_priority(scheme.priority),
             receiver: Receiver::new(
                 identity(source),
                 transport.ecn(),

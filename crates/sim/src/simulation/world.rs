@@ -119,6 +119,7 @@ impl<'a> World<'a> {
                     self.receive(&packet);
                 }
             }
+            Event::TransmitDone(port) => self.network.transmit_done(&mut self.events, port),
             Event::Retransmit(conn) => self.on_retransmit_timer(conn),
             Event::DelayedAck(conn) => self.on_delayed_ack_timer(conn),
             Event::FlowStart(source) => self.start_flow(source as usize),
@@ -398,7 +399,7 @@ fn port_row(port: &crate::net::Port, seconds: f64) -> PortRow {
         rate,
         tx_bytes: counters.accepted_bytes,
         tx_packets: counters.accepted,
-        drops: counters.dropped_full + counters.dropped_fault,
+        drops: counters.dropped(),
         marks: counters.marked,
         mean_packets: counters.packet_time.as_secs_f64() / seconds,
         max_packets: counters.peak.packets,

@@ -9,6 +9,7 @@
 //! | [`rto`] | RFC 6298 |
 //! | [`ecn`] | RFC 3168 |
 //! | [`exact_echo`] | RFC 8257 §3.2 |
+//! | [`priority`] | pECN §4.2, pFabric §4.1, PIAS §3.1: what switches that reorder read |
 //! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4 |
 //!
 //! Not modelled: limited transmit, early retransmit, tail-loss probes, PRR, timestamps, window
@@ -18,6 +19,7 @@ pub mod ecn;
 pub mod exact_echo;
 pub mod message;
 pub mod newreno;
+pub mod priority;
 pub mod receiver;
 pub mod rto;
 pub mod scoreboard;

@@ -11,6 +11,7 @@
 
 use super::ecn::CutOnce;
 use super::newreno::Inflation;
+use super::priority::PriorityRule;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Egress, Flow, Message};
@@ -40,6 +41,7 @@ impl Identity {
         Packet {
             seq,
             waited: Span::ZERO,
+            priority: 0,
             conn: self.conn,
             ordinal: self.ordinal,
             to: self.peer,
@@ -82,6 +84,7 @@ pub struct Sender {
     pub(super) rto: RtoEstimator,
     pub(super) deadline: Option<Instant>,
     pub(super) ecn: Ecn,
+    pub(super) priority: PriorityRule,
     pub(super) cut_once: CutOnce,
     pub(super) phase: Phase,
     duplicates: u32,
@@ -110,6 +113,7 @@ impl Sender {
             rto: RtoEstimator::new(initial_rto),
             deadline: None,
             ecn: transport.ecn(),
+            priority: PriorityRule::default(),
             cut_once: CutOnce::default(),
             phase: if tcp.handshake { Phase::Connecting } else { Phase::Open },
             duplicates: 0,
@@ -119,6 +123,11 @@ impl Sender {
             scoreboard: Scoreboard::default(),
             timed_out_at: None,
         }
+    }
+
+    /// The same sender with a rule for the priority of its packets.
+    pub fn with_priority(self, priority: PriorityRule) -> Sender {
+        Sender { priority, ..self }
     }
 
     /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends; where it ends in

@@ -121,6 +121,7 @@ impl Sender {
     #[inline]
     fn send_segment(&mut self, start: u64, end: u64, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         let again = start < self.snd_max;
+        let priority = if self.priority.is_none() { 0 } else { self.priority_of(start) };
         if again {
             self.rto.on_retransmit();
             if let Some(message) = self.messages.iter_mut().find(|message| start < message.end) {
@@ -138,10 +139,18 @@ impl Sender {
             kind: Kind::Data,
             payload,
             wire: payload + tcp.header.get() as u32,
+            priority,
             ecn: self.ecn_field(again),
             cwr: !again && self.cut_once.take_cwr(),
             ..self.identity.control(start, tcp)
         });
+    }
+
+    /// The priority of the segment that begins at `start`.
+    #[inline(never)] // most transports have none, and this is the path of every packet
+    fn priority_of(&self, start: u64) -> u64 {
+        let message = self.messages.iter().find(|message| start < message.end);
+        message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
     }
 
     /// RFC 3168 §6.1.5 keeps retransmissions out of ECN; DCTCP marks all data ECN-capable.

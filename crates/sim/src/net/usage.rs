@@ -1,0 +1,123 @@
+//! What a port counts, and the time averages over the measured part of a run.
+//!
+//! The integral of the backlog is the sum of what each packet stays. Where the departure is known on
+//! arrival, a stay is booked at once. Where it is not, a packet is booked to stay until the window
+//! closes, and what it does not stay is taken off when it departs or is evicted. Both are exact at any
+//! time after the window.
+
+use super::Packet;
+use crate::queue::Backlog;
+use shortflow_units::{Bytes, Instant, Span};
+
+/// The part of a run over which time averages are taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// End of the warm-up.
+    pub from: Instant,
+    /// End of the measured time.
+    pub to: Instant,
+}
+
+impl Window {
+    /// How much of `from..to` lies inside.
+    #[inline]
+    fn overlap(&self, from: Instant, to: Instant) -> Span {
+        to.min(self.to).since(from.max(self.from))
+    }
+
+    /// How much of the time after `from` lies inside.
+    fn rest(&self, from: Instant) -> Span {
+        self.overlap(from, self.to)
+    }
+
+    /// Length.
+    pub fn length(&self) -> Span {
+        self.to.since(self.from)
+    }
+}
+
+/// What a port has seen. Counts cover the whole run, times the measured window.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PortCounters {
+    /// Packets accepted and not evicted later.
+    pub accepted: u64,
+    /// Their bytes on the wire.
+    pub accepted_bytes: Bytes,
+    /// Packets dropped by the queue discipline, on arrival or later.
+    pub dropped_by_queue: u64,
+    /// Packets dropped by injected faults.
+    pub dropped_fault: u64,
+    /// Packets marked here.
+    pub marked: u64,
+    /// Largest backlog, in the window.
+    pub peak: Backlog,
+    /// Time the transmitter was busy, in the window.
+    pub busy: Span,
+    /// Sum over packets of their time in the port, in the window: the integral of the backlog.
+    pub packet_time: Span,
+    /// Sum over packets of size times time in the port, in byte-picoseconds, in the window.
+    pub byte_time: u128,
+}
+
+impl PortCounters {
+    /// A packet arrives at `now` and will be sent from `starts` to `departs`; `backlog` includes it.
+    #[inline]
+    pub(super) fn pass(
+        &mut self,
+        window: &Window,
+        (now, starts, departs): (Instant, Instant, Instant),
+        packet: &Packet,
+        backlog: Backlog,
+    ) {
+        self.accepted += 1;
+        self.accepted_bytes += packet.wire_size();
+        let (busy, stay) = if now >= window.from && departs <= window.to {
+            (departs.since(starts), departs.since(now))
+        } else {
+            (window.overlap(starts, departs), window.overlap(now, departs))
+        };
+        if !stay.is_zero() {
+            self.peak.rise(backlog);
+        }
+        self.busy += busy;
+        self.packet_time += stay;
+        self.byte_time += u128::from(packet.wire) * u128::from(stay.as_ps());
+    }
+
+    /// An arrival at `now` changes the backlog, whose departures are not known.
+    pub(super) fn admit(&mut self, window: &Window, now: Instant, before: Backlog, after: Backlog) {
+        self.accepted = self.accepted + u64::from(after.packets) - u64::from(before.packets);
+        self.accepted_bytes = self.accepted_bytes + after.bytes - before.bytes;
+        let rest = window.rest(now);
+        self.packet_time += rest.times(after.packets.into());
+        self.byte_time += byte_time(after.bytes, rest);
+        self.unbook(before, rest);
+    }
+
+    /// A packet that [`PortCounters::admit`] has seen is sent from `starts` to `departs`.
+    pub(super) fn depart(&mut self, window: &Window, (starts, departs): (Instant, Instant), packet: &Packet) {
+        self.busy += window.overlap(starts, departs);
+        self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(departs));
+    }
+
+    fn unbook(&mut self, backlog: Backlog, time: Span) {
+        self.packet_time = self.packet_time.saturating_sub(time.times(backlog.packets.into()));
+        self.byte_time -= byte_time(backlog.bytes, time);
+    }
+
+    /// Notes a backlog that lasts from `from` to `to` at least.
+    pub(super) fn note_peak(&mut self, window: &Window, (from, to): (Instant, Instant), backlog: Backlog) {
+        if !window.overlap(from, to).is_zero() {
+            self.peak.rise(backlog);
+        }
+    }
+
+    /// Packets dropped for any reason.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_by_queue + self.dropped_fault
+    }
+}
+
+fn byte_time(bytes: Bytes, time: Span) -> u128 {
+    u128::from(bytes.get()) * u128::from(time.as_ps())
+}

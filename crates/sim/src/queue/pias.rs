@@ -1,0 +1,146 @@
+//! Strict priority queues — PIAS (Bai et al., NSDI 2015) §3: a commodity switch port with eight FIFO
+//! queues, of which the first that is not empty is served, and ECN.
+//!
+//! | paper | here |
+//! |---|---|
+//! | P₁ … P₈ | `levels`, chosen by [`Packet::priority`](crate::net::Packet::priority) 0 … 7 |
+//! | tags by bytes sent, thresholds α (§3.1) | the sender's rule `priority.by = levels` |
+//! | K, per port (the paper's choice) or per queue (§4) | `mark_above`, [`Params::ecn`] |
+//!
+//! Deviations and choices:
+//! - Priorities above 7 share the last queue.
+//! - All queues share one buffer; a full one drops the arriving packet.
+//! - Per port, K is compared with all that the arriving packet finds, the packet in transmission
+//!   included; per queue with what waits in its own.
+//! - A flow is demoted and never promoted, so its packets keep their order. A new message on a persistent
+//!   connection starts at the top and may overtake the tail of the one before.
+
+use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
+use shortflow_cc::settings::{choice, params};
+use shortflow_units::Occupancy;
+use std::collections::VecDeque;
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "pias",
+    summary: "eight FIFO queues in strict priority; marks above K, per port or per queue",
+    source: "PIAS, NSDI 2015",
+};
+
+/// Queues of a port.
+pub const LEVELS: usize = 8;
+
+choice! {
+    /// What is compared with K.
+    pub enum Scope {
+        /// The backlog of the port.
+        Port = "port",
+        /// The packet's own queue.
+        Queue = "queue",
+    }
+}
+
+params! {
+    /// Buffer and threshold are the scenario's.
+    pub struct Params {
+        /// what is compared with the marking threshold: the backlog of the port or of the packet's queue
+        ecn: Scope = Scope::Port, ();
+    }
+}
+
+/// Strict priority queues behind one buffer.
+#[derive(Debug, Clone)]
+pub struct Pias {
+    params: Params,
+    buffer: Occupancy,
+    mark_above: Occupancy,
+    levels: Vec<(Backlog, VecDeque<Waiting>)>,
+    backlog: Backlog,
+}
+
+impl Pias {
+    /// The discipline of a switch port.
+    pub fn new(params: Params, port: PortSetup) -> Self {
+        let (buffer, mark_above) = (port.switch.buffer, port.switch.mark_above);
+        Pias {
+            params,
+            buffer,
+            mark_above,
+            levels: vec![Default::default(); LEVELS],
+            backlog: Backlog::default(),
+        }
+    }
+}
+
+impl Scheduler for Pias {
+    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting) -> Admission {
+        let packet = &mut waiting.packet;
+        if !found.has_room(packet.wire_size(), self.buffer) {
+            return Admission::DROPPED;
+        }
+        let level = packet.priority.min(LEVELS as u64 - 1) as usize;
+        let (backlog, queue) = &mut self.levels[level];
+        let judged = match self.params.ecn {
+            Scope::Port => found,
+            Scope::Queue => *backlog,
+        };
+        let marks = if judged.is_above(self.mark_above) { mark_anew(packet) } else { 0 };
+        backlog.add(packet);
+        self.backlog.add(packet);
+        queue.push_back(waiting);
+        Admission { marks, drops: 0 }
+    }
+
+    fn dequeue(&mut self) -> Option<Waiting> {
+        let (backlog, queue) = self.levels.iter_mut().find(|(_, queue)| !queue.is_empty())?;
+        let waiting = queue.pop_front()?;
+        backlog.remove(&waiting.packet);
+        self.backlog.remove(&waiting.packet);
+        Some(waiting)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{drain, marked, offer, packet, port, seqs};
+    use super::*;
+
+    fn queue(ecn: Scope, buffer: &str, mark_above: &str) -> Pias {
+        Pias::new(Params { ecn }, port(buffer, mark_above))
+    }
+
+    #[test]
+    fn the_first_queue_that_is_not_empty_is_served() {
+        let mut queue = queue(Scope::Port, "unlimited", "unlimited");
+        for (seq, priority) in [(0, 2), (1, 0), (2, 2), (3, 1), (4, u64::MAX), (5, 7), (6, 0)] {
+            offer(&mut queue, packet(0, seq, priority));
+        }
+        assert_eq!(seqs(&drain(&mut queue)), [1, 6, 3, 0, 2, 4, 5]);
+    }
+
+    /// K = 2 packets. The port holds 3 when the fourth comes, its own queue only one.
+    #[test]
+    fn the_threshold_is_of_the_port_or_of_the_queue() {
+        for (ecn, expected) in [(Scope::Port, vec![3, 4]), (Scope::Queue, vec![])] {
+            let mut queue = queue(ecn, "unlimited", "2pkt");
+            for (seq, priority) in [(0, 0), (1, 1), (2, 2), (3, 0), (4, 1)] {
+                offer(&mut queue, packet(0, seq, priority));
+            }
+            let mut got = marked(&drain(&mut queue));
+            got.sort_unstable();
+            assert_eq!(got, expected, "{ecn:?}");
+        }
+    }
+
+    #[test]
+    fn the_queues_share_the_buffer() {
+        let mut queue = queue(Scope::Port, "2pkt", "unlimited");
+        offer(&mut queue, packet(0, 0, 7));
+        offer(&mut queue, packet(0, 1, 7));
+        assert_eq!(offer(&mut queue, packet(0, 2, 0)), Admission::DROPPED);
+    }
+}

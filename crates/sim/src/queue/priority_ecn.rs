@@ -1,0 +1,169 @@
+//! pECN — Huang, Zhang, Liu, "A Mechanism Achieving Low Latency for Wireless Datacenter Applications",
+//! ComSIS 2016 §4: ECN keeps the queue short, and the port sends the packet with the best priority.
+//!
+//! | symbol | field |
+//! |---|---|
+//! | K (Eq. 1) | `mark_above`, in packets or bytes; its lower bound is in [`theory::pecn`](crate::theory::pecn) |
+//! | priority in the header (§4.2) | [`Packet::priority`](crate::net::Packet::priority), lower = sooner |
+//! | marking of the arriving packet, or pMark (§4.1) | [`Params::mark`] |
+//!
+//! Deviations and choices:
+//! - §5.1 has priority "positively proportional to the flow size" although small flows win: the number
+//!   is a rank.
+//! - The paper does not speak of packets of one flow with different priorities. They are never
+//!   reordered: the flow that has the best packet sends its earliest one. Where all packets of a flow
+//!   have one priority this is the paper's rule.
+//! - Ties are FIFO. A full buffer drops the arriving packet, whatever its priority: only marking and
+//!   dequeue are said to change.
+//! - As in step marking, the backlog that is compared with K is what the arriving packet finds, the
+//!   packet in transmission included and the arriving one not.
+//! - pMark marks nothing if the packet with the lowest priority is marked already or is not
+//!   ECN-capable. Of equal packets it marks the one that came last.
+
+use super::ranked::Ranked;
+use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
+use shortflow_cc::settings::{choice, params};
+use shortflow_units::Occupancy;
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "priority-ecn",
+    summary: "sends the packet with the best priority; marks when the backlog is above K",
+    source: "pECN, ComSIS 2016",
+};
+
+choice! {
+    /// Which packet a marking queue marks.
+    pub enum Marked {
+        /// The one that arrives: plain ECN.
+        Arriving = "arriving",
+        /// The one with the lowest priority among those queued and the arriving one: pMark.
+        Lowest = "lowest",
+    }
+}
+
+params! {
+    /// Buffer and threshold are the scenario's.
+    pub struct Params {
+        /// which packet is marked: the arriving one, or the one with the lowest priority (pMark)
+        mark: Marked = Marked::Arriving, ();
+    }
+}
+
+/// A queue in order of priority that marks above a threshold.
+#[derive(Debug, Clone)]
+pub struct PriorityEcn {
+    params: Params,
+    buffer: Occupancy,
+    mark_above: Occupancy,
+    packets: Ranked,
+}
+
+impl PriorityEcn {
+    /// The discipline of a switch port.
+    pub fn new(params: Params, port: PortSetup) -> Self {
+        let (buffer, mark_above) = (port.switch.buffer, port.switch.mark_above);
+        PriorityEcn { params, buffer, mark_above, packets: Ranked::default() }
+    }
+}
+
+impl Scheduler for PriorityEcn {
+    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting) -> Admission {
+        if !found.has_room(waiting.packet.wire_size(), self.buffer) {
+            return Admission::DROPPED;
+        }
+        let due = found.is_above(self.mark_above);
+        let mut marks = 0;
+        if due && self.params.mark == Marked::Arriving {
+            marks += mark_anew(&mut waiting.packet);
+        }
+        self.packets.push(waiting);
+        if due && self.params.mark == Marked::Lowest {
+            marks += self.packets.worst_mut().map_or(0, mark_anew);
+        }
+        Admission { marks, drops: 0 }
+    }
+
+    fn dequeue(&mut self) -> Option<Waiting> {
+        self.packets.pop()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.packets.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, drain, marked, offer, packet, port, seqs};
+    use super::*;
+    use crate::net::Packet;
+    use proptest::prelude::*;
+
+    fn queue(mark: Marked, buffer: &str, mark_above: &str) -> PriorityEcn {
+        PriorityEcn::new(Params { mark }, port(buffer, mark_above))
+    }
+
+    fn filled(queue: &mut PriorityEcn, packets: impl IntoIterator<Item = Packet>) -> Admission {
+        packets.into_iter().fold(Admission::default(), |all, packet| {
+            let one = offer(queue, packet);
+            Admission { marks: all.marks + one.marks, drops: all.drops + one.drops }
+        })
+    }
+
+    /// Claim pecn/sec41-pmark-policy: K = 30 KB is 20 full packets, so the 22nd packet finds 31.5 KB.
+    #[test]
+    fn pmark_marks_the_lowest_priority_among_queued_and_arriving() {
+        let mut queue = queue(Marked::Lowest, "256KB", "30KB");
+        let fill = (0..21).map(|i| packet(i, u64::from(i), 100 + u64::from(i)));
+        assert_eq!(filled(&mut queue, fill), Admission::default());
+        assert_eq!(
+            offer(&mut queue, packet(21, 21, 5)).marks,
+            1,
+            "the queued packet 20, not the arriving one"
+        );
+        assert_eq!(offer(&mut queue, packet(22, 22, 5)).marks, 0, "packet 20 is marked already");
+        assert_eq!(offer(&mut queue, packet(23, 23, 200)).marks, 1, "the arriving one is the lowest");
+        assert_eq!(marked(&drain(&mut queue)), [20, 23]);
+    }
+
+    /// Section 4.1, the other policy: the arriving packet is marked, whatever its priority.
+    #[test]
+    fn plain_ecn_marks_the_arriving_packet() {
+        let mut queue = queue(Marked::Arriving, "256KB", "30KB");
+        filled(&mut queue, (0..21).map(|i| packet(i, u64::from(i), 100)));
+        assert_eq!(offer(&mut queue, packet(21, 21, 5)).marks, 1);
+        assert_eq!(offer(&mut queue, ack(22)).marks, 0, "not ECN-capable");
+        assert_eq!(marked(&drain(&mut queue)), [21]);
+    }
+
+    proptest! {
+        /// Claim pecn/sec42-dequeue-policy: any 64-bit priorities, equal ones in order of arrival.
+        #[test]
+        fn the_best_priority_leaves_first(priorities in prop::collection::vec(prop_oneof![any::<u64>(), 0..3u64], 1..100)) {
+            let mut queue = queue(Marked::Arriving, "unlimited", "unlimited");
+            let packets = || (0..).zip(&priorities).map(|(i, &priority)| packet(i, u64::from(i), priority));
+            filled(&mut queue, packets());
+            let mut expected: Vec<Packet> = packets().collect();
+            expected.sort_by_key(|packet| packet.priority);
+            prop_assert_eq!(seqs(&drain(&mut queue)), seqs(&expected));
+        }
+    }
+
+    /// Flow 1 (remaining size 9, then 2) goes before flow 2 (5) for the sake of its second packet, and
+    /// in order.
+    #[test]
+    fn a_flow_is_never_reordered() {
+        let mut queue = queue(Marked::Arriving, "unlimited", "unlimited");
+        filled(&mut queue, [packet(1, 0, 9), packet(2, 1, 5), packet(1, 2, 2)]);
+        assert_eq!(seqs(&drain(&mut queue)), [0, 2, 1]);
+    }
+
+    #[test]
+    fn a_full_buffer_drops_the_arriving_packet_even_if_it_is_urgent() {
+        let mut queue = queue(Marked::Arriving, "2pkt", "unlimited");
+        filled(&mut queue, [packet(1, 0, 9), packet(2, 1, 9)]);
+        assert_eq!(offer(&mut queue, packet(3, 2, 0)), Admission::DROPPED);
+        assert_eq!(seqs(&drain(&mut queue)), [0, 1]);
+    }
+}

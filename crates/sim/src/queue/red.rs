@@ -1,0 +1,286 @@
+//! RED — Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", ToN 1993; the
+//! gentle variant and the defaults (max_th = 3 min_th, max_p = 0.1, w_q = 0.002) by Floyd, 2000; marking
+//! by RFC 3168.
+//!
+//! | symbol | field |
+//! |---|---|
+//! | min_th | [`Params::min`], in packets or bytes; `auto` is the switch's K |
+//! | max_th | [`Params::max`] · min_th |
+//! | max_p, w_q | [`Params::max_p`], [`Params::weight`] |
+//! | avg, count | `average`, `count` |
+//! | q_time | `idle_from`: when the last packet accepted so far has been sent |
+//! | s | `slot`: time to send 1500 bytes |
+//!
+//! With weight 1 the backlog counts as it is, and with max 1 as well this is step marking.
+//!
+//! Deviations and choices:
+//! - q is the backlog that the arriving packet finds, the packet in transmission included.
+//! - Beyond max_th (2 max_th if gentle) every ECN-capable packet is marked, as Linux and the DCTCP
+//!   configuration of RED do, and not dropped, as RFC 3168 §7 lets routers do.
+//! - Packets are judged alike whatever their size, with thresholds in bytes too (the paper's "packet
+//!   mode").
+//! - The count is that of §7, so the first packet after a mark sees 0; in Fig. 2 it sees 1, which makes
+//!   the longest gap one packet shorter than the analysis says.
+//! - A drop for want of room restarts the count, as in ns-2.
+
+use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
+use crate::engine::Stream;
+use crate::net::Packet;
+use shortflow_cc::settings::{Setting, choice, params};
+use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "red",
+    summary: "first in, first out; marks or drops at random, more often the longer the average queue",
+    source: "RED, ToN 1993; RFC 3168",
+};
+
+/// The minimum threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threshold {
+    /// The switch's `mark_above`.
+    Auto,
+    /// This.
+    At(Occupancy),
+}
+
+impl Setting for Threshold {
+    type Range = ();
+    fn read(text: &str, (): &()) -> Option<Self> {
+        match text.trim() {
+            "auto" => Some(Threshold::Auto),
+            text => text.parse().ok().map(Threshold::At),
+        }
+    }
+    fn show(self) -> String {
+        match self {
+            Threshold::Auto => "auto".to_owned(),
+            Threshold::At(threshold) => threshold.to_string(),
+        }
+    }
+    fn expected((): &()) -> String {
+        "\"auto\" or a queue size such as \"5pkt\" or \"30KB\"".to_owned()
+    }
+}
+
+choice! {
+    /// Whether something is done.
+    pub enum Toggle {
+        /// It is.
+        On = "on",
+        /// It is not.
+        Off = "off",
+    }
+}
+
+params! {
+    /// The buffer is the scenario's.
+    pub struct Params {
+        /// minimum threshold; auto: mark_above of the switch
+        min: Threshold = Threshold::Auto, ();
+        /// maximum threshold, in multiples of the minimum
+        max: f64 = 3.0, 1.0..=100.0;
+        /// probability of a mark where the average reaches the maximum threshold
+        max_p: f64 = 0.1, 0.0..=1.0;
+        /// weight of a new arrival in the average backlog; 1: the instantaneous backlog
+        weight: f64 = 0.002, 0.000001..=1.0;
+        /// beyond the maximum threshold, let the probability rise to 1 at twice of it
+        gentle: Toggle = Toggle::On, ();
+        /// mark ECN-capable packets; off: drop them
+        ecn: Toggle = Toggle::On, ();
+    }
+}
+
+/// Random early detection with a finite buffer.
+#[derive(Debug, Clone)]
+pub struct Red {
+    params: Params,
+    buffer: Occupancy,
+    min: Occupancy,
+    rate: Rate,
+    slot: Span,
+    stream: Stream,
+    average: f64,
+    /// Packets since the last mark; 0 below the minimum threshold.
+    count: u32,
+    idle_from: Instant,
+}
+
+impl Red {
+    /// The discipline of a switch port.
+    pub fn new(params: Params, port: PortSetup) -> Self {
+        let PortSetup { switch, rate, seeds, index } = port;
+        let min = match params.min {
+            Threshold::Auto => switch.mark_above,
+            Threshold::At(threshold) => threshold,
+        };
+        Red {
+            params,
+            buffer: switch.buffer,
+            min,
+            rate,
+            slot: rate.tx_time(Bytes::new(1500)),
+            stream: seeds.stream("red", index),
+            average: 0.0,
+            count: 0,
+            idle_from: Instant::ZERO,
+        }
+    }
+
+    /// "Calculate the new average queue size", Fig. 2 of the paper.
+    fn observe(&mut self, now: Instant, found: Backlog) {
+        let weight = self.params.weight;
+        if found.packets == 0 {
+            let idle = now.since(self.idle_from).as_ps() as f64 / self.slot.as_ps() as f64; // m
+            self.average *= libm::pow(1.0 - weight, idle);
+        } else {
+            self.average += weight * (self.measure(found) - self.average);
+        }
+    }
+
+    /// A backlog in the unit of the thresholds.
+    fn measure(&self, found: Backlog) -> f64 {
+        match self.min {
+            Occupancy::Bytes(_) => found.bytes.as_f64(),
+            Occupancy::Packets(_) | Occupancy::Unlimited => f64::from(found.packets),
+        }
+    }
+
+    /// p_b (Eq. 2 of the paper), with gentle RED's second slope; `None` below the minimum threshold.
+    fn probability(&self) -> Option<f64> {
+        let Params { max_p, gentle, .. } = self.params;
+        let min = match self.min {
+            Occupancy::Bytes(bytes) => bytes.as_f64(),
+            Occupancy::Packets(packets) => f64::from(packets),
+            Occupancy::Unlimited => return None,
+        };
+        let max = min * self.params.max;
+        if self.average < min {
+            None
+        } else if self.average < max {
+            Some(max_p * (self.average - min) / (max - min))
+        } else if gentle == Toggle::On && self.average < 2.0 * max {
+            Some(max_p + (1.0 - max_p) * (self.average - max) / max)
+        } else {
+            Some(1.0)
+        }
+    }
+
+    /// Whether this packet is the one: gaps between two are uniform (Eq. 3 and 4 of the paper).
+    fn is_chosen(&mut self) -> bool {
+        let Some(probability) = self.probability() else {
+            self.count = 0;
+            return false;
+        };
+        let spread = 1.0 - f64::from(self.count) * probability;
+        let chosen = probability >= spread || self.stream.unit() < probability / spread; // p_a
+        self.count = if chosen { 0 } else { self.count + 1 };
+        chosen
+    }
+}
+
+impl QueueDiscipline for Red {
+    fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
+        self.observe(now, found);
+        if !found.has_room(packet.wire_size(), self.buffer) {
+            self.count = 0;
+            return Verdict::Dropped(DropReason::BufferFull);
+        }
+        let verdict = match self.is_chosen() {
+            false => Verdict::Queued,
+            true if self.params.ecn == Toggle::On && packet.mark() => Verdict::Marked,
+            true => return Verdict::Dropped(DropReason::Early),
+        };
+        self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.wire_size());
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::step_ecn::{self, StepEcn};
+    use super::super::testing::{ack, packet, port};
+    use super::*;
+
+    fn found(packets: u32) -> Backlog {
+        Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) }
+    }
+
+    fn red(min: &str, params: Params) -> Red {
+        Red::new(Params { min: Setting::read(min, &()).unwrap(), ..params }, port("250pkt", "20pkt"))
+    }
+
+    fn instantaneous() -> Params {
+        Params { weight: 1.0, ..Params::default() }
+    }
+
+    /// min 10, max 30, max_p 0.1: 0.05 half-way, then gently 0.1 + 0.9 · (45 − 30)/30 = 0.55.
+    #[test]
+    fn probability_rises_between_the_thresholds_and_gently_beyond() {
+        let mut red = red("10pkt", instantaneous());
+        for (backlog, expected) in
+            [(9, None), (10, Some(0.0)), (20, Some(0.05)), (45, Some(0.55)), (60, Some(1.0))]
+        {
+            red.observe(Instant::ZERO, found(backlog));
+            assert_eq!(red.probability(), expected, "{backlog}");
+        }
+        red.params.gentle = Toggle::Off;
+        red.observe(Instant::ZERO, found(30));
+        assert_eq!(red.probability(), Some(1.0));
+    }
+
+    /// Section 7 of the paper: with p_b = 0.05 the gap between two marks is uniform on 1 … 20: each of
+    /// these is as likely, none is longer, and their mean is 10.5.
+    #[test]
+    fn gaps_between_marks_are_uniform() {
+        let mut red = red("10pkt", instantaneous());
+        let (mut gaps, mut gap) = ([0u32; 21], 0);
+        for _ in 0..210_000 {
+            gap += 1;
+            if red.arrive(Instant::ZERO, found(20), &mut packet(0, 0, 0)) == Verdict::Marked {
+                gaps[gap] += 1;
+                gap = 0;
+            }
+        }
+        assert_eq!(gaps[0], 0);
+        let expected = 20_000.0 / 20.0;
+        assert!(gaps[1..].iter().all(|&n| (f64::from(n) / expected - 1.0).abs() < 0.2), "{gaps:?}");
+    }
+
+    /// One packet of 20 queued, weight 0.5: 10; 10 idle slots of 12 µs later, 10 / 2¹⁰.
+    #[test]
+    fn the_average_decays_while_the_port_is_idle() {
+        let mut red = red("10pkt", Params { weight: 0.5, ..Params::default() });
+        red.arrive(Instant::ZERO, found(20), &mut packet(0, 0, 0));
+        assert_eq!(red.average, 10.0);
+        let idle_from = Instant::ZERO + Span::from_micros(12); // the packet's own transmission
+        red.arrive(idle_from + Span::from_micros(120), found(0), &mut packet(0, 0, 0));
+        assert!((red.average / (10.0 / 1024.0) - 1.0).abs() < 1e-12, "{}", red.average);
+    }
+
+    #[test]
+    fn what_is_not_ecn_capable_is_dropped_early() {
+        let mut red = red("10pkt", Params { max: 1.0, gentle: Toggle::Off, ..instantaneous() });
+        assert_eq!(red.arrive(Instant::ZERO, found(10), &mut ack(0)), Verdict::Dropped(DropReason::Early));
+        red.params.ecn = Toggle::Off;
+        let mut data = packet(0, 0, 0);
+        assert_eq!(red.arrive(Instant::ZERO, found(10), &mut data), Verdict::Dropped(DropReason::Early));
+        assert_eq!(red.arrive(Instant::ZERO, found(9), &mut data), Verdict::Queued);
+        assert_eq!(
+            red.arrive(Instant::ZERO, found(250), &mut data),
+            Verdict::Dropped(DropReason::BufferFull)
+        );
+    }
+
+    /// Both thresholds at 21 packets, weight 1: DCTCP's step above 20.
+    #[test]
+    fn step_marking_is_a_special_case() {
+        let mut red = red("21pkt", Params { max: 1.0, gentle: Toggle::Off, ..instantaneous() });
+        let mut step = StepEcn::new(step_ecn::Params::default(), port("250pkt", "20pkt"));
+        for backlog in (0..=250).chain((0..250).rev()) {
+            let red = red.arrive(Instant::ZERO, found(backlog), &mut packet(0, 0, 0));
+            assert_eq!(red, step.arrive(Instant::ZERO, found(backlog), &mut packet(0, 0, 0)), "{backlog}");
+        }
+    }
+}

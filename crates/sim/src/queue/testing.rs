@@ -1,0 +1,63 @@
+//! What the tests of this folder share.
+
+use super::{Admission, Backlog, PortSetup, Scheduler, Waiting};
+use crate::engine::Seeds;
+use crate::net::{EcnField, Kind, Packet, SackBlocks};
+use crate::scenario::SwitchSpec;
+use shortflow_units::{ConnId, HostId, Instant, Occupancy, Rate, Span};
+
+/// A 1 Gbit/s port that holds `buffer` and marks above `mark_above`, both as text.
+pub(super) fn port(buffer: &str, mark_above: &str) -> PortSetup {
+    let read = |text: &str| text.parse::<Occupancy>().unwrap();
+    PortSetup {
+        switch: SwitchSpec { buffer: read(buffer), mark_above: read(mark_above) },
+        rate: Rate::new(1_000_000_000).unwrap(),
+        seeds: Seeds::new(1),
+        index: 0,
+    }
+}
+
+/// An ECN-capable packet of 1500 bytes; `seq` tells it from others.
+pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
+    Packet {
+        seq,
+        waited: Span::ZERO,
+        priority,
+        conn: ConnId(flow),
+        ordinal: flow,
+        to: HostId(0),
+        payload: 1460,
+        wire: 1500,
+        sack: SackBlocks::default(),
+        kind: Kind::Data,
+        ecn: EcnField::Ect,
+        ece: false,
+        cwr: false,
+    }
+}
+
+/// An acknowledgement.
+pub(super) fn ack(flow: u32) -> Packet {
+    Packet { wire: 40, payload: 0, kind: Kind::Ack, ecn: EcnField::NotEct, ..packet(flow, 0, 0) }
+}
+
+/// Offers a packet to a queue whose port sends nothing just now.
+pub(super) fn offer(queue: &mut impl Scheduler, packet: Packet) -> Admission {
+    let found: Backlog = queue.backlog();
+    queue.enqueue(found, Waiting { packet, arrived: Instant::ZERO })
+}
+
+/// The packets in the order in which they leave.
+pub(super) fn drain(queue: &mut impl Scheduler) -> Vec<Packet> {
+    std::iter::from_fn(|| queue.dequeue()).map(|waiting| waiting.packet).collect()
+}
+
+/// Their `seq`.
+pub(super) fn seqs(packets: &[Packet]) -> Vec<u64> {
+    packets.iter().map(|packet| packet.seq).collect()
+}
+
+/// `seq` of those that are marked.
+pub(super) fn marked(packets: &[Packet]) -> Vec<u64> {
+    packets.iter().filter(|packet| packet.ecn == EcnField::Ce).map(|packet| packet.seq).collect()
+}

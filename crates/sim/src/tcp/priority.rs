@@ -1,0 +1,171 @@
+//! The priority that a sender gives each data packet, for queues that reorder: lower leaves sooner.
+//! ACKs and connection requests have the best one, 0.
+//!
+//! | rule | number in the packet | scheduling that it asks for |
+//! |---|---|---|
+//! | size | bytes of the message | shortest job first (pECN §4.2) |
+//! | remaining | its bytes not yet acknowledged | shortest remaining time first (pFabric §4.1) |
+//! | sent | its bytes sent before | least attained service first |
+//! | deadline | when it should be complete, in picoseconds | earliest deadline first (pECN §4.2) |
+//! | levels | thresholds that the bytes sent before have reached | PIAS §3.1 |
+//!
+//! Choices:
+//! - The smallest number for data is 1 with size, remaining and deadline, so ACKs go first.
+//! - Backlogged flows are last by size and remaining bytes, flows without a deadline by deadline.
+//! - A segment sent again gets the priority of what is sent now, not the one that it had.
+//! - PIAS computes its thresholds from the distribution of flow sizes. Decades are the default here;
+//!   set them for a workload with `priority.thresholds`.
+
+use super::Message;
+use shortflow_cc::settings::{Setting, choice, params};
+use shortflow_units::{Bytes, Instant};
+
+choice! {
+    /// What a packet's priority is made from.
+    pub enum By {
+        /// Nothing: all packets are alike.
+        None = "none",
+        /// The size of the message.
+        Size = "size",
+        /// What is not yet acknowledged of it.
+        Remaining = "remaining",
+        /// What has been sent of it.
+        Sent = "sent",
+        /// Its deadline.
+        Deadline = "deadline",
+        /// How many thresholds what has been sent has reached.
+        Levels = "levels",
+    }
+}
+
+/// Up to seven sizes in rising order; unused places hold [`Bytes::MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thresholds([Bytes; 7]);
+
+impl Thresholds {
+    const DECADES: Thresholds = Thresholds([
+        Bytes::new(10_000),
+        Bytes::new(100_000),
+        Bytes::new(1_000_000),
+        Bytes::new(10_000_000),
+        Bytes::MAX,
+        Bytes::MAX,
+        Bytes::MAX,
+    ]);
+
+    fn used(&self) -> impl Iterator<Item = Bytes> + '_ {
+        self.0.iter().copied().filter(|threshold| *threshold != Bytes::MAX)
+    }
+
+    /// How many of them `sent` has reached.
+    pub fn level(&self, sent: Bytes) -> u64 {
+        self.used().filter(|threshold| *threshold <= sent).count() as u64
+    }
+}
+
+impl Setting for Thresholds {
+    type Range = ();
+    fn read(text: &str, (): &()) -> Option<Self> {
+        let given: Vec<Bytes> =
+            text.split(',').map(|size| size.trim().parse().ok()).collect::<Option<_>>()?;
+        let mut thresholds = Thresholds([Bytes::MAX; 7]);
+        thresholds.0.get_mut(..given.len())?.copy_from_slice(&given);
+        given.is_sorted_by(|a, b| a < b).then_some(thresholds)
+    }
+    fn show(self) -> String {
+        self.used().map(|size| size.to_string()).collect::<Vec<_>>().join(",")
+    }
+    fn expected((): &()) -> String {
+        "one to seven rising sizes such as \"10KB,100KB,1MB\"".to_owned()
+    }
+}
+
+params! {
+    /// How senders set the priority of their packets.
+    pub struct PriorityRule {
+        /// what the priority of a packet is made from
+        by: By = By::None, ();
+        /// bytes sent at which a flow falls one level, with by=levels
+        thresholds: Thresholds = Thresholds::DECADES, ();
+    }
+}
+
+impl PriorityRule {
+    /// True if all packets are alike.
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.by == By::None
+    }
+
+    /// The priority of a segment of `message` when `snd_una` is the first unacknowledged byte and `snd_max` one
+    /// past the highest byte sent before.
+    pub fn of(&self, message: &Message, snd_una: u64, snd_max: u64) -> u64 {
+        let sent = snd_max.clamp(message.start, message.end) - message.start;
+        match self.by {
+            By::None => 0,
+            By::Sent => sent,
+            By::Levels => self.thresholds.level(Bytes::new(sent)),
+            By::Deadline => message.deadline.map_or(u64::MAX, Instant::as_ps),
+            By::Size | By::Remaining if message.is_backlogged() => u64::MAX,
+            By::Size => message.end - message.start,
+            By::Remaining => message.end - message.start - message.acked(snd_una),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Flow;
+    use super::*;
+    use shortflow_cc::Role;
+    use shortflow_cc::settings::Params;
+    use shortflow_units::{ClassId, FlowId};
+
+    fn message(start: u64, end: u64, deadline: Option<u64>) -> Message {
+        let deadline = deadline.map(Instant::from_ps);
+        Message::new(Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline }, start..end)
+    }
+
+    fn rule(by: &str) -> PriorityRule {
+        let mut rule = PriorityRule::default();
+        rule.set("by", by).unwrap();
+        rule
+    }
+
+    /// The second message of a connection: bytes 50,000 to 250,000, of which 30,000 are acknowledged
+    /// and 120,000 sent.
+    #[test]
+    fn each_rule_on_one_message() {
+        let message = message(50_000, 250_000, Some(7));
+        let priority = |by| rule(by).of(&message, 80_000, 170_000);
+        let got = ["none", "size", "remaining", "sent", "deadline", "levels"].map(priority);
+        assert_eq!(got, [0, 200_000, 170_000, 120_000, 7, 2]);
+    }
+
+    #[test]
+    fn a_message_that_waits_behind_another_has_sent_nothing() {
+        let message = message(50_000, 250_000, None);
+        let priority = |by| rule(by).of(&message, 10_000, 20_000);
+        assert_eq!(["remaining", "sent", "levels"].map(priority), [200_000, 0, 0]);
+    }
+
+    #[test]
+    fn backlogged_flows_and_flows_without_deadline_are_last() {
+        let message = message(0, u64::MAX, None);
+        let priority = |by| rule(by).of(&message, 0, 5_000_000);
+        assert_eq!(["size", "remaining", "deadline"].map(priority), [u64::MAX; 3]);
+        assert_eq!(["sent", "levels"].map(priority), [5_000_000, 3]);
+    }
+
+    #[test]
+    fn thresholds_are_read_shown_and_checked() {
+        let mut rule = rule("levels");
+        rule.set("thresholds", "20KB, 1MB").unwrap();
+        assert_eq!(rule.thresholds.show(), "20KB,1MB");
+        let level = |sent| rule.thresholds.level(Bytes::new(sent));
+        assert_eq!([0, 19_999, 20_000, 999_999, 1_000_000].map(level), [0, 0, 1, 1, 2]);
+        for wrong in ["", "1MB,20KB", "1KB,1KB", "1B,2B,3B,4B,5B,6B,7B,8B", "1KB,x"] {
+            assert!(rule.set("thresholds", wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What holds for every registered queue discipline, in a port, whatever arrives.
+
+use proptest::prelude::*;
+use shortflow_sim::engine::Seeds;
+use shortflow_sim::net::{Due, EcnField, Kind, Packet, Port, SackBlocks, Window};
+use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
+use shortflow_sim::scenario::SwitchSpec;
+use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
+use std::collections::BTreeMap;
+
+/// A packet and the time since the one before, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    gap: u64,
+    flow: u32,
+    priority: u64,
+    wire: u32,
+    ect: bool,
+}
+
+fn arrivals(
+    wire: impl Strategy<Value = u32>,
+    ect: impl Strategy<Value = bool>,
+) -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![Just(0), 0u64..12_000, 0u64..60_000];
+    let arrival = (gap, 0u32..6, 0u64..10, wire, ect).prop_map(|(gap, flow, priority, wire, ect)| Arrival {
+        gap,
+        flow,
+        priority,
+        wire,
+        ect,
+    });
+    prop::collection::vec(arrival, 1..200)
+}
+
+fn buffer() -> impl Strategy<Value = Occupancy> {
+    prop_oneof![
+        (1u32..40).prop_map(Occupancy::Packets),
+        (1500u64..60_000).prop_map(|bytes| Occupancy::Bytes(Bytes::new(bytes))),
+        Just(Occupancy::Unlimited),
+    ]
+}
+
+/// Every discipline with its defaults, and with each other value of its named choices.
+fn disciplines() -> Vec<QueueConfig> {
+    let mut all: Vec<QueueConfig> = QueueKind::ALL.iter().map(|kind| kind.config()).collect();
+    for (kind, name, value) in [
+        (QueueKind::PriorityEcn, "mark", "lowest"),
+        (QueueKind::Pias, "ecn", "queue"),
+        (QueueKind::Red, "ecn", "off"),
+        (QueueKind::Red, "weight", "1"),
+    ] {
+        let mut config = kind.config();
+        config.set(name, value).unwrap();
+        all.push(config);
+    }
+    all
+}
+
+/// A 1 Gbit/s port whose wire takes no time, and all that comes out of it.
+struct Bench {
+    port: Port,
+    buffer: Occupancy,
+    arrival: Option<Instant>,
+    done: Option<Instant>,
+    offered: u64,
+    left: Vec<(Instant, Packet)>,
+}
+
+impl Bench {
+    fn new(config: &QueueConfig, buffer: Occupancy) -> Bench {
+        let rate = Rate::new(1_000_000_000).unwrap();
+        let switch = SwitchSpec { buffer, mark_above: Occupancy::Packets(5) };
+        let queue = config.build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 0 });
+        let window = Window { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
+        let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), queue, None, window);
+        Bench { port, buffer, arrival: None, done: None, offered: 0, left: Vec::new() }
+    }
+
+    /// Offers every packet and lets the port run empty.
+    fn run(config: &QueueConfig, buffer: Occupancy, arrivals: &[Arrival]) -> Bench {
+        let mut bench = Bench::new(config, buffer);
+        let mut now = Instant::ZERO;
+        for (seq, arrival) in (0..).zip(arrivals) {
+            now += Span::from_nanos(arrival.gap);
+            bench.advance(now);
+            bench.offer(now, seq, arrival);
+        }
+        bench.advance(Instant::MAX);
+        assert_eq!(bench.port.in_flight(), 0, "{config:?}: a packet is stuck");
+        bench
+    }
+
+    fn offer(&mut self, now: Instant, seq: u64, arrival: &Arrival) {
+        self.offered += 1;
+        let mut due = Vec::new();
+        self.port.enqueue(now, &mut packet(seq, arrival), |each| due.push(each));
+        self.plan(due);
+        let backlog = self.port.backlog(now);
+        match self.buffer {
+            Occupancy::Packets(packets) => assert!(backlog.packets <= packets),
+            Occupancy::Bytes(bytes) => assert!(backlog.bytes <= bytes),
+            Occupancy::Unlimited => {}
+        }
+        let accounted = self.left.len() + self.port.in_flight();
+        assert_eq!(self.offered, accounted as u64 + self.port.counters().dropped());
+        let counted = u64::from(backlog.packets) + self.left.len() as u64;
+        assert_eq!(self.port.counters().accepted, counted);
+    }
+
+    /// Notes what is pending: never two of a kind at once.
+    fn plan(&mut self, due: Vec<Due>) {
+        for due in due {
+            let (pending, at) = match due {
+                Due::Arrival(at) => (&mut self.arrival, at),
+                Due::Done(at) => (&mut self.done, at),
+            };
+            assert_eq!(pending.replace(at), None);
+        }
+    }
+
+    fn advance(&mut self, to: Instant) {
+        loop {
+            let next = self.arrival.into_iter().chain(self.done).min();
+            let Some(next) = next.filter(|next| *next <= to) else { return };
+            if self.arrival == Some(next) {
+                let (packet, arrival) = self.port.arrive().unwrap();
+                self.left.push((next, packet));
+                self.arrival = arrival;
+            } else {
+                self.done = None;
+                let mut due = Vec::new();
+                self.port.transmit_done(next, |each| due.push(each));
+                self.plan(due);
+            }
+        }
+    }
+}
+
+fn packet(seq: u64, arrival: &Arrival) -> Packet {
+    Packet {
+        seq,
+        waited: Span::ZERO,
+        priority: arrival.priority,
+        conn: ConnId(arrival.flow),
+        ordinal: arrival.flow,
+        to: HostId(0),
+        payload: arrival.wire - 40,
+        wire: arrival.wire,
+        sack: SackBlocks::default(),
+        kind: Kind::Data,
+        ecn: if arrival.ect { EcnField::Ect } else { EcnField::NotEct },
+        ece: false,
+        cwr: false,
+    }
+}
+
+/// `arrivals` with priorities that never rise within a flow, as senders of PIAS set them.
+fn demoted(arrivals: &[Arrival]) -> Vec<Arrival> {
+    let mut worst = BTreeMap::new();
+    let demote = |arrival: &Arrival| {
+        let worst = worst.entry(arrival.flow).or_insert(0);
+        *worst = arrival.priority.max(*worst);
+        Arrival { priority: *worst, ..*arrival }
+    };
+    arrivals.iter().map(demote).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// No discipline holds more than the buffer or loses count of a packet (checked at every arrival), drops
+    /// what was sent or marks what is not ECN-capable.
+    #[test]
+    fn the_buffer_is_respected_and_packets_are_conserved(
+        buffer in buffer(),
+        arrivals in arrivals(41u32..=1500, any::<bool>()),
+    ) {
+        for config in disciplines() {
+            let bench = Bench::run(&config, buffer, &arrivals);
+            let counters = bench.port.counters();
+            prop_assert_eq!(counters.accepted, bench.left.len() as u64, "{:?}", config);
+            let bytes: u64 = bench.left.iter().map(|(_, packet)| u64::from(packet.wire)).sum();
+            prop_assert_eq!(counters.accepted_bytes.get(), bytes);
+            let marks = bench.left.iter().filter(|(_, packet)| packet.ecn == EcnField::Ce).count() as u64;
+            prop_assert!(marks <= counters.marked && counters.marked <= bench.offered);
+            for (_, packet) in &bench.left {
+                let ect = arrivals[packet.seq as usize].ect;
+                prop_assert_eq!(packet.ecn == EcnField::NotEct, !ect, "{:?}", config);
+            }
+        }
+    }
+
+    /// Packets of equal size leave at the same instants, whatever the discipline: the link is never idle
+    /// while one waits, and none is dropped while there is room.
+    #[test]
+    fn work_is_conserved(buffer in buffer(), arrivals in arrivals(Just(1500u32), Just(true))) {
+        let times = |bench: &Bench| bench.left.iter().map(|left| left.0).collect::<Vec<_>>();
+        let reference = Bench::run(&QueueKind::DropTail.config(), buffer, &arrivals);
+        let marking = |config: &QueueConfig| config.params().iter().all(|p| (p.name, &*p.default) != ("ecn", "off"));
+        for config in disciplines().iter().filter(|config| marking(config)) {
+            let bench = Bench::run(config, buffer, &arrivals);
+            prop_assert_eq!(times(&bench), times(&reference), "{:?}", config);
+            let (got, expected) = (bench.port.counters(), reference.port.counters());
+            prop_assert_eq!(got.busy, expected.busy);
+            prop_assert_eq!(got.peak, expected.peak);
+            // Which packets stay differs, how many there are does not.
+            prop_assert_eq!(got.packet_time, expected.packet_time, "{:?}", config);
+            prop_assert_eq!(got.byte_time, expected.byte_time);
+        }
+    }
+
+    /// Packets of a flow leave in the order in which they came.
+    #[test]
+    fn flows_keep_their_order(buffer in buffer(), arrivals in arrivals(41u32..=1500, any::<bool>())) {
+        for config in disciplines() {
+            let arrivals = match config.kind() {
+                QueueKind::Pias => demoted(&arrivals),
+                _ => arrivals.clone(),
+            };
+            let bench = Bench::run(&config, buffer, &arrivals);
+            let mut last = BTreeMap::new();
+            for (_, packet) in &bench.left {
+                prop_assert!(last.insert(packet.ordinal, packet.seq) < Some(packet.seq), "{:?}", config);
+            }
+        }
+    }
+
+    /// What a packet says it waited is what it waited.
+    #[test]
+    fn waiting_times_add_up(arrivals in arrivals(41u32..=1500, any::<bool>())) {
+        for config in disciplines() {
+            let bench = Bench::run(&config, Occupancy::Packets(20), &arrivals);
+            let mut at = Instant::ZERO;
+            let came: Vec<Instant> = arrivals.iter().map(|arrival| {
+                at += Span::from_nanos(arrival.gap);
+                at
+            }).collect();
+            for (left, packet) in &bench.left {
+                let sending = Rate::new(1_000_000_000).unwrap().tx_time(packet.wire_size());
+                prop_assert_eq!(packet.waited + sending, left.since(came[packet.seq as usize]));
+            }
+        }
+    }
+}
