@@ -129,11 +129,12 @@ def test_a_malformed_link_is_named_by_its_line(shortflow: Command, tmp_path: Pat
 
 
 def test_an_unknown_node_is_named_by_its_line(shortflow: Command, tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(NETWORK.replace("links.csv", "net.graphml"))
+    text = NETWORK.replace('file = "links.csv"', 'file = "net.graphml"\nrate = "1Gbps"\ndelay = "1us"')
+    (tmp_path / "mine.toml").write_text(text)
     (tmp_path / "net.graphml").write_text(
         "<graphml><graph>\n<node id='h0'/><node id='h1'/>\n<edge source='h0' target='s0'/>\n</graph></graphml>\n"
     )
-    answer = shortflow("run", "mine.toml", "--set", "topology.rate=1Gbps", "--set", "topology.delay=1us")
+    answer = shortflow("run", "mine.toml")
     assert answer.code == 2
     assert 'net.graphml:3: unknown node "s0"' in answer.stderr
 

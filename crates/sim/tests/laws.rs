@@ -66,6 +66,7 @@ drain = "1000s"
 buffer = "{buffer}pkt"
 mark_above = "{threshold}pkt"
 [tcp]
+rto_max = "40ms"
 ack_every = {ack_every}
 handshake = {handshake}
 [[traffic]]
@@ -96,7 +97,7 @@ mark = {mark}
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// Conservation is checked inside every run; here: no deadlock, every byte arrives, nothing is
     /// faster than light, windows keep their floor, and a run repeats exactly.
