@@ -14,9 +14,11 @@ from shortflow import reference
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-# Blocks marked `sh` or `python` are run, one marked `python file=NAME` is saved for those behind it; a `text` block right behind one is what it prints; `console` is only shown.
+# Blocks marked `sh` or `python` are run, one marked `python file=NAME` is saved for those behind it;
+# a `text` block right behind one is what it prints; `console` is only shown.
 BLOCK = re.compile(
-    r"^```(?P<language>sh|python)(?: file=(?P<file>\S+))?\n(?P<commands>.*?)^```(?:\n+```text\n(?P<output>.*?)^```)?", re.MULTILINE | re.DOTALL
+    r"^```(?P<language>sh|python)(?: file=(?P<file>\S+))?\n(?P<commands>.*?)^```(?:\n+```text\n(?P<output>.*?)^```)?",
+    re.MULTILINE | re.DOTALL,
 )
 
 INTERPRETER = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}

@@ -55,7 +55,9 @@ def test_an_error_in_a_hook_ends_the_run_and_is_raised(star: shortflow.Scenario)
         def on_ack(self, window: object, ack: object) -> None:
             raise ZeroDivisionError("in the hook")
 
-    with pytest.raises(shortflow.ConfigError, match=r"Broken: ZeroDivisionError: in the hook \(.*test_transport.py:\d+\)"):
+    with pytest.raises(
+        shortflow.ConfigError, match=r"Broken: ZeroDivisionError: in the hook \(.*test_transport.py:\d+\)"
+    ):
         shortflow.compare(star, [Broken], seeds=[1])
 
 

@@ -21,8 +21,8 @@ Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
 class CongestionControl:
     """A window law. One instance serves one connection.
 
-    cwnd and ssthresh are in segments, sizes in bytes, times in seconds. `parameters` names what `--set transport.NAME=…`
-    may change, with defaults; each is an attribute of the instance.
+    cwnd and ssthresh are in segments, sizes in bytes, times in seconds. `parameters` names what
+    `--set transport.NAME=…` may change, with defaults; each is an attribute of the instance.
     """
 
     parameters: ClassVar[Mapping[str, float]] = {}
@@ -82,10 +82,12 @@ def load_transport(reference: str) -> Transport:
         spec.loader.exec_module(module)
     except Exception as error:
         raise ConfigError(f"{file}: {type(error).__name__}: {error}") from error
-    found = {key: value for key, value in vars(module).items() if _is_transport(value)}
+    found: dict[str, Transport] = {key: value for key, value in vars(module).items() if _is_transport(value)}
     if name not in found:
         known = f" (known: {', '.join(found)})" if found else ""
-        raise ConfigError(f"{file}: no subclass of CongestionControl is called {name!r}{did_you_mean(name, found)}{known}")
+        raise ConfigError(
+            f"{file}: no subclass of CongestionControl is called {name!r}{did_you_mean(name, found)}{known}"
+        )
     return found[name]
 
 
