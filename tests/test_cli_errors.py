@@ -150,3 +150,12 @@ def test_a_reader_who_leaves_is_no_error(tmp_path: Path) -> None:
     command = f"{sys.executable} -c 'from shortflow.cli import main; main()' show {BENCHMARK} | true"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
+
+
+def test_a_result_is_not_overwritten_by_another_run(shortflow: Command, tmp_path: Path) -> None:
+    first = ["run", "two-long-flows", "--set", "duration=20ms", "--set", "warmup=0s", "--out", str(tmp_path / "out")]
+    assert shortflow(*first).code == 0
+    assert shortflow(*first).code == 0, "the same run may be written again"
+    other = shortflow(*first, "--scheme", "tcp")
+    assert other.code == 2
+    assert "holds the result of another run (two-long-flows, dctcp, seed 1)" in other.stderr

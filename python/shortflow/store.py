@@ -68,6 +68,16 @@ def write_run(result: RunResult, target: Path, *, csv: bool = False) -> None:
         (directory / RECORD).write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
+def check_same_run(target: Path, key: str) -> None:
+    """Fail if a directory holds the result of another run, which writing there would lose."""
+    if not (target / RECORD).exists():
+        return
+    earlier = read_run(target).provenance
+    if earlier["key"] != key:
+        what = f"{earlier['scenario']}, {earlier['scheme']}, seed {earlier['seed']}"
+        raise ConfigError(f"--out: {target} holds the result of another run ({what}); choose another directory")
+
+
 def read_run(directory: Path) -> RunResult:
     """Read a run's directory."""
     try:

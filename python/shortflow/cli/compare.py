@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from shortflow import runner
-from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import note_unfinished, print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Json, OutDirectory, ScenarioName, SetValues, parse_names, parse_settings
 from shortflow.metrics import describe
 from shortflow.scenario import load_scenario
@@ -52,6 +52,7 @@ def compare(
         runs = [*comparison.runs, *comparison.ideal]
         reused = sum(run.reused for run in runs)
         print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")
+    note_unfinished(comparison)
     if json:
         print_json(comparison.document())
     else:

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from shortflow import runner
+from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
 from shortflow.tables import WIDTH
 
@@ -54,3 +55,10 @@ def progress_bar(label: str) -> Iterator[runner.Progress]:
             bar.update(task, completed=fraction, runs=f"{finished}/{total} runs")
 
         yield update
+
+
+def note_unfinished(comparison: Comparison) -> None:
+    """Say which schemes left flows unfinished: their completion times leave out the slowest flows."""
+    counts = {scheme: sum(comparison.values(scheme, "unfinished").values()) for scheme in comparison.schemes}
+    if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
+        print_note(f"unfinished at the end of the drain: {left}; completion times count finished flows only")

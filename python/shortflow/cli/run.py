@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import note_unfinished, print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Json, OutDirectory, ScenarioName, SetValues, parse_settings
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.runner import plan, run_once, summary
 from shortflow.scenario import load_scenario
-from shortflow.store import check_target, write_run
+from shortflow.store import check_same_run, check_target, write_run
 from shortflow.tables import comparison_tables
 
 
@@ -30,12 +30,15 @@ def run(
     if out:
         check_target(out)
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
+    if out:
+        check_same_run(out, work.key)
     with progress_bar(f"{work.scenario.name}, {scheme}") as progress:
         result = run_once(work, progress=progress)
     if out:
         write_run(result, out, csv=csv)
         print_note(f"result: {out}")
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [summary(result)])
+    note_unfinished(comparison)
     if json:
         print_json(comparison.document())
     else:

@@ -33,7 +33,10 @@ pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -
     let marks_too_late = match (switch.mark_above, switch.buffer) {
         (Occupancy::Packets(k), Occupancy::Packets(buffer)) => k >= buffer,
         (Occupancy::Bytes(k), Occupancy::Bytes(buffer)) => k >= buffer,
-        _ => false,
+        // Full packets decide where the units differ.
+        (Occupancy::Bytes(k), Occupancy::Packets(buffer)) => k.get() >= u64::from(buffer) * packet.get(),
+        (Occupancy::Packets(k), Occupancy::Bytes(buffer)) => u64::from(k) * packet.get() >= buffer.get(),
+        (Occupancy::Unlimited, _) | (_, Occupancy::Unlimited) => false,
     };
     if !marks_too_late {
         return Ok(());

@@ -212,6 +212,9 @@ fn what_contradicts_other_keys_is_explained() {
     );
     let bytes = long(&[("switch.buffer", "100KB"), ("switch.mark_above", "200KB")]).unwrap_err();
     assert!(bytes.starts_with("switch.mark_above: 200KB is not below switch.buffer = 100KB"), "{bytes}");
+    let mixed = long(&[("switch.mark_above", "375KB")]).unwrap_err(); // 250 packets of 1500 bytes
+    assert!(mixed.starts_with("switch.mark_above: 375KB is not below switch.buffer = 250pkt"), "{mixed}");
+    assert!(long(&[("switch.mark_above", "374KB")]).is_ok());
     assert_eq!(
         error("switch.buffer", "0pkt"),
         "switch.buffer: 0pkt cannot hold a packet of 1.5KB (tcp.mss + tcp.header)"
