@@ -7,7 +7,7 @@ use crate::scenario::Scenario;
 use crate::simulation::RunError;
 use crate::theory::fct::{ideal_fct, serialisation};
 use crate::traffic::{Arrival, Arrivals, Workload};
-use shortflow_units::{Bytes, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -41,9 +41,10 @@ impl<'a> Paths<'a> {
     /// `None` for a flow from a host to itself, which crosses no link.
     pub(super) fn demand(&self, arrival: &Arrival, row: usize) -> Option<(PortId, Demand, Span)> {
         let tcp = &self.scenario.tcp;
-        let (port, path) = self.path(arrival, row as u32);
+        let (port, path) = self.path(arrival.source, arrival.destination, row as u32);
+        let (_, back) = self.path(arrival.destination, arrival.source, row as u32);
         let (rate, _) = *path.last()?;
-        let ideal = ideal_fct(arrival.size, tcp.mss, tcp.header, &path);
+        let ideal = ideal_fct(arrival.size, tcp.mss, tcp.header, &path, &back);
         let work = serialisation(arrival.size, tcp.mss, tcp.header, rate);
         let deadline = arrival.deadline.map_or(Instant::MAX, |allowed| arrival.at + allowed);
         let demand = Demand {
@@ -58,10 +59,10 @@ impl<'a> Paths<'a> {
 
     /// The last port on the way of a flow, and rate and delay of every link. Each flow chooses
     /// among equal paths as if it had a connection of its own.
-    fn path(&self, arrival: &Arrival, ordinal: u32) -> (Option<PortId>, Vec<(Rate, Span)>) {
-        let mut node = NodeId(arrival.source.0);
+    fn path(&self, source: HostId, to: HostId, ordinal: u32) -> (Option<PortId>, Vec<(Rate, Span)>) {
+        let mut node = NodeId(source.0);
         let (mut last, mut path) = (None, Vec::new());
-        while let Some(port) = self.routes.next(node, arrival.destination, ordinal) {
+        while let Some(port) = self.routes.next(node, to, ordinal) {
             let link = &self.scenario.graph.links[port.index() / 2];
             node = if port.index() % 2 == 0 { link.b } else { link.a };
             path.push((link.rate, link.delay));

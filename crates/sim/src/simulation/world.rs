@@ -281,11 +281,13 @@ impl<'a> World<'a> {
             return *conn;
         }
         let ends = (arrival.source, arrival.destination);
-        let path = self.network.path(ends.0, ends.1, self.connections.next_ordinal());
+        let ordinal = self.connections.next_ordinal();
+        let path = self.network.path(ends.0, ends.1, ordinal);
+        let back = self.network.path(ends.1, ends.0, ordinal);
         let tcp = &self.scenario.tcp;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| {
             let mss = tcp.mss;
-            tcp.rto_min.max(ideal_fct(mss, mss, tcp.header, &path).times(3))
+            tcp.rto_min.max(ideal_fct(mss, mss, tcp.header, &path, &back).times(3))
         });
         let conn = self.connections.open(ends, key.is_some(), self.scheme, tcp, initial_rto);
         if let Some(key) = key {
@@ -302,6 +304,7 @@ impl<'a> World<'a> {
         let flow = if counted { FlowId::from(self.flows.len()) } else { UNCOUNTED };
         let connection = self.connections.slot(conn);
         let path = self.network.path(arrival.source, arrival.destination, connection.ordinal);
+        let back = self.network.path(arrival.destination, arrival.source, connection.ordinal);
         let backlogged = arrival.size == Bytes::MAX;
         let class = arrival.class;
         let role = Role::of_class(&self.scenario.classes[class.index()]);
@@ -317,7 +320,7 @@ impl<'a> World<'a> {
         if !counted {
             return;
         }
-        let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path));
+        let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path, &back));
         let task = reply.as_ref().map(|reply| reply.task);
         self.flows.push(FlowRow { task, ..FlowRow::new(arrival, ideal) });
         if backlogged {

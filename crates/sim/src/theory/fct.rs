@@ -21,8 +21,15 @@ pub fn serialisation(size: Bytes, mss: Bytes, header: Bytes, rate: Rate) -> Span
 /// no window limits the sender.
 ///
 /// Packets are stored and forwarded: full segments of `mss` payload and `header`, then the rest. The
-/// ACK of the last segment is a header that returns over the same links.
-pub fn ideal_fct(size: Bytes, mss: Bytes, header: Bytes, path: &[(Rate, Span)]) -> Span {
+/// ACK of the last segment is a header that returns over the links of `back`, which equal-cost paths may
+/// lead another way.
+pub fn ideal_fct(
+    size: Bytes,
+    mss: Bytes,
+    header: Bytes,
+    path: &[(Rate, Span)],
+    back: &[(Rate, Span)],
+) -> Span {
     let (full_segments, last) = segments(size, mss, header);
     let (mut first_arrives, mut last_arrives) = (Span::ZERO, Span::ZERO); // at the end of each link
     let mut slowest = Span::ZERO;
@@ -37,7 +44,7 @@ pub fn ideal_fct(size: Bytes, mss: Bytes, header: Bytes, path: &[(Rate, Span)]) 
         };
         last_arrives = last_arrives.max(link_free) + rate.tx_time(last) + *delay;
     }
-    path.iter().fold(last_arrives, |sum, (rate, delay)| sum + rate.tx_time(header) + *delay)
+    back.iter().fold(last_arrives, |sum, (rate, delay)| sum + rate.tx_time(header) + *delay)
 }
 
 #[cfg(test)]
@@ -56,20 +63,20 @@ mod tests {
     /// = 174 us, the third 24 us later; the ACK needs 2 (0.32 + 75) us.
     #[test]
     fn three_full_segments_over_a_star() {
-        let fct = ideal_fct(Bytes::new(3 * 1460), MSS, HEADER, &gigabit_star());
+        let fct = ideal_fct(Bytes::new(3 * 1460), MSS, HEADER, &gigabit_star(), &gigabit_star());
         assert_eq!(fct, Span::from_nanos(174_000 + 24_000 + 150_640));
     }
 
     /// The last 140 bytes (1.12 us) wait for the second full packet to leave the switch at 111 us.
     #[test]
     fn a_short_last_segment_follows_the_full_ones() {
-        let fct = ideal_fct(Bytes::new(2 * 1460 + 100), MSS, HEADER, &gigabit_star());
+        let fct = ideal_fct(Bytes::new(2 * 1460 + 100), MSS, HEADER, &gigabit_star(), &gigabit_star());
         assert_eq!(fct, Span::from_nanos(111_000 + 1_120 + 75_000 + 150_640));
     }
 
     #[test]
     fn one_byte_needs_a_round_trip() {
-        let fct = ideal_fct(Bytes::new(1), MSS, HEADER, &gigabit_star());
+        let fct = ideal_fct(Bytes::new(1), MSS, HEADER, &gigabit_star(), &gigabit_star());
         assert_eq!(fct, Span::from_nanos(2 * (328 + 75_000) + 150_640));
     }
 
@@ -83,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_backlogged_flow_saturates() {
-        assert_eq!(ideal_fct(Bytes::MAX, MSS, HEADER, &gigabit_star()), Span::MAX);
+        assert_eq!(ideal_fct(Bytes::MAX, MSS, HEADER, &gigabit_star(), &gigabit_star()), Span::MAX);
     }
 
     /// The same network packet by packet: each leaves a node once it has arrived and its
@@ -112,7 +119,7 @@ mod tests {
                 .iter()
                 .map(|(rate, us)| (Rate::new(rate * 100_000_000).unwrap(), Span::from_micros(*us)))
                 .collect();
-            prop_assert_eq!(ideal_fct(Bytes::new(size), MSS, HEADER, &path), packet_by_packet(size, &path));
+            prop_assert_eq!(ideal_fct(Bytes::new(size), MSS, HEADER, &path, &path), packet_by_packet(size, &path));
         }
     }
 }
