@@ -15,6 +15,8 @@ from shortflow.records import Meta
 from shortflow.stats import nearest_rank
 
 PERCENTILES = (50, 95, 99)
+BURST_GAP_S = 1e-3
+BURST_FLOWS = 10
 TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests"}
 """The kinds of tasks, and what several are called."""
 
@@ -52,6 +54,7 @@ _PER_CLASS = (
     _Kind("throughput_", "_bps", "throughput", "bps"),
     _Kind("queueing_", "_s", "wait per packet", "s"),
     _Kind("deadline_miss_", "", "deadlines missed", "share"),
+    _Kind("inversions_", "", "size inversions per burst", ""),
 )
 
 
@@ -133,6 +136,20 @@ def _completion(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, flo
     for percent in PERCENTILES:
         yield f"p{percent}_{flow_class}_s", nearest_rank(fct, percent)
     yield f"slowdown_{flow_class}", float(finished["slowdown"].to_numpy().mean())
+    yield from _inversions(flow_class, finished)
+
+
+def _inversions(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    """How often, among the flows of a burst by size, one takes longer than the next larger one; mean over bursts.
+
+    A burst is a run of at least ten flows that start less than a millisecond after one another (pECN, Fig. 7).
+    """
+    burst = (pl.col("start_s").diff().fill_null(0.0) > BURST_GAP_S).cum_sum().alias("burst")
+    ordered = flows.sort("start_s").with_columns(burst).sort("burst", "size_bytes", "fct_s")
+    longer = (pl.col("fct_s").diff() < 0).sum()
+    counts = ordered.group_by("burst").agg(longer.alias("inversions"), pl.len()).filter(pl.col("len") >= BURST_FLOWS)
+    if not counts.is_empty():
+        yield f"inversions_{flow_class}", float(counts["inversions"].to_numpy().mean())
 
 
 def _goodput(flow_class: str, flows: pl.DataFrame, window_s: float) -> Iterator[tuple[str, float]]:

@@ -1,5 +1,6 @@
 """`shortflow list`: what there is to name on the command line."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -29,13 +30,22 @@ def list_names(
         entries: list[Entry] | list[dict[str, str]] = rows
     elif kind in registry:
         entries = registry[kind]
-        rows = [{"name": entry["name"], "summary": _with_source(entry)} for entry in entries]
+        rows = [{"name": name, "summary": line} for entry in entries for name, line in _lines(entry)]
     else:
         raise unknown_name("list", kind, [*registry, "scenarios"])
     if json:
         print_json(entries)
     else:
         print_result(named_table(kind, [(row["name"], row["summary"]) for row in rows]))
+
+
+def _lines(entry: Entry) -> Iterator[tuple[str, str]]:
+    """An entry, and below it its parameters with default and range."""
+    yield entry["name"], _with_source(entry)
+    for parameter in entry["parameters"]:
+        default = f" = {parameter['default']}" if parameter["default"] else ""
+        about = f": {parameter['summary']}" if parameter["summary"] else ""
+        yield "", f"  {parameter['name']}{default}{about} ({parameter['expected']})"
 
 
 def _with_source(entry: Entry) -> str:
