@@ -31,8 +31,8 @@ class Part:
 
 PARTS = (
     Part("l2dct-benchmark", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8), 10),
-    Part("websearch-star", (0.3, 0.5, 0.7), 5),
-    Part("facebook-hadoop-star", (0.3, 0.5, 0.7), 5),
+    Part("websearch-star", (0.3, 0.5, 0.7), 3),
+    Part("facebook-hadoop-star", (0.3, 0.5, 0.7), 3),
 )
 
 
