@@ -148,11 +148,11 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
 
 def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> None:
     times = [1, 3, 2, 4, 5, 6, 9, 8, 10, 11]  # by size: 3 > 2 and 9 > 8
-    burst = [
+    burst: list[dict[str, object]] = [
         {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 2.0 + i * 1e-5, "fct_s": float(time), "slowdown": 1.0}
         for i, time in enumerate(times)
     ]
-    alone = [{"id": 10, "size_bytes": 1, "start_s": 2.5, "fct_s": 99.0, "slowdown": 1.0}]
+    alone: list[dict[str, object]] = [{"id": 10, "size_bytes": 1, "start_s": 2.5, "fct_s": 99.0, "slowdown": 1.0}]
     metrics = measure(make_flows([*burst, *alone]), make_tasks(), make_ports(), make_meta())
     assert metrics["inversions_short"] == 2
     few = measure(make_flows(alone), make_tasks(), make_ports(), make_meta())
