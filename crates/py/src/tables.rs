@@ -57,7 +57,7 @@ fn small<T>(rows: &[T], of: impl Fn(&T) -> u32) -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
 }
 
-/// Columns: see `docs/results.md`.
+/// A row a flow; times in seconds, sizes in bytes.
 pub(crate) fn flows(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table> {
     let rows = &outcome.flows[..];
     let host = |host: u32| scenario.graph.name(NodeId(host)).to_owned();

@@ -149,8 +149,7 @@ fn a_transport_without_ecn_is_never_marked() {
     assert!(windows(&outcome)[200..].iter().all(|window| *window == 40.0));
 }
 
-/// Every packet marked: the classic echo and the exact echo both reach the sender, which cuts once per
-/// window and stays at its floor of one segment; alpha tends to one.
+/// Every packet marked: the sender, told by the exact echo, cuts once per window and stays at its floor of one segment; alpha tends to one.
 #[test]
 fn full_marking_drives_dctcp_to_one_segment() {
     for name in ["dctcp", "l2dct"] {

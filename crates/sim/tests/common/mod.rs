@@ -6,7 +6,7 @@ use shortflow_sim::probe::Subject;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::simulation::{self, Unattended};
-use shortflow_units::{PortId, Span};
+use shortflow_units::Span;
 
 /// One `[tcp]` or other table as text, after a star of `hosts` hosts: 1 Gbit/s, 300 µs, 250 packets, K = 20.
 pub fn star(hosts: usize, rest: &str) -> String {
@@ -103,9 +103,4 @@ pub fn queue(outcome: &Outcome, from: f64) -> Vec<f64> {
 /// Sampled values of chosen subjects.
 pub fn values(outcome: &Outcome, chosen: impl Fn(Subject) -> bool) -> Vec<f64> {
     outcome.samples.iter().filter(|sample| chosen(sample.subject)).map(|sample| sample.value).collect()
-}
-
-/// The port between two nodes by position among the ports: link `link`, from its first node or to it.
-pub fn port(link: usize, back: bool) -> PortId {
-    PortId::from(2 * link + usize::from(back))
 }
