@@ -2,10 +2,12 @@
 //! errors, tables and threads cross the border.
 
 mod foreign;
+mod law;
 mod registry;
 mod run;
 mod scenario;
 mod tables;
+mod theory;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -32,11 +34,22 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<foreign::PyWindow>()?;
     module.add_class::<foreign::PyFlow>()?;
     module.add_class::<foreign::PyAck>()?;
+    module.add_class::<law::Law>()?;
     module.add_class::<run::Control>()?;
     module.add_class::<run::PyOutcome>()?;
     module.add_class::<tables::Table>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::l2dct_steady_state, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::l2dct_threshold_bound, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::dctcp_threshold_bound, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::dctcp_gain_bound, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::fast_bottleneck, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::jain_index, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::atcp_windows, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::atcp_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::atcp_nested, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::atcp_medium, module)?)?;
     Ok(())
 }

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shortflow import _core
+from shortflow import _core, papers
 from shortflow.cli.console import print_json, print_result
 from shortflow.cli.options import Json
 from shortflow.errors import unknown_name
@@ -18,25 +18,38 @@ def list_names(
     kind: Annotated[
         str,
         typer.Argument(
-            help="schemes, ideal, transports, queues, topologies, traffic, sizes or scenarios.", metavar="KIND"
+            help="schemes, ideal, transports, queues, topologies, traffic, sizes, scenarios, figures or claims.",
+            metavar="KIND",
         ),
     ],
     json: Json = False,
 ) -> None:
-    """List the schemes, ideal schedulers, transports, queues, topologies, traffic, sizes or scenarios."""
+    """List what has a name: schemes, queues, scenarios, figures, claims and so on."""
     registry = _core.registry()
     if kind == "scenarios":
         rows = [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
         entries: list[Entry] | list[dict[str, str]] = rows
+    elif kind == "figures":
+        entries = rows = [{"name": name, "summary": f"{f.ref}: {f.title}"} for name, f in papers.figures().items()]
+    elif kind == "claims":
+        entries = _claims()
+        rows = [{"name": entry["id"], "summary": entry["summary"]} for entry in entries]
     elif kind in registry:
         entries = registry[kind]
         rows = [{"name": name, "summary": line} for entry in entries for name, line in _lines(entry)]
     else:
-        raise unknown_name("list", kind, [*registry, "scenarios"])
+        raise unknown_name("list", kind, [*registry, "scenarios", "figures", "claims"])
     if json:
         print_json(entries)
     else:
         print_result(named_table(kind, [(row["name"], row["summary"]) for row in rows]))
+
+
+def _claims() -> list[dict[str, str]]:
+    """Every claim of the papers, and the recipe that decides it (empty where there is none yet)."""
+    decided = {claim.id: (figure.id, claim.says) for figure in papers.figures().values() for claim in figure.claims}
+    found = {name: decided.get(name, ("", "there is no recipe for it yet")) for name in papers.catalogue()}
+    return [{"id": name, "recipe": recipe, "summary": says} for name, (recipe, says) in found.items()]
 
 
 def _lines(entry: Entry) -> Iterator[tuple[str, str]]:

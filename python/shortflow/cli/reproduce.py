@@ -1,0 +1,82 @@
+"""`shortflow reproduce`: the figures of the papers, with a verdict for every claim."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortflow import papers
+from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.options import Json
+from shortflow.errors import ExitCode
+from shortflow.reproduction.choices import Choice, parse_choices
+from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
+from shortflow.reproduction.figure import Figure
+from shortflow.reproduction.finding import Verdict
+from shortflow.reproduction.pages import write_pages
+from shortflow.reproduction.sensitivity import Shift, alternatives, shifts
+from shortflow.reproduction.study import Scale
+from shortflow.reproduction.summary import claim_table, shift_table, summary_table
+
+
+def reproduce_figures(
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATTERN]...", help="Figures or claims, such as l2dct/fig4a or 'fast/*' (default: all)."
+        ),
+    ] = None,
+    scale: Annotated[Scale, typer.Option(help="A coarse look in minutes, or the papers' own scale.")] = Scale.QUICK,
+    choice: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Decide otherwise what a paper leaves unsaid, for all its figures."),
+    ] = None,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Try every other choice too, and say which verdicts change.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
+        "results/reproduction"
+    ),
+    json: Json = False,
+) -> int:
+    """Reproduce figures of the papers and decide their claims: agrees, differs or untested.
+
+    Finished runs are kept, so that a second call is quick and an interrupted one goes on where it stopped. The exit
+    code is 1 if a claim differs.
+    """
+    chosen_figures = select(patterns or [])
+    chosen = parse_choices(choice or [], _choices(chosen_figures))
+
+    def again(chosen: Chosen) -> Reproduction:
+        label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
+        with progress_bar(label) as progress:
+            return reproduce(chosen_figures, scale=scale, out=out, chosen=chosen, jobs=jobs, progress=progress)
+
+    done = again(chosen)
+    moved = shifts(done, again, alternatives(chosen_figures)) if sensitivity else []
+    report = write_pages(done, out)
+    print_note(f"report: {report} ({done.runs} runs, {done.seconds:.0f} s)")
+    if json:
+        print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
+    else:
+        print_result(claim_table(done))
+        if moved:
+            print_result(shift_table(moved))
+        print_result(summary_table(done))
+    differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
+    return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
+
+
+def _choices(figures: list[Figure]) -> dict[str, Choice]:
+    return {name: found for figure in figures for name, found in papers.choices(figure.paper).items()}
+
+
+def _row(shift: Shift) -> dict[str, object]:
+    return {
+        "choice": shift.choice,
+        "value": shift.value,
+        "claim": shift.before.claim.id,
+        "before": {"verdict": shift.before.finding.verdict.value, "measured": shift.before.finding.measured},
+        "after": {"verdict": shift.after.finding.verdict.value, "measured": shift.after.finding.measured},
+    }

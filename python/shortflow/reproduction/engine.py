@@ -1,0 +1,223 @@
+"""Running recipes: all their runs in one pool, then a verdict for every claim."""
+
+import fnmatch
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict, TypeVar
+
+from shortflow.comparison import Comparison, RunSummary
+from shortflow.errors import unknown_name
+from shortflow.papers import PAPERS, Entry, catalogue, choices, figures
+from shortflow.reproduction.choices import settings_of
+from shortflow.reproduction.drawing import Drawing
+from shortflow.reproduction.evidence import Data
+from shortflow.reproduction.figure import Claim, Figure
+from shortflow.reproduction.finding import Finding, Measured, Verdict, not_tested
+from shortflow.reproduction.study import Position, Scale
+from shortflow.result import Run
+from shortflow.runner import Progress, run_all
+from shortflow.store import Store
+
+Chosen = Mapping[str, str]
+T = TypeVar("T")
+
+
+class ClaimRow(TypedDict):
+    """A claim's verdict as other programs read it."""
+
+    id: str
+    verdict: str
+    paper: object
+    measured: Measured
+    ci95: list[float] | None
+    tolerance: str
+    reason: str
+
+
+class Document(TypedDict):
+    """A reproduction as other programs read it."""
+
+    scale: str
+    choices: dict[str, str]
+    claims: list[ClaimRow]
+    summary: dict[str, dict[str, int]]
+    runs: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with what was found."""
+
+    claim: Claim
+    entry: Entry
+    finding: Finding
+
+    @property
+    def reason(self) -> str:
+        """Why it differs or was not tested."""
+        known = self.claim.because if self.finding.verdict is Verdict.DIFFERS else ""
+        return "; ".join(part for part in (self.finding.note, known) if part)
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A figure with its drawings and verdicts."""
+
+    figure: Figure
+    drawings: Sequence[Drawing]
+    claims: Sequence[Judged]
+    runs: int
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Everything that one call reproduced."""
+
+    scale: Scale
+    chosen: Chosen
+    figures: Sequence[Reproduced]
+    runs: int
+    seconds: float
+
+    @property
+    def claims(self) -> list[Judged]:
+        """The verdicts of all figures."""
+        return [judged for figure in self.figures for judged in figure.claims]
+
+    @property
+    def summary(self) -> dict[str, dict[str, int]]:
+        """For each paper, how many claims agree, differ and are untested."""
+        papers = [paper for paper in PAPERS if any(figure.figure.paper == paper for figure in self.figures)]
+        verdicts = [(judged.claim.id.partition("/")[0], judged.finding.verdict) for judged in self.claims]
+        return {paper: {verdict.value: verdicts.count((paper, verdict)) for verdict in Verdict} for paper in papers}
+
+    def document(self) -> Document:
+        """The verdicts as plain data."""
+        rows: list[ClaimRow] = [
+            {
+                "id": judged.claim.id,
+                "verdict": judged.finding.verdict.value,
+                "paper": judged.entry["expected"],
+                "measured": judged.finding.measured,
+                "ci95": None if judged.finding.ci95 is None else list(judged.finding.ci95),
+                "tolerance": judged.claim.tolerance,
+                "reason": judged.reason,
+            }
+            for judged in self.claims
+        ]
+        return {
+            "scale": self.scale.value,
+            "choices": dict(self.chosen),
+            "claims": rows,
+            "summary": self.summary,
+            "runs": self.runs,
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def select(patterns: Sequence[str]) -> list[Figure]:
+    """The figures whose id, or one of whose claims' ids, matches one of the patterns; all without patterns."""
+    known = figures()
+    if not patterns:
+        return list(known.values())
+    found: dict[str, Figure] = {}
+    for pattern in patterns:
+        matches = {name: figure for name, figure in known.items() if _matches(figure, pattern)}
+        if not matches:
+            raise unknown_name("figure or claim", pattern, known)
+        found |= matches
+    return [figure for name, figure in known.items() if name in found]
+
+
+def reproduce(
+    chosen_figures: Sequence[Figure],
+    *,
+    scale: Scale,
+    out: Path,
+    chosen: Chosen | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run everything the figures need that is not in `out` already, and decide their claims."""
+    started = time.perf_counter()
+    store, chosen = Store(out), chosen or {}
+    planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
+    summaries = _run_once_each([run for plan in planned for run in plan.all_runs], store, jobs, progress)
+    done = [plan.finish(summaries, store) for plan in planned]
+    return Reproduction(scale, chosen, done, len(summaries), time.perf_counter() - started)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The runs of one figure, by study and point."""
+
+    figure: Figure
+    scale: Scale
+    runs: Mapping[str, Mapping[Position, Sequence[Run]]]
+
+    @property
+    def all_runs(self) -> list[Run]:
+        return [run for points in self.runs.values() for runs in points.values() for run in runs]
+
+    def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
+        data = {name: self._data(name, summaries, store) for name in self.runs}
+        drawings = _call(self.figure.draw, data) if self.figure.draw else []
+        judged = [Judged(claim, catalogue()[claim.id], _call(claim.check, data)) for claim in self.figure.claims]
+        return Reproduced(self.figure, drawings, judged, len(self.all_runs))
+
+    def _data(self, name: str, summaries: Mapping[str, RunSummary], store: Store) -> Data:
+        study = self.figure.studies[name]
+        points = {
+            position: Comparison(
+                runs[0].scenario.name,
+                runs[0].scenario.title,
+                {},
+                [summaries[run.key] for run in runs],
+            )
+            for position, runs in self.runs[name].items()
+        }
+        return Data(study, list(study.grid(self.scale)), points, self.runs[name], store)
+
+
+def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
+    settings = settings_of(choices(figure.paper), chosen)
+    runs = {
+        name: {position: study.runs(scale, position, settings) for position in study.positions(scale)}
+        for name, study in figure.studies.items()
+    }
+    return _Plan(figure, scale, runs)
+
+
+def _run_once_each(
+    runs: Sequence[Run], store: Store, jobs: int | None, progress: Progress | None
+) -> dict[str, RunSummary]:
+    """Run what several figures share only once; the summaries by the runs' keys."""
+    unique = {run.key: run for run in runs}
+    if not unique:
+        return {}
+    summaries = run_all(list(unique.values()), jobs=jobs, store=store, progress=progress)
+    return dict(zip(unique, summaries, strict=True))
+
+
+def _call(function: Callable[..., T], data: Mapping[str, Data]) -> T:
+    """Call a recipe's function with the data of the studies that its parameters name."""
+    return function(**{name: data[name] for name in inspect.signature(function).parameters})
+
+
+def _matches(figure: Figure, pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for name in (figure.id, *(claim.id for claim in figure.claims)))
+
+
+def without_recipe() -> list[Judged]:
+    """The claims that no recipe decides yet."""
+    decided = {claim.id for figure in figures().values() for claim in figure.claims}
+    nothing = not_tested("there is no recipe for it yet")
+    return [
+        Judged(Claim(name, "", "", lambda: nothing, ""), entry, nothing)
+        for name, entry in catalogue().items()
+        if name not in decided
+    ]

@@ -1,0 +1,73 @@
+"""What the runs of a study say: metrics, statistics and, where a claim needs them, the tables of single runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from shortflow.comparison import Comparison
+from shortflow.errors import ConfigError
+from shortflow.reproduction.study import Position, Study, Value
+from shortflow.result import Run, RunResult
+from shortflow.stats import Estimate, estimate, paired_difference
+from shortflow.store import Store
+
+
+@dataclass(frozen=True)
+class Data:
+    """The finished runs of a study."""
+
+    study: Study
+    keys: Sequence[str]
+    """The keys of the grid."""
+    points: Mapping[Position, Comparison]
+    runs: Mapping[Position, Sequence[Run]]
+    store: Store
+
+    def values(self, key: str) -> list[Value]:
+        """The values that a key of the grid takes."""
+        index = self.keys.index(key)
+        return list(dict.fromkeys(position[index] for position in self.points))
+
+    def at(self, **where: Value) -> Comparison:
+        """The runs at a point; keys with dots are written with two underscores (`transport__g`)."""
+        return self.points[self._position(where)]
+
+    def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
+        """A metric over the seeds."""
+        found = self.at(**where).estimate(scheme, metric)
+        if found is None:
+            raise ConfigError(f"{metric}: {scheme} has no such result at {where}")
+        return found
+
+    def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
+        """How far a scheme lies above a baseline, paired over the seeds: -0.3 is 30 % less."""
+        found = self.at(**where).difference(scheme, baseline, metric)
+        if found is None:
+            raise ConfigError(f"{metric}: {scheme} and {baseline} share no such result at {where}")
+        return found
+
+    def results(self, scheme: str, **where: Value) -> list[RunResult]:
+        """The full results of every seed, with their tables."""
+        runs = [run for run in self.runs[self._position(where)] if run.scheme.name == scheme]
+        found = [self.store.find(run) for run in runs]
+        return [result for result in found if result is not None]
+
+    def measured(self, measure: Callable[[RunResult], float], scheme: str, **where: Value) -> Estimate:
+        """Something that is not among the metrics, over the seeds."""
+        return estimate([measure(result) for result in self.results(scheme, **where)])
+
+    def measured_change(
+        self, measure: Callable[[RunResult], float], scheme: str, baseline: str, **where: Value
+    ) -> Estimate:
+        """The same, relative to a baseline and paired over the seeds."""
+        sides = [[measure(result) for result in self.results(each, **where)] for each in (scheme, baseline)]
+        found = paired_difference(*sides)
+        if found is None:
+            raise ConfigError(f"{baseline}: is zero at {where}, so nothing can be relative to it")
+        return found
+
+    def _position(self, where: Mapping[str, Value]) -> Position:
+        named = {key.replace("__", "."): value for key, value in where.items()}
+        position = tuple(named[key] for key in self.keys if key in named)
+        if len(named) != len(self.keys) or position not in self.points:
+            raise ConfigError(f"{where}: not a point of the grid over {', '.join(self.keys) or 'nothing'}")
+        return position

@@ -1,0 +1,92 @@
+"""How a measurement decides a claim. Numbers are judged by the claim's band, orderings by paired intervals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from shortflow.stats import Estimate
+
+Measured = Mapping[str, float | str | Sequence[float]]
+
+
+class Verdict(StrEnum):
+    """What came of a claim."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    UNTESTED = "untested"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was measured for a claim, and whether it holds."""
+
+    verdict: Verdict
+    measured: Measured = field(default_factory=dict)
+    ci95: tuple[float, float] | None = None
+    """The 95 % interval of the number that decides, where several seeds were run."""
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim agrees."""
+        return self.verdict is Verdict.AGREES
+
+
+def fact(holds: bool, **measured: float | str | Sequence[float]) -> Finding:
+    """A claim that is simply so or not, such as an equation."""
+    return Finding(Verdict.AGREES if holds else Verdict.DIFFERS, measured)
+
+
+def not_tested(why: str) -> Finding:
+    """A claim that could not be run here."""
+    return Finding(Verdict.UNTESTED, note=why)
+
+
+def within(value: Estimate | float, low: float, high: float, **more: float | str | Sequence[float]) -> Finding:
+    """A number that has to lie in a band; its mean over the seeds decides."""
+    found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
+    verdict = Verdict.AGREES if low <= found.value <= high else Verdict.DIFFERS
+    return Finding(verdict, {"value": found.value, **more}, found.ci95)
+
+
+def at_least(value: Estimate | float, low: float, **more: float | str | Sequence[float]) -> Finding:
+    """A number that must not be below `low`."""
+    return within(value, low, float("inf"), **more)
+
+
+def at_most(value: Estimate | float, high: float, **more: float | str | Sequence[float]) -> Finding:
+    """A number that must not be above `high`."""
+    return within(value, float("-inf"), high, **more)
+
+
+def close_to(value: Estimate | float, paper: float, relative: float, **more: float | str | Sequence[float]) -> Finding:
+    """A number that has to lie within a relative tolerance of the paper's."""
+    slack = abs(paper) * relative
+    return within(value, paper - slack, paper + slack, **more)
+
+
+def lower(change: Estimate, by: float = 0.0, **more: float | str | Sequence[float]) -> Finding:
+    """An ordering: the paired relative change lies below -by with its whole interval (with one seed, the value)."""
+    top = change.value if change.ci95 is None else change.ci95[1]
+    return Finding(Verdict.AGREES if top < -by else Verdict.DIFFERS, {"change": change.value, **more}, change.ci95)
+
+
+def no_difference(change: Estimate, margin: float, **more: float | str | Sequence[float]) -> Finding:
+    """An equivalence: the paired relative change lies within ±margin with its whole interval."""
+    low, high = change.ci95 or (change.value, change.value)
+    holds = -margin <= low and high <= margin
+    return Finding(Verdict.AGREES if holds else Verdict.DIFFERS, {"change": change.value, **more}, change.ci95)
+
+
+def all_hold(findings: Mapping[str, Finding]) -> Finding:
+    """Several measurements that a claim needs all of; those that fail are named."""
+    failed = [name for name, finding in findings.items() if not finding.holds]
+    measured = {
+        name if key in ("value", "change") else f"{name}: {key}": value
+        for name, finding in findings.items()
+        for key, value in finding.measured.items()
+    }
+    note = f"does not hold for {', '.join(failed)}" if failed else ""
+    decisive = findings[failed[0]] if failed else next(iter(findings.values()))
+    return Finding(Verdict.DIFFERS if failed else Verdict.AGREES, measured, decisive.ci95, note)
