@@ -56,7 +56,7 @@ def reproduce_figures(
     done = again(chosen)
     moved = shifts(done, again, alternatives(chosen_figures)) if sensitivity else []
     report = write_pages(done, out)
-    print_note(f"report: {report} ({done.runs} runs, {done.seconds:.0f} s)")
+    print_note(f"report: {report} ({done.runs} runs, {done.reused} of them from before, {done.seconds:.0f} s)")
     if json:
         print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
     else:

@@ -81,6 +81,8 @@ class Reproduction:
     chosen: Chosen
     figures: Sequence[Reproduced]
     runs: int
+    reused: int
+    """How many of the runs were there already."""
     seconds: float
 
     @property
@@ -148,7 +150,8 @@ def reproduce(
     planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
     summaries = _run_once_each([run for plan in planned for run in plan.all_runs], store, jobs, progress)
     done = [plan.finish(summaries, store) for plan in planned]
-    return Reproduction(scale, chosen, done, len(summaries), time.perf_counter() - started)
+    reused = sum(summary.reused for summary in summaries.values())
+    return Reproduction(scale, chosen, done, len(summaries), reused, time.perf_counter() - started)
 
 
 @dataclass(frozen=True)

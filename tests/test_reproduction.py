@@ -1,0 +1,133 @@
+"""Recipes, verdicts and the `reproduce` command."""
+
+import collections
+import inspect
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from shortflow import papers
+from shortflow.reproduction import Choice, Finding, all_hold, lower, no_difference, within
+from shortflow.reproduction.choices import settings_of
+from shortflow.reproduction.engine import reproduce, select
+from shortflow.reproduction.figure import Figure
+from shortflow.reproduction.finding import Verdict
+from shortflow.reproduction.study import Scale
+from shortflow.stats import Estimate
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_catalogue_holds_every_claim_of_the_five_papers() -> None:
+    counts = collections.Counter(entry.partition("/")[0] for entry in papers.catalogue())
+    assert counts == {"l2dct": 77, "xdctcp": 20, "pecn": 38, "atcp": 60, "fast": 50}
+
+
+def test_every_claim_of_a_recipe_is_in_the_catalogue_and_decided_once() -> None:
+    claims = [claim.id for figure in papers.figures().values() for claim in figure.claims]
+    assert not [name for name, times in collections.Counter(claims).items() if times > 1]
+    assert not set(claims) - set(papers.catalogue())
+
+
+@pytest.mark.parametrize("figure", papers.figures().values(), ids=lambda figure: figure.id)
+def test_a_recipe_uses_studies_that_it_has_and_both_scales_can_be_planned(figure: Figure) -> None:
+    functions = [claim.check for claim in figure.claims] + ([figure.draw] if figure.draw else [])
+    for function in functions:
+        assert set(inspect.signature(function).parameters) <= set(figure.studies), function
+    for study in figure.studies.values():
+        for scale in Scale:
+            assert all(study.runs(scale, position, {}) for position in study.positions(scale))
+        assert len(list(study.seed_range(Scale.FULL))) >= len(list(study.seed_range(Scale.QUICK)))
+
+
+def test_every_other_choice_is_understood_by_some_scenario_or_scheme() -> None:
+    for paper in dict.fromkeys(figure.paper for figure in papers.figures().values()):
+        studies = [study for figure in _figures_of(paper) for study in figure.studies.values()]
+        for name, choice in papers.choices(paper).items():
+            for value in choice.others:
+                changed = settings_of(papers.choices(paper), {name: value})
+                assert any(_differs(study, changed) for study in studies), f"{paper}: {name}={value} changes nothing"
+
+
+def _figures_of(paper: str) -> list[Figure]:
+    return [figure for figure in papers.figures().values() if figure.paper == paper]
+
+
+def _differs(study: object, changed: dict[str, str]) -> bool:
+    assert hasattr(study, "positions")
+    assert hasattr(study, "runs")
+    position = next(iter(study.positions(Scale.QUICK)))
+    before, after = (study.runs(Scale.QUICK, position, settings) for settings in ({}, changed))
+    return [run.key for run in before] != [run.key for run in after]
+
+
+def test_verdicts_follow_the_band_or_the_whole_interval() -> None:
+    sure, unsure = Estimate(-0.2, (-0.3, -0.1), 3), Estimate(-0.2, (-0.5, 0.1), 3)
+    assert within(0.45, 0.35, 0.55).holds
+    assert not within(0.56, 0.35, 0.55).holds
+    assert lower(sure).holds
+    assert not lower(unsure).holds
+    assert not lower(sure, by=0.15).holds
+    assert no_difference(Estimate(0.01, (-0.02, 0.04), 3), 0.05).holds
+    assert not no_difference(Estimate(0.01, (-0.06, 0.08), 3), 0.05).holds
+    both = all_hold({"first": lower(sure), "second": lower(unsure)})
+    assert both.verdict is Verdict.DIFFERS
+    assert both.note == "does not hold for second"
+    assert both.measured == {"first": -0.2, "second": -0.2}
+
+
+def test_only_choices_that_are_not_taken_change_settings() -> None:
+    choices = {"alpha": Choice("initial estimate", "0", {"1": {"transport.initial_alpha": 1}})}
+    assert settings_of(choices, {"alpha": "0"}) == {}
+    assert settings_of(choices, {"alpha": "1", "of another paper": "x"}) == {"transport.initial_alpha": "1"}
+
+
+def test_a_second_call_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
+    figures = select(["l2dct/fig4a"])
+    first = reproduce(figures, scale=Scale.QUICK, out=tmp_path)
+    second = reproduce(figures, scale=Scale.QUICK, out=tmp_path)
+    assert first.runs == second.runs == 27
+    assert second.reused == 27
+    assert [j.finding for j in first.claims] == [j.finding for j in second.claims]
+
+
+def test_a_broken_law_makes_a_claim_differ() -> None:
+    (claim,) = (c for f in select(["l2dct/eq1-increase-factor"]) for c in f.claims if c.id.endswith("increase-factor"))
+    finding: Finding = claim.check()
+    assert finding.holds
+    assert finding.measured["k_at_wmin"] == pytest.approx(0.05)
+
+
+def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Command, tmp_path: Path) -> None:
+    answer = shortflow("reproduce", "l2dct/fig4a", "--json", "--jobs", "2", "--out", "here")
+    document = answer.document
+    verdicts = {row["id"]: row["verdict"] for row in document["claims"]}
+    assert "l2dct/fig4a-afct-vs-dctcp" in verdicts
+    assert sum(document["summary"]["l2dct"].values()) == len(verdicts)
+    assert answer.code == (1 if "differs" in verdicts.values() else 0)
+    assert "plotly" in (tmp_path / "here" / "l2dct.html").read_text(encoding="utf-8")
+    assert "l2dct/fig4a-afct-vs-dctcp" in (tmp_path / "here" / "markdown" / "l2dct.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["l2dct/fig4z"], ["l2dct/fig4z", 'did you mean "l2dct/fig4']),
+        (["l2dct/fig4a", "--choice", "inital-alpha=1"], ["inital-alpha", 'did you mean "initial-alpha"']),
+        (["l2dct/fig4a", "--choice", "initial-alpha=2"], ["initial-alpha", '"2"', "1"]),
+        (["l2dct/fig4a", "--choice", "initial-alpha"], ["NAME=VALUE"]),
+        (["l2dct/fig4a", "--scale", "huge"], ["huge", "quick"]),
+    ],
+)
+def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]) -> None:
+    answer = shortflow("reproduce", *arguments)
+    assert answer.code == 2, answer
+    assert "Traceback" not in answer.stderr
+    assert all(text in answer.stderr for text in wanted), answer.stderr
+
+
+def test_list_claims_names_every_claim_with_its_recipe(shortflow: Command) -> None:
+    rows = shortflow("list", "claims", "--json").document
+    assert [row["id"] for row in rows] == list(papers.catalogue())
+    assert all(row["recipe"] in papers.figures() for row in rows if row["recipe"])
