@@ -34,12 +34,14 @@ const LATEST: u64 = (1 << 56) - 1;
 const SLOT_BITS: u32 = 20;
 const SLOTS: u64 = 1024;
 const WORDS: usize = SLOTS as usize / 64;
+/// A slot that never comes.
+const NEVER: u64 = u64::MAX;
 
 impl Entry {
     #[inline]
-    fn new(at: Instant, order: u64, event: impl Pack) -> Entry {
+    fn new(at: Instant, order: u64, event: u32) -> Entry {
         let at = at.as_ps().min(LATEST);
-        Entry(u128::from(at) << 72 | u128::from(order) << 32 | u128::from(event.pack()))
+        Entry(u128::from(at) << 72 | u128::from(order) << 32 | u128::from(event))
     }
 
     #[inline]
@@ -63,11 +65,13 @@ pub struct EventQueue<E> {
     /// Events up to the end of the present slot, the next one last.
     present: Vec<Entry>,
     /// Slot n of the following `SLOTS - 1` is element n modulo `SLOTS`.
-    wheel: Vec<Vec<Entry>>,
+    wheel: Box<[Vec<Entry>; SLOTS as usize]>,
     /// A bit for each element of the wheel that has events.
     occupied: [u64; WORDS],
     /// Events beyond the wheel when they were scheduled.
     far: BinaryHeap<Reverse<Entry>>,
+    /// The slot of the first of those.
+    far_slot: u64,
     kind: PhantomData<E>,
 }
 
@@ -79,9 +83,10 @@ impl<E: Pack> EventQueue<E> {
             scheduled: 0,
             slot: 0,
             present: Vec::new(),
-            wheel: vec![Vec::new(); SLOTS as usize],
+            wheel: Box::new([const { Vec::new() }; SLOTS as usize]),
             occupied: [0; WORDS],
             far: BinaryHeap::new(),
+            far_slot: NEVER,
             kind: PhantomData,
         }
     }
@@ -95,6 +100,10 @@ impl<E: Pack> EventQueue<E> {
     /// Adds an event; one in the past happens now.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
+        self.insert(at, event.pack());
+    }
+
+    fn insert(&mut self, at: Instant, event: u32) {
         self.scheduled += 1;
         let entry = Entry::new(at.max(self.now), self.scheduled, event);
         let slot = entry.slot();
@@ -105,7 +114,7 @@ impl<E: Pack> EventQueue<E> {
             self.wheel[index].push(entry);
             self.occupied[index / 64] |= 1 << (index % 64);
         } else {
-            self.far.push(Reverse(entry));
+            self.insert_far(entry);
         }
     }
 
@@ -124,19 +133,42 @@ impl<E: Pack> EventQueue<E> {
         Some(E::unpack(next.0 as u32))
     }
 
+    #[inline(never)] // most events go to the wheel
     fn insert_present(&mut self, entry: Entry) {
         let place = self.present.partition_point(|other| *other > entry);
         self.present.insert(place, entry);
     }
 
+    #[inline(never)]
+    fn insert_far(&mut self, entry: Entry) {
+        self.far.push(Reverse(entry));
+        self.far_slot = self.far_slot.min(entry.slot());
+    }
+
+    /// Brings over what is due in the present slot.
+    #[inline(never)]
+    fn take_far(&mut self) {
+        while let Some(&Reverse(entry)) = self.far.peek() {
+            if entry.slot() > self.slot {
+                self.far_slot = entry.slot();
+                return;
+            }
+            self.far.pop();
+            self.insert_present(entry);
+        }
+        self.far_slot = NEVER;
+    }
+
     /// Makes the next slot that has events the present one.
     #[inline]
     fn turn(&mut self) {
-        let far = self.far.peek().map(|entry| entry.0.slot());
-        let near = self.next_occupied();
-        let Some(slot) = near.into_iter().chain(far).min() else { return };
+        let near = self.next_occupied().unwrap_or(NEVER);
+        let slot = near.min(self.far_slot);
+        if slot == NEVER {
+            return;
+        }
         self.slot = slot;
-        if near == Some(slot) {
+        if near == slot {
             let index = (slot % SLOTS) as usize;
             std::mem::swap(&mut self.present, &mut self.wheel[index]);
             self.occupied[index / 64] &= !(1 << (index % 64));
@@ -144,9 +176,8 @@ impl<E: Pack> EventQueue<E> {
                 self.present.sort_unstable_by(|a, b| b.cmp(a));
             }
         }
-        while let Some(&Reverse(entry)) = self.far.peek().filter(|entry| entry.0.slot() == slot) {
-            self.far.pop();
-            self.insert_present(entry);
+        if self.far_slot == slot {
+            self.take_far();
         }
     }
 

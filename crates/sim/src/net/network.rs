@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 pub enum Event {
     /// The packet at the head of this port's wire reaches the other end.
     Arrive(PortId),
-    /// The transmitter of this port is free while packets wait.
-    TransmitDone(PortId),
     /// The retransmission timer of a connection may have expired.
     Retransmit(ConnId),
     /// The delayed-ACK timer of a connection may have expired.
@@ -27,6 +25,8 @@ pub enum Event {
     WarmUpEnd,
     /// The measured time ends.
     MeasureEnd,
+    /// The transmitter of this port is free while packets wait.
+    TransmitDone(PortId),
 }
 
 /// The three bits above a 29-bit number say which event it is.
@@ -67,7 +67,7 @@ impl Pack for Event {
 pub struct Network {
     ports: Vec<Port>,
     routes: Routes,
-    is_host: Vec<bool>,
+    hosts: usize,
     sent: u64,
     delivered: u64,
     hops: u64,
@@ -93,8 +93,7 @@ impl Network {
             };
             Port::new((from, to), (link.rate, link.delay), queue, faults.filter(|_| !at_host), window)
         });
-        let is_host = graph.nodes.iter().map(|node| node.is_host).collect();
-        Ok(Network { ports: ports.collect(), routes, is_host, sent: 0, delivered: 0, hops: 0 })
+        Ok(Network { ports: ports.collect(), routes, hosts: graph.hosts(), sent: 0, delivered: 0, hops: 0 })
     }
 
     /// Sends a packet from `host`; how long it waits there.
@@ -115,7 +114,7 @@ impl Network {
             events.schedule(at, Event::Arrive(port));
         }
         self.hops += 1;
-        if self.is_host[node.index()] {
+        if node.index() < self.hosts {
             self.delivered += 1;
             return Some(packet);
         }

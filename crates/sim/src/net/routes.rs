@@ -120,10 +120,17 @@ impl Routes {
         if node == end.switch {
             return Some(end.down);
         }
-        let Some(switch) = node.index().checked_sub(self.access.len()) else {
-            return (node.0 != to.0).then(|| self.access[node.index()].up);
-        };
-        match self.sets[self.set_of[switch * self.racks + end.rack as usize] as usize] {
+        match self.access.get(node.index()) {
+            Some(host) => (node.0 != to.0).then_some(host.up),
+            None => self.next_to_rack(node, end.rack, to, ordinal),
+        }
+    }
+
+    /// The port on which a switch sends packets towards a rack that is not its own.
+    #[inline(never)] // the first and the last hop of every path do without
+    fn next_to_rack(&self, node: NodeId, rack: u32, to: HostId, ordinal: u32) -> Option<PortId> {
+        let switch = node.index() - self.access.len();
+        match self.sets[self.set_of[switch * self.racks + rack as usize] as usize] {
             NextHops::None => None,
             NextHops::One(port) => Some(port),
             NextHops::Many { first, count } => {

@@ -186,14 +186,19 @@ impl<'a> World<'a> {
         if let Some(at) = connection.retransmit.arm(connection.sender.timer()) {
             self.events.schedule(at, Event::Retransmit(conn));
         }
-        let mut finished = false;
+        if connection.sender.has_finished() {
+            self.finish_messages(conn);
+        }
+    }
+
+    #[inline(never)] // keeps the path of every other ACK short
+    fn finish_messages(&mut self, conn: ConnId) {
         while let Some(message) = self.connections.slot(conn).sender.take_finished() {
             self.record(conn, &message, Some(self.events.now()));
             self.pending -= u64::from(message.flow != UNCOUNTED);
-            finished = true;
         }
         let connection = self.connections.slot(conn);
-        if finished && connection.sender.is_idle() && !connection.persistent {
+        if connection.sender.is_idle() && !connection.persistent {
             self.connections.close(conn);
         }
     }

@@ -158,7 +158,7 @@ impl Receiver {
             Echo::Latched(echo) => echo.ece(),
             Echo::Exact(echo) => echo.ece(),
         };
-        let sack = match self.selective {
+        let sack = match self.selective && !self.out_of_order.is_empty() {
             true => SackBlocks::new(self.rcv_nxt, &self.out_of_order),
             false => SackBlocks::default(),
         };

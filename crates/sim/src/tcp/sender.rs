@@ -91,6 +91,8 @@ pub struct Sender {
     /// `snd_max` when the last recovery began (RFC 6582 recover, RFC 6675 RecoveryPoint).
     pub(super) recover: Option<u64>,
     pub(super) recovery: Recovery,
+    /// Bytes that the receiver has room for; `u64::MAX` where there is no limit.
+    pub(super) receive_window: u64,
     pub(super) inflation: Inflation,
     pub(super) scoreboard: Scoreboard,
     /// snd_una at the last timeout: the same segment timing out again keeps ssthresh (RFC 5681 §3.1).
@@ -119,6 +121,7 @@ impl Sender {
             duplicates: 0,
             recover: None,
             recovery: transport.recovery(),
+            receive_window: (tcp.receive_window * tcp.mss.as_f64()) as u64,
             inflation: Inflation::default(),
             scoreboard: Scoreboard::default(),
             timed_out_at: None,
@@ -139,11 +142,15 @@ impl Sender {
         self.stream_end
     }
 
-    /// The next message that has been acknowledged whole.
+    /// True if a message has been acknowledged whole and not been taken.
     #[inline]
+    pub fn has_finished(&self) -> bool {
+        self.messages.front().is_some_and(|message| message.end <= self.snd_una)
+    }
+
+    /// The next message that has been acknowledged whole.
     pub fn take_finished(&mut self) -> Option<Message> {
-        let done = self.messages.front().is_some_and(|message| message.end <= self.snd_una);
-        if done { self.messages.pop_front() } else { None }
+        if self.has_finished() { self.messages.pop_front() } else { None }
     }
 
     /// Messages not yet acknowledged whole.
@@ -302,7 +309,9 @@ impl Sender {
             self.law.on_congestion(&mut self.window, Cause::EcnEcho, &sample.flow);
             self.cut_once.on_cut(self.snd_nxt);
         }
-        self.window.cwnd = self.window.cwnd.min(tcp.receive_window);
+        if self.window.cwnd > tcp.receive_window {
+            self.window.cwnd = tcp.receive_window;
+        }
     }
 
     fn is_recovered(&self) -> bool {

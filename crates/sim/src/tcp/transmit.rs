@@ -1,8 +1,8 @@
 //! What may be sent now, and sending it — RFC 5681 §3.1 outside recovery, RFC 6675 §5 (C) within.
 
-use super::Egress;
 use super::scoreboard::Choice;
 use super::sender::{Phase, Sender};
+use super::{Egress, Message};
 use crate::net::{EcnField, Kind, Packet};
 use crate::scenario::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
@@ -93,9 +93,8 @@ impl Sender {
 
     /// One past the last byte that the receiver has room for.
     #[inline]
-    fn receive_limit(&self, tcp: &TcpSpec) -> u64 {
-        let window = (tcp.receive_window * tcp.mss.as_f64()) as u64; // saturates where there is no limit
-        self.snd_una.saturating_add(window)
+    fn receive_limit(&self) -> u64 {
+        self.snd_una.saturating_add(self.receive_window)
     }
 
     /// Payload of a whole segment, where `room` bytes of the window are free.
@@ -104,15 +103,27 @@ impl Sender {
         self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
     }
 
+    /// The message that byte `seq` belongs to: the oldest unfinished one, unless several are under way.
+    #[inline]
+    fn message_of(&self, seq: u64) -> Option<&Message> {
+        let oldest = self.messages.front()?;
+        if seq < oldest.end { Some(oldest) } else { self.later_message_of(seq) }
+    }
+
+    #[inline(never)] // keeps the path of connections with one message short
+    fn later_message_of(&self, seq: u64) -> Option<&Message> {
+        self.messages.iter().find(|message| seq < message.end)
+    }
+
     /// Where the segment that begins at `seq` ends; `None` if there is no data, or no room for it at the
     /// receiver, which holds during recovery too. What is sent again ends
     /// no later than it did: it carries no new data.
-    #[inline]
+    #[inline(always)] // once more on every ACK to find that the window is full
     fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
-        let message = self.messages.iter().find(|message| seq < message.end)?;
+        let message = self.message_of(seq)?;
         let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
         if seq >= self.snd_max {
-            return (full <= self.receive_limit(tcp)).then_some(full);
+            return (full <= self.receive_limit()).then_some(full);
         }
         let sent = full.min(self.snd_max);
         Some(sent.min(self.scoreboard.hole_from(seq, sent).1))
@@ -149,8 +160,7 @@ impl Sender {
     /// The priority of the segment that begins at `start`.
     #[inline(never)] // most transports have none, and this is the path of every packet
     fn priority_of(&self, start: u64) -> u64 {
-        let message = self.messages.iter().find(|message| start < message.end);
-        message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
+        self.message_of(start).map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
     }
 
     /// RFC 3168 §6.1.5 keeps retransmissions out of ECN; DCTCP marks all data ECN-capable.
