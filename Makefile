@@ -49,6 +49,11 @@ $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
 demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
 	@$(BIN)/python -m shortflow.demo --out results/demo
 
+.PHONY: reproduction
+reproduction: setup ## Reproduce all figures at the quick scale and renew docs/reproduction.
+	@$(BIN)/shortflow reproduce --out results/reproduction || test $$? -eq 1
+	@mkdir -p docs/reproduction && cp results/reproduction/markdown/*.md docs/reproduction/
+
 .PHONY: test
 test: setup ## Formatting, lints, types and all tests that take seconds.
 	cargo fmt --check
