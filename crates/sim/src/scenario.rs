@@ -8,7 +8,7 @@ mod tiers;
 
 use crate::config::{
     ANY_TIME, ConfigError, Document, Entry, Files, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, ParamInfo,
-    Reader, Setting, Text, Unless, keys,
+    Positive, Reader, Setting, Text, Unless, keys,
 };
 pub(crate) use checks::find_port;
 pub use tiers::Tiers;
@@ -79,6 +79,11 @@ keys! {
         pub buffer: Occupancy = required, OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
         pub mark_above: Occupancy = required, OCCUPANCY;
+        /// memory that the ports of a switch share, each holding at most memory_alpha times what is free;
+        /// static: each port has its buffer to itself
+        pub memory: Option<Occupancy> = "static", Unless("static", OCCUPANCY);
+        /// alpha of the dynamic threshold, where memory is shared
+        pub memory_alpha: f64 = "1", Positive(1000.0);
     }
 }
 

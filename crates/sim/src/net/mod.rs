@@ -1,6 +1,7 @@
 //! The network: packets, ports with their wires, and routes.
 
 mod faults;
+mod memory;
 mod network;
 mod packet;
 mod port;
@@ -8,6 +9,7 @@ mod routes;
 mod usage;
 
 pub use faults::FaultInjector;
+pub use memory::SharedMemory;
 pub use network::{Event, Network};
 pub use packet::{EcnField, Kind, Packet, SackBlocks};
 pub use port::{Due, Port};

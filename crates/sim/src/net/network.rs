@@ -1,6 +1,6 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
-use super::{Due, FaultInjector, Packet, Port, RouteError, Routes, Window};
+use super::{Due, FaultInjector, Packet, Port, RouteError, Routes, SharedMemory, Window};
 use crate::engine::{EventQueue, Pack, Seeds};
 use crate::queue::{Backlog, PortSetup, droptail::DropTail};
 use crate::scenario::Scenario;
@@ -67,6 +67,7 @@ impl Pack for Event {
 pub struct Network {
     ports: Vec<Port>,
     routes: Routes,
+    memory: Option<Box<SharedMemory>>,
     hosts: usize,
     sent: u64,
     delivered: u64,
@@ -93,7 +94,8 @@ impl Network {
             };
             Port::new((from, to), (link.rate, link.delay), queue, faults.filter(|_| !at_host), window)
         });
-        Ok(Network { ports: ports.collect(), routes, hosts: graph.hosts(), sent: 0, delivered: 0, hops: 0 })
+        let (hosts, memory) = (graph.hosts(), SharedMemory::new(scenario));
+        Ok(Network { ports: ports.collect(), routes, memory, hosts, sent: 0, delivered: 0, hops: 0 })
     }
 
     /// Sends a packet from `host`; how long it waits there.
@@ -126,6 +128,11 @@ impl Network {
     fn forward(&mut self, events: &mut EventQueue<Event>, node: NodeId, packet: &mut Packet) {
         let Some(port) = self.routes.next(node, packet.to, packet.ordinal) else { return };
         let now = events.now();
+        if let Some(memory) = &self.memory
+            && let Some(limit) = memory.limit(&mut self.ports, port, now)
+        {
+            self.ports[port.index()].set_limit(limit);
+        }
         self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due));
     }
 

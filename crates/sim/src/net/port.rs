@@ -10,7 +10,7 @@
 
 use super::{FaultInjector, Packet, PortCounters, Window};
 use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
-use shortflow_units::{Bytes, Instant, NodeId, Rate, Span};
+use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::VecDeque;
 
 /// When a port has to be looked at.
@@ -93,6 +93,11 @@ impl Port {
     pub fn backlog(&mut self, now: Instant) -> Backlog {
         self.retire(now);
         self.backlog
+    }
+
+    /// Changes what the queue may hold.
+    pub fn set_limit(&mut self, limit: Occupancy) {
+        self.queue.set_limit(limit);
     }
 
     /// Takes a packet in. Tells `wake` what is due, as soon as that is known.

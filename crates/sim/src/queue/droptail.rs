@@ -44,4 +44,8 @@ impl QueueDiscipline for DropTail {
             Verdict::Dropped(DropReason::BufferFull)
         }
     }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
 }

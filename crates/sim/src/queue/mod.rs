@@ -114,6 +114,9 @@ pub enum DropReason {
 pub trait QueueDiscipline {
     /// Judges `packet`, which arrives at `now` and finds `found`; marks it where that is due.
     fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict;
+
+    /// Changes what the port may hold, where its buffer is a share of the switch's memory.
+    fn set_limit(&mut self, limit: Occupancy);
 }
 
 /// A packet that waits.
@@ -150,6 +153,9 @@ pub trait Scheduler {
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+
+    /// Changes what the port may hold, where its buffer is a share of the switch's memory.
+    fn set_limit(&mut self, limit: Occupancy);
 }
 
 /// Sets CE on an ECN-capable packet that has none; returns how many packets that are.
@@ -197,6 +203,14 @@ impl Queue {
         match self {
             Queue::InOrder(_) => Backlog::default(),
             Queue::Scheduled(queue) => queue.backlog(),
+        }
+    }
+
+    /// Changes what the port may hold.
+    pub fn set_limit(&mut self, limit: Occupancy) {
+        match self {
+            Queue::InOrder(queue) => queue.set_limit(limit),
+            Queue::Scheduled(queue) => queue.set_limit(limit),
         }
     }
 }
@@ -294,6 +308,9 @@ macro_rules! registry {
             fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
                 match self { $(InOrder::$fifo(queue) => queue.arrive(now, found, packet),)+ }
             }
+            fn set_limit(&mut self, limit: Occupancy) {
+                match self { $(InOrder::$fifo(queue) => queue.set_limit(limit),)+ }
+            }
         }
 
         $(impl From<$fifo_module::$fifo> for Queue {
@@ -317,6 +334,9 @@ macro_rules! registry {
             }
             fn backlog(&self) -> Backlog {
                 match self { $(Scheduled::$choosy(queue) => queue.backlog(),)+ }
+            }
+            fn set_limit(&mut self, limit: Occupancy) {
+                match self { $(Scheduled::$choosy(queue) => queue.set_limit(limit),)+ }
             }
         }
 

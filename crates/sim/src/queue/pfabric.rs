@@ -78,6 +78,10 @@ impl Scheduler for PFabric {
     fn backlog(&self) -> Backlog {
         self.packets.backlog()
     }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
 }
 
 #[cfg(test)]

@@ -102,6 +102,10 @@ impl Scheduler for Pias {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
 }
 
 #[cfg(test)]

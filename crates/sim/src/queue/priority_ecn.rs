@@ -91,6 +91,10 @@ impl Scheduler for PriorityEcn {
     fn backlog(&self) -> Backlog {
         self.packets.backlog()
     }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
 }
 
 #[cfg(test)]

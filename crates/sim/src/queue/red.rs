@@ -195,6 +195,10 @@ impl QueueDiscipline for Red {
         self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.wire_size());
         verdict
     }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
 }
 
 #[cfg(test)]

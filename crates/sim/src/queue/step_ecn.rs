@@ -50,4 +50,8 @@ impl QueueDiscipline for StepEcn {
         }
         Verdict::Queued
     }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
 }

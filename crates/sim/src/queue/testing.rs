@@ -10,7 +10,12 @@ use shortflow_units::{ConnId, HostId, Instant, Occupancy, Rate, Span};
 pub(super) fn port(buffer: &str, mark_above: &str) -> PortSetup {
     let read = |text: &str| text.parse::<Occupancy>().unwrap();
     PortSetup {
-        switch: SwitchSpec { buffer: read(buffer), mark_above: read(mark_above) },
+        switch: SwitchSpec {
+            buffer: read(buffer),
+            mark_above: read(mark_above),
+            memory: None,
+            memory_alpha: 1.0,
+        },
         rate: Rate::new(1_000_000_000).unwrap(),
         seeds: Seeds::new(1),
         index: 0,

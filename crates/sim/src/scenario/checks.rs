@@ -30,7 +30,53 @@ pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), Co
 /// The buffer holds a packet, and the switch can mark before it drops.
 pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -> Result<(), ConfigError> {
     holds_a_packet(reader, switch.buffer, packet)?;
-    let marks_too_late = match (switch.mark_above, switch.buffer) {
+    marks_before(reader, switch.mark_above, ("buffer", switch.buffer), packet)?;
+    match switch.memory {
+        None => Ok(()),
+        Some(memory) => shared_memory(reader, switch, memory, packet),
+    }
+}
+
+/// A port that is alone may hold a packet, and the switch can mark before it drops.
+fn shared_memory(
+    reader: &Reader,
+    switch: &SwitchSpec,
+    memory: Occupancy,
+    packet: Bytes,
+) -> Result<(), ConfigError> {
+    let wrong = |reason: String| Err(reader.impossible("memory", reason));
+    let part = switch.memory_alpha / (1.0 + switch.memory_alpha);
+    let (most, too_small) = match (memory, switch.buffer) {
+        (Occupancy::Unlimited, _) => {
+            return wrong("unlimited memory need not be shared; \"static\" and buffer say it".to_owned());
+        }
+        (Occupancy::Packets(_), Occupancy::Bytes(_)) | (Occupancy::Bytes(_), Occupancy::Packets(_)) => {
+            return wrong(format!("{memory} and buffer = {} are not in one unit", switch.buffer));
+        }
+        (Occupancy::Packets(total), _) => {
+            let most = (f64::from(total) * part) as u32;
+            (Occupancy::Packets(most), most == 0)
+        }
+        (Occupancy::Bytes(total), _) => {
+            let most = Bytes::new((total.as_f64() * part) as u64);
+            (Occupancy::Bytes(most), most < packet)
+        }
+    };
+    if too_small {
+        let reason = format!("a port may hold {most} of {memory}, which is no packet of {packet}");
+        return wrong(reason);
+    }
+    marks_before(reader, switch.mark_above, ("memory", most), packet)
+}
+
+/// K is below what a port may hold at most, and `key` is what says that.
+fn marks_before(
+    reader: &Reader,
+    mark_above: Occupancy,
+    (key, most): (&str, Occupancy),
+    packet: Bytes,
+) -> Result<(), ConfigError> {
+    let marks_too_late = match (mark_above, most) {
         (Occupancy::Packets(k), Occupancy::Packets(buffer)) => k >= buffer,
         (Occupancy::Bytes(k), Occupancy::Bytes(buffer)) => k >= buffer,
         // Full packets decide where the units differ.
@@ -41,12 +87,11 @@ pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -
     if !marks_too_late {
         return Ok(());
     }
-    let reason = format!(
-        "{} is not below {} = {}, so nothing would be marked",
-        switch.mark_above,
-        reader.path("buffer"),
-        switch.buffer
-    );
+    let limit = match key {
+        "memory" => format!("{most}, a port's share of {}", reader.path(key)),
+        _ => format!("{} = {most}", reader.path(key)),
+    };
+    let reason = format!("{mark_above} is not below {limit}, so nothing would be marked");
     Err(reader.impossible("mark_above", reason))
 }
 

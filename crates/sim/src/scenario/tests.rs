@@ -323,7 +323,7 @@ fn tiers_of_switches_and_their_ports_upwards_have_their_own_buffers() {
     assert_eq!(port("root0", "tor1"), ("250pkt".to_owned(), "65pkt".to_owned()));
     assert_eq!(setting(&scenario, "switch.tor.up.mark_above"), ("90KB", &Source::Set));
     let switch = scenario.resolved.iter().filter(|setting| setting.key.starts_with("switch."));
-    assert_eq!(switch.count(), 6, "what a tier takes over is not listed again");
+    assert_eq!(switch.count(), 8, "what a tier takes over is not listed again");
 }
 
 #[test]
@@ -342,6 +342,35 @@ fn tables_of_switches_name_tiers_and_make_sense_there() {
         "switch.tor.up.mark_above: 20pkt is not below switch.tor.up.buffer = 20pkt, so nothing would be marked"
     );
     assert_eq!(error("switch.tor.buffer", "9pkt"), "switch.tor: unknown tier; this topology has no tiers");
+}
+
+#[test]
+fn memory_is_static_unless_shared_and_makes_sense_then() {
+    assert_eq!(setting(&long(&[]).unwrap(), "switch.memory"), ("static", &Source::Default));
+    let shared = |settings: &[(&str, &str)]| {
+        long(&[&[("switch.buffer", "unlimited"), ("switch.memory", "4MB")], settings].concat())
+    };
+    let switch = shared(&[("switch.memory_alpha", "0.5")]).unwrap().switch;
+    assert_eq!((switch.memory, switch.memory_alpha), ("4MB".parse().ok(), 0.5));
+    assert_eq!(
+        shared(&[("switch.buffer", "250pkt")]).unwrap_err(),
+        "switch.memory: 4MB and buffer = 250pkt are not in one unit"
+    );
+    assert_eq!(
+        shared(&[("switch.memory", "2KB")]).unwrap_err(),
+        "switch.memory: a port may hold 1KB of 2KB, which is no packet of 1.5KB"
+    );
+    assert_eq!(
+        shared(&[("switch.memory", "40pkt")]).unwrap_err(),
+        "switch.mark_above: 20pkt is not below 20pkt, a port's share of switch.memory, so nothing would be marked"
+    );
+    assert!(shared(&[("switch.memory", "unlimited")]).unwrap_err().starts_with("switch.memory: unlimited"));
+    let tiers = |key: &str| tree(&[("switch.buffer", "unlimited"), (key, "4MB")]);
+    assert!(tiers("switch.tor.memory").is_ok());
+    assert_eq!(
+        tiers("switch.tor.up.memory").unwrap_err(),
+        "switch.tor.up.memory: a switch has one memory; switch.tor.memory says which"
+    );
 }
 
 #[test]

@@ -36,7 +36,12 @@ impl Tiers {
             tier.only(&SwitchSpec::parameters(), &[UP])?;
             let up = tier.refined(UP)?;
             up.only(&SwitchSpec::parameters(), &[])?;
-            Ok(Tier { level: port(&tier, packet)?, up: port(&up, packet)? })
+            let ports = Tier { level: port(&tier, packet)?, up: port(&up, packet)? };
+            if ports.up.memory != ports.level.memory {
+                let reason = format!("a switch has one memory; {} says which", tier.path("memory"));
+                return Err(up.impossible("memory", reason));
+            }
+            Ok(ports)
         };
         known.iter().map(tier).collect::<Result<_, _>>().map(Tiers)
     }
