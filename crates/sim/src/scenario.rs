@@ -2,6 +2,7 @@
 //! scheme can run in it. It is read and validated once; a value of this type can be run.
 
 mod checks;
+mod faults;
 #[cfg(test)]
 mod tests;
 mod tiers;
@@ -11,12 +12,13 @@ use crate::config::{
     Positive, Reader, Setting, Text, Unless, keys,
 };
 pub(crate) use checks::find_port;
+pub use faults::Fault;
+use faults::FaultKeys;
 pub use tiers::Tiers;
 
 use crate::topology::{self, Graph};
 use crate::traffic::{self, Context, Traffic};
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
-use std::ops::RangeInclusive;
 
 /// A validated scenario.
 #[derive(Debug)]
@@ -49,8 +51,8 @@ pub struct Scenario {
     pub deadlines: bool,
     /// What is recorded.
     pub measure: Measure,
-    /// Injected losses and marks.
-    pub faults: Faults,
+    /// What goes wrong.
+    pub faults: Vec<Fault>,
     /// Every value with its source.
     pub resolved: Vec<Setting>,
     /// What the topology comes to, and one line per traffic entry on the load that it offers.
@@ -149,22 +151,6 @@ pub struct Measure {
     pub sample_every: Option<Span>,
 }
 
-keys! {
-    /// Injected losses and marks.
-    pub struct Faults {
-        /// probability that a switch port loses a data packet
-        pub loss: f64 = "0", 0.0..=0.9;
-        /// probability that a switch port marks a data packet
-        pub mark: f64 = "0", 0.0..=1.0;
-        /// data packets lost on arrival at the first measured port, by ordinal from 1
-        pub drop_data: Vec<u64> = "[]", ORDINALS;
-        /// data packets marked on arrival at the first measured port, by ordinal from 1
-        pub mark_data: Vec<u64> = "[]", ORDINALS;
-    }
-}
-
-const ORDINALS: ListOf<RangeInclusive<u64>> = ListOf(1..=u64::MAX, "a list of whole numbers from 1");
-
 /// A number of segments such as `"1256pkt"`, or `"unlimited"`, which reads as infinity.
 struct SegmentWindow;
 
@@ -188,8 +174,14 @@ const TABLES: &[Table] = &[
     Table { name: "host", summary: "ports of every host", parameters: HostSpec::parameters },
     Table { name: "tcp", summary: "TCP of every host", parameters: TcpSpec::parameters },
     Table { name: "measure", summary: "what is recorded", parameters: MeasureKeys::parameters },
-    Table { name: "faults", summary: "injected losses and marks", parameters: Faults::parameters },
 ];
+
+/// One table or several: there may be any number of faults.
+const FAULTS: Table = Table {
+    name: "faults",
+    summary: "what goes wrong; one table, or several as [[faults]]",
+    parameters: FaultKeys::parameters,
+};
 
 struct Table {
     name: &'static str,
@@ -207,7 +199,7 @@ pub fn tables() -> Vec<Entry> {
         parameters: (table.parameters)(),
     };
     let top = Table { name: "", summary: "keys outside any table", parameters: RunKeys::parameters };
-    std::iter::once(&top).chain(TABLES).map(entry).collect()
+    std::iter::once(&top).chain(TABLES).chain([&FAULTS]).map(entry).collect()
 }
 
 impl Scenario {
@@ -247,9 +239,7 @@ impl Scenario {
             entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<_, _>>()?;
         checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
-        let mut faults = Faults::read(&top.table("faults")?)?;
-        faults.drop_data.sort_unstable();
-        faults.mark_data.sort_unstable();
+        let faults = faults::read(top, &graph, run.duration)?;
         let Context { classes, notes, deadlines, .. } = context;
         let RunKeys { title, duration, warmup, drain } = run;
         let (name, resolved) = (name.to_owned(), Vec::new());
@@ -277,8 +267,10 @@ impl Scenario {
 
 /// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
 fn check_keys(top: &Reader) -> Result<(), ConfigError> {
-    let tables: Vec<&str> =
-        ["topology", "traffic"].into_iter().chain(TABLES.iter().map(|table| table.name)).collect();
+    let tables: Vec<&str> = ["topology", "traffic", FAULTS.name]
+        .into_iter()
+        .chain(TABLES.iter().map(|table| table.name))
+        .collect();
     top.only(&RunKeys::parameters(), &tables)?;
     TABLES.iter().try_for_each(|table| {
         let reader = top.table(table.name)?;

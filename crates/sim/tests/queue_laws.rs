@@ -70,7 +70,8 @@ struct Bench {
 impl Bench {
     fn new(config: &QueueConfig, buffer: Occupancy) -> Bench {
         let rate = Rate::new(1_000_000_000).unwrap();
-        let switch = SwitchSpec { buffer, mark_above: Occupancy::Packets(5) };
+        let mark_above = Occupancy::Packets(5);
+        let switch = SwitchSpec { buffer, mark_above, memory: None, memory_alpha: 1.0 };
         let queue = config.build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 0 });
         let window = Window { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
         let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), queue, None, window);
@@ -103,7 +104,7 @@ impl Bench {
             Occupancy::Unlimited => {}
         }
         let accounted = self.left.len() + self.port.in_flight();
-        assert_eq!(self.offered, accounted as u64 + self.port.counters().dropped());
+        assert_eq!(self.offered, accounted as u64 + self.port.counters().drops.total());
         let counted = u64::from(backlog.packets) + self.left.len() as u64;
         assert_eq!(self.port.counters().accepted, counted);
     }

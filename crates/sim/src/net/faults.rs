@@ -1,46 +1,170 @@
-//! Faults that a scenario injects at a port: random loss and marking of data packets, and exact
-//! ones ("drop the fifth data packet"), so that tests enter by the real door.
+//! What the scenario's faults do at one port: packets lost, damaged, delayed or marked by chance, exact
+//! ones ("drop the fifth data packet") so that tests enter by the real door, and a link that is down.
 
 use super::{Kind, Packet};
-use crate::engine::Stream;
+use crate::engine::{Seeds, Stream};
 use crate::queue::{DropReason, Verdict};
-use crate::scenario::Faults;
+use crate::scenario::{Fault, Scenario};
+use shortflow_units::{Instant, NodeId, PortId, Span};
+use std::collections::BTreeMap;
 
-/// Decides on each data packet that arrives at one port.
+/// What happens to a packet at the far end of its link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passage {
+    /// It arrives.
+    Whole,
+    /// It is dropped.
+    Damaged,
+    /// It arrives later.
+    Late(Span),
+}
+
+/// One entry of the scenario at one port. Each kind of fault draws from a stream of its own.
+#[derive(Debug, Clone)]
+struct Rule {
+    fault: Fault,
+    seen: u64,
+    data: Stream,
+    acks: Stream,
+    damage: Stream,
+    delays: Stream,
+}
+
+/// The faults of one port.
 #[derive(Debug, Clone)]
 pub struct FaultInjector {
-    faults: Faults,
-    seen: u64,
-    stream: Stream,
+    rules: Vec<Rule>,
+    /// Outages that go on: two entries may overlap.
+    outages: u32,
+    /// Packets that arrive late, by when they do and in order of holding.
+    held: BTreeMap<(Instant, u64), Packet>,
+    holds: u64,
 }
 
 impl FaultInjector {
-    /// The injector of a port, or `None` where the scenario asks for nothing. The lists of ordinals
-    /// apply only where `exact` is set.
-    pub fn new(faults: &Faults, exact: bool, stream: Stream) -> Option<Box<FaultInjector>> {
-        let mut faults = faults.clone();
-        if !exact {
-            faults.drop_data.clear();
-            faults.mark_data.clear();
+    /// The injector of the port `index` with these ends, or `None` where nothing can go wrong.
+    pub fn new(
+        scenario: &Scenario,
+        index: usize,
+        ends: (NodeId, NodeId),
+        seeds: Seeds,
+    ) -> Option<Box<FaultInjector>> {
+        let port = PortId::from(index);
+        let ports = 2 * scenario.graph.links.len();
+        let exact = scenario.measure.ports.first() == Some(&ends);
+        let mut fails = false;
+        let mut rules = Vec::new();
+        for (entry, fault) in scenario.faults.iter().enumerate().filter(|(_, fault)| fault.covers(port)) {
+            let stream = |purpose| seeds.stream(purpose, entry * ports + index);
+            let mut fault = Fault { ports: Vec::new(), ..fault.clone() };
+            if !exact {
+                fault.drop_data.clear();
+                fault.mark_data.clear();
+            }
+            fails |= fault.outage.is_some();
+            let rule = Rule {
+                fault,
+                seen: 0,
+                data: stream("faults"),
+                acks: stream("lost acks"),
+                damage: stream("damage"),
+                delays: stream("reordering"),
+            };
+            rules.extend((!rule.is_idle()).then_some(rule));
         }
-        let idle = faults.loss == 0.0
-            && faults.mark == 0.0
-            && faults.drop_data.is_empty()
-            && faults.mark_data.is_empty();
-        (!idle).then(|| Box::new(FaultInjector { faults, seen: 0, stream }))
+        let injector = FaultInjector { rules, outages: 0, held: BTreeMap::new(), holds: 0 };
+        (fails || !injector.rules.is_empty()).then(|| Box::new(injector))
     }
 
     /// Judges an arriving packet; `Queued` leaves the decision to the queue discipline.
-    pub fn arrive(&mut self, packet: &mut Packet) -> Verdict {
-        if packet.kind != Kind::Data {
-            return Verdict::Queued;
+    pub(super) fn arrive(&mut self, packet: &mut Packet) -> Verdict {
+        if self.is_down() {
+            return Verdict::Dropped(DropReason::LinkDown);
+        }
+        let mut verdict = Verdict::Queued;
+        for rule in &mut self.rules {
+            match rule.arrive(packet) {
+                Verdict::Queued => {}
+                Verdict::Marked => verdict = Verdict::Marked,
+                lost => return lost,
+            }
+        }
+        verdict
+    }
+
+    /// What happens to the next packet that comes out of the link.
+    pub(super) fn pass(&mut self) -> Passage {
+        let mut late = Span::ZERO;
+        for rule in &mut self.rules {
+            let Fault { corrupt, reorder: (share, delay), .. } = rule.fault;
+            if corrupt > 0.0 && rule.damage.unit() < corrupt {
+                return Passage::Damaged;
+            }
+            if share > 0.0 && rule.delays.unit() < share {
+                late += delay;
+            }
+        }
+        if late.is_zero() { Passage::Whole } else { Passage::Late(late) }
+    }
+
+    /// Keeps a packet that arrives at `until`.
+    pub(super) fn hold(&mut self, until: Instant, packet: Packet) {
+        self.held.insert((until, self.holds), packet);
+        self.holds += 1;
+    }
+
+    /// A packet that arrives now; `None` if it was lost meanwhile.
+    pub(super) fn release(&mut self, now: Instant) -> Option<Packet> {
+        let first = self.held.first_entry().filter(|first| first.key().0 <= now)?;
+        Some(first.remove())
+    }
+
+    /// Packets that arrive late.
+    pub(super) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether the link is down.
+    pub(super) fn is_down(&self) -> bool {
+        self.outages > 0
+    }
+
+    /// An outage begins: the packets kept are lost. Returns how many.
+    pub(super) fn fail(&mut self) -> u64 {
+        self.outages += 1;
+        let lost = self.held.len() as u64;
+        self.held.clear();
+        lost
+    }
+
+    /// An outage ends.
+    pub(super) fn restore(&mut self) {
+        self.outages -= 1;
+    }
+}
+
+impl Rule {
+    fn is_idle(&self) -> bool {
+        let Fault { loss, ack_loss, corrupt, reorder, mark, drop_data, mark_data, .. } = &self.fault;
+        let chances = [*loss, *ack_loss, *corrupt, reorder.0, *mark];
+        chances.iter().all(|chance| *chance == 0.0) && drop_data.is_empty() && mark_data.is_empty()
+    }
+
+    fn arrive(&mut self, packet: &mut Packet) -> Verdict {
+        let Fault { loss, ack_loss, mark, drop_data, mark_data, .. } = &self.fault;
+        match packet.kind {
+            Kind::Data => {}
+            Kind::Ack if *ack_loss > 0.0 && self.acks.unit() < *ack_loss => {
+                return Verdict::Dropped(DropReason::Loss);
+            }
+            _ => return Verdict::Queued,
         }
         self.seen += 1;
-        let (loss, mark) = (self.stream.unit(), self.stream.unit());
-        if loss < self.faults.loss || self.faults.drop_data.contains(&self.seen) {
-            return Verdict::Dropped(DropReason::Fault);
+        let (lost, marked) = (self.data.unit(), self.data.unit());
+        if lost < *loss || drop_data.contains(&self.seen) {
+            return Verdict::Dropped(DropReason::Loss);
         }
-        if (mark < self.faults.mark || self.faults.mark_data.contains(&self.seen)) && packet.mark() {
+        if (marked < *mark || mark_data.contains(&self.seen)) && packet.mark() {
             return Verdict::Marked;
         }
         Verdict::Queued

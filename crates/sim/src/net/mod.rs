@@ -1,13 +1,16 @@
 //! The network: packets, ports with their wires, and routes.
 
+mod drops;
 mod faults;
 mod memory;
 mod network;
+mod outages;
 mod packet;
 mod port;
 mod routes;
 mod usage;
 
+pub use drops::Drops;
 pub use faults::FaultInjector;
 pub use memory::SharedMemory;
 pub use network::{Event, Network};

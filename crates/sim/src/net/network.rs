@@ -1,10 +1,12 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
-use super::{Due, FaultInjector, Packet, Port, RouteError, Routes, SharedMemory, Window};
+use super::outages::Outages;
+use super::{Drops, Due, FaultInjector, Packet, Port, RouteError, Routes, SharedMemory, Window};
 use crate::engine::{EventQueue, Pack, Seeds};
-use crate::queue::{Backlog, PortSetup, droptail::DropTail};
+use crate::queue::{Backlog, DropReason, PortSetup, droptail::DropTail};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
+use crate::topology::Graph;
 use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -19,6 +21,10 @@ pub enum Event {
     DelayedAck(ConnId),
     /// The next flow of this traffic source starts.
     FlowStart(u32),
+    /// A packet that a fault has delayed on this port's wire reaches the other end.
+    Release(PortId),
+    /// Links fail or are back: this step of the scenario's outages.
+    LinkChange(u32),
     /// Probes take a sample.
     Sample,
     /// The warm-up ends.
@@ -29,7 +35,8 @@ pub enum Event {
     TransmitDone(PortId),
 }
 
-/// The three bits above a 29-bit number say which event it is.
+/// The three bits above a 29-bit number say which event it is. Those that happen once or at intervals have
+/// one of these in common.
 impl Pack for Event {
     #[inline]
     fn pack(self) -> u32 {
@@ -39,8 +46,10 @@ impl Pack for Event {
             Event::DelayedAck(conn) => (2, conn.0),
             Event::FlowStart(source) => (3, source),
             Event::Sample => (4, 0),
-            Event::WarmUpEnd => (5, 0),
-            Event::MeasureEnd => (6, 0),
+            Event::WarmUpEnd => (4, 1),
+            Event::MeasureEnd => (4, 2),
+            Event::Release(port) => (5, port.0),
+            Event::LinkChange(step) => (6, step),
             Event::TransmitDone(port) => (7, port.0),
         };
         tag << 29 | number
@@ -54,9 +63,13 @@ impl Pack for Event {
             1 => Event::Retransmit(ConnId(number)),
             2 => Event::DelayedAck(ConnId(number)),
             3 => Event::FlowStart(number),
-            4 => Event::Sample,
-            5 => Event::WarmUpEnd,
-            6 => Event::MeasureEnd,
+            4 => match number {
+                0 => Event::Sample,
+                1 => Event::WarmUpEnd,
+                _ => Event::MeasureEnd,
+            },
+            5 => Event::Release(PortId(number)),
+            6 => Event::LinkChange(number),
             _ => Event::TransmitDone(PortId(number)),
         }
     }
@@ -68,7 +81,10 @@ pub struct Network {
     ports: Vec<Port>,
     routes: Routes,
     memory: Option<Box<SharedMemory>>,
+    outages: Option<Box<Outages>>,
     hosts: usize,
+    /// What was dropped at nodes and not at ports.
+    drops: BTreeMap<NodeId, Drops>,
     sent: u64,
     delivered: u64,
     hops: u64,
@@ -83,8 +99,7 @@ impl Network {
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
             let at_host = graph.nodes[from.index()].is_host;
-            let exact = scenario.measure.ports.first() == Some(&(from, to));
-            let faults = FaultInjector::new(&scenario.faults, exact, seeds.stream("faults", index));
+            let faults = FaultInjector::new(scenario, index, (from, to), seeds);
             let queue = match at_host {
                 true => DropTail::with_buffer(scenario.host.buffer).into(),
                 false => {
@@ -92,10 +107,28 @@ impl Network {
                     scheme.queue.build(PortSetup { switch, rate: link.rate, seeds, index })
                 }
             };
-            Port::new((from, to), (link.rate, link.delay), queue, faults.filter(|_| !at_host), window)
+            Port::new((from, to), (link.rate, link.delay), queue, faults, window)
         });
-        let (hosts, memory) = (graph.hosts(), SharedMemory::new(scenario));
-        Ok(Network { ports: ports.collect(), routes, memory, hosts, sent: 0, delivered: 0, hops: 0 })
+        let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
+        let (ports, drops) = (ports.collect(), BTreeMap::new());
+        Ok(Network {
+            ports,
+            routes,
+            memory,
+            outages,
+            hosts: graph.hosts(),
+            drops,
+            sent: 0,
+            delivered: 0,
+            hops: 0,
+        })
+    }
+
+    /// Schedules what happens to the network itself.
+    pub fn begin(&self, events: &mut EventQueue<Event>) {
+        if let Some(outages) = &self.outages {
+            outages.schedule(events);
+        }
     }
 
     /// Sends a packet from `host`; how long it waits there.
@@ -110,12 +143,59 @@ impl Network {
     #[inline]
     pub fn arrive(&mut self, events: &mut EventQueue<Event>, port: PortId) -> Option<Packet> {
         let sender = &mut self.ports[port.index()];
+        if sender.is_faulty() {
+            return self.arrive_over_faults(events, port);
+        }
         let node = sender.to;
-        let (mut packet, next) = sender.arrive()?;
+        let (packet, next) = sender.arrive()?;
         if let Some(at) = next {
             events.schedule(at, Event::Arrive(port));
         }
         self.hops += 1;
+        self.reach(events, node, packet)
+    }
+
+    /// The same on a link with faults.
+    #[inline(never)] // keeps the path of the others short
+    fn arrive_over_faults(&mut self, events: &mut EventQueue<Event>, port: PortId) -> Option<Packet> {
+        let now = events.now();
+        let sender = &mut self.ports[port.index()];
+        let node = sender.to;
+        let (packet, next) = if sender.is_due(now) { sender.arrive()? } else { return None };
+        if let Some(at) = next {
+            events.schedule(at, Event::Arrive(port));
+        }
+        self.hops += 1;
+        match sender.pass(now, packet) {
+            Ok(packet) => self.reach(events, node, packet),
+            Err(None) => None,
+            Err(Some(until)) => {
+                events.schedule(until, Event::Release(port));
+                None
+            }
+        }
+    }
+
+    /// Moves a packet on that a fault has delayed, or returns it if it has reached its host.
+    pub fn release(&mut self, events: &mut EventQueue<Event>, port: PortId) -> Option<Packet> {
+        let sender = &mut self.ports[port.index()];
+        let node = sender.to;
+        let packet = sender.release(events.now())?;
+        self.reach(events, node, packet)
+    }
+
+    /// Links of `graph` fail or are back at `now`, and routes change.
+    pub fn change_links(&mut self, graph: &Graph, now: Instant, step: u32) {
+        let Some(outages) = &self.outages else { return };
+        for change in outages.changes(step) {
+            let port = &mut self.ports[change.port.index()];
+            if change.fails { port.fail(now) } else { port.restore() }
+        }
+        self.routes = outages.intact.over(graph, |link| !self.ports[2 * link].is_down());
+    }
+
+    #[inline]
+    fn reach(&mut self, events: &mut EventQueue<Event>, node: NodeId, mut packet: Packet) -> Option<Packet> {
         if node.index() < self.hosts {
             self.delivered += 1;
             return Some(packet);
@@ -126,7 +206,10 @@ impl Network {
 
     #[inline]
     fn forward(&mut self, events: &mut EventQueue<Event>, node: NodeId, packet: &mut Packet) {
-        let Some(port) = self.routes.next(node, packet.to, packet.ordinal) else { return };
+        let Some(port) = self.routes.next(node, packet.to, packet.ordinal) else {
+            self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
+            return;
+        };
         let now = events.now();
         if let Some(memory) = &self.memory
             && let Some(limit) = memory.limit(&mut self.ports, port, now)
@@ -142,11 +225,13 @@ impl Network {
         self.ports[port.index()].transmit_done(now, |due| schedule(events, port, due));
     }
 
-    /// Rate and delay of every link that connection `ordinal` crosses from `source` to `to`.
+    /// Rate and delay of every link that connection `ordinal` crosses from `source` to `to` while none is
+    /// down.
     pub fn path(&self, source: HostId, to: HostId, ordinal: u32) -> Vec<(Rate, Span)> {
+        let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
         let mut node = NodeId(source.0);
         let mut path = Vec::new();
-        while let Some(port) = self.routes.next(node, to, ordinal) {
+        while let Some(port) = routes.next(node, to, ordinal) {
             let port = &self.ports[port.index()];
             path.push(port.link());
             node = port.to;
@@ -184,7 +269,17 @@ impl Network {
 
     /// Packets dropped anywhere.
     pub fn dropped(&self) -> u64 {
-        self.ports.iter().map(|port| port.counters().dropped()).sum()
+        self.ports
+            .iter()
+            .map(|port| &port.counters().drops)
+            .chain(self.drops.values())
+            .map(Drops::total)
+            .sum()
+    }
+
+    /// What was dropped at nodes, because no port led on.
+    pub fn drops_at_nodes(&self) -> impl Iterator<Item = (NodeId, &Drops)> {
+        self.drops.iter().map(|(node, drops)| (*node, drops))
     }
 
     /// Packets queued or on a wire.

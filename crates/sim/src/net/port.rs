@@ -8,6 +8,7 @@
 //! wait are with its [`Scheduler`], and the ring holds the one in transmission and those on the wire.
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
+use super::faults::Passage;
 use super::{FaultInjector, Packet, PortCounters, Window};
 use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
@@ -86,7 +87,14 @@ impl Port {
 
     /// Packets queued here or on the wire behind.
     pub fn in_flight(&self) -> usize {
-        self.ring.len() + self.queue.waiting().packets as usize
+        let held = self.faults.as_ref().map_or(0, |faults| faults.held());
+        self.ring.len() + self.queue.waiting().packets as usize + held
+    }
+
+    /// Whether something can go wrong here.
+    #[inline]
+    pub fn is_faulty(&self) -> bool {
+        self.faults.is_some()
     }
 
     /// The backlog at `now`.
@@ -136,8 +144,11 @@ impl Port {
         Some((packet, self.ring.front().map(|next| next.departs + self.delay)))
     }
 
-    /// The transmitter is free and packets wait: starts to send one.
+    /// The transmitter is free and packets wait: starts to send one, unless the link has failed since.
     pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(Due)) {
+        if self.busy_until != now {
+            return;
+        }
         self.retire(now);
         self.start_next(now, &mut wake);
         if self.queue.waiting().packets > 0 {
@@ -147,10 +158,7 @@ impl Port {
 
     #[inline]
     fn drop(&mut self, reason: DropReason) {
-        match reason {
-            DropReason::BufferFull | DropReason::Early => self.counters.dropped_by_queue += 1,
-            DropReason::Fault => self.counters.dropped_fault += 1,
-        }
+        self.counters.drops.count(reason, 1);
     }
 
     /// Takes a packet into a queue that reorders.
@@ -162,7 +170,7 @@ impl Port {
             queue.enqueue(self.backlog, Waiting { packet: *packet, arrived: now });
         let waiting = queue.backlog();
         self.counters.marked += u64::from(marks) + u64::from(fault == Verdict::Marked);
-        self.counters.dropped_by_queue += u64::from(drops);
+        self.counters.drops.count(DropReason::BufferFull, drops.into());
         let found = self.backlog;
         self.backlog = found + waiting - waited;
         self.counters.admit(&self.window, now, found, self.backlog);
@@ -211,5 +219,69 @@ impl Port {
             self.last_tx = (wire, self.rate.tx_time(Bytes::new(u64::from(wire))));
         }
         self.last_tx.1
+    }
+}
+
+/// A port whose link can fail, and damage or delay packets.
+impl Port {
+    /// Whether the head of the wire arrives now: it does not if the link has failed since that was scheduled.
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.ring.front().is_some_and(|head| head.departs + self.delay == now)
+    }
+
+    /// Lets `packet`, which comes out of the wire, through now, or drops it, or keeps it and tells until when.
+    pub fn pass(&mut self, now: Instant, packet: Packet) -> Result<Packet, Option<Instant>> {
+        let Some(faults) = &mut self.faults else { return Ok(packet) };
+        match faults.pass() {
+            Passage::Whole => Ok(packet),
+            Passage::Damaged => {
+                self.drop(DropReason::Corrupted);
+                Err(None)
+            }
+            Passage::Late(by) => {
+                faults.hold(now + by, packet);
+                Err(Some(now + by))
+            }
+        }
+    }
+
+    /// A packet that was kept until now.
+    pub fn release(&mut self, now: Instant) -> Option<Packet> {
+        self.faults.as_mut()?.release(now)
+    }
+
+    /// Whether the link is down.
+    pub fn is_down(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.is_down())
+    }
+
+    /// The link fails: all that waits or is on the wire is lost.
+    pub fn fail(&mut self, now: Instant) {
+        self.retire(now);
+        let Some(faults) = &mut self.faults else { return };
+        let mut lost = faults.fail() + self.ring.len() as u64;
+        for &InFlight { departs, packet } in self.ring.iter().skip(self.departed) {
+            let takes = self.rate.tx_time(packet.wire_size());
+            let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
+            self.counters.cancel(&self.window, now, (starts, departs), &packet);
+        }
+        if let Queue::Scheduled(queue) = &mut self.queue {
+            while let Some(waiting) = queue.dequeue() {
+                self.counters.evict(&self.window, now, &waiting.packet);
+                lost += 1;
+            }
+        }
+        self.counters.drops.count(DropReason::LinkDown, lost);
+        self.ring.clear();
+        self.departed = 0;
+        self.backlog = Backlog::default();
+        self.busy_until = now;
+    }
+
+    /// The link is back.
+    pub fn restore(&mut self) {
+        if let Some(faults) = &mut self.faults {
+            faults.restore();
+        }
     }
 }

@@ -64,7 +64,17 @@ impl Routes {
     /// Routes over `graph`, whose link i is ports 2i (a to b) and 2i + 1 (b to a). `salts` has one
     /// random number a node, so that switches spread flows independently.
     pub fn new(graph: &Graph, salts: Vec<u64>) -> Result<Routes, RouteError> {
-        let access = access(graph)?;
+        let routes = Routes::build(graph, access(graph)?, salts, |_| true);
+        routes.check_reach(graph)?;
+        Ok(routes)
+    }
+
+    /// Routes over those links of `graph`, the network that these are for, that are up. Some hosts may have none.
+    pub fn over(&self, graph: &Graph, is_up: impl Fn(usize) -> bool) -> Routes {
+        Routes::build(graph, self.access.clone(), self.salts.clone(), is_up)
+    }
+
+    fn build(graph: &Graph, access: Vec<Access>, salts: Vec<u64>, is_up: impl Fn(usize) -> bool) -> Routes {
         let (racks, hosts) = (graph.racks(), graph.hosts());
         let switches = graph.nodes.len() - hosts;
         let mut routes = Routes {
@@ -75,11 +85,10 @@ impl Routes {
             hops: vec![],
             salts,
         };
-        let neighbours = neighbours(graph);
+        let neighbours = neighbours(graph, is_up);
         let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); switches];
         for (rack, switch) in rack_switches(&routes.access, racks) {
             let distance = distances(&neighbours, switch);
-            routes.check_reach(graph, rack, &distance)?;
             for (from, known) in known.iter_mut().enumerate().filter(|(from, _)| distance[*from] != FAR) {
                 let nearer = |next: &&(usize, PortId)| distance[next.0] + 1 == distance[from];
                 let ports: Vec<PortId> = neighbours[from].iter().filter(nearer).map(|next| next.1).collect();
@@ -87,7 +96,7 @@ impl Routes {
                     *known.entry(ports).or_insert_with_key(|ports| routes.add_set(ports));
             }
         }
-        Ok(routes)
+        routes
     }
 
     fn add_set(&mut self, ports: &[PortId]) -> u32 {
@@ -104,12 +113,18 @@ impl Routes {
         self.sets.len() as u32 - 1
     }
 
-    /// Every host reaches the hosts of `rack`.
-    fn check_reach(&self, graph: &Graph, rack: usize, distance: &[u32]) -> Result<(), RouteError> {
-        let stranded = |access: &Access| distance[access.switch.index() - self.access.len()] == FAR;
-        let Some(from) = self.access.iter().position(stranded) else { return Ok(()) };
-        let to = self.access.iter().position(|access| access.rack as usize == rack).unwrap_or(0);
-        Err(unreachable(graph, from, to))
+    /// Every host reaches every rack.
+    fn check_reach(&self, graph: &Graph) -> Result<(), RouteError> {
+        let switches: Vec<(usize, usize)> = rack_switches(&self.access, self.racks).collect();
+        for &(rack, switch) in &switches {
+            let strands =
+                |&(_, from): &(usize, usize)| from != switch && self.set_of[from * self.racks + rack] == 0;
+            if let Some(&(cut, _)) = switches.iter().find(|from| strands(from)) {
+                let host = |rack: usize| self.access.iter().position(|access| access.rack as usize == rack);
+                return Err(unreachable(graph, host(cut).unwrap_or(0), host(rack).unwrap_or(0)));
+            }
+        }
+        Ok(())
     }
 
     /// The port on which `node` sends packets of connection `ordinal` towards `to`; `None` at `to`
@@ -173,12 +188,13 @@ fn rack_switches(access: &[Access], racks: usize) -> impl Iterator<Item = (usize
     switches.into_iter().enumerate()
 }
 
-/// For each switch the switches next to it, all counted among switches, and the ports to them.
-fn neighbours(graph: &Graph) -> Vec<Vec<(usize, PortId)>> {
+/// For each switch the switches next to it over links that are up, all counted among switches, and the
+/// ports to them.
+fn neighbours(graph: &Graph, is_up: impl Fn(usize) -> bool) -> Vec<Vec<(usize, PortId)>> {
     let hosts = graph.hosts();
     let mut neighbours = vec![Vec::new(); graph.nodes.len() - hosts];
     for (i, link) in graph.links.iter().enumerate() {
-        if !graph.is_host(link.a) && !graph.is_host(link.b) {
+        if is_up(i) && !graph.is_host(link.a) && !graph.is_host(link.b) {
             let (a, b) = (link.a.index() - hosts, link.b.index() - hosts);
             neighbours[a].push((b, PortId::from(2 * i)));
             neighbours[b].push((a, PortId::from(2 * i + 1)));

@@ -5,7 +5,7 @@
 //! closes, and what it does not stay is taken off when it departs or is evicted. Both are exact at any
 //! time after the window.
 
-use super::Packet;
+use super::{Drops, Packet};
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant, Span};
 
@@ -43,10 +43,8 @@ pub struct PortCounters {
     pub accepted: u64,
     /// Their bytes on the wire.
     pub accepted_bytes: Bytes,
-    /// Packets dropped by the queue discipline, on arrival or later.
-    pub dropped_by_queue: u64,
-    /// Packets dropped by injected faults.
-    pub dropped_fault: u64,
+    /// Packets dropped, on arrival or later.
+    pub drops: Drops,
     /// Packets marked here.
     pub marked: u64,
     /// Largest backlog, in the window.
@@ -100,6 +98,30 @@ impl PortCounters {
         self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(departs));
     }
 
+    /// The link fails at `now` before this packet, which would have been sent from `starts` to `departs`, is
+    /// out.
+    pub(super) fn cancel(
+        &mut self,
+        window: &Window,
+        now: Instant,
+        (starts, departs): (Instant, Instant),
+        packet: &Packet,
+    ) {
+        let stay = window.overlap(now, departs);
+        self.busy = self.busy.saturating_sub(window.overlap(starts.max(now), departs));
+        self.packet_time = self.packet_time.saturating_sub(stay);
+        self.byte_time -= byte_time(packet.wire_size(), stay);
+        self.accepted -= 1;
+        self.accepted_bytes = self.accepted_bytes - packet.wire_size();
+    }
+
+    /// The link fails at `now` while this packet of a queue that reorders waits.
+    pub(super) fn evict(&mut self, window: &Window, now: Instant, packet: &Packet) {
+        self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(now));
+        self.accepted -= 1;
+        self.accepted_bytes = self.accepted_bytes - packet.wire_size();
+    }
+
     fn unbook(&mut self, backlog: Backlog, time: Span) {
         self.packet_time = self.packet_time.saturating_sub(time.times(backlog.packets.into()));
         self.byte_time -= byte_time(backlog.bytes, time);
@@ -110,11 +132,6 @@ impl PortCounters {
         if !window.overlap(from, to).is_zero() {
             self.peak.rise(backlog);
         }
-    }
-
-    /// Packets dropped for any reason.
-    pub fn dropped(&self) -> u64 {
-        self.dropped_by_queue + self.dropped_fault
     }
 }
 

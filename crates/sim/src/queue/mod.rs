@@ -99,15 +99,45 @@ pub enum Verdict {
     Dropped(DropReason),
 }
 
-/// Why a packet was dropped.
+/// Why a packet was dropped. The reasons after the first two are the scenario's faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// No room in the buffer.
+    /// No room in the buffer, for itself or beside a packet with a better priority.
     BufferFull,
     /// The discipline gave up room to signal congestion.
     Early,
-    /// The scenario's `[faults]` asked for it.
-    Fault,
+    /// Lost by chance, or because the scenario names it.
+    Loss,
+    /// Damaged on the wire, and dropped at its end.
+    Corrupted,
+    /// It was queued for, on, or sent to a link that was down.
+    LinkDown,
+    /// No path of links that are up leads to its host.
+    NoRoute,
+}
+
+impl DropReason {
+    /// Every reason.
+    pub const ALL: [DropReason; 6] = [
+        DropReason::BufferFull,
+        DropReason::Early,
+        DropReason::Loss,
+        DropReason::Corrupted,
+        DropReason::LinkDown,
+        DropReason::NoRoute,
+    ];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::BufferFull => "buffer full",
+            DropReason::Early => "early",
+            DropReason::Loss => "loss",
+            DropReason::Corrupted => "corrupted",
+            DropReason::LinkDown => "link down",
+            DropReason::NoRoute => "no route",
+        }
+    }
 }
 
 /// A queue discipline with arrival order.

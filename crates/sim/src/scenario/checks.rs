@@ -4,7 +4,7 @@ use super::{Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
 use crate::traffic::Context;
-use shortflow_cc::settings::hint;
+use shortflow_cc::settings::{hint, nearest};
 use shortflow_units::{Bytes, NodeId, Occupancy};
 
 /// Warm-up within the run, timeouts in order.
@@ -180,6 +180,20 @@ fn ports_text(ports: &[(NodeId, NodeId)], graph: &Graph) -> String {
         [(from, to)] => format!("[\"{}->{}\"]", graph.name(*from), graph.name(*to)),
         several => format!("all {} switch ports", several.len()),
     }
+}
+
+/// The link called `name`, by the names of its ends in either order, that `key` asks for.
+pub(crate) fn find_link(name: &str, key: &str, graph: &Graph, reader: &Reader) -> Result<usize, ConfigError> {
+    let links = graph.links.iter().map(|link| (graph.name(link.a), graph.name(link.b)));
+    let names: Vec<String> = links.flat_map(|(a, b)| [format!("{a}-{b}"), format!("{b}-{a}")]).collect();
+    names.iter().position(|known| known == name).map(|i| i / 2).ok_or_else(|| {
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let hint = match nearest(name, &known) {
+            Some(link) => format!("did you mean {link:?}?"),
+            None => format!("links are called like {:?}", known.first().unwrap_or(&"s0-h0")),
+        };
+        reader.impossible(key, format!("there is no link {name:?}; {hint}"))
+    })
 }
 
 /// The port called `name` that `key` asks for, as (sending node, receiving node).

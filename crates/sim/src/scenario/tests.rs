@@ -74,7 +74,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
     );
     assert_eq!(scenario.classes, ["long"]);
     assert_eq!(scenario.measure, Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None });
-    assert_eq!(scenario.faults, Faults { loss: 0.0, mark: 0.0, drop_data: vec![], mark_data: vec![] });
+    assert_eq!(scenario.faults, []);
     assert_eq!(scenario.notes, ["traffic.1: 2 flows without end over s0->h2 (1Gbps)"]);
 }
 
@@ -125,7 +125,7 @@ fn the_words_for_no_limit_and_no_value() {
     assert_eq!(scenario.tcp.receive_window, 1256.0);
     assert_eq!(scenario.tcp.initial_rto, Some(Span::from_millis(1000)));
     assert_eq!(scenario.measure.sample_every, Some(Span::from_millis(1)));
-    assert_eq!(scenario.faults.drop_data, [5, 9]);
+    assert_eq!(scenario.faults[0].drop_data, [5, 9]);
 }
 
 #[test]

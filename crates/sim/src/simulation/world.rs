@@ -85,6 +85,7 @@ impl<'a> World<'a> {
         };
         world.events.schedule(Instant::ZERO + scenario.warmup, Event::WarmUpEnd);
         world.events.schedule(world.measure_end, Event::MeasureEnd);
+        world.network.begin(&mut world.events);
         if scenario.measure.sample_every.is_some() {
             world.events.schedule(Instant::ZERO, Event::Sample);
         }
@@ -118,6 +119,14 @@ impl<'a> World<'a> {
                 if let Some(packet) = self.network.arrive(&mut self.events, port) {
                     self.receive(&packet);
                 }
+            }
+            Event::Release(port) => {
+                if let Some(packet) = self.network.release(&mut self.events, port) {
+                    self.receive(&packet);
+                }
+            }
+            Event::LinkChange(step) => {
+                self.network.change_links(&self.scenario.graph, self.events.now(), step);
             }
             Event::TransmitDone(port) => self.network.transmit_done(&mut self.events, port),
             Event::Retransmit(conn) => self.on_retransmit_timer(conn),
@@ -407,7 +416,7 @@ fn port_row(port: &crate::net::Port, seconds: f64) -> PortRow {
         rate,
         tx_bytes: counters.accepted_bytes,
         tx_packets: counters.accepted,
-        drops: counters.dropped(),
+        drops: counters.drops.total(),
         marks: counters.marked,
         mean_packets: counters.packet_time.as_secs_f64() / seconds,
         max_packets: counters.peak.packets,

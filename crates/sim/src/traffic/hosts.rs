@@ -7,7 +7,7 @@ use toml::Value;
 
 /// Hosts before it is known how many there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum HostSet {
+pub(crate) enum HostSet {
     /// All of them.
     All,
     /// These.
@@ -15,7 +15,7 @@ pub(super) enum HostSet {
 }
 
 /// `"all"`, `3`, `"0-19"` or `[0, 2, 5]`.
-pub(super) struct Hosts;
+pub(crate) struct Hosts;
 
 impl Format for Hosts {
     type Value = HostSet;
@@ -45,7 +45,7 @@ fn range(text: &str) -> Option<HostSet> {
 
 impl HostSet {
     /// The hosts, given that there are `count`; `key` is where they are named.
-    pub(super) fn resolve(
+    pub(crate) fn resolve(
         self,
         count: usize,
         reader: &Reader,

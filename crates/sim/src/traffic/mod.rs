@@ -28,6 +28,7 @@ mod web;
 
 pub use application::{Application, Sending, Steps, TaskId, TaskKind, TaskRow};
 pub(crate) use context::Context;
+pub(crate) use hosts::{HostSet, Hosts};
 
 use crate::config::{ConfigError, Entry, Kind, Reader};
 use crate::engine::Seeds;

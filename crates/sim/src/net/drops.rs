@@ -1,0 +1,25 @@
+//! [`Drops`]: packets dropped at one place, by reason.
+
+use crate::queue::DropReason;
+
+/// How many packets were dropped for which reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Drops([u64; DropReason::ALL.len()]);
+
+impl Drops {
+    /// Counts packets.
+    #[inline]
+    pub fn count(&mut self, reason: DropReason, packets: u64) {
+        self.0[reason as usize] += packets;
+    }
+
+    /// Packets dropped for any reason.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The reasons for which packets were dropped, and how many.
+    pub fn by_reason(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
+        DropReason::ALL.into_iter().zip(self.0).filter(|(_, packets)| *packets > 0)
+    }
+}

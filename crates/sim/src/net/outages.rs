@@ -1,0 +1,53 @@
+//! [`Outages`]: when links fail and when they are back.
+
+use super::{Routes, network::Event};
+use crate::engine::EventQueue;
+use crate::scenario::Scenario;
+use shortflow_units::{Instant, PortId};
+use std::collections::BTreeMap;
+
+/// A port whose link fails or is back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change {
+    pub port: PortId,
+    pub fails: bool,
+}
+
+/// The outages of a scenario. All that changes at one instant is one step, so routes are worked out once.
+#[derive(Debug, Clone)]
+pub struct Outages {
+    steps: Vec<(Instant, Vec<Change>)>,
+    /// Routes over all links.
+    pub(super) intact: Routes,
+}
+
+impl Outages {
+    /// The outages of `scenario`, whose routes are `intact`; `None` if no link fails.
+    pub(super) fn new(scenario: &Scenario, intact: &Routes) -> Option<Box<Outages>> {
+        let mut steps: BTreeMap<Instant, Vec<Change>> = BTreeMap::new();
+        for fault in &scenario.faults {
+            let Some((down, up)) = fault.outage else { continue };
+            for (at, fails) in [(Some(down), true), (up, false)] {
+                let Some(at) = at else { continue };
+                let changes = fault.ports.iter().map(|port| Change { port: *port, fails });
+                steps.entry(Instant::ZERO + at).or_default().extend(changes);
+            }
+        }
+        let steps: Vec<_> = steps.into_iter().collect();
+        (!steps.is_empty()).then(|| Box::new(Outages { steps, intact: intact.clone() }))
+    }
+
+    /// Schedules the steps.
+    pub(super) fn schedule(&self, events: &mut EventQueue<Event>) {
+        for (step, (at, _)) in (0..).zip(&self.steps) {
+            events.schedule(*at, Event::LinkChange(step));
+        }
+    }
+
+    /// What changes at a step. Links are back before others fail.
+    pub(super) fn changes(&self, step: u32) -> Vec<Change> {
+        let mut changes = self.steps[step as usize].1.clone();
+        changes.sort_by_key(|change| change.fails);
+        changes
+    }
+}

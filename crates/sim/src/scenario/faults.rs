@@ -1,0 +1,194 @@
+//! [`Fault`]: what goes wrong on which links. `[faults]` is one entry, `[[faults]]` are several.
+
+use super::checks::{find_link, find_port};
+use crate::config::{ANY_TIME, ConfigError, ListOf, Reader, Text, Unless, keys};
+use crate::topology::Graph;
+use crate::traffic::{HostSet, Hosts};
+use shortflow_cc::settings::hint;
+use shortflow_units::{NodeId, PortId, Span};
+use std::ops::RangeInclusive;
+
+keys! {
+    /// One entry, before links are looked up.
+    pub(super) struct FaultKeys {
+        /// links such as "leaf0-spine1", or one direction of them such as "leaf0->spine1"; without
+        /// links, tier and hosts it is about every port of every switch
+        links: Option<Vec<String>> = optional, LINKS;
+        /// links from switches of this tier upwards
+        tier: Option<String> = optional, Text("a tier of switches");
+        /// links of these hosts
+        hosts: Option<HostSet> = optional, Hosts;
+        /// probability that a data packet is lost before it is queued
+        loss: f64 = "0", 0.0..=0.9;
+        /// the same for a pure ACK
+        ack_loss: f64 = "0", 0.0..=0.9;
+        /// probability that a packet is damaged on the wire and dropped at its end
+        corrupt: f64 = "0", 0.0..=0.9;
+        /// probability that a packet arrives later than those behind it
+        reorder: f64 = "0", 0.0..=1.0;
+        /// how much later
+        reorder_delay: Span = "0s", ANY_TIME;
+        /// probability that a data packet is marked
+        mark: f64 = "0", 0.0..=1.0;
+        /// when the links fail; what is queued for them or on them is lost
+        down_at: Option<Span> = "never", Unless("never", ANY_TIME);
+        /// when they are back
+        up_at: Option<Span> = "never", Unless("never", ANY_TIME);
+        /// data packets lost on arrival at the first measured port, by ordinal from 1
+        drop_data: Vec<u64> = "[]", ORDINALS;
+        /// data packets marked on arrival at the first measured port, by ordinal from 1
+        mark_data: Vec<u64> = "[]", ORDINALS;
+    }
+}
+
+const LINKS: ListOf<Text> = ListOf(Text("a link"), "a list of links such as [\"leaf0-spine1\"]");
+const ORDINALS: ListOf<RangeInclusive<u64>> = ListOf(1..=u64::MAX, "a list of whole numbers from 1");
+
+/// What goes wrong on some links.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    /// The ports that send onto the affected links, in order. Link i of a graph has the ports 2i and 2i + 1.
+    pub ports: Vec<PortId>,
+    /// Probability that a data packet is lost on arrival at a port.
+    pub loss: f64,
+    /// Probability that a pure ACK is lost there.
+    pub ack_loss: f64,
+    /// Probability that a packet is dropped at the far end of the link.
+    pub corrupt: f64,
+    /// Probability that a packet arrives late, and how late.
+    pub reorder: (f64, Span),
+    /// Probability that a data packet is marked.
+    pub mark: f64,
+    /// When the links fail and, unless that is for good, when they are back.
+    pub outage: Option<(Span, Option<Span>)>,
+    /// Data packets lost at the first measured port, by ordinal from 1.
+    pub drop_data: Vec<u64>,
+    /// Data packets marked there.
+    pub mark_data: Vec<u64>,
+}
+
+impl Fault {
+    /// Whether it concerns a port.
+    pub fn covers(&self, port: PortId) -> bool {
+        self.ports.binary_search(&port).is_ok()
+    }
+}
+
+/// Reads all entries of the scenario; arrivals end at `duration`.
+pub(super) fn read(top: &Reader, graph: &Graph, duration: Span) -> Result<Vec<Fault>, ConfigError> {
+    let one = top.tables_inside().contains(&"faults");
+    let entries = if one { vec![top.table("faults")?] } else { top.tables("faults")? };
+    entries.iter().map(|entry| fault(entry, graph, duration)).collect()
+}
+
+fn fault(reader: &Reader, graph: &Graph, duration: Span) -> Result<Fault, ConfigError> {
+    reader.only(&FaultKeys::parameters(), &[])?;
+    let keys = FaultKeys::read(reader)?;
+    let outage = outage(reader, &keys, duration)?;
+    if keys.reorder > 0.0 && keys.reorder_delay.is_zero() {
+        let reason = format!("zero, so {} would do nothing", reader.path("reorder"));
+        return Err(reader.impossible("reorder_delay", reason));
+    }
+    let FaultKeys { loss, ack_loss, corrupt, reorder, reorder_delay, mark, .. } = keys;
+    let (mut drop_data, mut mark_data) = (keys.drop_data.clone(), keys.mark_data.clone());
+    drop_data.sort_unstable();
+    mark_data.sort_unstable();
+    let mut ports = match selected(reader, keys, graph)? {
+        Some(ports) if drop_data.is_empty() && mark_data.is_empty() => ports,
+        Some(_) => {
+            let key = if drop_data.is_empty() { "mark_data" } else { "drop_data" };
+            return Err(
+                reader.impossible(key, "counts packets at the first measured port, whatever the links")
+            );
+        }
+        None if outage.is_some() => {
+            return Err(reader.impossible("down_at", "it needs links, tier or hosts: which links fail?"));
+        }
+        None => ports_from(graph, |from, _| !graph.is_host(from)),
+    };
+    ports.sort_unstable();
+    ports.dedup();
+    if let Some(port) = ports.iter().find(|port| outage.is_some() && !ports.contains(&opposite(**port))) {
+        let link = graph.links[port.index() / 2];
+        let name = format!("{}-{}", graph.name(link.a), graph.name(link.b));
+        return Err(reader.impossible("links", format!("a link fails in both directions; call it {name:?}")));
+    }
+    let reorder = (reorder, reorder_delay);
+    Ok(Fault { ports, loss, ack_loss, corrupt, reorder, mark, outage, drop_data, mark_data })
+}
+
+fn outage(
+    reader: &Reader,
+    keys: &FaultKeys,
+    duration: Span,
+) -> Result<Option<(Span, Option<Span>)>, ConfigError> {
+    match (keys.down_at, keys.up_at) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(reader.impossible("up_at", "given without down_at: the links do not fail")),
+        (Some(down), _) if down >= duration => {
+            Err(reader.impossible("down_at", format!("{down} is not before duration = {duration}")))
+        }
+        (Some(down), Some(up)) if up <= down => {
+            Err(reader.impossible("up_at", format!("{up} is not after down_at = {down}")))
+        }
+        (Some(down), up) => Ok(Some((down, up))),
+    }
+}
+
+/// The ports onto the links that an entry names; `None` if it names none.
+fn selected(reader: &Reader, keys: FaultKeys, graph: &Graph) -> Result<Option<Vec<PortId>>, ConfigError> {
+    let ways = [keys.links.is_some(), keys.tier.is_some(), keys.hosts.is_some()];
+    if ways.iter().filter(|given| **given).count() > 1 {
+        let key = if ways[2] { "hosts" } else { "tier" };
+        return Err(reader.impossible(key, "one of links, tier and hosts says which links it is about"));
+    }
+    if let Some(names) = keys.links {
+        return names
+            .iter()
+            .map(|name| ports_of(name, graph, reader))
+            .collect::<Result<Vec<_>, _>>()
+            .map(|all| Some(all.concat()));
+    }
+    if let Some(name) = keys.tier {
+        let known: Vec<&str> = graph.tiers.iter().map(String::as_str).collect();
+        let level = known.iter().position(|tier| *tier == name).ok_or_else(|| {
+            reader.impossible("tier", format!("there is no tier {name:?}; {}", hint(&name, &known)))
+        })?;
+        let ports = both_ways(graph, |a, b| {
+            graph.tier(a) == Some(level) && graph.tier(b).is_some_and(|above| above > level)
+        });
+        return match ports.is_empty() {
+            true => Err(reader.impossible("tier", format!("no link leads upwards from {name:?}"))),
+            false => Ok(Some(ports)),
+        };
+    }
+    let Some(set) = keys.hosts else { return Ok(None) };
+    let hosts = set.resolve(graph.hosts(), reader, "hosts")?;
+    Ok(Some(both_ways(graph, |a, _| hosts.iter().any(|host| host.0 == a.0))))
+}
+
+/// The ports whose ends, sender first, are as `wanted`.
+fn ports_from(graph: &Graph, wanted: impl Fn(NodeId, NodeId) -> bool) -> Vec<PortId> {
+    let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
+    let ports = directions.enumerate().filter(|(_, (from, to))| wanted(*from, *to));
+    ports.map(|(port, _)| PortId::from(port)).collect()
+}
+
+/// The ports of links one of whose directions is as `wanted`.
+fn both_ways(graph: &Graph, wanted: impl Fn(NodeId, NodeId) -> bool) -> Vec<PortId> {
+    ports_from(graph, |from, to| wanted(from, to) || wanted(to, from))
+}
+
+/// The port of a direction, both ports of a link.
+fn ports_of(name: &str, graph: &Graph, reader: &Reader) -> Result<Vec<PortId>, ConfigError> {
+    if name.contains("->") {
+        let ends = find_port(name, "links", graph, reader)?;
+        return Ok(ports_from(graph, |from, to| (from, to) == ends));
+    }
+    let link = find_link(name, "links", graph, reader)?;
+    Ok(vec![PortId::from(2 * link), PortId::from(2 * link + 1)])
+}
+
+fn opposite(port: PortId) -> PortId {
+    PortId(port.0 ^ 1)
+}
