@@ -115,6 +115,7 @@ pub(crate) fn samples(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table>
         Subject::QueueBytes(id) => ("queue_bytes", port(id.index())),
         Subject::Cwnd(flow) => ("cwnd_seg", flow.0.to_string()),
         Subject::Alpha(flow) => ("alpha", flow.0.to_string()),
+        Subject::FlowThroughput(flow) => ("flow_throughput_bps", flow.0.to_string()),
         Subject::Throughput(class) => ("throughput_bps", scenario.classes[class.index()].clone()),
     };
     table(vec![
@@ -127,6 +128,8 @@ pub(crate) fn samples(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table>
 
 pub(crate) fn ports(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table> {
     let rows = &outcome.ports[..];
+    let packets = |at: usize| count(rows, move |row| row.percentiles.map(|found| found.packets[at]));
+    let bytes = |at: usize| count(rows, move |row| row.percentiles.map(|found| found.bytes[at]));
     table(vec![
         ("port", text(rows, |row| port_name(scenario, row.from, row.to)), false),
         ("rate_bps", count(rows, |row| Some(row.rate.as_bps())), false),
@@ -136,8 +139,14 @@ pub(crate) fn ports(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table> {
         ("marks", count(rows, |row| Some(row.marks)), false),
         ("queue_mean_pkt", real(rows, |row| Some(row.mean_packets)), false),
         ("queue_max_pkt", count(rows, |row| Some(u64::from(row.max_packets))), false),
+        ("queue_p50_pkt", packets(0), true),
+        ("queue_p95_pkt", packets(1), true),
+        ("queue_p99_pkt", packets(2), true),
         ("queue_mean_bytes", real(rows, |row| Some(row.mean_bytes)), false),
         ("queue_max_bytes", count(rows, |row| Some(row.max_bytes.get())), false),
+        ("queue_p50_bytes", bytes(0), true),
+        ("queue_p95_bytes", bytes(1), true),
+        ("queue_p99_bytes", bytes(2), true),
         ("utilisation", real(rows, |row| Some(row.utilisation)), false),
     ])
 }

@@ -1,5 +1,6 @@
 //! What a run leaves behind: tables, counters and a digest of them all.
 
+use crate::net::Percentiles;
 use crate::probe::Sample;
 use crate::traffic::{Arrival, TaskId, TaskRow};
 use sha2::{Digest, Sha256};
@@ -129,6 +130,8 @@ pub struct PortRow {
     pub mean_bytes: f64,
     /// Largest backlog in bytes.
     pub max_bytes: Bytes,
+    /// Percentiles of the backlog over the measured time, of a measured port in a run with samples.
+    pub percentiles: Option<Percentiles>,
     /// Share of the measured time in which the link was busy.
     pub utilisation: f64,
 }

@@ -2,6 +2,7 @@
 
 mod drops;
 mod faults;
+mod levels;
 mod memory;
 mod network;
 mod outages;
@@ -12,6 +13,7 @@ mod usage;
 
 pub use drops::Drops;
 pub use faults::FaultInjector;
+pub use levels::{Levels, PERCENTS, Percentiles};
 pub use memory::SharedMemory;
 pub use network::{Event, Network};
 pub use packet::{EcnField, Kind, Packet, SackBlocks};

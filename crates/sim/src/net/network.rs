@@ -252,6 +252,17 @@ impl Network {
         ends.iter().filter_map(|ends| by_ends.get(ends)).map(|port| PortId::from(*port)).collect()
     }
 
+    /// The measured time begins at `now`; the ports `kept` keep the distribution of the backlog.
+    pub fn open_window(&mut self, now: Instant, kept: &[PortId]) {
+        self.ports.iter_mut().for_each(|port| port.open_window(now));
+        kept.iter().for_each(|port| self.ports[port.index()].keep_levels(now));
+    }
+
+    /// The measured time ends at `now`.
+    pub fn close_window(&mut self, now: Instant) {
+        self.ports.iter_mut().for_each(|port| port.close_window(now));
+    }
+
     /// The backlog of a port now.
     pub fn backlog(&mut self, port: PortId, now: Instant) -> Backlog {
         self.ports[port.index()].backlog(now)

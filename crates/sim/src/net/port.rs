@@ -9,7 +9,7 @@
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
 use super::faults::Passage;
-use super::{FaultInjector, Packet, PortCounters, Window};
+use super::{FaultInjector, Levels, Packet, Percentiles, PortCounters, Window};
 use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::VecDeque;
@@ -41,6 +41,10 @@ pub struct Port {
     queue: Queue,
     faults: Option<Box<FaultInjector>>,
     window: Window,
+    /// When only totals are kept: the window, but no time at all at a port with `levels`.
+    plain: Window,
+    levels: Option<Box<Levels>>,
+    percentiles: Option<Percentiles>,
     busy_until: Instant,
     ring: VecDeque<InFlight>,
     departed: usize,
@@ -66,6 +70,9 @@ impl Port {
             queue,
             faults,
             window,
+            plain: window,
+            levels: None,
+            percentiles: None,
             busy_until: Instant::ZERO,
             ring: VecDeque::new(),
             departed: 0,
@@ -73,6 +80,33 @@ impl Port {
             last_tx: (0, Span::ZERO),
             counters: PortCounters::default(),
         }
+    }
+
+    /// The measured window begins at `now`.
+    pub fn open_window(&mut self, now: Instant) {
+        self.retire(now);
+        self.counters.note_peak(&self.window, now, self.backlog);
+    }
+
+    /// Keeps the distribution of the backlog from `now` to the end of the window.
+    pub fn keep_levels(&mut self, now: Instant) {
+        self.retire(now);
+        let mut levels = Levels::new(now, self.backlog);
+        let leaving = self.ring.iter().skip(self.departed);
+        leaving.for_each(|next| levels.leaves(next.departs, next.packet.wire));
+        self.levels = Some(Box::new(levels));
+        self.plain = Window { from: Instant::MAX, to: Instant::ZERO };
+    }
+
+    /// The measured window ends at `now`.
+    pub fn close_window(&mut self, now: Instant) {
+        self.percentiles = self.levels.take().map(|levels| levels.percentiles(now));
+        self.plain = self.window;
+    }
+
+    /// Percentiles of the backlog over the window, once it is closed, if its distribution was kept.
+    pub fn percentiles(&self) -> Option<Percentiles> {
+        self.percentiles
     }
 
     /// Rate and one-way propagation delay.
@@ -126,7 +160,10 @@ impl Port {
         let departs = starts + self.tx_time(packet.wire);
         packet.waited += starts.since(now);
         self.backlog.add(packet);
-        self.counters.pass(&self.window, (now, starts, departs), packet, self.backlog);
+        match self.plain.covers(now, departs) {
+            true => self.counters.pass((now, starts, departs), packet, self.backlog),
+            false => self.book((now, starts, departs), packet),
+        }
         if self.launch(departs, packet) {
             wake(Due::Arrival(departs + self.delay));
         }
@@ -161,6 +198,16 @@ impl Port {
         self.counters.drops.count(reason, 1);
     }
 
+    /// Books a packet at the edge of the window, or with all that a measured port keeps.
+    #[inline(never)] // keeps the path of the other ports short
+    fn book(&mut self, (now, starts, departs): (Instant, Instant, Instant), packet: &Packet) {
+        self.counters.pass_within(&self.window, (now, starts, departs), packet, self.backlog);
+        if let Some(levels) = &mut self.levels {
+            levels.change(now, self.backlog);
+            levels.leaves(departs, packet.wire);
+        }
+    }
+
     /// Takes a packet into a queue that reorders.
     #[inline(never)] // keeps the path of the other queues short
     fn admit(&mut self, now: Instant, packet: &Packet, fault: Verdict, mut wake: impl FnMut(Due)) {
@@ -174,12 +221,15 @@ impl Port {
         let found = self.backlog;
         self.backlog = found + waiting - waited;
         self.counters.admit(&self.window, now, found, self.backlog);
+        self.counters.note_peak(&self.window, now, self.backlog);
+        if let Some(levels) = &mut self.levels {
+            levels.change(now, self.backlog);
+        }
         if waited.packets == 0 && self.busy_until <= now {
             self.start_next(now, &mut wake);
         } else if waited.packets == 0 && waiting.packets > 0 {
             wake(Due::Done(self.busy_until));
         }
-        self.counters.note_peak(&self.window, (now, self.busy_until), self.backlog);
     }
 
     /// Starts to send the packet that the scheduler chooses.
@@ -188,6 +238,9 @@ impl Port {
         let Some(Waiting { mut packet, arrived }) = queue.dequeue() else { return };
         let departs = now + self.tx_time(packet.wire);
         packet.waited += now.since(arrived);
+        if let Some(levels) = &mut self.levels {
+            levels.leaves(departs, packet.wire);
+        }
         self.counters.depart(&self.window, (now, departs), &packet);
         if self.launch(departs, &packet) {
             wake(Due::Arrival(departs + self.delay));

@@ -3,7 +3,8 @@
 //! The integral of the backlog is the sum of what each packet stays. Where the departure is known on
 //! arrival, a stay is booked at once. Where it is not, a packet is booked to stay until the window
 //! closes, and what it does not stay is taken off when it departs or is evicted. Both are exact at any
-//! time after the window.
+//! time after the window. The distribution of the backlog, [`Levels`](super::Levels), is kept for
+//! measured ports in runs with samples only.
 
 use super::{Drops, Packet};
 use crate::queue::Backlog;
@@ -28,6 +29,12 @@ impl Window {
     /// How much of the time after `from` lies inside.
     fn rest(&self, from: Instant) -> Span {
         self.overlap(from, self.to)
+    }
+
+    /// Whether all of `from..to` lies inside.
+    #[inline]
+    pub(super) fn covers(&self, from: Instant, to: Instant) -> bool {
+        from >= self.from && to <= self.to
     }
 
     /// Length.
@@ -58,25 +65,35 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
-    /// A packet arrives at `now` and will be sent from `starts` to `departs`; `backlog` includes it.
+    /// A packet arrives at `now` and will be sent from `starts` to `departs`, all within the window;
+    /// `backlog` includes it.
     #[inline]
     pub(super) fn pass(
+        &mut self,
+        (now, starts, departs): (Instant, Instant, Instant),
+        packet: &Packet,
+        backlog: Backlog,
+    ) {
+        self.peak.rise(backlog);
+        self.book(departs.since(starts), departs.since(now), packet);
+    }
+
+    /// The same at any time.
+    pub(super) fn pass_within(
         &mut self,
         window: &Window,
         (now, starts, departs): (Instant, Instant, Instant),
         packet: &Packet,
         backlog: Backlog,
     ) {
+        self.note_peak(window, now, backlog);
+        self.book(window.overlap(starts, departs), window.overlap(now, departs), packet);
+    }
+
+    #[inline]
+    fn book(&mut self, busy: Span, stay: Span, packet: &Packet) {
         self.accepted += 1;
         self.accepted_bytes += packet.wire_size();
-        let (busy, stay) = if now >= window.from && departs <= window.to {
-            (departs.since(starts), departs.since(now))
-        } else {
-            (window.overlap(starts, departs), window.overlap(now, departs))
-        };
-        if !stay.is_zero() {
-            self.peak.rise(backlog);
-        }
         self.busy += busy;
         self.packet_time += stay;
         self.byte_time += u128::from(packet.wire) * u128::from(stay.as_ps());
@@ -127,9 +144,9 @@ impl PortCounters {
         self.byte_time -= byte_time(backlog.bytes, time);
     }
 
-    /// Notes a backlog that lasts from `from` to `to` at least.
-    pub(super) fn note_peak(&mut self, window: &Window, (from, to): (Instant, Instant), backlog: Backlog) {
-        if !window.overlap(from, to).is_zero() {
+    /// Notes the backlog after a change at `now`, or at the start of the window.
+    pub(super) fn note_peak(&mut self, window: &Window, now: Instant, backlog: Backlog) {
+        if window.from <= now && now < window.to {
             self.peak.rise(backlog);
         }
     }

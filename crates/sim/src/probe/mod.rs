@@ -1,7 +1,7 @@
-//! Samples taken at fixed intervals: queues of the measured ports, throughput of each class, window
-//! and congestion estimate of backlogged flows.
+//! Samples taken at fixed intervals: queues of the measured ports, throughput of each class, and
+//! throughput, window and congestion estimate of backlogged flows.
 
-use shortflow_units::{ClassId, FlowId, Instant, PortId};
+use shortflow_units::{ClassId, FlowId, Instant, PortId, Span};
 
 /// What a sample is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Subject {
     Cwnd(FlowId),
     /// Congestion estimate of a flow.
     Alpha(FlowId),
+    /// Acknowledged bits per second of a flow since the sample before.
+    FlowThroughput(FlowId),
     /// Acknowledged bits per second of a class since the sample before.
     Throughput(ClassId),
 }
@@ -33,13 +35,12 @@ pub struct Sample {
 #[derive(Debug, Clone)]
 pub struct ClassMeter {
     acked: Vec<u64>,
-    since: Instant,
 }
 
 impl ClassMeter {
     /// A meter for `classes` classes.
     pub fn new(classes: usize) -> Self {
-        ClassMeter { acked: vec![0; classes], since: Instant::ZERO }
+        ClassMeter { acked: vec![0; classes] }
     }
 
     /// `bytes` of a flow of `class` have been acknowledged.
@@ -48,18 +49,16 @@ impl ClassMeter {
         self.acked[class.index()] += bytes;
     }
 
-    /// Throughput of every class since the last call.
-    pub fn sample(&mut self, now: Instant, samples: &mut Vec<Sample>) {
-        let seconds = now.since(self.since).as_secs_f64();
-        self.since = now;
+    /// Throughput of every class over the time since the last call.
+    pub fn sample(&mut self, at: Instant, time: Span, samples: &mut Vec<Sample>) {
         for (class, acked) in self.acked.iter_mut().enumerate() {
-            let bits = std::mem::take(acked) as f64 * 8.0;
-            let subject = Subject::Throughput(ClassId::from(class));
-            samples.push(Sample {
-                at: now,
-                subject,
-                value: if seconds > 0.0 { bits / seconds } else { 0.0 },
-            });
+            let value = throughput(std::mem::take(acked), time);
+            samples.push(Sample { at, subject: Subject::Throughput(ClassId::from(class)), value });
         }
     }
+}
+
+/// Bits per second.
+pub fn throughput(bytes: u64, time: Span) -> f64 {
+    if time.is_zero() { 0.0 } else { bytes as f64 * 8.0 / time.as_secs_f64() }
 }

@@ -6,7 +6,7 @@ use super::{Observer, RunError};
 use crate::engine::{EventQueue, Seeds};
 use crate::net::{Event, Kind, Network, Packet};
 use crate::outcome::{Counters, FlowRow, Outcome, PortRow};
-use crate::probe::{ClassMeter, Sample, Subject};
+use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use crate::tcp::{Egress, Flow, Message};
@@ -31,15 +31,23 @@ pub(super) struct World<'a> {
     persistent: BTreeMap<(usize, HostId, HostId, u32), ConnId>,
     sources: Sources,
     flows: Vec<FlowRow>,
-    backlogged: Vec<(ConnId, FlowId)>,
+    backlogged: Vec<Backlogged>,
     measured: Vec<PortId>,
     samples: Vec<Sample>,
+    sampled: Instant,
     meter: ClassMeter,
     handled: u64,
     /// Finite flows that are not done, those included that applications have planned.
     pending: u64,
     measure_end: Instant,
     measuring_over: bool,
+}
+
+/// A flow without end, and how much of it had been acknowledged when the last sample was taken.
+struct Backlogged {
+    conn: ConnId,
+    flow: FlowId,
+    sampled: u64,
 }
 
 /// The port of a host, as its TCP sees it.
@@ -78,6 +86,7 @@ impl<'a> World<'a> {
             flows: Vec::new(),
             backlogged: Vec::new(),
             samples: Vec::new(),
+            sampled: Instant::ZERO,
             handled: 0,
             pending: 0,
             measure_end: Instant::ZERO + scenario.duration,
@@ -134,9 +143,13 @@ impl<'a> World<'a> {
             Event::FlowStart(source) => self.start_flow(source as usize),
             Event::Sample => self.sample(),
             Event::WarmUpEnd => {
+                let kept =
+                    if self.scenario.measure.sample_every.is_some() { &self.measured[..] } else { &[] };
+                self.network.open_window(self.events.now(), kept);
                 self.for_each_message(|message, snd_una| message.acked_at_start = message.acked(snd_una))
             }
             Event::MeasureEnd => {
+                self.network.close_window(self.events.now());
                 self.for_each_message(|message, snd_una| message.acked_at_end = Some(message.acked(snd_una)));
                 self.measuring_over = true;
             }
@@ -338,7 +351,8 @@ impl<'a> World<'a> {
         let task = reply.as_ref().map(|reply| reply.task);
         self.flows.push(FlowRow { task, ..FlowRow::new(arrival, ideal) });
         if backlogged {
-            self.backlogged.push((conn, flow));
+            let sampled = self.connections.slot(conn).sender.snd_una();
+            self.backlogged.push(Backlogged { conn, flow, sampled });
         } else if reply.is_none() {
             self.pending += 1;
         }
@@ -360,9 +374,16 @@ impl<'a> World<'a> {
             let bytes = Sample { at, subject: Subject::QueueBytes(port), value: backlog.bytes.as_f64() };
             self.samples.extend([packets, bytes]);
         }
-        self.meter.sample(at, &mut self.samples);
-        for &(conn, flow) in &self.backlogged {
-            let (window, alpha) = self.connections.slot(conn).sender.state();
+        let time = at.since(self.sampled);
+        self.sampled = at;
+        self.meter.sample(at, time, &mut self.samples);
+        for Backlogged { conn, flow, sampled } in &mut self.backlogged {
+            let flow = *flow;
+            let sender = &self.connections.slot(*conn).sender;
+            let acked = sender.snd_una() - std::mem::replace(sampled, sender.snd_una());
+            let value = throughput(acked, time);
+            self.samples.push(Sample { at, subject: Subject::FlowThroughput(flow), value });
+            let (window, alpha) = sender.state();
             self.samples.push(Sample { at, subject: Subject::Cwnd(flow), value: window.cwnd });
             self.samples.extend(alpha.map(|value| Sample { at, subject: Subject::Alpha(flow), value }));
         }
@@ -422,6 +443,7 @@ fn port_row(port: &crate::net::Port, seconds: f64) -> PortRow {
         max_packets: counters.peak.packets,
         mean_bytes: counters.byte_time as f64 / 1e12 / seconds,
         max_bytes: counters.peak.bytes,
+        percentiles: port.percentiles(),
         utilisation: counters.busy.as_secs_f64() / seconds,
     }
 }
