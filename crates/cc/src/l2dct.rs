@@ -64,6 +64,9 @@ params! {
         initial_alpha: f64 = 0.0, 0.0..=1.0;
         /// smallest window after an ECN cut, in segments
         cwnd_floor: f64 = 1.0, 1.0..=100.0;
+    } in order {
+        w_min <= w_max;
+        knee_low <= knee_high;
     }
 }
 

@@ -193,6 +193,14 @@ impl TransportConfig {
         }
     }
 
+    /// Whether all parameters together make sense.
+    pub fn check(&self) -> Result<(), ParamError> {
+        match &self.law {
+            Law::Registered(law) => law.params().check(),
+            Law::Foreign(_) => Ok(()),
+        }
+    }
+
     /// Every parameter with its present value.
     pub fn params(&self) -> Vec<ParamInfo> {
         let mut all = match &self.law {

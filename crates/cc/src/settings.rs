@@ -26,6 +26,18 @@ pub enum ParamError {
         /// What would have been accepted.
         expected: String,
     },
+    /// A parameter above another that it must not exceed.
+    #[error("{low} = {value} is above {high} = {limit}")]
+    Crossed {
+        /// The one that is too large.
+        low: &'static str,
+        /// Its value.
+        value: String,
+        /// The one that should be at least as large.
+        high: &'static str,
+        /// Its value.
+        limit: String,
+    },
     /// No such parameter.
     #[error("there is no such parameter; {hint}")]
     Unknown {
@@ -113,12 +125,13 @@ macro_rules! choice {
 pub use choice;
 
 /// Declares a parameter struct: fields with doc line, type, default and range. The struct gets
-/// `Default` (the paper's values), `set` by name, and a list for help texts.
+/// `Default` (the paper's values), `set` by name, and a list for help texts. Pairs that must be in order
+/// follow as `in order { low <= high; }`.
 #[macro_export]
 macro_rules! params {
     ($(#[$doc:meta])* pub struct $name:ident {
         $(#[doc = $pdoc:literal] $field:ident : $type:ty = $default:expr, $range:expr;)*
-    }) => {
+    } $(in order { $($low:ident <= $high:ident;)+ })?) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub struct $name { $(#[doc = $pdoc] pub $field: $type,)* }
@@ -148,6 +161,17 @@ macro_rules! params {
                     _ => Err($crate::settings::unknown(name, &[$(stringify!($field)),*])),
                 }
             }
+            fn check(&self) -> Result<(), $crate::settings::ParamError> {
+                $($(if self.$low > self.$high {
+                    return Err($crate::settings::ParamError::Crossed {
+                        low: stringify!($low),
+                        value: $crate::settings::Setting::show(self.$low),
+                        high: stringify!($high),
+                        limit: $crate::settings::Setting::show(self.$high),
+                    });
+                })+)?
+                Ok(())
+            }
         }
     };
 }
@@ -159,6 +183,8 @@ pub trait Params {
     fn infos(&self) -> Vec<ParamInfo>;
     /// Sets one of them from text.
     fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
+    /// Whether all of them together make sense, to be asked when all have been set.
+    fn check(&self) -> Result<(), ParamError>;
 }
 
 /// Reads a parameter, or says what would have been accepted.

@@ -223,6 +223,7 @@ impl Scenario {
         let run = RunKeys::read(top)?;
         let topology = topology::read(&top.table("topology")?)?;
         let graph = topology.build();
+        checks::routes(top, &graph)?;
         let switch = SwitchSpec::read(&top.table("switch")?)?;
         let host = HostSpec::read(&top.table("host")?)?;
         let tcp = TcpSpec::read(&top.table("tcp")?)?;
@@ -240,6 +241,7 @@ impl Scenario {
         checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
+        checks::faults(top, &faults, &measure, &graph)?;
         let Context { classes, notes, deadlines, .. } = context;
         let RunKeys { title, duration, warmup, drain } = run;
         let (name, resolved) = (name.to_owned(), Vec::new());

@@ -210,6 +210,7 @@ impl Scheme {
         for (key, value) in settings {
             parts.set(key, value)?;
         }
+        parts.transport.check().map_err(|error| wrong("transport", error))?;
         Ok(Scheme {
             resolved: resolved(info, &parts, settings),
             name: info.name.to_owned(),
@@ -292,6 +293,10 @@ fn wrong(key: &str, error: ParamError) -> ConfigError {
         ParamError::Value { value, expected } => {
             ConfigError::Value { key: key.to_owned(), value: format!("{value:?}"), expected }
         }
+        ParamError::Crossed { low, value, high, limit } => ConfigError::Impossible {
+            key: format!("{key}.{low}"),
+            reason: format!("{value} is above {key}.{high} = {limit}"),
+        },
         ParamError::Unknown { hint } => ConfigError::Unknown { key: key.to_owned(), what: "parameter", hint },
     }
 }
@@ -386,6 +391,28 @@ mod tests {
             error,
             "priority.by: \"sise\" is not one of none, size, remaining, sent, deadline, levels"
         );
+    }
+
+    #[test]
+    fn pairs_in_the_wrong_order_name_both_keys() {
+        let pairs = [
+            ("l2dct", "w_min", "3", "w_max = 2.5"),
+            ("l2dct", "w_max", "0.1", "w_max = 0.1"),
+            ("l2dct", "knee_low", "2MB", "knee_high = 1MB"),
+            ("atcp", "w_low", "4", "w_high = 3"),
+            ("atcp-dctcp", "t1", "11MB", "t2 = 10MB"),
+        ];
+        for (name, key, value, limit) in pairs {
+            let error = message(name, &format!("transport.{key}"), value);
+            assert!(error.ends_with(&format!(" is above transport.{limit}")), "{error}");
+        }
+        assert_eq!(
+            message("l2dct", "transport.w_min", "3"),
+            "transport.w_min: 3 is above transport.w_max = 2.5"
+        );
+        let both = [("transport.w_min", "3"), ("transport.w_max", "4")];
+        let both = both.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert!(Scheme::named("l2dct", &both).is_ok(), "only the final values count");
     }
 
     #[test]

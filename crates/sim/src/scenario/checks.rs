@@ -1,6 +1,6 @@
 //! What no key can know alone.
 
-use super::{Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
+use super::{Fault, Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
 use crate::traffic::Context;
@@ -157,6 +157,48 @@ pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, Con
             .collect::<Result<_, _>>()?,
     };
     Ok(Measure { ports, sample_every: keys.sample_every })
+}
+
+/// Packets are lost and marked by their ordinals in switches only.
+pub(super) fn faults(
+    top: &Reader,
+    faults: &[Fault],
+    measure: &Measure,
+    graph: &Graph,
+) -> Result<(), ConfigError> {
+    let Some(&(from, to)) = measure.ports.first().filter(|(from, _)| graph.is_host(*from)) else {
+        return Ok(());
+    };
+    let port = format!("{}->{}", graph.name(from), graph.name(to));
+    for (number, fault) in faults.iter().enumerate() {
+        let keys = [("drop_data", &fault.drop_data), ("mark_data", &fault.mark_data)];
+        let Some((key, _)) = keys.iter().find(|(_, ordinals)| !ordinals.is_empty()) else { continue };
+        let entry = if faults.len() == 1 { "faults".to_owned() } else { format!("faults.{}", number + 1) };
+        let reason = format!(
+            "the first of measure.ports is {port}, a host's port; only packets at switches are counted"
+        );
+        return Err(top.impossible(&format!("{entry}.{key}"), reason));
+    }
+    Ok(())
+}
+
+/// Routes take a few bytes and a few steps for each rack and each switch and link that its packets might
+/// cross: this many are set up in about five seconds.
+const MOST_ROUTES: u64 = 600_000_000;
+
+/// The routes fit into the memory.
+pub(super) fn routes(top: &Reader, graph: &Graph) -> Result<(), ConfigError> {
+    let (racks, switches) = (graph.racks() as u64, (graph.nodes.len() - graph.hosts()) as u64);
+    let links = graph.links.len().saturating_sub(graph.hosts()) as u64;
+    if racks.saturating_mul(switches + links) <= MOST_ROUTES {
+        return Ok(());
+    }
+    let reason = format!(
+        "{racks} racks times {} switches and links between them need too many routes; at most {MOST_ROUTES} \
+         are accepted",
+        switches + links
+    );
+    Err(top.impossible("topology", reason))
 }
 
 /// The port to the host that all traffic goes to, or all switch ports.

@@ -416,3 +416,35 @@ fn every_error_names_its_key() {
         }
     }
 }
+
+#[test]
+fn packets_are_counted_for_faults_at_a_switch_only() {
+    for key in ["faults.drop_data", "faults.mark_data"] {
+        let with = |ports| long(&[("measure.ports", ports), (key, "[5]")]);
+        assert_eq!(
+            with(r#"["h0->s0", "s0->h2"]"#).unwrap_err(),
+            format!(
+                "{key}: the first of measure.ports is h0->s0, a host's port; only packets at switches are counted"
+            )
+        );
+        assert!(with(r#"["s0->h2", "h0->s0"]"#).is_ok());
+    }
+    assert!(long(&[("measure.ports", r#"["h0->s0"]"#)]).is_ok());
+}
+
+#[test]
+fn a_network_of_too_many_routes_is_refused() {
+    let racks = |racks: u32| {
+        let leaf_spine = format!(
+            "kind = \"leaf-spine\"\nracks = {racks}\nhosts_per_rack = 1\nspines = 256\nuplink_rate = \"1Gbps\""
+        );
+        parse(&with_traffic(LONG).replace("kind = \"star\"\nhosts = 3", &leaf_spine), &[])
+    };
+    // 1527 · (1527 + 256 + 1527 · 256) is just below 600 million.
+    assert!(racks(1527).is_ok());
+    assert_eq!(
+        racks(1528).unwrap_err(),
+        "topology: 1528 racks times 392952 switches and links between them need too many routes; at most \
+         600000000 are accepted"
+    );
+}
