@@ -1,12 +1,15 @@
 """Transports written in Python, beside the built-in ones."""
 
+import importlib
+import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import shortflow
-from shortflow.transport import load_transport
+from shortflow.transport import as_scheme, load_transport
 
 PAGE = Path(__file__).parents[1] / "docs" / "adding-a-transport.md"
 STAR = {
@@ -68,6 +71,39 @@ def test_a_senseless_window_is_an_error(star: shortflow.Scenario) -> None:
 
     with pytest.raises(shortflow.ConfigError, match=r"Vanishing.*cwnd = -1"):
         shortflow.compare(star, [Vanishing], seeds=[1])
+
+
+def source(reference: str) -> str:
+    """The fingerprint of a transport that goes into the key of a kept run."""
+    return {key: value for key, value, _ in as_scheme(load_transport(reference), {}).resolved()}["transport.source"]
+
+
+def test_a_changed_base_in_another_file_changes_the_key_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    law, base = tmp_path / "derived.py", tmp_path / "base_of_derived.py"
+    law.write_text("from base_of_derived import Base\nclass Derived(Base): pass\n", encoding="utf-8")
+
+    def key_with(step: str) -> str:
+        base.write_text(f"import shortflow\nclass Base(shortflow.CongestionControl): step = {step}\n", encoding="utf-8")
+        sys.modules.pop("base_of_derived", None)
+        importlib.invalidate_caches()
+        return source(f"{law}:Derived")
+
+    assert key_with("1.0") == key_with("1.0") != key_with("2.00")
+
+
+def test_two_files_of_one_name_are_two_transports(tmp_path: Path) -> None:
+    laws = []
+    for folder, step in (("a", 1.0), ("b", 2.0)):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "law.py"
+        file.write_text(f"import shortflow\nclass Law(shortflow.CongestionControl): step = {step}\n", encoding="utf-8")
+        laws.append(load_transport(f"{file}:Law"))
+    first, second = (as_scheme(law, {}).resolved() for law in laws)
+    assert first != second
+    assert inspect.getsource(laws[0]) != inspect.getsource(laws[1])
 
 
 @pytest.mark.parametrize(

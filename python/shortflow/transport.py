@@ -73,11 +73,11 @@ def load_transport(reference: str) -> Transport:
     path = Path(file)
     if not path.is_file():
         raise ConfigError(f"{reference}: there is no file {file!r}; a transport of your own is given as FILE.py:CLASS")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(_module_name(path), path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{file}: not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -109,13 +109,26 @@ def as_scheme(transport: Transport, settings: Mapping[str, str]) -> Scheme:
     return Scheme.foreign(transport.base, transport.__name__, summary, bound, resolved)
 
 
+def _module_name(path: Path) -> str:
+    """A name that two files share only if they are one: `law.py` of another folder is another module."""
+    return f"{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+
+
 def _fingerprint(transport: Transport) -> str:
-    """A hash of the file that defines the class, so that a changed law never passes for the one before."""
-    try:
-        source = inspect.getsource(inspect.getmodule(transport) or transport)
-    except (OSError, TypeError):
-        return f"unsaved-{uuid.uuid4()}"
-    return hashlib.sha256(source.encode()).hexdigest()[:12]
+    """A hash of the files that define the class and its bases, so that a changed law never passes for the one before.
+
+    Other modules that these files import are not covered.
+    """
+    digest = hashlib.sha256()
+    for each in transport.__mro__:
+        if each in (CongestionControl, object):
+            continue
+        try:
+            source = inspect.getsource(inspect.getmodule(each) or each)
+        except (OSError, TypeError):
+            return f"unsaved-{uuid.uuid4()}"
+        digest.update(source.encode())
+    return digest.hexdigest()[:12]
 
 
 def accepts(transport: Transport, key: str) -> bool:
