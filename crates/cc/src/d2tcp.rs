@@ -15,6 +15,7 @@
 //!   give up). Set `expired`, for example to 2.
 //! - D2: α starts at 0 and cwnd may fall to one segment, as in [`crate::dctcp`].
 //! - D3: d is evaluated only when the window is cut, with the present W.
+//! - D4: an ACK that completes the flow leaves B = 0, with no rate to need: d = 1.
 
 use crate::newreno::{cut, grow, on_loss};
 use crate::settings::params;
@@ -60,8 +61,8 @@ impl Params {
         if deadline <= flow.now {
             return self.expired; // D1
         }
-        if flow.srtt == Span::ZERO {
-            return 1.0;
+        if flow.srtt == Span::ZERO || flow.remaining == Bytes::ZERO {
+            return 1.0; // D4
         }
         let b = flow.remaining.as_f64() / flow.mss.as_f64();
         let needed = b / (MEAN_OF_SAWTOOTH * cwnd); // T_c
@@ -129,14 +130,23 @@ mod tests {
         window.cwnd
     }
 
-    /// 300 segments at a mean window of 30 need ten round trips: d is 1 with ten left, 2 with five.
+    /// 300 segments at a mean window of 30 need ten round trips: d is 1 with ten left, 2 with five,
+    /// whatever the time is now.
     #[test]
     fn imminence_is_the_time_needed_over_the_time_left() {
         let params = Params { clip_low: 0.0, clip_high: 1e9, ..Params::default() };
-        for (round_trips, d) in [(10, 1.0), (5, 2.0), (2, 5.0), (100, 0.1)] {
-            let measured = params.imminence(40.0, &due(300, round_trips * 300));
+        for (now, round_trips, d) in [(0, 10, 1.0), (0, 5, 2.0), (0, 2, 5.0), (0, 100, 0.1), (10_000, 5, 2.0)]
+        {
+            let now_at = Instant::ZERO + Span::from_micros(now);
+            let flow = FlowView { now: now_at, ..due(300, now + round_trips * 300) };
+            let measured = params.imminence(40.0, &flow);
             assert!((measured - d).abs() < 1e-12, "{measured} is not {d}");
         }
+    }
+
+    #[test]
+    fn the_ack_that_completes_a_flow_cuts_as_without_deadline() {
+        assert_eq!(Params::default().imminence(40.0, &due(0, 300)), 1.0);
     }
 
     #[test]
