@@ -131,7 +131,9 @@ impl Red {
     /// "Calculate the new average queue size", Fig. 2 of the paper.
     fn observe(&mut self, now: Instant, found: Backlog) {
         let weight = self.params.weight;
-        if found.packets == 0 {
+        if weight == 1.0 {
+            self.average = self.measure(found); // at m = 0 the power below is 1
+        } else if found.packets == 0 {
             let idle = now.since(self.idle_from).as_ps() as f64 / self.slot.as_ps() as f64; // m
             self.average *= libm::pow(1.0 - weight, idle);
         } else {
@@ -252,15 +254,26 @@ mod tests {
         assert!(gaps[1..].iter().all(|&n| (f64::from(n) / expected - 1.0).abs() < 0.2), "{gaps:?}");
     }
 
-    /// One packet of 20 queued, weight 0.5: 10; 10 idle slots of 12 µs later, 10 / 2¹⁰.
+    /// 20 packets queued at 1 ms, weight 0.5: 10; 10 idle slots of 12 µs later, 10 / 2¹⁰.
     #[test]
     fn the_average_decays_while_the_port_is_idle() {
         let mut red = red("10pkt", Params { weight: 0.5, ..Params::default() });
-        red.arrive(Instant::ZERO, found(20), &mut packet(0, 0, 0));
+        let start = Instant::ZERO + Span::from_micros(1_000);
+        red.arrive(start, found(20), &mut packet(0, 0, 0));
         assert_eq!(red.average, 10.0);
-        let idle_from = Instant::ZERO + Span::from_micros(12); // the packet's own transmission
+        let idle_from = start + Span::from_micros(12); // the packet's own transmission
         red.arrive(idle_from + Span::from_micros(120), found(0), &mut packet(0, 0, 0));
         assert!((red.average / (10.0 / 1024.0) - 1.0).abs() < 1e-12, "{}", red.average);
+    }
+
+    /// A packet finds 30 and is marked; the next comes just as the port falls idle.
+    #[test]
+    fn with_weight_one_a_port_that_is_just_empty_marks_nothing() {
+        let mut red = red("10pkt", Params { max: 1.0, gentle: Toggle::Off, ..instantaneous() });
+        assert_eq!(red.arrive(Instant::ZERO, found(30), &mut packet(0, 0, 0)), Verdict::Marked);
+        let idle_from = Instant::ZERO + Span::from_micros(12);
+        assert_eq!(red.arrive(idle_from, found(0), &mut packet(0, 1, 0)), Verdict::Queued);
+        assert_eq!(red.average, 0.0);
     }
 
     #[test]
