@@ -110,7 +110,7 @@ impl Scheduler for Pias {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{drain, marked, offer, packet, port, seqs};
+    use super::super::testing::{drain, marked, offer, offer_behind, packet, port, seqs};
     use super::*;
 
     fn queue(ecn: Scope, buffer: &str, mark_above: &str) -> Pias {
@@ -137,6 +137,28 @@ mod tests {
             let mut got = marked(&drain(&mut queue));
             got.sort_unstable();
             assert_eq!(got, expected, "{ecn:?}");
+        }
+    }
+
+    /// K = 2 packets. Per queue, the fourth of one priority finds 3 packets there and is marked; one of another
+    /// priority that comes after it finds none.
+    #[test]
+    fn per_queue_the_packet_that_finds_its_own_queue_too_long_is_marked() {
+        let mut queue = queue(Scope::Queue, "unlimited", "2pkt");
+        let marks = [(0, 1), (1, 1), (2, 1), (3, 1), (4, 0), (5, 2)]
+            .map(|(seq, priority)| offer(&mut queue, packet(0, seq, priority)).marks);
+        assert_eq!(marks, [0, 0, 0, 1, 0, 0]);
+        assert_eq!(marked(&drain(&mut queue)), [3]);
+    }
+
+    /// K = 2 packets: one in transmission and two that wait are more, two that wait alone are not.
+    #[test]
+    fn per_port_the_packet_in_transmission_counts() {
+        for (transmitted, marks) in [(0, 0), (1, 1)] {
+            let mut queue = queue(Scope::Port, "unlimited", "2pkt");
+            offer(&mut queue, packet(0, 0, 0));
+            offer(&mut queue, packet(0, 1, 0));
+            assert_eq!(offer_behind(&mut queue, transmitted, packet(0, 2, 0)).marks, marks);
         }
     }
 

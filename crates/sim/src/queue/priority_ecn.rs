@@ -99,7 +99,7 @@ impl Scheduler for PriorityEcn {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, drain, marked, offer, packet, port, seqs};
+    use super::super::testing::{ack, drain, marked, offer, offer_behind, packet, port, seqs};
     use super::*;
     use crate::net::Packet;
     use proptest::prelude::*;
@@ -139,6 +139,18 @@ mod tests {
         assert_eq!(offer(&mut queue, packet(21, 21, 5)).marks, 1);
         assert_eq!(offer(&mut queue, ack(22)).marks, 0, "not ECN-capable");
         assert_eq!(marked(&drain(&mut queue)), [21]);
+    }
+
+    /// K = 2 packets: one in transmission and two that wait are more, two that wait alone are not.
+    #[test]
+    fn the_packet_in_transmission_counts() {
+        for mark in [Marked::Arriving, Marked::Lowest] {
+            for (transmitted, marks) in [(0, 0), (1, 1)] {
+                let mut queue = queue(mark, "unlimited", "2pkt");
+                filled(&mut queue, [packet(0, 0, 1), packet(0, 1, 1)]);
+                assert_eq!(offer_behind(&mut queue, transmitted, packet(0, 2, 1)).marks, marks, "{mark:?}");
+            }
+        }
     }
 
     proptest! {

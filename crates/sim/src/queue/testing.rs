@@ -4,7 +4,7 @@ use super::{Admission, Backlog, PortSetup, Scheduler, Waiting};
 use crate::engine::Seeds;
 use crate::net::{EcnField, Kind, Packet, SackBlocks};
 use crate::scenario::SwitchSpec;
-use shortflow_units::{ConnId, HostId, Instant, Occupancy, Rate, Span};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
 
 /// A 1 Gbit/s port that holds `buffer` and marks above `mark_above`, both as text.
 pub(super) fn port(buffer: &str, mark_above: &str) -> PortSetup {
@@ -48,7 +48,16 @@ pub(super) fn ack(flow: u32) -> Packet {
 
 /// Offers a packet to a queue whose port sends nothing just now.
 pub(super) fn offer(queue: &mut impl Scheduler, packet: Packet) -> Admission {
-    let found: Backlog = queue.backlog();
+    offer_behind(queue, 0, packet)
+}
+
+/// Offers a packet to a queue whose port has `transmitted` packets of 1500 bytes on the wire, 0 or 1.
+pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet: Packet) -> Admission {
+    let waiting = queue.backlog();
+    let found = Backlog {
+        packets: waiting.packets + transmitted,
+        bytes: waiting.bytes + Bytes::new(u64::from(transmitted) * 1500),
+    };
     queue.enqueue(found, Waiting { packet, arrived: Instant::ZERO })
 }
 
