@@ -183,6 +183,8 @@ mod tests {
         close(flows(1.0, 1.0, 2.0).closed_form().queue_max, 22.0);
         close(flows(1.0, 1.0, 1.0).closed_form().queue_min, 16.2303);
         close(flows(1.0, 1.0, 2.0).closed_form().queue_min, 15.2177);
+        close(flows(0.5, 0.2, 2.0).closed_form().queue_max, 20.4); // K + N k, not K + N
+        close(flows(0.5, 0.2, 2.0).closed_form().queue_min, 14.5016);
     }
 
     /// Claims `l2dct/eq13-k-bound` and `l2dct/eq13-worst-case`.
