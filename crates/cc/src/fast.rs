@@ -22,8 +22,10 @@
 //!   probing, where lines 1–3 hold vwnd; a mark then ends slow start and counts in α.
 //! - D5: below W_min, vwnd gains one segment per unmarked round trip (unstated), by acknowledged bytes,
 //!   because segments vary.
-//! - D6: a timeout ends probing and leaves vwnd = 1; fast retransmit does not raise a vwnd below W_min
-//!   to the two segments of RFC 5681.
+//! - D6: a timeout ends probing and leaves vwnd = 1; fast retransmit leaves a vwnd below W_min as it is,
+//!   where RFC 5681 would set two segments.
+//! - D7: losses are repaired with SACK; the only recovery that the paper names is NewReno, of its baseline.
+//!   Set `recovery=newreno`.
 
 use crate::newreno::{cut, grow, on_loss};
 use crate::settings::{choice, params};

@@ -6,7 +6,8 @@
 //! | dctcp_ns_ | [`Params::ns`], of query and short flows |
 //! | dctcp_nl_ | [`Params::nl`], of long flows |
 //!
-//! The ranges of `ns` and `nl` are those of §III-B and keep ns ≤ nl; `nl` = 1 is the paper's optimum.
+//! The ranges of `ns` and `nl` are those of §III-B and keep ns ≤ nl, but that `ns` may go below the paper's
+//! 0.1, to 0: short flows then ignore marks. `nl` = 1 is the paper's optimum.
 //!
 //! Deviations:
 //! - D1: the paper's scripts give each sender its class. Here the class is that of the traffic; a flow
