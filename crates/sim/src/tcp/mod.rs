@@ -26,6 +26,8 @@ pub mod scoreboard;
 pub mod sender;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod transmit;
 
 pub use message::{Flow, Message};
