@@ -139,15 +139,29 @@ mod tests {
         close(weights.swapped().limit_rate(hold, 0.012), 17_000.0 / 3.0);
     }
 
-    /// Claim `atcp/thm2-afct-lower`: 100 MB and 10 MB at 12.5 MB/s; 2/3 instead of 1/2 of the link for
-    /// the small flow takes it from 1.6 s to 1.2 s.
+    /// Finish times of the small and the large flow, stretch by stretch: the large one has the link from 0
+    /// until the small one starts, what is left of it until that is done, and then all of it again.
+    fn finish_times(flows: &Nested, start: f64, rate: f64) -> [f64; 2] {
+        let small_done = start + flows.small / rate;
+        let left_at_start = flows.large - flows.link * start;
+        let left_then = left_at_start - (flows.link - rate) * (small_done - start);
+        assert!(left_then > 0.0, "the large flow outlives the small one");
+        [small_done, small_done + left_then / flows.link]
+    }
+
+    /// Claim `atcp/thm2-afct-lower`: 100 MB, and from 2 s on 10 MB, at 12.5 MB/s; 2/3 instead of 1/2 of the
+    /// link for the small flow takes it from 1.6 s to 1.2 s, and the large one ends when it did.
     #[test]
     fn helping_the_nested_flow_costs_the_large_one_nothing() {
         let flows = Nested { link: 12.5, large: 100.0, small: 10.0 };
-        close(flows.small_time(12.5 / 2.0), 1.6);
-        close(flows.small_time(share(12.5, 2.0)), 1.2);
-        close(flows.large_time(), 8.8);
-        close(flows.mean_time(12.5 / 2.0) - flows.mean_time(share(12.5, 2.0)), 0.2);
+        for (rate, small, large) in [(12.5 / 2.0, 1.6, 8.8), (share(12.5, 2.0), 1.2, 8.8)] {
+            let [small_end, large_end] = finish_times(&flows, 2.0, rate);
+            close(small_end - 2.0, small);
+            close(large_end, large);
+            close(flows.small_time(rate), small);
+            close(flows.large_time(), large_end);
+            close(flows.mean_time(rate), (small + large) / 2.0);
+        }
     }
 
     /// Claim `atcp/sec7a-share-formula`.

@@ -1,0 +1,95 @@
+//! What a sender makes of ECN-Echo, ACK by ACK, with every window law.
+
+mod common;
+
+use common::{run, scenario, scheme, star, windows};
+use proptest::prelude::*;
+use shortflow_cc::{Ecn, Role};
+use shortflow_sim::net::{Kind, Packet};
+use shortflow_sim::scheme::{Scheme, schemes};
+use shortflow_sim::tcp::{Egress, Flow, Identity, Sender};
+use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
+use std::collections::VecDeque;
+
+/// Segments on their way: the data packet and where it ends.
+#[derive(Default)]
+struct Wire(VecDeque<(Packet, u64)>);
+
+impl Egress for Wire {
+    fn send(&mut self, packet: Packet) {
+        let end = packet.seq + u64::from(packet.payload);
+        self.0.push_back((packet, end));
+    }
+}
+
+/// A backlogged sender gets an ACK for each segment, in order and 10 µs apart, with these echoes. Returns
+/// for each the window before and after, `snd_una`, and one past the last byte sent before the ACK.
+fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
+    let tcp = scenario(&star(3, "[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"), &[]).tcp;
+    let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+    let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
+    let mut sender = Sender::new(identity, &scheme.transport, &tcp, Span::from_millis(10));
+    let (mut wire, mut now, mut sent) = (Wire::default(), Instant::ZERO, 0);
+    sender.push(flow, Bytes::MAX);
+    sender.start(now, &tcp, &mut wire);
+    let answer = |&ece: &bool| {
+        let (data, end) = wire.0.pop_front().expect("a sender without losses has data out");
+        now += Span::from_micros(10);
+        sent = wire.0.back().map_or(end, |&(_, last)| last);
+        let ack = Packet { kind: Kind::Ack, seq: end, payload: 0, ece, ..data };
+        let before = sender.state().0.cwnd;
+        sender.on_ack(now, &ack, &tcp, &mut wire);
+        (before, sender.state().0.cwnd, end, sent)
+    };
+    echoes.iter().map(answer).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// RFC 3168 §6.1.2: a marked ACK never opens the window, and the window is cut at most once until all that
+    /// was out at the cut has been acknowledged; an unmarked ACK never cuts.
+    #[test]
+    fn a_marked_ack_never_opens_the_window_and_cuts_at_most_once_per_window(
+        echoes in prop::collection::vec(prop::bool::weighted(0.3), 1..400)
+    ) {
+        for info in schemes() {
+            let mut chosen = scheme(info.name, &[]);
+            if chosen.transport.ecn() == Ecn::Off {
+                continue;
+            }
+            if chosen.transport.info().name == "fast" {
+                // The last probe's ACK sets the window, marked or not (FaST, Algorithm 1, l. 5-7).
+                chosen = scheme(info.name, &[("transport.probes", "0")]);
+            }
+            let mut cut_until = None;
+            for ((before, after, una, sent), ece) in answers(&chosen, &echoes).into_iter().zip(&echoes) {
+                prop_assert!(!ece || after <= before, "{}: from {before} to {after}", info.name);
+                prop_assert!(*ece || after >= before, "{}: from {before} to {after}", info.name);
+                if after < before {
+                    prop_assert!(cut_until.is_none_or(|until| una > until), "{}: {una}", info.name);
+                    cut_until = Some(sent);
+                }
+            }
+        }
+    }
+}
+
+/// Every packet is marked and alpha held at 0, so cuts only end slow start. Where `grow_on_marked_acks` is on,
+/// all ACKs of a window but the one that cuts open it, by 1 − 1/W segments in all: in 16 to 18 round trips,
+/// from 2 segments, to about 14. Otherwise it stays at two segments.
+#[test]
+fn marked_acks_open_the_window_only_where_the_scenario_says_so() {
+    let held = scheme("dctcp", &[("transport.g", "0"), ("transport.initial_alpha", "0")]);
+    let last_window = |grow: bool| {
+        let rest = format!(
+            "[tcp]\ninitial_window = 2\ngrow_on_marked_acks = {grow}\n[faults]\nmark = 1.0\n\
+             [[traffic]]\nkind = \"long-lived\"\nflows = 1\n[measure]\nsample_every = \"100us\"\n"
+        );
+        let text = star(3, &rest).replace("duration = \"1s\"", "duration = \"6ms\"");
+        *windows(&run(&scenario(&text, &[]), &held)).last().unwrap()
+    };
+    assert_eq!(last_window(false), 2.0);
+    let grown = last_window(true);
+    assert!((12.0..=16.0).contains(&grown), "{grown}");
+}
