@@ -55,6 +55,24 @@ RUST_FILE = re.compile(r"^```rust file=(?P<path>\S+)\n(?P<text>.*?)^```", re.MUL
 RUST_LINE = re.compile(r'^```rust after="(?P<line>.*?)" in=(?P<path>\S+)\n(?P<text>.*?)^```', re.MULTILINE | re.DOTALL)
 
 
+# One flow under marks: the toy keeps as much of its window at a cut as it is told to.
+SHORT_RUN = """
+mod common;
+
+#[test]
+fn the_new_scheme_runs_and_obeys_its_parameter() {
+    let text = common::star(3, "[faults]\\nmark = 0.05\\n") + common::TRACE;
+    let scenario = common::scenario(&text, &["0,h0,h2,300000"]);
+    let time = |keep| {
+        let outcome = common::run(&scenario, &common::scheme("gentle", &[("transport.keep", keep)]));
+        assert!(outcome.flows[0].marks > 0);
+        common::fct(&outcome, 0)
+    };
+    assert!(time("1.0") < time("0.2"));
+}
+"""
+
+
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
 def test_the_walk_through_of_a_new_transport_works_as_written(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "adding-a-transport.md").read_text(encoding="utf-8")
@@ -64,22 +82,26 @@ def test_the_walk_through_of_a_new_transport_works_as_written(tmp_path: Path) ->
     for block in RUST_FILE.finditer(page):
         (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
     steps = list(RUST_LINE.finditer(page))
-    assert len(steps) == 2
+    assert len(steps) == 3
     for block in steps:
         file = tmp_path / block["path"]
         text = file.read_text(encoding="utf-8")
         assert text.count(f"{block['line']}\n") == 1, block["line"]
         file.write_text(text.replace(f"{block['line']}\n", f"{block['line']}\n{block['text']}"), encoding="utf-8")
-    done = subprocess.run(
-        ["cargo", "test", "--quiet", "--package", "shortflow-cc", "--lib", "registry"],
-        cwd=tmp_path,
-        env={**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "walk-through")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr + done.stdout
+    (tmp_path / "crates" / "sim" / "tests" / "walk_through.rs").write_text(SHORT_RUN, encoding="utf-8")
+    registry = ["--package", "shortflow-cc", "--lib", "registry"]
+    short_run = ["--package", "shortflow-sim", "--test", "walk_through"]
+    for selection in (registry, short_run):
+        done = subprocess.run(
+            ["cargo", "test", "--quiet", *selection],
+            cwd=tmp_path,
+            env={**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "walk-through")},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr + done.stdout
 
 
 def test_the_readme_shows_what_its_first_comparison_prints() -> None:
