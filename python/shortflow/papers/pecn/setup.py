@@ -1,0 +1,117 @@
+"""What the recipes share: the rack and its bursts (Sec. 5), and how runs with and without something are compared."""
+
+from collections.abc import Mapping, Sequence
+
+from shortflow.errors import ConfigError
+from shortflow.reproduction import Data, Finding, all_hold, lower
+from shortflow.reproduction.study import Value
+from shortflow.stats import Estimate, paired_difference
+
+SCHEMES = ("tcp", "dctcp", "d2tcp", "pecn", "pecn-pmark")
+BASELINES = ("tcp", "dctcp", "d2tcp")
+AFCT = "afct_short_s"
+
+COUNTS = tuple(range(10, 101, 10))
+"""Connections of a burst; the paper names only 80."""
+QUICK_COUNTS = (20, 40, 60, 80, 100)
+MANY = 40
+"""From here on a burst does not fit into the buffer with TCP."""
+
+TINY = {"smallest": "1.6KB", "largest": "2KB"}
+"""Sizes of Fig. 8."""
+IN_RACK, ACROSS = 19, 20
+"""Receivers: the last host of the senders' rack, and the first of the other one."""
+
+SWITCH = {"buffer": "256KB", "mark_above": "30KB"}
+TCP = {"rto_min": "200ms", "receive_window": "1000pkt"}
+
+TREE = {
+    "kind": "two-tier-tree",
+    "racks": 2,  # of the paper's 18: the others would idle
+    "hosts_per_rack": 20,
+    "rate": "1Gbps",
+    "uplink_rate": "10Gbps",
+    "rtt": "240us",
+}
+
+
+def _burst(at: str) -> dict[str, object]:
+    return {
+        "kind": "incast",
+        "flows": "$flows",
+        "from": "0-18",
+        "to": "$receiver",
+        "sizes": {"kind": "uniform", "min": "$smallest", "max": "$largest"},
+        "deadline": {"kind": "uniform", "min": "$soonest", "max": "$latest"},
+        "at": at,
+        "jitter": "10us",
+    }
+
+
+PARAMETERS = {
+    "flows": 80,
+    "receiver": IN_RACK,
+    "smallest": "2KB",
+    "largest": "50KB",
+    "soonest": "10ms",
+    "latest": "20ms",
+}
+
+BURST: Mapping[str, object] = {
+    "title": "19 hosts of a rack answer one at once, U[2, 50] KB each",
+    "duration": "200ms",
+    "drain": "10s",
+    "parameters": PARAMETERS,
+    "topology": TREE,
+    "switch": SWITCH,
+    "tcp": TCP,
+    "traffic": [_burst("100ms")],
+}
+
+BURST_AND_BACKGROUND: Mapping[str, object] = {
+    **BURST,
+    "title": "The same beside two flows that always have something to send",
+    "duration": "1.6s",
+    "parameters": {**PARAMETERS, "background_start": "100ms"},
+    "traffic": [
+        _burst("1.5s"),
+        {"kind": "long-lived", "flows": 2, "from": "17-18", "to": "$receiver", "start": "$background_start"},
+    ],
+}
+
+
+def across(change: Data, base: Data, scheme: str, metric: str = AFCT, **where: Value) -> Estimate:
+    """How far a metric lies above that of another study at the same point of its grid, paired over the seeds."""
+    ours, theirs = (data.at(**where).values(scheme, metric) for data in (change, base))
+    common = [seed for seed in ours if seed in theirs]
+    found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common])
+    if found is None:
+        raise ConfigError(f"{metric}: is zero at {where}, so nothing can be relative to it")
+    return found
+
+
+def counts(data: Data, least: int = 0, most: int = 100) -> list[int]:
+    """The numbers of connections in a study, within bounds."""
+    return [int(n) for n in data.values("flows") if least <= int(n) <= most]
+
+
+def best_everywhere(data: Data, scheme: str, others: Sequence[str], least: int = 0) -> Finding:
+    """Whether a scheme's mean completion time is below that of the others at every count."""
+    return all_hold(
+        {
+            f"{scheme} over {other} at {n}": lower(data.change(scheme, other, AFCT, flows=n))
+            for n in counts(data, least)
+            for other in others
+        }
+    )
+
+
+def tcp_worst(data: Data) -> Finding:
+    """Whether every scheme's mean completion time is below TCP's wherever TCP has timeouts."""
+    suffers = [n for n in counts(data) if data.mean("tcp", "timeouts", flows=n).value > 0]
+    changes = {
+        f"{scheme} over tcp at {n}": lower(data.change(scheme, "tcp", AFCT, flows=n))
+        for n in suffers
+        for scheme in SCHEMES[1:]
+    }
+    return all_hold(changes)
