@@ -12,8 +12,8 @@ from shortflow.papers.pecn.setup import (
     COUNTS,
     QUICK_COUNTS,
     SCHEMES,
+    alike,
     best_everywhere,
-    counts,
     tcp_worst,
 )
 from shortflow.reproduction import (
@@ -27,7 +27,6 @@ from shortflow.reproduction import (
     at_least,
     at_most,
     curves,
-    no_difference,
     within,
 )
 from shortflow.reproduction.finding import Verdict
@@ -61,12 +60,7 @@ def tcp_is_worst(bursts: Data) -> Finding:
     f"within 5 % up to 70 connections, {INTERVAL}",
 )
 def d2tcp_equals_dctcp(bursts: Data) -> Finding:
-    return all_hold(
-        {
-            f"change at {n}": no_difference(bursts.change("d2tcp", "dctcp", AFCT, flows=n), 0.05)
-            for n in counts(bursts, most=70)
-        }
-    )
+    return alike(bursts, ["d2tcp"], "dctcp", most=70)
 
 
 @fig6.claim(
@@ -87,12 +81,7 @@ def pecn_best(bursts: Data) -> Finding:
 
 @fig6.claim("fig6-pmark-no-effect", "pMark changes next to nothing", f"within 5 % of pECN at every number, {INTERVAL}")
 def pmark_no_effect(bursts: Data) -> Finding:
-    return all_hold(
-        {
-            f"change at {n}": no_difference(bursts.change("pecn-pmark", "pecn", AFCT, flows=n), 0.05)
-            for n in counts(bursts)
-        }
-    )
+    return alike(bursts, ["pecn-pmark"], "pecn")
 
 
 def overtakers(result: RunResult) -> int:

@@ -1,9 +1,9 @@
 """What the recipes share: the rack and its bursts (Sec. 5), and how runs with and without something are compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from shortflow.errors import ConfigError
-from shortflow.reproduction import Data, Finding, all_hold, lower
+from shortflow.reproduction import Data, Finding, all_hold, lower, no_difference
 from shortflow.reproduction.study import Value
 from shortflow.stats import Estimate, paired_difference
 
@@ -95,23 +95,40 @@ def counts(data: Data, least: int = 0, most: int = 100) -> list[int]:
     return [int(n) for n in data.values("flows") if least <= int(n) <= most]
 
 
+def everywhere(values: Mapping[str, Estimate], judge: Callable[[Estimate], Finding]) -> Finding:
+    """One judgement over many points, all of which it has to hold for; reports the lowest and the highest of them."""
+    whole = all_hold({name: judge(value) for name, value in values.items()})
+    low, high = (pick(values, key=lambda name: values[name].value) for pick in (min, max))
+    measured = {f"lowest: {low}": values[low].value, f"highest: {high}": values[high].value}
+    return Finding(whole.verdict, measured, whole.ci95, whole.note)
+
+
 def best_everywhere(data: Data, scheme: str, others: Sequence[str], least: int = 0) -> Finding:
     """Whether a scheme's mean completion time is below that of the others at every count."""
-    return all_hold(
-        {
-            f"{scheme} over {other} at {n}": lower(data.change(scheme, other, AFCT, flows=n))
-            for n in counts(data, least)
-            for other in others
-        }
-    )
+    changes = {
+        f"{scheme} over {other} at {n}": data.change(scheme, other, AFCT, flows=n)
+        for n in counts(data, least)
+        for other in others
+    }
+    return everywhere(changes, lower)
 
 
 def tcp_worst(data: Data) -> Finding:
-    """Whether every scheme's mean completion time is below TCP's wherever TCP has timeouts."""
-    suffers = [n for n in counts(data) if data.mean("tcp", "timeouts", flows=n).value > 0]
+    """Whether every other scheme's mean completion time is below TCP's wherever TCP has timeouts."""
     changes = {
-        f"{scheme} over tcp at {n}": lower(data.change(scheme, "tcp", AFCT, flows=n))
-        for n in suffers
+        f"{scheme} over tcp at {n}": data.change(scheme, "tcp", AFCT, flows=n)
+        for n in counts(data)
+        if data.mean("tcp", "timeouts", flows=n).value > 0
         for scheme in SCHEMES[1:]
     }
-    return all_hold(changes)
+    return everywhere(changes, lower)
+
+
+def alike(data: Data, schemes: Sequence[str], baseline: str, most: int = 100) -> Finding:
+    """Whether the mean completion times of schemes lie within 5 % of a baseline's at every count."""
+    changes = {
+        f"{scheme} over {baseline} at {n}": data.change(scheme, baseline, AFCT, flows=n)
+        for n in counts(data, most=most)
+        for scheme in schemes
+    }
+    return everywhere(changes, lambda change: no_difference(change, 0.05))
