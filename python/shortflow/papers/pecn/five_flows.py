@@ -1,0 +1,158 @@
+"""Figs. 2 to 4: one flow with a deadline beside four long ones, under DCTCP and D2TCP."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from shortflow.papers.pecn.setup import TCP
+from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, at_most, within
+from shortflow.reproduction.finding import no_difference
+from shortflow.result import RunResult
+from shortflow.stats import estimate
+
+START_S, DEADLINE_S = 1.5, 0.2
+SIZE_BYTES = 10_000_000
+FCT = "afct_urgent_s"
+SCHEMES = ("dctcp", "d2tcp")
+
+FIVE: Mapping[str, object] = {
+    "title": "A flow with a deadline beside four of 100 MB",
+    "duration": "1.6s",
+    "drain": "5s",
+    "parameters": {"size": "10MB", "deadline": "200ms"},
+    "topology": {"kind": "star", "hosts": 6, "rate": "1Gbps", "rtt": "120us"},
+    "switch": {"buffer": "128KB", "mark_above": "30KB"},
+    "tcp": TCP,
+    "traffic": [
+        {
+            "kind": "incast",
+            "class": "urgent",
+            "flows": 1,
+            "from": 4,
+            "to": 5,
+            "sizes": {"kind": "fixed", "value": "$size"},
+            "deadline": {"kind": "fixed", "value": "$deadline"},
+            "at": "1.5s",
+            "jitter": "10us",
+        },
+        {
+            "kind": "incast",
+            "class": "long",
+            "flows": 4,
+            "from": "0-3",
+            "to": 5,
+            "sizes": {"kind": "fixed", "value": "100MB"},
+            "at": "1s",
+            "jitter": "10us",
+        },
+    ],
+}
+
+UNTIL_DONE = {"drain": "600ms"}
+QUERY = Study(FIVE, SCHEMES, settings={"size": "2KB", "deadline": "200us"}, seeds=20, quick_settings=UNTIL_DONE)
+LARGE = Study(
+    FIVE, SCHEMES, settings={"measure.sample_every": "1ms", "duration": "2s"}, seeds=20, quick_settings=UNTIL_DONE
+)
+
+fig2 = Figure("pecn/fig2", "Fig. 2", "A query of 2 KB, due in 0.2 ms, beside four long flows", {"runs": QUERY})
+fig3 = Figure("pecn/fig3", "Fig. 3", "A flow of 10 MB, due in 200 ms, beside four long flows", {"runs": LARGE})
+fig4 = Figure("pecn/fig4", "Fig. 4", "The window of the flow of 10 MB", {"runs": LARGE})
+
+
+@fig2.drawing
+@fig3.drawing
+def completion_times(runs: Data) -> Sequence[Drawing]:
+    lines = []
+    for scheme in SCHEMES:
+        flows = runs.results(scheme)[0].flows.sort("class", "id")
+        lines.append(Line(scheme, [float(i) for i in range(1, 6)], (flows["fct_s"].fill_null(float("nan"))).to_list()))
+    return [Drawing("Completion times, one run; the last is the urgent flow", "flow", "FCT (s)", lines)]
+
+
+@fig2.claim(
+    "fig2-d2tcp-short-no-effect",
+    "for a query of 2 KB D2TCP is no better than DCTCP",
+    "within 10 % of each other, with the whole 95 % interval of the paired difference",
+)
+def no_effect(runs: Data) -> Finding:
+    return no_difference(runs.change("d2tcp", "dctcp", FCT), 0.10)
+
+
+@fig3.claim(
+    "fig3-d2tcp-meets-deadline",
+    "a flow of 10 MB due in 200 ms meets its deadline under D2TCP and not under DCTCP",
+    "D2TCP's FCT at most 75 % of DCTCP's; the times are reported beside it",
+)
+def meets_deadline(runs: Data) -> Finding:
+    times = {f"{scheme} (s)": runs.mean(scheme, FCT).value for scheme in SCHEMES}
+    return at_most(runs.change("d2tcp", "dctcp", FCT), -0.25, **times)
+
+
+@fig4.claim(
+    "fig4-finish-times",
+    "started at 1.5 s, the flow ends at 1.61 s under D2TCP and at 1.92 s under DCTCP",
+    "DCTCP within 10 % of 0.42 s, D2TCP between 0.09 and 0.25 s",
+)
+def finish_times(runs: Data) -> Finding:
+    return all_hold(
+        {
+            "dctcp (s)": within(runs.mean("dctcp", FCT), 0.9 * 0.42, 1.1 * 0.42),
+            "d2tcp (s)": within(runs.mean("d2tcp", FCT), 0.09, 0.25),
+        }
+    )
+
+
+def _progress(result: RunResult) -> pl.DataFrame:
+    """For each sample while the flow runs: its rate, and D2TCP's exponent as it would be without limits.
+
+    With a window that fills the path, W segments per round trip are its rate, so that the time needed, B / (0.75 W)
+    round trips, over the time left does not depend on the round trip.
+    """
+    samples = result.samples.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == "urgent"))
+    rate, time = pl.col("value"), pl.col("time_s") - START_S
+    sent = (rate * pl.col("time_s").diff().fill_null(0.0)).cum_sum() / 8
+    samples = samples.sort("time_s").with_columns(sent=sent, left_s=DEADLINE_S - time)
+    running = samples.filter((time > 0.005) & (pl.col("left_s") > 0) & (pl.col("sent") < SIZE_BYTES) & (rate > 0))
+    need_s = (SIZE_BYTES - pl.col("sent")) * 8 / (0.75 * rate)
+    return running.select("time_s", "value", d=need_s / pl.col("left_s"))
+
+
+def _mean_window(result: RunResult) -> float:
+    """Packets of the flow in flight on average: its rate times its mean round trip (Little's law)."""
+    flow = result.flows.filter(pl.col("class") == "urgent").row(0, named=True)
+    round_trip = 120e-6 + float(flow["queueing_s"])
+    return SIZE_BYTES / 1460 / float(flow["fct_s"]) * round_trip
+
+
+def _crosses(result: RunResult) -> bool:
+    """Whether the exponent, averaged over a fifth of the samples, falls from above 1 to below."""
+    found = _progress(result)["d"]
+    fifth = max(1, len(found) // 5)
+    return float(found.head(fifth).mean() or 0.0) > 1.0 > float(found.tail(fifth).min() or 2.0)
+
+
+@fig4.drawing
+def rates(runs: Data) -> Sequence[Drawing]:
+    lines = []
+    for scheme in SCHEMES:
+        progress = _progress(runs.results(scheme)[0])
+        lines.append(Line(scheme, progress["time_s"].to_list(), (progress["value"] / 1e6).to_list(), markers=False))
+    title = "Rate of the flow of 10 MB, one run: its window over its round trip"
+    return [Drawing(title, "time (s)", "rate (Mbps)", lines)]
+
+
+@fig4.claim(
+    "fig4-cwnd-evolution",
+    "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
+    "mean window at least 1.5 times DCTCP's; the exponent falls from above to below 1 during most runs",
+)
+def window(runs: Data) -> Finding:
+    windows = {scheme: [_mean_window(result) for result in runs.results(scheme)] for scheme in SCHEMES}
+    ratios = estimate([ours / theirs for ours, theirs in zip(windows["d2tcp"], windows["dctcp"], strict=True)])
+    crossing = [float(_crosses(result)) for result in runs.results("d2tcp")]
+    return all_hold(
+        {
+            "mean window over DCTCP's": at_least(ratios, 1.5),
+            "share of runs whose exponent crosses 1": at_least(sum(crossing) / len(crossing), 0.5),
+        }
+    )
