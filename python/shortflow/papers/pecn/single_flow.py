@@ -66,7 +66,8 @@ delayed_ack = Figure("pecn/delayed-ack", "Sec. 5", "Delayed ACKs", {"prompt": PR
 @loss.claim(
     "sec1-short-flow-loss-needs-rto",
     "a flow of up to three segments that loses one waits for the retransmission timer",
-    "at least 200 ms longer in each case, and at least one timeout in each",
+    "in each case a timeout and at least 200 ms until done; not 200 ms on top, since the segment sent again does not "
+    "wait behind the others, which saves up to 24 us",
 )
 def needs_rto(intact: Data, lost: Data) -> Finding:
     cases = [
@@ -75,12 +76,18 @@ def needs_rto(intact: Data, lost: Data) -> Finding:
         for segments, size in enumerate(UP_TO_3["size"], 1)
         for drop in range(1, segments + 1)
     ]
-    extra, timeouts = [], []
+    times, extra, timeouts = [], [], []
     for scheme, size, drop in cases:
         where = {"size": size, "faults__drop_data": f"[{drop}]"}
-        extra.append(lost.mean(scheme, AFCT, **where).value - intact.mean(scheme, AFCT, size=size).value)
+        times.append(lost.mean(scheme, AFCT, **where).value)
+        extra.append(times[-1] - intact.mean(scheme, AFCT, size=size).value)
         timeouts.append(lost.mean(scheme, "timeouts", **where).value)
-    return all_hold({"least extra (s)": at_least(min(extra), RTO_S), "fewest timeouts": at_least(min(timeouts), 1)})
+    return all_hold(
+        {
+            "shortest (s)": at_least(min(times), RTO_S, least_extra_s=min(extra)),
+            "fewest timeouts": at_least(min(timeouts), 1),
+        }
+    )
 
 
 def _one_rtt_s() -> float:
@@ -93,7 +100,7 @@ def _one_rtt_s() -> float:
 @query.claim(
     "sec34-query-one-rtt",
     "a query of 2 KB is two segments and takes one round trip, whatever the window law",
-    "identical for TCP, DCTCP and D2TCP; within 5 % of a round trip and the transmission times; longer with a window of 1",
+    "identical for TCP, DCTCP and D2TCP; within 5 % of a round trip and transmission; with a window of 1 half longer",
 )
 def one_round_trip(runs: Data) -> Finding:
     times = [runs.mean(scheme, AFCT, tcp__initial_window=2).value for scheme in ("tcp", "dctcp", "d2tcp")]
