@@ -48,7 +48,6 @@ FIVE: Mapping[str, object] = {
             "sizes": {"kind": "fixed", "value": "$size"},
             "deadline": {"kind": "fixed", "value": "$deadline"},
             "at": "1.5s",
-            "jitter": "10ms",
         },
         {
             "kind": "incast",
@@ -64,9 +63,16 @@ FIVE: Mapping[str, object] = {
 }
 
 UNTIL_DONE = {"drain": "600ms"}
-QUERY = Study(FIVE, SCHEMES, settings={"size": "2KB", "deadline": "200us"}, seeds=20, quick_settings=UNTIL_DONE)
+OFFSET = {"traffic.1.jitter": "10ms"}
+QUERY = Study(
+    FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick_settings=UNTIL_DONE
+)
 LARGE = Study(
-    FIVE, SCHEMES, settings={"measure.sample_every": "1ms", "duration": "2s"}, seeds=20, quick_settings=UNTIL_DONE
+    FIVE,
+    SCHEMES,
+    settings={**OFFSET, "duration": "2s", "measure.sample_every": "1ms"},
+    seeds=20,
+    quick_settings=UNTIL_DONE,
 )
 
 fig2 = Figure("pecn/fig2", "Fig. 2", "A query of 2 KB, due in 0.2 ms, beside four long flows", {"runs": QUERY})

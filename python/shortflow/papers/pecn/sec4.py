@@ -31,7 +31,6 @@ PAIR: Mapping[str, object] = {
             "from": host,
             "to": 2,
             "sizes": {"kind": "fixed", "value": size},
-            "jitter": "1ms",
         }
         for name, host, size in (("first", 0, "200MB"), ("second", 1, "$second"))
     ],
@@ -47,7 +46,12 @@ MARKED = Study(
 ORDER = Study(BURST_AND_BACKGROUND, ("dctcp", "pecn"), settings={**MARKED.settings, "flows": 1})
 SORTED = Study(BURST, ORDERED, seeds=20)
 QUEUE = Study(BURST_AND_BACKGROUND, ("pecn",), settings={"measure.sample_every": "100us"}, quick_seeds=1)
-PAIRS = Study(PAIR, ("pecn", "dctcp"), over={"second": ("200MB", "400MB")})
+PAIRS = Study(
+    PAIR,
+    ("pecn",),
+    over={"second": ("200MB", "400MB")},
+    settings={"traffic.1.jitter": "1ms", "traffic.2.jitter": "1ms"},
+)
 
 marking = Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MARKED})
 dequeue = Figure("pecn/dequeue", "Sec. 4.2", "Who is sent first", {"runs": ORDER})
