@@ -9,17 +9,17 @@ from shortflow.papers.pecn.setup import BURST, SCHEMES
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, lower, within
 from shortflow.stats import Estimate, estimate, paired_difference
 
-GRID = tuple(range(10, 101, 2))
+GRID = tuple(range(20, 101, 2))
 QUICK_GRID = tuple(range(20, 101, 4))
 
-TIGHT = Study(BURST, SCHEMES, over={"flows": GRID}, quick={"flows": QUICK_GRID}, seeds=20)
+TIGHT = Study(BURST, SCHEMES, over={"flows": GRID}, quick={"flows": QUICK_GRID}, seeds=10)
 LOOSE = Study(
     BURST,
     SCHEMES,
     over={"flows": GRID},
     settings={"soonest": "20ms", "latest": "30ms"},
     quick={"flows": QUICK_GRID},
-    seeds=20,
+    seeds=10,
 )
 
 fig10 = Figure("pecn/fig10", "Fig. 10", "Senders without a missed deadline", {"tight": TIGHT, "loose": LOOSE})
