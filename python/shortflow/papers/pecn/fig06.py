@@ -33,6 +33,10 @@ from shortflow.reproduction.finding import Verdict
 from shortflow.result import RunResult
 
 BURSTS = Study(BURST, SCHEMES, over={"flows": COUNTS}, quick={"flows": QUICK_COUNTS}, seeds=20)
+SPARED = (
+    "pMark spares small flows the marks that end their slow start under pECN: at 80 connections its mean FCT is 10 % "
+    "lower, but 3 % where marked ACKs, too, open the window, and equal where nothing is marked"
+)
 INTERVAL = "with the whole 95 % interval of the paired difference"
 
 fig6 = Figure("pecn/fig6", "Fig. 6", "Mean FCT of a burst in a rack, U[2, 50] KB", {"bursts": BURSTS})
@@ -79,7 +83,12 @@ def pecn_best(bursts: Data) -> Finding:
     return best_everywhere(bursts, "pecn", BASELINES)
 
 
-@fig6.claim("fig6-pmark-no-effect", "pMark changes next to nothing", f"within 5 % of pECN at every number, {INTERVAL}")
+@fig6.claim(
+    "fig6-pmark-no-effect",
+    "pMark changes next to nothing",
+    f"within 5 % of pECN at every number, {INTERVAL}",
+    because=SPARED,
+)
 def pmark_no_effect(bursts: Data) -> Finding:
     return alike(bursts, ["pecn-pmark"], "pecn")
 
@@ -104,6 +113,10 @@ def over_size(bursts: Data) -> Sequence[Drawing]:
     "fig7-pecn-monotone",
     "under pECN one flow of 80 is out of the order of sizes",
     "at most 4 of 80 flows finish before a smaller one in the median run",
+    because=(
+        "small flows slow down when their arriving packets are marked: 17 of 80 are out of order on average, 5 where "
+        "marked ACKs, too, open the window, 4 where the estimate starts at 1 as well, and 1 where nothing is marked"
+    ),
 )
 def monotone(bursts: Data) -> Finding:
     found = [overtakers(result) for result in bursts.results("pecn", flows=80)]

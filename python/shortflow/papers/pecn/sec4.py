@@ -119,6 +119,10 @@ def order(runs: Data) -> Sequence[Drawing]:
     "sec42-edf-sjf",
     "priorities from deadlines give earliest deadline first, from sizes shortest job first",
     "Kendall's tau with the FCT above 0.95 for 80 flows, mean over the runs",
+    because=(
+        "sizes sort the flows; deadlines do so less, as marks end slow start early and large flows then need many "
+        "round trips, whatever their priority: tau is 0.84, and 0.95 where marked ACKs, too, open the window"
+    ),
 )
 def edf_and_sjf(runs: Data) -> Finding:
     taus = {

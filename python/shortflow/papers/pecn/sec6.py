@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from shortflow.papers.pecn.fig06 import BURSTS, INTERVAL
+from shortflow.papers.pecn.fig06 import BURSTS, INTERVAL, SPARED
 from shortflow.papers.pecn.fig08 import QUERIES
 from shortflow.papers.pecn.fig09 import BURSTS_ACROSS
 from shortflow.papers.pecn.fig10 import LOOSE, TIGHT, limits
@@ -29,6 +29,7 @@ pmark = Figure(
     "sec6-pmark-slight",
     "on the whole pECN equals pMark, or is slightly worse",
     f"mean FCTs within 5 %, {INTERVAL}; medians of Fig. 10 within 4 senders",
+    because=SPARED,
 )
 def slight(fig6: Data, fig8: Data, fig9: Data, fig11: Data, tight: Data, loose: Data) -> Finding:
     times = {"fig6": fig6, "fig8": fig8, "fig9": fig9, "fig11": fig11}
