@@ -1,0 +1,117 @@
+"""What ATCP's figures share: the synthetic trace, the chain it crosses, and how sizes are classed (Sec. III)."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from shortflow.reproduction import Data
+from shortflow.reproduction.study import Value
+from shortflow.result import RunResult
+from shortflow.stats import Estimate, Floats, nearest_rank, paired_difference
+
+Table = Mapping[str, object]
+Measure = Callable[[RunResult], float]
+Band = tuple[float, float]
+
+SMALL: Band = (0, 100e3)
+MEDIUM: Band = (100e3, 10e6)
+LARGE: Band = (10e6, float("inf"))
+ALL: Band = (0, float("inf"))
+
+SMALL_PART = {"share": 0.80, "kind": "log-uniform", "min": "1KB", "max": "100KB"}
+MEDIUM_PART = {"share": 0.19, "kind": "log-uniform", "min": "100KB", "max": "10MB"}
+LARGE_SIZES = {"kind": "log-uniform", "min": "10MB", "max": "1GB"}
+TRACE_SIZES = {"kind": "mixture", "parts": [SMALL_PART, MEDIUM_PART, {"share": 0.01, **LARGE_SIZES}]}
+NON_LARGE_SIZES = {"kind": "mixture", "parts": [SMALL_PART, MEDIUM_PART]}
+GAPS = {"kind": "log-normal", "sigma": 1.8}
+"""80 % of the gaps within two orders of magnitude, as those of Fig. 3(d)."""
+
+TRACE_MEAN_BYTES = 2_577_000
+"""Mean of `TRACE_SIZES`: 0.8 x 21.5 KB + 0.19 x 2.15 MB + 0.01 x 215 MB."""
+
+SWITCH = {"buffer": "100pkt", "mark_above": "20pkt"}
+TCP = {"rto_min": "200ms"}
+
+TRACE_SETTINGS = {"duration": "1300s", "warmup": "20s", "drain": "3000s", "measure.sample_every": "off"}
+"""5000 flows at a load of 0.8; every flow is waited for."""
+QUICK_TRACE = {"duration": "400s"}
+
+
+def chain(title: str, parameters: Table, traffic: Sequence[Table]) -> dict[str, object]:
+    """Four hops of 100 Mbps and 50 us; hosts 4i to 4i+3 are at the i-th of five nodes."""
+    return {
+        "title": title,
+        "duration": TRACE_SETTINGS["duration"],
+        "warmup": TRACE_SETTINGS["warmup"],
+        "drain": TRACE_SETTINGS["drain"],
+        "parameters": parameters,
+        "topology": {
+            "kind": "chain",
+            "hops": 4,
+            "hosts_per_switch": 4,
+            "rate": "1Gbps",
+            "trunk_rate": "100Mbps",
+            "trunk_delay": "50us",
+            "rtt": "440us",
+        },
+        "switch": SWITCH,
+        "tcp": TCP,
+        "traffic": traffic,
+        "measure": {"ports": ["s0->s1", "s1->s2", "s2->s3", "s3->s4"]},
+    }
+
+
+def across(flow_class: str, sizes: Table, rate: Value, ends: tuple[str, str]) -> dict[str, object]:
+    """Flows with the gaps of the trace from one group of hosts to another; `rate` in flows per second."""
+    return {
+        "kind": "arrivals",
+        "class": flow_class,
+        "pattern": "all-to-all",
+        "from": ends[0],
+        "to": ends[1],
+        "gaps": GAPS,
+        "rate_per_s": rate,
+        "sizes": sizes,
+    }
+
+
+def times(result: RunResult, band: Band) -> Floats:
+    """Completion times of the flows above the lower and up to the upper size, without those of the warm-up."""
+    flows = result.flows.filter(
+        (result.flows["start_s"] >= result.meta["warmup_s"])
+        & (result.flows["size_bytes"] > band[0])
+        & (result.flows["size_bytes"] <= band[1])
+    )
+    return flows["fct_s"].drop_nulls().to_numpy()
+
+
+def median(band: Band, percent: float = 50) -> Measure:
+    """The median (or another percentile) of the completion times of a class."""
+    return lambda result: nearest_rank(times(result, band), percent)
+
+
+def mean(band: Band) -> Measure:
+    """The mean of the completion times of a class."""
+    return lambda result: float(times(result, band).mean())
+
+
+def in_time(band: Band, deadline_s: float) -> Measure:
+    """The share of a class that is done by a deadline."""
+    return lambda result: float((times(result, band) <= deadline_s).mean())
+
+
+def reduction(data: Data, measure: Measure, scheme: str = "atcp", baseline: str = "tcp", **where: Value) -> Estimate:
+    """By which share a scheme lies below a baseline, paired over the seeds: 0.4 is 40 % less."""
+    return negative(data.measured_change(measure, scheme, baseline, **where))
+
+
+def between(results: Sequence[RunResult], baseline: Sequence[RunResult], measure: Measure) -> Estimate:
+    """The relative change from one list of results to another, paired by position."""
+    change = paired_difference([measure(result) for result in results], [measure(result) for result in baseline])
+    if change is None:
+        raise ValueError("the baseline is zero")
+    return change
+
+
+def negative(estimate: Estimate) -> Estimate:
+    """The same with the other sign."""
+    bounds = None if estimate.ci95 is None else (-estimate.ci95[1], -estimate.ci95[0])
+    return Estimate(-estimate.value, bounds, estimate.n)
