@@ -103,9 +103,9 @@ def mean(band: Band) -> Measure:
     return lambda result: float(times(result, band).mean())
 
 
-def in_time(band: Band, deadline_s: float) -> Measure:
+def in_time(band: Band, deadline_s: float, flow_class: str = "") -> Measure:
     """The share of a band of sizes that is done by a deadline."""
-    return lambda result: float((times(result, band) <= deadline_s).mean())
+    return lambda result: float((times(result, band, flow_class) <= deadline_s).mean())
 
 
 def reduction(data: Data, measure: Measure, **where: Value) -> Estimate:
