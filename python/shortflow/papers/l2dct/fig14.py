@@ -1,0 +1,128 @@
+"""Fig. 14: the testbed, here a simulation at its rate: 100 Mbps, K = 8, a long flow and simultaneous ones of 100 MB.
+
+The short flows keep the largest weight to their end and the long one has the smallest when they start: the profile's
+knees are at 110 and 120 MB. The testbed's RTT, buffer and RTOmin are not given; these are those of the simulations.
+"""
+
+from collections.abc import Sequence
+
+from shortflow.reproduction import (
+    Data,
+    Drawing,
+    Figure,
+    Finding,
+    Study,
+    all_hold,
+    at_least,
+    at_most,
+    curves,
+    lower,
+    within,
+)
+from shortflow.stats import Estimate
+
+SIZE_BITS = 100e6 * 8
+PAYLOAD_BPS = 100e6 * 1460 / 1500
+FLOWS: dict[str, object] = {
+    "title": "The testbed: 100 Mbps, K = 8, one long flow and some of 100 MB that start together",
+    "duration": "21s",
+    "drain": "200s",
+    "parameters": {"flows": 1},
+    "topology": {"kind": "dumbbell", "pairs": 9, "rate": "1Gbps", "bottleneck": "100Mbps", "rtt": "300us"},
+    "switch": {"buffer": "250pkt", "mark_above": "8pkt"},
+    "tcp": {"rto_min": "10ms"},
+    "traffic": [
+        {"kind": "long-lived", "flows": 1, "from": 8, "to": 9},
+        {
+            "kind": "incast",
+            "flows": "$flows",
+            "from": "0-7",
+            "to": 9,
+            "at": "20s",
+            "jitter": "10ms",
+            "sizes": {"kind": "fixed", "value": "100MB"},
+        },
+    ],
+    "measure": {"ports": ["s0->s1"]},
+}
+TESTBED = Study(
+    FLOWS,
+    schemes=("tcp-ecn", "dctcp", "l2dct"),
+    over={"flows": (1, 2, 3, 4, 5, 6, 7, 8)},
+    settings={"transport.knee_low": "110MB", "transport.knee_high": "120MB"},
+    quick={"flows": (1, 2, 4, 8)},
+    quick_seeds=2,
+)
+
+TWIN = "in a simulation of the testbed: "
+fig14a = Figure("l2dct/fig14a", "Fig. 14(a)", "Mean FCT of flows of 100 MB (simulated testbed)", {"testbed": TESTBED})
+fig14b = Figure(
+    "l2dct/fig14b", "Fig. 14(b)", "One flow of 100 MB joins a long one (simulated testbed)", {"testbed": TESTBED}
+)
+
+
+@fig14a.drawing
+def means(testbed: Data) -> Sequence[Drawing]:
+    title = "Mean completion time of simultaneous flows of 100 MB"
+    return [curves(testbed, "flows", "afct_short_s", x_label="simultaneous flows", title=title)]
+
+
+def _reduction(testbed: Data, baseline: str, paper: float) -> Finding:
+    changes = [testbed.change("l2dct", baseline, "afct_short_s", flows=number) for number in testbed.values("flows")]
+    best, weakest = (choose(changes, key=lambda change: change.value) for choose in (min, max))
+    return all_hold({"largest change": within(best, -paper - 0.1, -paper + 0.1), "smallest change": lower(weakest)})
+
+
+@fig14a.claim(
+    "fig14a-testbed-vs-dctcp",
+    TWIN + "the mean FCT is up to 20 % below DCTCP's",
+    "lower for every number of flows, and the largest reduction within 10 to 30 %",
+)
+def over_dctcp(testbed: Data) -> Finding:
+    return _reduction(testbed, "dctcp", 0.20)
+
+
+@fig14a.claim(
+    "fig14a-testbed-vs-tcp",
+    TWIN + "the mean FCT is up to 29 % below that of TCP with ECN",
+    "lower for every number of flows, and the largest reduction within 19 to 39 %",
+)
+def over_tcp(testbed: Data) -> Finding:
+    return _reduction(testbed, "tcp-ecn", 0.29)
+
+
+def _share(testbed: Data, scheme: str) -> float:
+    """The share of the link that the one flow of 100 MB gets over its lifetime."""
+    return SIZE_BITS / testbed.mean(scheme, "afct_short_s", flows=1).value / PAYLOAD_BPS
+
+
+@fig14b.claim("fig14b-testbed-split", TWIN + "the short flow takes about 80 Mbps", "a share of 65 to 95 % of the link")
+def split(testbed: Data) -> Finding:
+    return within(_share(testbed, "l2dct"), 0.65, 0.95)
+
+
+@fig14b.claim(
+    "fig14b-testbed-fair-baselines", TWIN + "the baselines split the link evenly", "a share of 40 to 60 % of the link"
+)
+def even(testbed: Data) -> Finding:
+    return all_hold({name: within(_share(testbed, name), 0.4, 0.6) for name in ("dctcp", "tcp-ecn")})
+
+
+@fig14b.claim(
+    "fig14b-testbed-finish-gap",
+    TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
+    "L2DCT before DCTCP before TCP, and the gaps within 2.5 s of the paper's",
+)
+def gaps(testbed: Data) -> Finding:
+    fct: dict[str, Estimate] = {
+        name: testbed.mean(name, "afct_short_s", flows=1) for name in ("l2dct", "dctcp", "tcp-ecn")
+    }
+    dctcp, tcp = (fct[name].value - fct["l2dct"].value for name in ("dctcp", "tcp-ecn"))
+    return all_hold(
+        {
+            "dctcp later (s)": within(dctcp, max(0.0, 4.0 - 2.5), 4.0 + 2.5),
+            "tcp later (s)": within(tcp, max(0.0, 5.5 - 2.5), 5.5 + 2.5),
+            "dctcp before tcp (s)": at_least(tcp - dctcp, 0.0),
+            "l2dct (s)": at_most(fct["l2dct"].value, fct["dctcp"].value),
+        }
+    )

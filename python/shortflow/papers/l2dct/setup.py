@@ -1,0 +1,52 @@
+"""What several figures share: the benchmark's tables, a dumbbell of long flows, and trends over a grid."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from shortflow.reproduction import Data
+
+PAYLOAD_SHARE = 1460 / 1500
+"""What a link can carry of payload."""
+
+LINK_BPS = 1e9
+
+
+def shipped(name: str) -> dict[str, Any]:
+    """The tables of a shipped scenario, for a variant of it."""
+    text = resources.files("shortflow").joinpath("scenarios", f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+# Hosts' links are ten times as fast as the bottleneck, so that one flow's queue stands in the switch too.
+LONG_FLOWS: Mapping[str, object] = {
+    "title": "Long flows over a 1 Gbps bottleneck, 300 us",
+    "duration": "10s",
+    "warmup": "1s",
+    "parameters": {"flows": 2},
+    "topology": {"kind": "dumbbell", "pairs": 80, "rate": "10Gbps", "bottleneck": "1Gbps", "rtt": "300us"},
+    "switch": {"buffer": "250pkt", "mark_above": "20pkt"},
+    "tcp": {"rto_min": "10ms"},
+    "traffic": [{"kind": "long-lived", "flows": "$flows", "from": "0-79", "to": 80}],
+    "measure": {"ports": ["s0->s1"], "sample_every": "1ms"},
+}
+
+
+def means(data: Data, scheme: str, metric: str, key: str) -> list[float]:
+    """A metric at every value of the only key of a grid."""
+    return [data.mean(scheme, metric, **{key.replace(".", "__"): value}).value for value in data.values(key)]
+
+
+def rank_correlation(values: Sequence[float]) -> float:
+    """Spearman's rank correlation of values with their order."""
+    ranks = np.argsort(np.argsort(np.asarray(values)))
+    return float(np.corrcoef(np.arange(len(values)), ranks)[0, 1])
+
+
+def over_trend(x: Sequence[float], y: Sequence[float], fitted: int) -> list[float]:
+    """How many times each value is the straight line through the first `fitted` points."""
+    slope, start = np.polyfit(np.asarray(x[:fitted]), np.asarray(y[:fitted]), 1)
+    return [value / float(start + slope * at) for at, value in zip(x, y, strict=True)]
