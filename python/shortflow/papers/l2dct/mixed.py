@@ -1,0 +1,64 @@
+"""L2DCT's law in Python, for what the built-in one cannot do: to share a run with TCP, and to note every cut."""
+
+from typing import ClassVar
+
+from shortflow import CongestionControl
+from shortflow._core import Ack, Flow, Window
+from shortflow.transport import Cause
+
+KNEE_LOW, KNEE_HIGH = 200_000, 1_000_000
+W_MAX, W_MIN = 2.5, 0.125
+
+
+class L2dctInPython(CongestionControl):
+    """L2DCT; its results equal those of the built-in one."""
+
+    alpha = 0.0
+    window_end = acked = marked = 0
+
+    def weight(self, flow: Flow) -> float:
+        """By bytes sent, as in Sec. III."""
+        share = (flow.sent - KNEE_LOW) / (KNEE_HIGH - KNEE_LOW)
+        return W_MAX - (W_MAX - W_MIN) * min(max(share, 0.0), 1.0)
+
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        """Update alpha at the end of a window, and grow by k segments per round trip."""
+        self.acked += ack.acked
+        self.marked += ack.acked if ack.ece else 0
+        if ack.snd_una > self.window_end:
+            self.alpha = self.alpha * 15 / 16 + self.marked / self.acked / 16
+            self.window_end, self.acked, self.marked = ack.snd_nxt, 0, 0
+        if ack.may_grow:
+            self.grow(window, ack, self.weight(ack.flow) / W_MAX)
+
+    def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
+        """Take half of the penalty from the window."""
+        if cause == "ecn-echo":
+            self.cut(window, 1 - self.alpha ** self.weight(flow) / 2)
+        else:
+            self.on_loss(window, cause, flow)
+
+
+class BesideTcp(L2dctInPython):
+    """L2DCT with a constant step k for flows of the class `short`; TCP with ECN for all others."""
+
+    parameters: ClassVar = {"k": 0.05}
+    k: float
+
+    def weight(self, flow: Flow) -> float:
+        """The weight that gives the step k."""
+        return self.k * W_MAX
+
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        """As L2DCT or as TCP."""
+        if ack.flow.role == "short":
+            super().on_ack(window, ack)
+        elif ack.may_grow:
+            self.grow(window, ack)
+
+    def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
+        """As L2DCT or as TCP."""
+        if cause == "ecn-echo" and flow.role != "short":
+            self.cut(window, 0.5)
+        else:
+            super().on_congestion(window, cause, flow)

@@ -1,0 +1,73 @@
+"""The sawtooth of a long flow's window and of the queue, read off the samples of a run."""
+
+import itertools
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shortflow.papers.l2dct.setup import LINK_BPS, LONG_FLOWS
+from shortflow.result import RunResult
+
+PACKET_S = 1500 * 8 / LINK_BPS
+BDP = 25.0
+"""Packets of 1500 bytes in 300 us at 1 Gbps."""
+K = 20.0
+
+SAMPLED: Mapping[str, object] = {**LONG_FLOWS, "measure": {"ports": ["s0->s1"], "sample_every": "50us"}}
+
+
+@dataclass(frozen=True)
+class Sawtooth:
+    """Medians over the teeth of one flow; packets, and round trips at the mean window."""
+
+    swing: float
+    """Of the window."""
+    period: float
+    mean_window: float
+    alpha: float
+    queue_max: float
+    queue_min: float
+    teeth: int
+
+    @property
+    def queue_swing(self) -> float:
+        """From the trough of the queue to its peak."""
+        return self.queue_max - self.queue_min
+
+
+def sawtooth(result: RunResult) -> Sawtooth:
+    """The teeth between the cuts of the first flow's window after the warm-up, on a link that is always busy."""
+    window, alpha, queue = (_series(result, kind) for kind in ("cwnd_seg", "alpha", "queue_pkt"))
+    cuts = np.flatnonzero(np.diff(window) < 0)
+    teeth = list(itertools.pairwise(cuts))
+    step = 50e-6
+    mean_window = float(window.mean())
+    # By Little's law a round trip takes as long as the link needs for all windows.
+    round_trip = mean_window * len(result.flows) * PACKET_S
+    return Sawtooth(
+        swing=statistics.median(float(window[end] - window[start + 1]) for start, end in teeth),
+        period=statistics.median(float(end - start) * step / round_trip for start, end in teeth),
+        mean_window=mean_window,
+        alpha=float(alpha.mean()),
+        queue_max=statistics.median(float(queue[start:end].max()) for start, end in teeth),
+        queue_min=statistics.median(float(queue[start:end].min()) for start, end in teeth),
+        teeth=len(teeth),
+    )
+
+
+def of_teeth(name: str) -> Callable[[RunResult], float]:
+    """A measure for `Data.measured`: one number of the sawtooth."""
+
+    def measure(result: RunResult) -> float:
+        return float(getattr(sawtooth(result), name))
+
+    return measure
+
+
+def _series(result: RunResult, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+    """The samples of a kind after the warm-up, of its first subject."""
+    rows = result.samples.filter((pl.col("kind") == kind) & (pl.col("time_s") >= result.meta["warmup_s"]))
+    return rows.filter(pl.col("subject") == rows["subject"].min())["value"].to_numpy().astype(np.float64)
