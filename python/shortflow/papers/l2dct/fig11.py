@@ -1,31 +1,44 @@
 """Fig. 11: two bottlenecks in a row, of which S1 crosses both, S2 the first and S3 the second."""
 
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, fact, lower
-from shortflow.stats import Estimate
+import statistics
+
+from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, fact, lower, not_tested
+from shortflow.stats import paired_difference
 
 SCHEMES = ("tcp", "dctcp", "l2dct")
+# Nothing in it is drawn at random, and drop-tail queues make much of small differences in time: the flows of S3 start
+# in three different rhythms, and means are over these.
 PARKING = Study(
     "parking-lot",
     schemes=SCHEMES,
-    settings={"duration": "10s", "warmup": "1s", **{f"traffic.{group}.stagger": "1ms" for group in (1, 2, 3)}},
-    seeds=3,
-    quick_settings={"duration": "1s", "warmup": "300ms"},
+    over={"traffic.3.stagger": ("700us", "1ms", "1300us")},
+    settings={"traffic.1.stagger": "1ms", "traffic.2.stagger": "1ms", "duration": "10s", "warmup": "1s"},
+    seeds=1,
+    quick_settings={"duration": "2s", "warmup": "500ms"},
     quick_seeds=1,
 )
 
 fig11 = Figure("l2dct/fig11b", "Fig. 11(b)", "Goodput of flows over one and two bottlenecks", {"parking": PARKING})
 
 
-def _goodput(parking: Data, scheme: str) -> dict[str, Estimate]:
-    """Of each group's ten flows together."""
-    return {group: parking.mean(scheme, f"goodput_{group}_bps") for group in ("s1", "s2", "s3")}
+def _goodput(parking: Data, scheme: str, group: str) -> list[float]:
+    """Of a group's ten flows together, for each rhythm of starts."""
+    rhythms = parking.values("traffic.3.stagger")
+    return [parking.mean(scheme, f"goodput_{group}_bps", traffic__3__stagger=each).value for each in rhythms]
 
 
-@fig11.claim("fig11b-s1-higher", "S1 gets more with L2DCT than with TCP or DCTCP", "the paired change is above zero")
+def _mean(parking: Data, scheme: str, group: str) -> float:
+    return statistics.fmean(_goodput(parking, scheme, group))
+
+
+@fig11.claim("fig11b-s1-higher", "S1 gets more with L2DCT than with TCP or DCTCP", "with its whole interval")
 def higher(parking: Data) -> Finding:
-    return all_hold(
-        {f"{name} below l2dct": lower(parking.change(name, "l2dct", "goodput_s1_bps")) for name in ("tcp", "dctcp")}
-    )
+    ours = _goodput(parking, "l2dct", "s1")
+    found = {}
+    for name in ("tcp", "dctcp"):
+        change = paired_difference(_goodput(parking, name, "s1"), ours)
+        found[f"{name} below l2dct"] = lower(change) if change else not_tested("L2DCT has no goodput")
+    return all_hold(found)
 
 
 @fig11.claim(
@@ -36,10 +49,9 @@ def higher(parking: Data) -> Finding:
 def below(parking: Data) -> Finding:
     found = {}
     for name in SCHEMES:
-        groups = {group: goodput.value for group, goodput in _goodput(parking, name).items()}
-        slack = 1.02 if name == "l2dct" else 1.0
-        holds = groups["s1"] <= slack * groups["s2"] and groups["s1"] <= slack * groups["s3"]
-        found[name] = fact(holds, **{f"{group} Mbps per flow": value / 1e7 for group, value in groups.items()})
+        s1, s2, s3 = (_mean(parking, name, group) for group in ("s1", "s2", "s3"))
+        limit = (1.02 if name == "l2dct" else 1.0) * min(s2, s3)
+        found[name] = fact(s1 <= limit, mbps_per_flow=[value / 1e7 for value in (s1, s2, s3)])
     return all_hold(found)
 
 
@@ -47,6 +59,6 @@ def below(parking: Data) -> Finding:
 def fairness(parking: Data) -> Finding:
     evenness = {}
     for name in SCHEMES:
-        s1, s3 = (_goodput(parking, name)[group].value for group in ("s1", "s3"))
+        s1, s3 = (_mean(parking, name, group) for group in ("s1", "s3"))
         evenness[name] = min(s1, s3) / max(s1, s3)
     return fact(evenness["l2dct"] >= max(evenness.values()), **evenness)
