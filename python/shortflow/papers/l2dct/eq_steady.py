@@ -27,8 +27,8 @@ FORGETS = (
 )
 
 ROUND_TRIP = (
-    "the simulated round trip is 300 us of propagation and 14 us of transmission, where the analysis has 300 us in all; "
-    "286 us of propagation make them alike"
+    "the simulated round trip is 300 us of propagation and 14 us of transmission, where the analysis has 300 us in "
+    "all; 286 us of propagation make them alike"
 )
 
 UNIT = Study(

@@ -95,8 +95,8 @@ def over_time(burst: Data) -> Sequence[Drawing]:
     "a burst takes the link at once, and the long flows return to full rate after it",
     "at least 90 % of what the link can carry in each 100 ms, and 95 % by the long flows 0.5 s after the burst",
     because=(
-        "the burst takes the long flows' windows, which then climb by 0.05 segments per round trip: the 100 ms after it "
-        "are lost in part; with w_min = 1 the lowest 100 ms carry 94 %"
+        "the burst takes the long flows' windows, which then climb by 0.05 segments per round trip: the link idles in "
+        "part of the next 100 ms; with w_min = 1 the lowest 100 ms carry 94 %"
     ),
 )
 def adapts(burst: Data) -> Finding:
