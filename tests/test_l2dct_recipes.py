@@ -1,0 +1,65 @@
+"""What L2DCT's recipes compute beside the simulator."""
+
+import polars as pl
+import pytest
+
+from shortflow import _core
+from shortflow.papers.l2dct.mixed import BesideTcp, L2dctInPython
+from shortflow.papers.l2dct.sawtooth import sawtooth
+from shortflow.papers.l2dct.setup import over_trend, rank_correlation
+from shortflow.result import RunResult, execute
+from shortflow.runner import plan
+from shortflow.scenario import load_scenario
+
+
+def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **settings: str) -> RunResult:
+    changes = {key.replace("__", "."): value for key, value in settings.items()}
+    (work,) = plan(load_scenario(scenario), [scheme], [1], changes)
+    return execute(work, _core.Control())
+
+
+def test_the_law_in_python_is_the_built_in_one() -> None:
+    settings = {"servers": "20", "traffic__1__repeat": "2", "duration": "300ms"}
+    sizes = "{ kind = 'uniform', min = '100KB', max = '2MB' }"
+    here = run(L2dctInPython, traffic__1__sizes=sizes, **settings)
+    there = run("l2dct", traffic__1__sizes=sizes, **settings)
+    assert here.flows.equals(there.flows)
+    assert not here.flows.equals(run("dctcp", traffic__1__sizes=sizes, **settings).flows)
+
+
+def test_flows_of_other_classes_are_tcp_with_ecn() -> None:
+    """A flow of the class `long` halves on a mark, where one of L2DCT would keep nearly all."""
+    marked = {"faults__mark_data": "[1000]", "switch__mark_above": "unlimited", "tcp__receive_window": "40pkt"}
+    result = run(BesideTcp, "one-long-flow", duration="40ms", warmup="0s", **marked)
+    window = result.samples.filter(kind="cwnd_seg")["value"]
+    ratio = (window / window.shift(1)).min()
+    assert isinstance(ratio, float)
+    assert ratio == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_rank_correlation_sees_order_alone() -> None:
+    assert rank_correlation([1, 10, 11, 500]) == pytest.approx(1.0)
+    assert rank_correlation([3, 2, 1]) == pytest.approx(-1.0)
+    assert rank_correlation([2, 1, 4, 3]) == pytest.approx(0.6)
+
+
+def test_values_over_the_line_through_the_first_points() -> None:
+    assert over_trend([1, 2, 3, 4], [10, 20, 30, 80], fitted=3) == pytest.approx([1, 1, 1, 2])
+
+
+def test_the_teeth_of_a_made_window() -> None:
+    """A window that climbs from 40 to 50 in ten samples of 50 us, and a queue that goes with it."""
+    result = run("l2dct", "one-long-flow", duration="10ms", warmup="0s")
+    times = [50e-6 * step for step in range(110)]
+    height = [40.0 + step % 11 for step in range(110)]
+    kinds = {"cwnd_seg": height, "alpha": [0.25] * 110, "queue_pkt": [value - 30 for value in height]}
+    rows = [
+        {"time_s": time, "kind": kind, "subject": "0", "value": value}
+        for kind, values in kinds.items()
+        for time, value in zip(times, values, strict=True)
+    ]
+    made = RunResult(result.flows, result.tasks, pl.DataFrame(rows), result.ports, result.meta, result.provenance)
+    found = sawtooth(made)
+    assert (found.swing, found.mean_window, found.alpha) == pytest.approx((10.0, 45.0, 0.25))
+    assert (found.queue_max, found.queue_min, found.queue_swing) == pytest.approx((20.0, 10.0, 10.0))
+    assert found.period == pytest.approx(11 * 50e-6 / (45 * 12e-6))
