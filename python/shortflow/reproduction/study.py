@@ -52,13 +52,17 @@ class Study:
         return range(1, (self.quick_seeds if scale is Scale.QUICK else self.seeds) + 1)
 
     def runs(self, scale: Scale, position: Position, chosen: Settings) -> list[Run]:
-        """The runs at a point; `chosen` are the settings of choices, of which schemes take what concerns them."""
-        settings = {**self.settings, **(self.quick_settings if scale is Scale.QUICK else {})}
-        settings |= dict(zip(self.grid(scale), position, strict=True))
+        """The runs at a point.
+
+        `chosen` are the settings of choices: they replace those of the study but not its grid, and schemes take what
+        concerns them.
+        """
+        fixed = {**self.settings, **(self.quick_settings if scale is Scale.QUICK else {})}
+        varied = dict(zip(self.grid(scale), position, strict=True))
         of_scenario, of_schemes = split_settings(chosen)
         accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
         scenario = load_scenario(self.scenario)
-        return plan(scenario, self.schemes, self.seed_range(scale), {**of_scenario, **accepted, **settings})
+        return plan(scenario, self.schemes, self.seed_range(scale), {**fixed, **of_scenario, **accepted, **varied})
 
 
 def _accepts(scheme: str, key: str) -> bool:

@@ -1,0 +1,92 @@
+"""What FaST's simulations have in common: the tree of Fig. 3, its switches, the queries, and the three transports.
+
+Every answer comes on a connection of its own, and more than 99 workers share servers. Recovery is NewReno's for all
+three, as the paper compares with NewReno.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from shortflow.reproduction import Study
+from shortflow.reproduction.study import Value
+
+SCHEMES = ("tcp", "dctcp", "fast")
+"""NewReno over drop-tail queues, DCTCP and FaST."""
+
+NEWRENO = {"transport.recovery": "newreno"}
+MARKING = {**NEWRENO, "transport.initial_alpha": 1}
+DCTCP = {**MARKING, "transport.cwnd_floor": 2}
+"""Eq. 3: the paper's DCTCP never has fewer than two segments."""
+
+ROOT = 0
+PORT = "tor0->h0"
+"""The port to the root."""
+
+SWITCH = {
+    "buffer": "1MB",
+    "mark_above": "97.5KB",
+    "tor": {"buffer": "100KB", "mark_above": "30KB", "up": {"mark_above": "97.5KB"}},
+}
+"""K is 20 packets at 1 Gbps and 65 at 10 Gbps, in bytes as small segments need; the core's buffer is large."""
+
+
+def tree(title: str, duration: str, traffic: Sequence[Mapping[str, object]], hosts: int = 20) -> dict[str, object]:
+    """Five racks of servers at 1 Gbps under one switch at 10 Gbps, 25 us a link, with this traffic."""
+    return {
+        "title": title,
+        "duration": duration,
+        "drain": "20s",
+        "topology": {
+            "kind": "two-tier-tree",
+            "racks": 5,
+            "hosts_per_rack": hosts,
+            "rate": "1Gbps",
+            "uplink_rate": "10Gbps",
+            "rtt": "200us",
+        },
+        "switch": SWITCH,
+        "tcp": {"rto_min": "10ms"},
+        "traffic": traffic,
+        "measure": {"ports": [PORT]},
+    }
+
+
+def query(**more: object) -> dict[str, object]:
+    """Traffic: the root asks `$workers` workers, and each answers with 10 KB within 10 us."""
+    return {
+        "kind": "queries",
+        "class": "query",
+        "workers": "$workers",
+        "to": ROOT,
+        "sizes": {"kind": "fixed", "value": "10KB"},
+        "jitter": "10us",
+        **more,
+    }
+
+
+QUERIES = {
+    **tree("Queries to workers in five racks, 10 KB each", "100s", [query(repeat="$repetitions", think="10ms")]),
+    "parameters": {"workers": 40, "repetitions": 100},
+}
+"""One query after the other, and nothing else in the network."""
+
+WORKERS = tuple(range(10, 101, 10))
+
+
+def queries(
+    schemes: Sequence[str] = SCHEMES,
+    over: Mapping[str, Sequence[Value]] | None = None,
+    settings: Mapping[str, Value] | None = None,
+) -> Study:
+    """A study of queries alone, over the number of workers unless another grid is given."""
+    floor = DCTCP if "dctcp" in schemes else MARKING
+    return Study(
+        QUERIES,
+        schemes,
+        over=over or {"workers": WORKERS},
+        settings={**floor, **(settings or {})},
+        quick_settings={"repetitions": 10},
+    )
+
+
+ALONE = queries()
+"""Figs. 4 to 6."""
