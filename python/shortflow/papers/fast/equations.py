@@ -127,9 +127,7 @@ def segment_size() -> Finding:
     return fact(sizes == expected, sizes=sizes)
 
 
-@window_law.claim(
-    "alg1-probing", "a flow begins with up to three halved segments and then has two whole ones", "exact"
-)
+@window_law.claim("alg1-probing", "a flow begins with up to three halved segments and then has two whole ones", "exact")
 def probing() -> Finding:
     law = _law("fast", 0.5)
     halves = [law.segment_size(10 * MSS)]
