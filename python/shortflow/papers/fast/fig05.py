@@ -1,6 +1,7 @@
 """Figs. 5 and 6: timeouts per query, and how they spread over workers."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -53,10 +54,10 @@ def totals(alone: Data) -> Sequence[Drawing]:
 @fig6.drawing
 def spread(alone: Data) -> Sequence[Drawing]:
     many = range(1, 6)
-    lines = [
-        Line(scheme, many, [alone.measured(lambda r, k=k: share_with(k, r), scheme, workers=100).value for k in many])
-        for scheme in SCHEMES
-    ]
+    lines = []
+    for scheme in SCHEMES:
+        shares = [alone.measured(partial(share_with, k), scheme, workers=100).value for k in many]
+        lines.append(Line(scheme, many, shares))
     return [Drawing("Timeouts of one worker in a query", "at least so many timeouts", "share of workers", lines)]
 
 
@@ -109,7 +110,7 @@ def fewest(alone: Data) -> Finding:
 def several(alone: Data) -> Finding:
     return all_hold(
         {
-            scheme: at_least(alone.measured(lambda result: share_with(2, result), scheme, workers=100), 0.3)
+            scheme: at_least(alone.measured(partial(share_with, 2), scheme, workers=100), 0.3)
             for scheme in ("tcp", "dctcp")
         }
     )
@@ -124,7 +125,7 @@ def three(alone: Data) -> Finding:
     return all_hold(
         {
             "queries": at_least(alone.measured(queries_with_three, "tcp", workers=100), 0.5),
-            "workers": within(alone.measured(lambda result: share_with(3, result), "tcp", workers=100), 0.0, 0.3),
+            "workers": within(alone.measured(partial(share_with, 3), "tcp", workers=100), 0.0, 0.3),
         }
     )
 

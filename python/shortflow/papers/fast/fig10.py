@@ -1,12 +1,13 @@
-"""Figs. 10 and 11: how fast and how well long FaST flows share a link; and Sec. 3.2 on the windows of long DCTCP flows."""
+"""Figs. 10 and 11: how long FaST flows share a link; and Sec. 3.2 on the windows of long DCTCP flows."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
 from shortflow._core import fast_bottleneck, jain_index
 from shortflow.papers.fast.setup import DCTCP, MARKING, ROOT, tree
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, fact, within
+from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
 from shortflow.result import RunResult
 
 FLOWS = 5
@@ -90,7 +91,7 @@ def shares(convergence: Data) -> Sequence[Drawing]:
     "0.5 s after each start every flow within 20 % of its fair share, as a mean over the next 0.5 s",
 )
 def convergence_to_shares(convergence: Data) -> Finding:
-    def worst(result: RunResult, active: int) -> float:
+    def worst(active: int, result: RunResult) -> float:
         begin = (active - 1) * STEP_S + SETTLING_S
         fair = 1e9 * PAYLOAD / active
         inside = pl.col("time_s").is_between(begin, begin + SETTLING_S + SAMPLE_S / 2, closed="right")
@@ -99,9 +100,7 @@ def convergence_to_shares(convergence: Data) -> Finding:
 
     return all_hold(
         {
-            f"largest deviation of {active}": within(
-                convergence.measured(lambda result, active=active: worst(result, active), "fast"), 0.0, 0.2
-            )
+            f"largest deviation of {active}": within(convergence.measured(partial(worst, active), "fast"), 0.0, 0.2)
             for active in range(1, FLOWS + 1)
         }
     )
@@ -123,7 +122,11 @@ def windows_over_flows(windows: Data) -> Sequence[Drawing]:
     flows = [float(n) for n in windows.values("flows")]
     found = [windows.measured(mean_window, "dctcp", flows=n).value for n in windows.values("flows")]
     theory = [max(_critical(n), 2.0) for n in flows]
-    return [Drawing("Mean window", "flows", "window (segments)", [Line("dctcp", flows, found), Line("theory", flows, theory)])]
+    return [
+        Drawing(
+            "Mean window", "flows", "window (segments)", [Line("dctcp", flows, found), Line("theory", flows, theory)]
+        )
+    ]
 
 
 def _critical(flows: float) -> float:

@@ -12,9 +12,9 @@ from shortflow.reproduction.study import Value
 SCHEMES = ("tcp", "dctcp", "fast")
 """NewReno over drop-tail queues, DCTCP and FaST."""
 
-NEWRENO = {"transport.recovery": "newreno"}
-MARKING = {**NEWRENO, "transport.initial_alpha": 1}
-DCTCP = {**MARKING, "transport.cwnd_floor": 2}
+NEWRENO: dict[str, Value] = {"transport.recovery": "newreno"}
+MARKING: dict[str, Value] = {**NEWRENO, "transport.initial_alpha": 1}
+DCTCP: dict[str, Value] = {**MARKING, "transport.cwnd_floor": 2}
 """Eq. 3: the paper's DCTCP never has fewer than two segments."""
 
 ROOT = 0
