@@ -18,11 +18,6 @@ CHOICES = {
         "whether an ACK that echoes a mark may open the window", "no", {"yes": {"tcp.grow_on_marked_acks": "true"}}
     ),
     "delayed-acks": Choice("whether one ACK covers two segments", "no", {"yes": {"tcp.ack_every": 2}}),
-    "slow-start": Choice(
-        "how a connection begins: two segments and an ACK for each, or one segment and delayed ACKs",
-        "brisk",
-        {"cautious": {"tcp.initial_window": 1, "tcp.ack_every": 2}},
-    ),
     "receive-window": Choice(
         "what a connection may have in flight whatever its window, in packets of 1500 bytes",
         "unlimited",

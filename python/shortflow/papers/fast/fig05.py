@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from shortflow.papers.fast.setup import ALONE, SCHEMES, WORKERS
+from shortflow.papers.fast.setup import ALONE, BRISK_START, SCHEMES, WORKERS
 from shortflow.reproduction import (
     Data,
     Drawing,
@@ -61,7 +61,12 @@ def spread(alone: Data) -> Sequence[Drawing]:
     return [Drawing("Timeouts of one worker in a query", "at least so many timeouts", "share of workers", lines)]
 
 
-@fig5.claim("fig5-zero-timeouts-low-n", "there are no timeouts with 10 to 30 workers", "fewer than 0.1 per query")
+@fig5.claim(
+    "fig5-zero-timeouts-low-n",
+    "there are no timeouts with 10 to 30 workers",
+    "fewer than 0.1 per query",
+    because=BRISK_START,
+)
 def none_at_first(alone: Data) -> Finding:
     return all_hold(
         {

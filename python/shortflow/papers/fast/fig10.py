@@ -6,7 +6,7 @@ from functools import partial
 import polars as pl
 
 from shortflow._core import fast_bottleneck, jain_index
-from shortflow.papers.fast.setup import DCTCP, MARKING, ROOT, tree
+from shortflow.papers.fast.setup import DCTCP, HOST_QUEUE, MARKING, ROOT, tree
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
 from shortflow.result import RunResult
 
@@ -89,6 +89,7 @@ def shares(convergence: Data) -> Sequence[Drawing]:
     "fig10-convergence",
     "five flows that start 3 s apart soon share the link equally",
     "0.5 s after each start every flow within 20 % of its fair share, as a mean over the next 0.5 s",
+    because=HOST_QUEUE,
 )
 def convergence_to_shares(convergence: Data) -> Finding:
     def worst(active: int, result: RunResult) -> float:

@@ -6,7 +6,7 @@ from scipy.stats import spearmanr
 
 from shortflow._core import fast_bottleneck
 from shortflow.papers.fast.fig04 import query_ms
-from shortflow.papers.fast.setup import DCTCP, QUERIES, queries, query
+from shortflow.papers.fast.setup import BRISK_START, DCTCP, QUERIES, queries, query
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_most, within
 from shortflow.reproduction.study import Value
 
@@ -68,6 +68,7 @@ def over_sizes(sizes: Data) -> Sequence[Drawing]:
     "fig12-n25-larger-better",
     "with 25 workers larger segments give shorter query times",
     "rank correlation of size and time below -0.9",
+    because=BRISK_START,
 )
 def larger_is_better(sizes: Data) -> Finding:
     times = list(_times(sizes, 25).values())
@@ -121,6 +122,7 @@ def _most_without_loss(data: Data, key: str, **fixed: Value) -> int:
     "sec32-smaller-mss-scales",
     "the number of flows that fit without loss is inverse to the segment size",
     "the most workers without a drop within 25 % of Eq. 7 for packets of 500, 1000 and 1500 bytes",
+    because=BRISK_START,
 )
 def scales(fitting: Data) -> Finding:
     findings = {}
@@ -135,6 +137,7 @@ def scales(fitting: Data) -> Finding:
     "eq7-matches-dctcp-35",
     "losses begin above 35 flows, as the DCTCP study found",
     "the first drop of answers of 10 KB in one rack from 30 to 45 workers",
+    because=BRISK_START,
 )
 def onset_of_loss(incast: Data) -> Finding:
     return within(float(_most_without_loss(incast, "workers") + 1), 30, 45)

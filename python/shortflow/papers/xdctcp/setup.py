@@ -1,0 +1,91 @@
+"""What xDCTCP's figures have in common: the star of Table I, the grid of parameters and the paper's two measures.
+
+Nothing in the scenario is random, so that one seed says all.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from shortflow.reproduction import Study
+from shortflow.reproduction.study import Value
+from shortflow.result import RunResult
+
+STAR = "xdctcp-star"
+PORT = "s0->h8"
+BEGIN_S = 0.05
+"""When the first queries and short flows begin."""
+
+GAINS = (0.05, 0.055, 0.06, 0.0625, 0.065, 0.07, 0.075, 0.08, 0.085, 0.09, 0.095, 0.1, 0.105, 0.11)
+"""Steps of 0.005, and DCTCP's 1/16."""
+SHORT_FACTORS = (0.1, 0.2, 0.3, 0.4, 0.5)
+LONG_FACTORS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+GRID: Mapping[str, Sequence[Value]] = {
+    "transport.g": GAINS,
+    "transport.ns": SHORT_FACTORS,
+    "transport.nl": LONG_FACTORS,
+}
+COARSE: Mapping[str, Sequence[Value]] = {
+    "transport.g": (0.05, 0.09),
+    "transport.ns": (0.1, 0.3, 0.5),
+    "transport.nl": (0.5, 1.0),
+}
+BEST = {"transport__g": 0.09, "transport__ns": 0.3, "transport__nl": 1.0}
+"""The triplet that the paper finds."""
+
+
+def star(
+    schemes: Sequence[str],
+    over: Mapping[str, Sequence[Value]] | None = None,
+    settings: Mapping[str, Value] | None = None,
+    quick: Mapping[str, Sequence[Value]] | None = None,
+    quick_duration: str = "400ms",
+) -> Study:
+    """A study of the star."""
+    return Study(
+        STAR,
+        schemes,
+        over=over or {},
+        settings={"measure.sample_every": "100us", **(settings or {})},
+        seeds=1,
+        quick=quick or {},
+        quick_settings={"duration": quick_duration},
+        quick_seeds=1,
+    )
+
+
+BASE = star(("dctcp", "xdctcp"), quick_duration="1s")
+"""DCTCP, and xDCTCP with the triplet that the paper finds."""
+SEARCH = star(("xdctcp",), GRID, quick=COARSE)
+BESIDE = star(("dctcp",))
+"""DCTCP over the same time as the search."""
+
+
+def delay_us(result: RunResult) -> float:
+    """The paper's delay: mean wait in the queue by sender, mean over the query and short senders."""
+    senders = result.flows.filter(pl.col("class").is_in(["query", "short"])).group_by("source").mean()
+    return float(senders["switch_queueing_s"].to_numpy().mean()) * 1e6
+
+
+def throughput_mbps(result: RunResult) -> float:
+    """The paper's throughput: mean over the short and the long senders."""
+    senders = result.flows.filter(pl.col("class").is_in(["short", "long"]))
+    span = result.meta["duration_s"] - result.meta["warmup_s"]
+    return float(senders["window_bytes"].sum()) * 8e-6 / span / senders["source"].n_unique()
+
+
+def long_mbps(result: RunResult) -> float:
+    """What the long flows alone get, together."""
+    return result.metrics["goodput_long_bps"] / 1e6
+
+
+def queue(result: RunResult) -> pl.DataFrame:
+    """Packets in the bottleneck's queue by `time_s`, from the first queries on."""
+    samples = result.samples.filter((pl.col("kind") == "queue_pkt") & (pl.col("subject") == PORT))
+    return samples.filter(pl.col("time_s") >= BEGIN_S).sort("time_s")
+
+
+def long_windows(result: RunResult) -> list[pl.DataFrame]:
+    """The window of each long flow in segments by `time_s`, from the first queries on."""
+    samples = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= BEGIN_S))
+    return samples.sort("time_s").partition_by("subject", maintain_order=True)
