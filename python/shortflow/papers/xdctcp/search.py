@@ -98,18 +98,26 @@ def tradeoff(search: Data, beside: Data) -> Finding:
     "the minimum has nl = 1, and the delay there lies within 2 % of it; long flows keep 99.5 % of their most",
 )
 def optimum(search: Data) -> Finding:
-    return _near_the_best(search, 0.02)
+    return _near_the_best(search, 0.02, 0.995)
 
 
-def _near_the_best(data: Data, slack: float) -> Finding:
+def _near_the_best(data: Data, slack: float, keeping: float) -> Finding:
+    """Whether the least delay has nl = 1 and the paper's triplet comes close to it.
+
+    Triplets count whose long flows keep this share of the grid's most throughput.
+    """
     delays = _delays(data)
     rates = {p: data.measured(long_mbps, "xdctcp", **_where(data, p)).value for p in data.points}
-    kept = {p: delay for p, delay in delays.items() if rates[p] >= 0.995 * max(rates.values())}
+    kept = {p: delay for p, delay in delays.items() if rates[p] >= keeping * max(rates.values())}
     least = min(kept, key=lambda position: kept[position])
     g, ns, nl = (float(value) for value in least)
     excess = data.measured(delay_us, "xdctcp", **BEST).value / kept[least] - 1
+    lost = 1 - data.measured(long_mbps, "xdctcp", **BEST).value / max(rates.values())
     return all_hold(
-        {"nl": within(nl, 1.0, 1.0, g=g, ns=ns, delay_us=kept[least]), "delay above the least": at_most(excess, slack)}
+        {
+            "nl": within(nl, 1.0, 1.0, g=g, ns=ns, delay_us=kept[least]),
+            "delay above the least": at_most(excess, slack, throughput_lost=lost),
+        }
     )
 
 
@@ -155,11 +163,13 @@ def throughput(base: Data) -> Finding:
 @mixes.claim(
     "sec5c-stability-across-mixes",
     "other mixes of senders have about the same best triplet",
-    "in each mix the minimum has nl = 1, and the paper's triplet lies within 3 % of it",
+    "in each mix the least delay has nl = 1, and that of the paper's triplet lies within 3 % of it",
+    because="nl = 1 is best in each mix, but ns is not: beside six short senders 0.5 is better than 0.3, beside three query "
+    "and four short ones 0.1; and a single long flow loses throughput",
 )
 def stable(search: Data, mix_251: Data, mix_161: Data, mix_341: Data) -> Finding:
     data = {"3-3-2": search, "2-5-1": mix_251, "1-6-1": mix_161, "3-4-1": mix_341}
-    return all_hold({mix: _near_the_best(found, 0.03) for mix, found in data.items()})
+    return all_hold({mix: _near_the_best(found, 0.03, 0.0) for mix, found in data.items()})
 
 
 @factors.claim(

@@ -63,7 +63,8 @@ BESIDE = star(("dctcp",))
 
 def delay_us(result: RunResult) -> float:
     """The paper's delay: mean wait in the queue by sender, mean over the query and short senders."""
-    senders = result.flows.filter(pl.col("class").is_in(["query", "short"])).group_by("source").mean()
+    flows = result.flows.filter(pl.col("class").is_in(["query", "short"]))
+    senders = flows.group_by("source").agg(pl.col("switch_queueing_s").mean())
     return float(senders["switch_queueing_s"].to_numpy().mean()) * 1e6
 
 
