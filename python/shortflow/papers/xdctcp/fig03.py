@@ -81,8 +81,8 @@ def deeper(base: Data) -> Finding:
     "fig4-queue-below-buffer",
     "the queue stays well below its 250 packets, and nothing is lost",
     "no drop in the whole run, and at most 200 packets in the samples",
-    because="all drops fall into the slow start of the first long flow, and later the queue stays below 130 packets; with "
-    "--choice initial-alpha=1 nothing is lost, and only DCTCP exceeds 200 packets",
+    because="all drops fall into the slow start of the first long flow, and later the queue stays below 130 packets; "
+    "with --choice initial-alpha=1 nothing is lost, and only DCTCP exceeds 200 packets",
 )
 def below_buffer(base: Data) -> Finding:
     findings = {}

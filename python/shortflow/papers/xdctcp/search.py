@@ -164,8 +164,8 @@ def throughput(base: Data) -> Finding:
     "sec5c-stability-across-mixes",
     "other mixes of senders have about the same best triplet",
     "in each mix the least delay has nl = 1, and that of the paper's triplet lies within 3 % of it",
-    because="nl = 1 is best in each mix, but the best ns moves: 0.5 with six short senders, 0.1 with three query and four "
-    "short ones; and nl = 1 costs a single long flow throughput",
+    because="nl = 1 is best in each mix, but the best ns moves: 0.5 with six short senders, 0.1 with three query and "
+    "four short ones; and nl = 1 costs a single long flow throughput",
 )
 def stable(search: Data, mix_251: Data, mix_161: Data, mix_341: Data) -> Finding:
     data = {"3-3-2": search, "2-5-1": mix_251, "1-6-1": mix_161, "3-4-1": mix_341}
