@@ -43,15 +43,6 @@ impl LazyTimer {
     }
 }
 
-/// Data packets that a sender sent, since someone last asked.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Left {
-    /// How many.
-    pub packets: u64,
-    /// Their time in the queue of the host.
-    pub waited: Span,
-}
-
 /// Both ends of a connection.
 #[derive(Debug)]
 pub struct Connection {
@@ -65,8 +56,6 @@ pub struct Connection {
     pub persistent: bool,
     /// Carries flows of applications, which want to know when they arrive.
     pub awaited: bool,
-    /// Data packets that left, and their time in the queue of the sender's host.
-    pub left: Left,
     /// Sending end.
     pub sender: Sender,
     /// Receiving end.
@@ -115,7 +104,6 @@ impl Connections {
             destination,
             persistent,
             awaited: false,
-            left: Left::default(),
             sender: Sender::new(identity(destination), transport, tcp, initial_rto)
                 .with_priority(scheme.priority),
             receiver: Receiver::new(

@@ -1,6 +1,6 @@
 //! Everything that changes during a run, and the loop that changes it.
 
-use super::connections::{Connections, Fired, Left};
+use super::connections::{Connections, Fired};
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError};
 use crate::engine::{EventQueue, Seeds};
@@ -9,11 +9,11 @@ use crate::outcome::{Counters, FlowRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use crate::tcp::{Egress, Flow, Message};
+use crate::tcp::{Egress, Flow, Message, Tally};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{Arrival, ConnectionUse};
 use shortflow_cc::Role;
-use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate};
+use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
 /// Flows that start after the measured time: load for the others, without a row of their own.
@@ -55,17 +55,12 @@ struct Outbox<'a> {
     network: &'a mut Network,
     events: &'a mut EventQueue<Event>,
     host: HostId,
-    left: &'a mut Left,
 }
 
 impl Egress for Outbox<'_> {
     #[inline]
-    fn send(&mut self, packet: Packet) {
-        let waits = self.network.send(self.events, self.host, packet);
-        if packet.kind == Kind::Data {
-            self.left.packets += 1;
-            self.left.waited += waits;
-        }
+    fn send(&mut self, packet: Packet) -> Span {
+        self.network.send(self.events, self.host, packet)
     }
 }
 
@@ -165,8 +160,10 @@ impl<'a> World<'a> {
         let (network, events) = (&mut self.network, &mut self.events);
         match packet.kind {
             Kind::Data => {
-                let left = &mut connection.left;
-                let mut out = Outbox { network, events, host: connection.destination, left };
+                if let Some(message) = connection.sender.message_mut(packet.seq) {
+                    message.tally.count_arrived(packet);
+                }
+                let mut out = Outbox { network, events, host: connection.destination };
                 connection.receiver.on_data(now, packet, tcp, &mut out);
                 if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
                     self.events.schedule(at, Event::DelayedAck(packet.conn));
@@ -178,8 +175,7 @@ impl<'a> World<'a> {
             }
             Kind::Ack => {
                 let before = connection.sender.snd_una();
-                let left = &mut connection.left;
-                let mut out = Outbox { network, events, host: connection.source, left };
+                let mut out = Outbox { network, events, host: connection.source };
                 connection.sender.on_ack(now, packet, tcp, &mut out);
                 let acked = connection.sender.snd_una() - before;
                 if let Some(class) = connection.sender.class() {
@@ -188,13 +184,11 @@ impl<'a> World<'a> {
                 self.settle(packet.conn);
             }
             Kind::Syn => {
-                let left = &mut connection.left;
-                let mut out = Outbox { network, events, host: connection.destination, left };
+                let mut out = Outbox { network, events, host: connection.destination };
                 connection.receiver.on_syn(tcp, &mut out);
             }
             Kind::SynAck => {
-                let left = &mut connection.left;
-                let mut out = Outbox { network, events, host: connection.source, left };
+                let mut out = Outbox { network, events, host: connection.source };
                 connection.sender.on_syn_ack(now, tcp, &mut out);
                 self.settle(packet.conn);
             }
@@ -227,18 +221,14 @@ impl<'a> World<'a> {
 
     /// Writes what a message has become into its row.
     fn record(&mut self, conn: ConnId, message: &Message, finish: Option<Instant>) {
-        let connection = self.connections.slot(conn);
-        let seen = connection.receiver.take_seen();
-        let snd_una = connection.sender.snd_una();
-        let left = std::mem::take(&mut connection.left);
+        let snd_una = self.connections.slot(conn).sender.snd_una();
         let Some(row) = self.flows.get_mut(message.flow.index()) else { return }; // uncounted
         row.finish = finish;
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
-        row.marks = seen.marks;
-        row.packets = seen.packets;
-        row.waited = seen.waited;
-        (row.left, row.waited_at_host) = (left.packets, left.waited);
+        let Tally { left, waited_at_host, arrived, marks, waited } = message.tally;
+        (row.left, row.waited_at_host) = (left, waited_at_host);
+        (row.packets, row.marks, row.waited) = (arrived, marks, waited);
         row.acked = Bytes::new(message.acked(snd_una));
         row.acked_in_window = message.acked_in_window(snd_una);
     }
@@ -250,9 +240,8 @@ impl<'a> World<'a> {
             return;
         }
         if connection.retransmit.fire(now, connection.sender.timer()) == Fired::Due {
-            let left = &mut connection.left;
             let (network, events) = (&mut self.network, &mut self.events);
-            let mut out = Outbox { network, events, host: connection.source, left };
+            let mut out = Outbox { network, events, host: connection.source };
             connection.sender.on_timeout(now, &self.scenario.tcp, &mut out);
         }
         self.settle(conn);
@@ -265,9 +254,8 @@ impl<'a> World<'a> {
             return;
         }
         if connection.delayed_ack.fire(now, connection.receiver.timer()) == Fired::Due {
-            let left = &mut connection.left;
             let (network, events) = (&mut self.network, &mut self.events);
-            let mut out = Outbox { network, events, host: connection.destination, left };
+            let mut out = Outbox { network, events, host: connection.destination };
             connection.receiver.on_timer(&self.scenario.tcp, &mut out);
         }
         if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
@@ -341,8 +329,8 @@ impl<'a> World<'a> {
             connection.awaited = true;
             self.sources.expect(connection.ordinal, end, *reply);
         }
-        let (network, events, left) = (&mut self.network, &mut self.events, &mut connection.left);
-        let mut out = Outbox { network, events, host: arrival.source, left };
+        let (network, events) = (&mut self.network, &mut self.events);
+        let mut out = Outbox { network, events, host: arrival.source };
         connection.sender.start(now, tcp, &mut out);
         if !counted {
             return;

@@ -1,7 +1,8 @@
 //! Messages: what an application hands to a connection. A message is a flow of the flow table.
 
+use crate::net::{EcnField, Packet};
 use shortflow_cc::Role;
-use shortflow_units::{Bytes, ClassId, FlowId, Instant};
+use shortflow_units::{Bytes, ClassId, FlowId, Instant, Span};
 use std::ops::Range;
 
 /// What a message is of.
@@ -15,6 +16,38 @@ pub struct Flow {
     pub role: Role,
     /// When the last byte should be acknowledged.
     pub deadline: Option<Instant>,
+}
+
+/// What became of the data packets of a message.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    /// Those that left the sender.
+    pub left: u64,
+    /// Their time in the queue of the sender's host.
+    pub waited_at_host: Span,
+    /// Those that arrived before the whole message was acknowledged, duplicates included.
+    pub arrived: u64,
+    /// Those of them with a CE mark.
+    pub marks: u32,
+    /// Their time in queues.
+    pub waited: Span,
+}
+
+impl Tally {
+    /// A packet has left and waits at its host.
+    #[inline]
+    pub fn count_left(&mut self, waits: Span) {
+        self.left += 1;
+        self.waited_at_host += waits;
+    }
+
+    /// A packet has arrived.
+    #[inline]
+    pub fn count_arrived(&mut self, packet: &Packet) {
+        self.arrived += 1;
+        self.marks += u32::from(packet.ecn == EcnField::Ce);
+        self.waited += packet.waited;
+    }
 }
 
 /// Bytes `start..end` of a connection's stream. Segments never span two messages.
@@ -32,6 +65,8 @@ pub struct Message {
     pub deadline: Option<Instant>,
     /// What the transport may know of its class.
     pub role: Role,
+    /// Its data packets.
+    pub tally: Tally,
     /// Segments sent again.
     pub retransmits: u32,
     /// Retransmission timeouts.
@@ -53,6 +88,7 @@ impl Message {
             end,
             deadline,
             role,
+            tally: Tally::default(),
             retransmits: 0,
             timeouts: 0,
             acked_at_start: 0,

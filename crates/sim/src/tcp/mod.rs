@@ -30,14 +30,15 @@ mod testing;
 mod tests;
 mod transmit;
 
-pub use message::{Flow, Message};
+pub use message::{Flow, Message, Tally};
 pub use receiver::Receiver;
 pub use sender::{Identity, Sender};
 
 use crate::net::Packet;
+use shortflow_units::Span;
 
 /// Where an end host puts packets.
 pub trait Egress {
-    /// Hands a packet to the host's port.
-    fn send(&mut self, packet: Packet);
+    /// Hands a packet to the host's port; how long it waits there.
+    fn send(&mut self, packet: Packet) -> Span;
 }

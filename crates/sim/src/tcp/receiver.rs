@@ -5,24 +5,13 @@ use super::{Egress, Identity, ecn::LatchedEcho, exact_echo::ExactEcho};
 use crate::net::{EcnField, Kind, Packet, SackBlocks};
 use crate::scenario::TcpSpec;
 use shortflow_cc::Ecn;
-use shortflow_units::{Instant, Span};
+use shortflow_units::Instant;
 
 #[derive(Debug, Clone, Copy)]
 enum Echo {
     None,
     Latched(LatchedEcho),
     Exact(ExactEcho),
-}
-
-/// What the receiver saw, since it was last asked.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Seen {
-    /// Data packets, duplicates included.
-    pub packets: u64,
-    /// Those with a CE mark.
-    pub marks: u32,
-    /// Their time in queues.
-    pub waited: Span,
 }
 
 /// The receiving end of a connection.
@@ -36,7 +25,6 @@ pub struct Receiver {
     selective: bool,
     unacknowledged: u32,
     ack_deadline: Option<Instant>,
-    seen: Seen,
 }
 
 impl Receiver {
@@ -55,7 +43,6 @@ impl Receiver {
             selective,
             unacknowledged: 0,
             ack_deadline: None,
-            seen: Seen::default(),
         }
     }
 
@@ -71,18 +58,10 @@ impl Receiver {
         self.rcv_nxt
     }
 
-    /// What has been seen since the last call.
-    pub fn take_seen(&mut self) -> Seen {
-        std::mem::take(&mut self.seen)
-    }
-
     /// A data packet arrives.
     #[inline]
     pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
         let ce = packet.ecn == EcnField::Ce;
-        self.seen.packets += 1;
-        self.seen.marks += u32::from(ce);
-        self.seen.waited += packet.waited;
         self.note_mark(ce, packet.cwr, tcp, out);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;

@@ -103,16 +103,23 @@ impl Sender {
         self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
     }
 
-    /// The message that byte `seq` belongs to: the oldest unfinished one, unless several are under way.
+    /// The unfinished message that byte `seq` belongs to, most often the oldest one.
     #[inline]
     fn message_of(&self, seq: u64) -> Option<&Message> {
-        let oldest = self.messages.front()?;
-        if seq < oldest.end { Some(oldest) } else { self.later_message_of(seq) }
+        match self.messages.front() {
+            Some(oldest) if seq < oldest.end => Some(oldest),
+            _ => self.messages.iter().find(|message| seq < message.end),
+        }
     }
 
-    #[inline(never)] // keeps the path of connections with one message short
-    fn later_message_of(&self, seq: u64) -> Option<&Message> {
-        self.messages.iter().find(|message| seq < message.end)
+    /// The same, to be changed; `None` also for a byte of a message that has been taken.
+    #[inline]
+    pub fn message_mut(&mut self, seq: u64) -> Option<&mut Message> {
+        let message = match self.messages.front() {
+            Some(oldest) if seq < oldest.end => self.messages.front_mut(),
+            _ => self.messages.iter_mut().find(|message| seq < message.end),
+        };
+        message.filter(|message| message.start <= seq)
     }
 
     /// Where the segment that begins at `seq` ends; `None` if there is no data, or no room for it at the
@@ -135,9 +142,6 @@ impl Sender {
         let priority = if self.priority.is_none() { 0 } else { self.priority_of(start) };
         if again {
             self.rto.on_retransmit();
-            if let Some(message) = self.messages.iter_mut().find(|message| start < message.end) {
-                message.retransmits += 1;
-            }
         } else {
             self.rto.on_send(end, now);
             self.snd_max = end;
@@ -146,7 +150,7 @@ impl Sender {
             self.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
         }
         let payload = (end - start) as u32;
-        out.send(Packet {
+        let waits = out.send(Packet {
             kind: Kind::Data,
             payload,
             wire: payload + tcp.header.get() as u32,
@@ -155,6 +159,10 @@ impl Sender {
             cwr: !again && self.cut_once.take_cwr(),
             ..self.identity.control(start, tcp)
         });
+        if let Some(message) = self.message_mut(start) {
+            message.retransmits += u32::from(again);
+            message.tally.count_left(waits);
+        }
     }
 
     /// The priority of the segment that begins at `start`.
@@ -188,8 +196,9 @@ mod tests {
     struct Wire(Vec<(u64, u32)>);
 
     impl Egress for Wire {
-        fn send(&mut self, packet: Packet) {
+        fn send(&mut self, packet: Packet) -> Span {
             self.0.push((packet.seq, packet.payload));
+            Span::ZERO
         }
     }
 
