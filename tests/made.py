@@ -51,6 +51,12 @@ def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
     return pl.DataFrame(full, schema=FLOW_SCHEMA)
 
 
+def make_samples(rows: Sequence[tuple[float, str, str, float]] = ()) -> pl.DataFrame:
+    """A table of samples from time, kind, subject and value."""
+    schema = {"time_s": pl.Float64, "kind": pl.String, "subject": pl.String, "value": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
 def make_tasks(rows: Sequence[dict[str, object]] = ()) -> pl.DataFrame:
     """A task table from the columns that matter; queries of two flows unless told otherwise."""
     full = [{**dict.fromkeys(TASK_SCHEMA), "kind": "query", "class": "short", "flows": 2, **row} for row in rows]
@@ -94,7 +100,15 @@ def make_ports() -> pl.DataFrame:
             "drops": [1, 0],
             "marks": [5, 2],
             "queue_mean_pkt": [12.5, 0.0],
+            "queue_p50_pkt": [12, None],
+            "queue_p95_pkt": [20, None],
+            "queue_p99_pkt": [25, None],
             "queue_max_pkt": [30, 1],
+            "queue_mean_bytes": [18_000.0, 0.0],
+            "queue_p50_bytes": [18_048, None],
+            "queue_p95_bytes": [30_080, None],
+            "queue_p99_bytes": [37_504, None],
+            "queue_max_bytes": [45_000, 40],
             "utilisation": [0.98, 0.01],
         }
     )
@@ -109,9 +123,7 @@ def make_result(
         for i, fct in enumerate(fct_s)
     ]
     flows.append({"id": len(flows), "class": "long", "window_bytes": 200_000_000})
-    samples = pl.DataFrame(
-        {"time_s": [1.0, 1.1], "kind": ["queue_pkt"] * 2, "subject": ["s0->h1"] * 2, "value": [3.0, 9.0]}
-    )
+    samples = make_samples([(1.0, "queue_pkt", "s0->h1", 3.0), (1.1, "queue_pkt", "s0->h1", 9.0)])
     provenance: Provenance = {
         "key": f"key-{scheme}-{seed}-{load}",
         "version": "0",

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 import tomli_w
 
@@ -89,6 +90,10 @@ def test_kept_runs_are_complete_and_not_run_again(shortflow: Command, scenario: 
         result = read_run(run)
         assert result.flows.height > 0
         assert result.provenance["scenario_settings"]
+    together = (
+        pl.scan_parquet(tmp_path / "kept/runs/*/flows.parquet").select("scheme", "seed", "run").unique().collect()
+    )
+    assert together.height == 10, "rows of different runs can be told apart"
     answer = shortflow("report", "kept")
     assert answer.code == 0
     assert (tmp_path / answer.stdout.strip()).stat().st_size > 1_000_000
@@ -178,7 +183,8 @@ def test_another_simulator_does_not_find_the_runs_of_this_one(
 
 
 @pytest.mark.parametrize(
-    "kind", ["schemes", "ideal", "transports", "queues", "topologies", "traffic", "sizes", "scenarios"]
+    "kind",
+    ["schemes", "ideal", "transports", "queues", "topologies", "traffic", "sizes", "scenarios", "metrics"],
 )
 def test_every_list_has_names_and_summaries(shortflow: Command, kind: str) -> None:
     entries = shortflow("list", kind, "--json").document

@@ -11,6 +11,7 @@ import pytest
 
 import shortflow
 from shortflow import reference
+from shortflow.store import TABLES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -126,6 +127,19 @@ def test_the_reference_has_every_key_with_its_default() -> None:
                 assert re.search(row, text, re.MULTILINE), setting["key"]
             if setting["source"] == "default" and not table.startswith(("traffic", "topology")) and key != "ports":
                 assert re.search(rf"{row}`{re.escape(setting['value'])}` \|", text, re.MULTILINE), setting
+
+
+def test_the_page_of_results_has_every_column_of_every_table(small: dict[str, object]) -> None:
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    result = shortflow.run(shortflow.load_scenario(small))
+    common = ["scheme", "seed", "run"]
+    for name in TABLES:
+        columns = getattr(result, name).columns
+        assert columns[-3:] == common
+        (section,) = re.findall(rf"^## `{name}\.parquet`.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
+        rows = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
+        assert sorted(re.findall("`(.+?)`", "".join(rows))) == sorted(columns[:-3])
+        assert all(f"`{column}`" in text for column in common)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

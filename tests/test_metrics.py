@@ -2,9 +2,10 @@
 
 import pytest
 
-from made import make_flows, make_meta, make_ports, make_tasks
+from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
-from shortflow.metrics import describe, measure
+from shortflow.measuring import measure
+from shortflow.metrics import KINDS, SIZE_BINS, describe
 
 
 def test_completion_counts_flows_after_the_warm_up_that_finished() -> None:
@@ -16,11 +17,13 @@ def test_completion_counts_flows_after_the_warm_up_that_finished() -> None:
             {"id": 3, "size_bytes": 1, "start_s": 2.0},  # unfinished
         ]
     )
-    metrics = measure(flows, make_tasks(), make_ports(), make_meta(unfinished=1))
+    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta(unfinished=1))
     assert metrics["flows_short"] == 2
     assert metrics["afct_short_s"] == 2.0
     assert (metrics["p50_short_s"], metrics["p95_short_s"], metrics["p99_short_s"]) == (1.0, 3.0, 3.0)
+    assert (metrics["p1_short_s"], metrics["p5_short_s"]) == (1.0, 1.0)
     assert metrics["slowdown_short"] == 2.5
+    assert (metrics["slowdown_p50_short"], metrics["slowdown_p99_short"]) == (1.0, 4.0)
     assert metrics["unfinished"] == 1
 
 
@@ -40,7 +43,7 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
             },
         ]
     )
-    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
+    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["goodput_long_bps"] == 150e6 * 8 / 2  # between 1 s and 3 s
     assert "goodput_short_bps" not in metrics
     assert "afct_long_s" not in metrics
@@ -48,9 +51,11 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
 
 def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() -> None:
     flows = make_flows([{"id": 0, "size_bytes": 1, "timeouts": 2, "retransmits": 3}])
-    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
+    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["queue_mean_pkt"] == 12.5
     assert metrics["queue_max_pkt"] == 30
+    assert [metrics[f"queue_p{percent}_pkt"] for percent in (50, 95, 99)] == [12, 20, 25]
+    assert (metrics["queue_p99_bytes"], metrics["queue_max_bytes"]) == (37_504, 45_000)
     assert metrics["utilisation"] == 0.98
     assert (metrics["drops"], metrics["marks"]) == (1, 7)
     assert (metrics["timeouts"], metrics["retransmits"]) == (2, 3)
@@ -83,12 +88,18 @@ def test_an_open_flow_has_missed_its_deadline_once_that_has_passed() -> None:
             {"id": 5, "size_bytes": 1, "start_s": 1.0},
         ]
     )
-    assert measure(flows, make_tasks(), make_ports(), make_meta())["deadline_miss"] == pytest.approx(2 / 3)
+    assert measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())["deadline_miss"] == pytest.approx(
+        2 / 3
+    )
 
 
 def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
     metrics = measure(
-        make_flows([{"id": 0, "size_bytes": 1}]), make_tasks(), make_ports(), make_meta(measured_ports=[])
+        make_flows([{"id": 0, "size_bytes": 1}]),
+        make_tasks(),
+        make_samples(),
+        make_ports(),
+        make_meta(measured_ports=[]),
     )
     assert not {"afct_short_s", "goodput_short_bps", "queue_mean_pkt", "utilisation", "deadline_miss"} & set(metrics)
 
@@ -110,7 +121,7 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
             {"id": 3, "class": "long", "window_bytes": 1, "switch_queueing_s": 9e-6},
         ]
     )
-    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
+    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["throughput_short_bps"] == 75e6 * 8 / 2
     assert "throughput_long_bps" not in metrics
     assert metrics["queueing_short_s"] == pytest.approx(2.5e-6)
@@ -122,7 +133,7 @@ def test_deadlines_are_counted_by_class_too() -> None:
     flows = make_flows(
         [{"id": 0, **late}, {"id": 1, **late, "missed": False}, {"id": 2, **late, "missed": False, "class": "query"}]
     )
-    metrics = measure(flows, make_tasks(), make_ports(), make_meta())
+    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["deadline_miss"] == pytest.approx(1 / 3)
     assert (metrics["deadline_miss_short"], metrics["deadline_miss_query"]) == (0.5, 0.0)
 
@@ -137,7 +148,7 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
             {"id": 4, "start_s": 1.0, "time_s": 5.0, "kind": "job"},
         ]
     )
-    metrics = measure(make_flows([{"id": 0, "size_bytes": 1}]), tasks, make_ports(), make_meta())
+    metrics = measure(make_flows([{"id": 0, "size_bytes": 1}]), tasks, make_samples(), make_ports(), make_meta())
     assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 2.0, 3.0)
     assert metrics["query_miss"] == 0.5
     assert metrics["job_time_s"] == 5.0
@@ -153,7 +164,78 @@ def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> Non
         for i, time in enumerate(times)
     ]
     alone: list[dict[str, object]] = [{"id": 10, "size_bytes": 1, "start_s": 2.5, "fct_s": 99.0, "slowdown": 1.0}]
-    metrics = measure(make_flows([*burst, *alone]), make_tasks(), make_ports(), make_meta())
+    metrics = measure(make_flows([*burst, *alone]), make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["inversions_short"] == 2
-    few = measure(make_flows(alone), make_tasks(), make_ports(), make_meta())
+    few = measure(make_flows(alone), make_tasks(), make_samples(), make_ports(), make_meta())
     assert "inversions_short" not in few
+
+
+def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
+    sizes = {10_000: 1.0, 10_001: 2.0, 100_000: 4.0, 10_000_001: 9.0}
+    rows: list[dict[str, object]] = [
+        {"id": i, "size_bytes": size, "start_s": 1.0, "fct_s": fct, "slowdown": 1.0}
+        for i, (size, fct) in enumerate(sizes.items())
+    ]
+    metrics = measure(make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
+    assert {name: metrics[name] for name in metrics if describe(name).size_bin} == {
+        **{"flows_short_10kb": 1, "afct_short_10kb_s": 1, "p50_short_10kb_s": 1, "p99_short_10kb_s": 1},
+        **{"flows_short_100kb": 2, "afct_short_100kb_s": 3, "p50_short_100kb_s": 2, "p99_short_100kb_s": 4},
+        **{"flows_short_larger": 1, "afct_short_larger_s": 9, "p50_short_larger_s": 9, "p99_short_larger_s": 9},
+    }
+    found = describe("p99_web_search_100kb_s")
+    assert (found.flow_class, found.size_bin, found.unit) == ("web_search", "100kb", "s")
+    one = measure(make_flows(rows[1:3]), make_tasks(), make_samples(), make_ports(), make_meta())
+    assert not [name for name in one if describe(name).size_bin], "one bin says what the class says"
+
+
+def test_timeouts_per_flow_are_those_of_the_class() -> None:
+    rows: list[dict[str, object]] = [{"id": 0, "size_bytes": 1, "timeouts": 3}, {"id": 1, "size_bytes": 1}]
+    flows = make_flows([*rows, {"id": 2, "size_bytes": 1, "class": "query"}])
+    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    assert (metrics["timeouts_short"], metrics["timeouts_query"]) == (1.5, 0.0)
+
+
+def shares(*intervals: tuple[float, float, float]) -> list[tuple[float, str, str, float]]:
+    """Samples of two flows from the end of an interval and their throughputs in it."""
+    return [
+        (time, "flow_throughput_bps", flow, rate)
+        for time, *rates in intervals
+        for flow, rate in zip(("0", "1"), rates, strict=True)
+    ]
+
+
+LONG: list[dict[str, object]] = [
+    {"id": 0, "class": "long", "window_bytes": 3_000, "start_s": 0.0},
+    {"id": 1, "class": "long", "window_bytes": 1_000, "start_s": 0.5},
+]
+
+
+def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None:
+    samples = make_samples(
+        shares((0.0, 0, 0), (0.5, 8, 0), (1.0, 8, 0), (1.5, 2, 2), (2.0, 3, 1), (2.5, 2, 2), (3.0, 2.1, 1.9))
+    )
+    metrics = measure(make_flows(LONG), make_tasks(), samples, make_ports(), make_meta())
+    assert metrics["jain_long"] == pytest.approx(16 / (2 * 10))
+    assert metrics["jain_sampled_long"] == pytest.approx((1 + 0.8 + 1 + 16 / (2 * 8.02)) / 4)
+    # The second flow starts at 0.5 s, and from the interval that begins at 2 s on both get about the same.
+    assert metrics["convergence_long_s"] == pytest.approx(1.5)
+
+
+def test_flows_that_stay_unfair_do_not_converge_and_one_flow_shares_with_nobody() -> None:
+    unfair = make_samples(shares((0.0, 0, 0), (1.0, 2, 2), (2.0, 2, 2), (3.0, 4, 0)))
+    metrics = measure(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
+    assert "convergence_long_s" not in metrics
+    assert metrics["jain_sampled_long"] == 0.75
+    alone = measure(make_flows(LONG[:1]), make_tasks(), unfair, make_ports(), make_meta())
+    assert not [name for name in alone if "jain" in name or "convergence" in name]
+    without = measure(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
+    assert "jain_long" in without
+    assert "jain_sampled_long" not in without
+
+
+def test_a_name_made_from_any_pattern_means_that_pattern() -> None:
+    for kind in KINDS:
+        for size_bin in SIZE_BINS:
+            name = kind.pattern.replace("<class>", "short").replace("<task>", "query").replace("<bin>", size_bin)
+            assert describe(name).kind is kind
+            assert "{" not in describe(name).label

@@ -1,203 +1,156 @@
-"""The numbers that one run is judged by, from its flow table, its port table and its counters.
+"""The names of the numbers that runs are judged by: what each means, its unit, and whom it is about.
 
-Completion times count the flows that started after the warm-up and finished; goodput counts what was acknowledged
-between the warm-up and the end, whenever the flow started; drops, marks, retransmissions and timeouts count the whole
-run. A metric that a run does not have is absent.
+`shortflow.measuring` computes them.
 """
 
-from collections.abc import Iterator, Mapping
+import functools
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import polars as pl
-
 from shortflow.errors import unknown_name
-from shortflow.records import Meta
-from shortflow.stats import nearest_rank
 
-PERCENTILES = (50, 95, 99)
-BURST_GAP_S = 1e-3
-BURST_FLOWS = 10
 TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests"}
 """The kinds of tasks, and what several are called."""
+
+SIZE_BINS = {
+    "10kb": "≤ 10 KB",
+    "100kb": "10–100 KB",
+    "1mb": "100 KB–1 MB",
+    "10mb": "1–10 MB",
+    "larger": "> 10 MB",
+}
+"""The bins of flow sizes, and what they hold; a bin includes its upper end."""
+
+PERCENTILES = (1, 5, 50, 95, 99)
+QUEUE_PERCENTILES = (50, 95, 99)
+FAIR_ENOUGH = 0.95
+"""The Jain index from which on flows share fairly."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All metrics with one pattern of names, such as `afct_<class>_s`."""
+
+    pattern: str
+    label: str
+    """What a table's header says."""
+    unit: str
+    about: str
+    """What it is, in a line."""
+
+    @functools.cached_property
+    def regex(self) -> re.Pattern[str]:
+        """What the names look like."""
+        parts = {"<class>": "(?P<flow_class>.+)", "<bin>": f"(?P<size_bin>{'|'.join(SIZE_BINS)})"}
+        parts["<task>"] = f"(?P<task>{'|'.join(TASKS)})"
+        return re.compile(re.sub("<.*?>", lambda found: parts[found[0]], self.pattern))
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What a metric's name means: a label for people, its unit, and the class of flows it is about (or none)."""
+    """What a metric's name means: a label for people, its unit, and the flows or tasks it is about."""
 
     name: str
+    kind: Kind
     label: str
-    unit: str
     flow_class: str | None = None
+    size_bin: str | None = None
+    task: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """Its unit: s, bps, pkt, B, x (times), share (0 to 1), or nothing for counts and indices."""
+        return self.kind.unit
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """The names of one metric for every class: `prefix<class>suffix`."""
-
-    prefix: str
-    suffix: str
-    label: str
-    unit: str
+def percentile_label(percent: int, what: str) -> str:
+    """What a percentile is called."""
+    return f"median {what}" if percent == 50 else f"p{percent} {what}"
 
 
-_PER_CLASS = (
-    _Kind("flows_", "", "flows", ""),
-    _Kind("afct_", "_s", "mean FCT", "s"),
+# Where two patterns fit a name, one without a class is meant, then the earlier one.
+KINDS = (
+    Kind("flows_<class>_<bin>", "flows", "", "flows of one bin of sizes that started after the warm-up and finished"),
+    Kind("afct_<class>_<bin>_s", "mean FCT", "s", "their mean completion time"),
+    Kind("p50_<class>_<bin>_s", "median FCT", "s", "its median"),
+    Kind("p99_<class>_<bin>_s", "p99 FCT", "s", "its 99th percentile"),
+    Kind("flows_<class>", "flows", "", "flows of the class that started after the warm-up and finished"),
+    Kind("afct_<class>_s", "mean FCT", "s", "their mean completion time"),
     *(
-        _Kind(f"p{percent}_", "_s", "median FCT" if percent == 50 else f"p{percent} FCT", "s")
+        Kind(f"p{percent}_<class>_s", percentile_label(percent, "FCT"), "s", f"its percentile {percent}")
         for percent in PERCENTILES
     ),
-    _Kind("slowdown_", "", "slowdown", "x"),
-    _Kind("distance_", "", "mean FCT over ideal SRPT", "x"),
-    _Kind("goodput_", "_bps", "goodput", "bps"),
-    _Kind("throughput_", "_bps", "throughput", "bps"),
-    _Kind("queueing_", "_s", "wait per packet", "s"),
-    _Kind("deadline_miss_", "", "deadlines missed", "share"),
-    _Kind("inversions_", "", "size inversions per burst", ""),
+    *(
+        Kind(f"slowdown_p{percent}_<class>", f"{percentile_label(percent, 'slowdown')}", "x", "its percentile")
+        for percent in (50, 99)
+    ),
+    Kind("slowdown_<class>", "slowdown", "x", "mean of completion time over that in an empty network"),
+    Kind("distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"),
+    Kind("goodput_<class>_bps", "goodput", "bps", "payload of all backlogged flows acknowledged per measured second"),
+    Kind("throughput_<class>_bps", "throughput", "bps", "the same of all finite flows"),
+    Kind(
+        "jain_sampled_<class>",
+        "Jain index in samples",
+        "",
+        "mean over the sampling intervals after the warm-up of the index within the interval",
+    ),
+    Kind("jain_<class>", "Jain index", "", "of the goodput of the class's backlogged flows (two or more)"),
+    Kind(
+        "convergence_<class>_s",
+        "convergence",
+        "s",
+        f"from the last start or end of a backlogged flow until the index of every interval is {FAIR_ENOUGH} or more",
+    ),
+    Kind("queueing_<class>_s", "wait per packet", "s", "a packet's wait in switches: mean over flows of their means"),
+    Kind("timeouts_<class>", "timeouts per flow", "", "retransmission timeouts over flows, in the whole run"),
+    Kind("deadline_miss_<class>", "deadlines missed", "share", "of the class's flows with a deadline"),
+    Kind("inversions_<class>", "size inversions per burst", "", "how often a flow of a burst outlasts the next larger"),
+    Kind(
+        "<task>_count", "{tasks}", "", "queries, jobs, shuffles or requests that began after the warm-up and finished"
+    ),
+    Kind("<task>_time_s", "{task} time", "s", "their mean time"),
+    *(
+        Kind(f"p{percent}_<task>_time_s", f"{{task}} time, p{percent}", "s", "its percentile")
+        for percent in (50, 95, 99)
+    ),
+    Kind("<task>_miss", "{tasks} too late", "share", "of the tasks with a deadline"),
+    Kind("queue_mean_pkt", "queue, mean", "pkt", "time average of the backlog, mean over the measured ports"),
+    *(
+        Kind(f"queue_p{percent}_pkt", f"queue, p{percent}", "pkt", "its percentile over time, mean over measured ports")
+        for percent in QUEUE_PERCENTILES
+    ),
+    Kind("queue_max_pkt", "queue, max", "pkt", "the longest backlog of any measured port after the warm-up"),
+    Kind("queue_mean_bytes", "queue, mean", "B", "as in packets"),
+    *(
+        Kind(f"queue_p{percent}_bytes", f"queue, p{percent}", "B", "as in packets, rounded up to a multiple of 128")
+        for percent in QUEUE_PERCENTILES
+    ),
+    Kind("queue_max_bytes", "queue, max", "B", "as in packets"),
+    Kind("utilisation", "link use", "share", "busy share of the measured time, mean over the measured ports"),
+    Kind("drops", "drops", "", "packets dropped anywhere in the whole run, ACKs included"),
+    Kind("marks", "marks", "", "packets marked anywhere in the whole run"),
+    Kind("retransmits", "retransmissions", "", "segments sent again in the whole run, needed or not"),
+    Kind("timeouts", "timeouts", "", "retransmission timeouts in the whole run"),
+    Kind("deadline_miss", "deadlines missed", "share", "of the flows with a deadline"),
+    Kind("unfinished", "unfinished flows", "", "finite flows that were not done at the end of the drain"),
 )
 
 
-def _of_tasks(kind: str, label: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The metrics of one kind of task: their label and unit."""
-    yield f"{kind}_count", (label, "")
-    yield f"{kind}_time_s", (f"{kind} time", "s")
-    for percent in PERCENTILES:
-        yield f"p{percent}_{kind}_time_s", (f"{kind} time, p{percent}", "s")
-    yield f"{kind}_miss", (f"{label} too late", "share")
-
-
-_PER_RUN = {
-    "queue_mean_pkt": ("queue, mean", "pkt"),
-    "queue_max_pkt": ("queue, max", "pkt"),
-    "utilisation": ("link use", "share"),
-    "drops": ("drops", ""),
-    "marks": ("marks", ""),
-    "retransmits": ("retransmissions", ""),
-    "timeouts": ("timeouts", ""),
-    "deadline_miss": ("deadlines missed", "share"),
-    "unfinished": ("unfinished flows", ""),
-    **{name: about for kind, label in TASKS.items() for name, about in _of_tasks(kind, label)},
-}
-
-
+@functools.cache
 def describe(name: str) -> Metric:
     """The meaning of a metric's name; an unknown one is an error that suggests the nearest."""
-    if name in _PER_RUN:
-        return Metric(name, *_PER_RUN[name])
-    for kind in _PER_CLASS:
-        flow_class = name.removeprefix(kind.prefix).removesuffix(kind.suffix)
-        if flow_class and name == f"{kind.prefix}{flow_class}{kind.suffix}":
-            return Metric(name, kind.label, kind.unit, flow_class)
-    patterns = [f"{kind.prefix}<class>{kind.suffix}" for kind in _PER_CLASS]
-    raise unknown_name("metric", name, [*patterns, *_PER_RUN])
-
-
-def is_of_tasks(name: str) -> bool:
-    """Whether a metric is about queries, jobs or requests."""
-    return any(name == found for kind, label in TASKS.items() for found, _ in _of_tasks(kind, label))
-
-
-def measure(flows: pl.DataFrame, tasks: pl.DataFrame, ports: pl.DataFrame, meta: Meta) -> dict[str, float]:
-    """All metrics that the run has, by name."""
-    metrics: dict[str, float] = {}
-    for flow_class in sorted(flows["class"].unique()):
-        of_class = flows.filter(pl.col("class") == flow_class)
-        counted = of_class.filter(pl.col("start_s") >= meta["warmup_s"])
-        metrics.update(_completion(flow_class, counted))
-        metrics.update(_queueing(flow_class, of_class))
-        metrics.update(_deadlines(f"deadline_miss_{flow_class}", counted, meta["end_s"]))
-        metrics.update(_goodput(flow_class, of_class, meta["duration_s"] - meta["warmup_s"]))
-    metrics.update(_queues(ports.filter(pl.col("port").is_in(meta["measured_ports"]))))
-    if not ports.is_empty():  # an ideal scheduler has no packets to count
-        metrics["drops"] = float(meta["counters"]["packets_dropped"])
-        metrics["marks"] = float(ports["marks"].sum())
-        metrics["retransmits"] = float(flows["retransmits"].sum())
-        metrics["timeouts"] = float(flows["timeouts"].sum())
-    metrics.update(_deadlines("deadline_miss", flows.filter(pl.col("start_s") >= meta["warmup_s"]), meta["end_s"]))
-    metrics.update(_tasks(tasks.filter(pl.col("start_s") >= meta["warmup_s"]), meta["end_s"]))
-    metrics["unfinished"] = float(meta["unfinished"])
-    return metrics
+    for kind in sorted(KINDS, key=lambda kind: "<class>" in kind.pattern):
+        if found := kind.regex.fullmatch(name):
+            about = found.groupdict()
+            task = about.get("task")
+            label = kind.label.format(task=task, tasks=TASKS[task]) if task else kind.label
+            return Metric(name, kind, label, about.get("flow_class"), about.get("size_bin"), task)
+    raise unknown_name("metric", name, [kind.pattern for kind in KINDS])
 
 
 def distances(metrics: Mapping[str, float], best: Mapping[str, float]) -> dict[str, float]:
     """For every class of flows the mean completion time over the best possible one, that of ideal SRPT."""
-    found = {name: describe(name) for name in metrics if name.startswith("afct_") and best.get(name)}
-    return {f"distance_{metric.flow_class}": metrics[name] / best[name] for name, metric in found.items()}
-
-
-def _completion(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    finished = flows.filter(pl.col("fct_s").is_not_null())
-    if finished.is_empty():
-        return
-    fct = finished["fct_s"].to_numpy()
-    yield f"flows_{flow_class}", float(len(fct))
-    yield f"afct_{flow_class}_s", float(fct.mean())
-    for percent in PERCENTILES:
-        yield f"p{percent}_{flow_class}_s", nearest_rank(fct, percent)
-    yield f"slowdown_{flow_class}", float(finished["slowdown"].to_numpy().mean())
-    yield from _inversions(flow_class, finished)
-
-
-def _inversions(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    """How often, among the flows of a burst by size, one takes longer than the next larger one; mean over bursts.
-
-    A burst is a run of at least ten flows that start less than a millisecond after one another (pECN, Fig. 7).
-    """
-    burst = (pl.col("start_s").diff().fill_null(0.0) > BURST_GAP_S).cum_sum().alias("burst")
-    ordered = flows.sort("start_s").with_columns(burst).sort("burst", "size_bytes", "fct_s")
-    longer = (pl.col("fct_s").diff() < 0).sum()
-    counts = ordered.group_by("burst").agg(longer.alias("inversions"), pl.len()).filter(pl.col("len") >= BURST_FLOWS)
-    if not counts.is_empty():
-        yield f"inversions_{flow_class}", float(counts["inversions"].to_numpy().mean())
-
-
-def _goodput(flow_class: str, flows: pl.DataFrame, window_s: float) -> Iterator[tuple[str, float]]:
-    """What the backlogged flows of a class get together, and what its finite flows do."""
-    backlogged = flows.filter(pl.col("size_bytes").is_null())
-    finite = flows.filter(pl.col("size_bytes").is_not_null())
-    if not finite.is_empty():
-        yield f"throughput_{flow_class}_bps", float(finite["window_bytes"].sum()) * 8 / window_s
-    if not backlogged.is_empty():
-        yield f"goodput_{flow_class}_bps", float(backlogged["window_bytes"].sum()) * 8 / window_s
-
-
-def _queues(measured: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    """Over the measured ports: the mean of their mean queues, the longest queue, the mean utilisation."""
-    if measured.is_empty():
-        return
-    yield "queue_mean_pkt", float(measured["queue_mean_pkt"].to_numpy().mean())
-    yield "queue_max_pkt", float(measured["queue_max_pkt"].to_numpy().max())
-    yield "utilisation", float(measured["utilisation"].to_numpy().mean())
-
-
-def _queueing(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    """The time that a packet waits in switches: mean over flows of each flow's mean, flows of the warm-up that
-    have no end included."""
-    counted = flows["switch_queueing_s"].drop_nulls()
-    if len(counted):
-        yield f"queueing_{flow_class}_s", float(counted.to_numpy().mean())
-
-
-def _tasks(tasks: pl.DataFrame, end_s: float) -> Iterator[tuple[str, float]]:
-    """Queries, jobs and requests: how many were done, how long they took, and how many took too long."""
-    for kind in TASKS:
-        of_kind = tasks.filter(pl.col("kind") == kind)
-        times = of_kind["time_s"].drop_nulls().to_numpy()
-        if len(times):
-            yield f"{kind}_count", float(len(times))
-            yield f"{kind}_time_s", float(times.mean())
-            for percent in PERCENTILES:
-                yield f"p{percent}_{kind}_time_s", nearest_rank(times, percent)
-        yield from _deadlines(f"{kind}_miss", of_kind, end_s)
-
-
-def _deadlines(name: str, rows: pl.DataFrame, end_s: float) -> Iterator[tuple[str, float]]:
-    """The share of deadlines missed; what is still open at the end has missed its deadline if that has passed."""
-    with_deadline = rows.filter(pl.col("deadline_s").is_not_null())
-    passed = pl.col("start_s") + pl.col("deadline_s") < end_s
-    decided = with_deadline.select(pl.coalesce("missed", pl.when(passed).then(True)).alias("missed"))[
-        "missed"
-    ].drop_nulls()
-    if len(decided):
-        yield name, float(decided.sum()) / len(decided)
+    found = [describe(name) for name in metrics if best.get(name)]
+    means = [metric for metric in found if metric.kind.pattern == "afct_<class>_s"]
+    return {f"distance_{metric.flow_class}": metrics[metric.name] / best[metric.name] for metric in means}

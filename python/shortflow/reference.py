@@ -1,6 +1,8 @@
 """`make docs`: the page about everything that can be named, written from the simulator's own registry."""
 
 from shortflow import _core
+from shortflow.metrics import KINDS as METRICS
+from shortflow.metrics import SIZE_BINS
 from shortflow.records import Entry, Parameter
 
 HEADER = """\
@@ -28,6 +30,7 @@ def page() -> str:
     for kind, entries in _core.registry().items():
         parts.append(f"## {kind.capitalize()}\n\n{KINDS[kind]}\n")
         parts += [_entry(entry) for entry in entries]
+    parts.append(_metrics())
     return "\n".join(parts)
 
 
@@ -42,6 +45,16 @@ def _entry(entry: Entry) -> str:
         lines += [_row(parameter) for parameter in entry["parameters"]]
         lines.append("")
     return "\n".join(lines)
+
+
+def _metrics() -> str:
+    bins = ", ".join(f"`{name}` ({what})" for name, what in SIZE_BINS.items())
+    head = (
+        "## Metrics\n\nWhat `--metrics` and `--condition` take. `<class>` is a class of flows, `<task>` is query, job, "
+        f"shuffle or request, and `<bin>` a bin of flow sizes: {bins}. [More about results](results.md).\n\n"
+        "| name | unit | meaning |\n|---|---|---|\n"
+    )
+    return head + "".join(f"| `{kind.pattern}` | {kind.unit or 'none'} | {kind.about} |\n" for kind in METRICS)
 
 
 def _row(parameter: Parameter) -> str:

@@ -15,9 +15,12 @@ import polars as pl
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, SimulationError
-from shortflow.metrics import measure
+from shortflow.measuring import measure
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
+
+KEY_LENGTH = 12
+"""So many digits of a run's key tell it from others, in tables and in names of directories."""
 
 
 class Provenance(TypedDict):
@@ -69,7 +72,7 @@ class RunResult:
     @functools.cached_property
     def metrics(self) -> dict[str, float]:
         """The numbers the run is judged by (see `shortflow.metrics`)."""
-        return measure(self.flows, self.tasks, self.ports, self.meta)
+        return measure(self.flows, self.tasks, self.samples, self.ports, self.meta)
 
 
 def execute(run: Run, control: _core.Control) -> RunResult:
@@ -83,13 +86,19 @@ def execute(run: Run, control: _core.Control) -> RunResult:
         raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
     meta = result.meta()
     return RunResult(
-        pl.DataFrame(result.flows()),
-        pl.DataFrame(result.tasks()),
-        pl.DataFrame(result.samples()),
-        pl.DataFrame(result.ports()),
+        _labelled(pl.DataFrame(result.flows()), run),
+        _labelled(pl.DataFrame(result.tasks()), run),
+        _labelled(pl.DataFrame(result.samples()), run),
+        _labelled(pl.DataFrame(result.ports()), run),
         meta,
         _provenance(run, meta["digest"], time.perf_counter() - started),
     )
+
+
+def _labelled(table: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """The table with the columns that tell its rows from those of other runs."""
+    origin = {"scheme": run.scheme.name, "seed": run.seed, "run": run.key[:KEY_LENGTH]}
+    return table.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
 
 
 def _place(error: Exception) -> str:

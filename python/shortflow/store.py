@@ -19,7 +19,7 @@ import polars as pl
 
 from shortflow.errors import ConfigError
 from shortflow.records import Meta
-from shortflow.result import Provenance, Run, RunResult
+from shortflow.result import KEY_LENGTH, Provenance, Run, RunResult
 
 RECORD = "result.json"
 TABLES = ("flows", "tasks", "samples", "ports")
@@ -53,7 +53,7 @@ class Store:
         write_run(result, self._place(run))
 
     def _place(self, run: Run) -> Path:
-        return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:12]}"
+        return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:KEY_LENGTH]}"
 
 
 def write_run(result: RunResult, target: Path, *, csv: bool = False) -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shortflow.comparison import Comparison
-from shortflow.metrics import TASKS, Metric, describe, is_of_tasks
+from shortflow.metrics import SIZE_BINS, TASKS, Metric, describe
 from shortflow.scenario import Setting
 from shortflow.stats import Estimate
 
@@ -20,6 +20,7 @@ NOTHING = "–"
 _GAP = 3  # the padding and the rule between two columns
 
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_SIZE_UNITS = ((1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 _RATE_UNITS = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
 
 
@@ -67,7 +68,7 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
     """The largest unit in which even the smallest of the values is at least one; for times 0.1, so that ms stay ms."""
     if unit == "share":
         return Scale(0.01, "%")
-    units = {"s": _TIME_UNITS, "bps": _RATE_UNITS}.get(unit)
+    units = {"s": _TIME_UNITS, "bps": _RATE_UNITS, "B": _SIZE_UNITS}.get(unit)
     if units is None:
         return Scale(1.0, unit)
     least = 0.1 if unit == "s" else 1.0
@@ -92,8 +93,9 @@ def percent(difference: Estimate | None) -> str:
 
 
 def title(metric: Metric) -> str:
-    """A metric's label with the class of flows that it is about."""
-    return metric.label if metric.flow_class is None else f"{metric.label}, {metric.flow_class} flows"
+    """A metric's label with the class of flows that it is about, and their sizes."""
+    sizes = f" of {SIZE_BINS[metric.size_bin]}" if metric.size_bin else ""
+    return metric.label if metric.flow_class is None else f"{metric.label}, {metric.flow_class} flows{sizes}"
 
 
 def comparison_sections(comparison: Comparison, metrics: Sequence[str] | None = None) -> list[Section]:
@@ -138,9 +140,12 @@ def stacked(*parts: RenderableType) -> Group:
 def headline_metrics(comparison: Comparison) -> list[str]:
     """The few metrics that a comparison is about: completion, goodput of backlogged flows, the queue."""
     tasks = [f"{kind}_time_s" for kind in TASKS if f"{kind}_time_s" in comparison.metric_names]
-    of_flows = [name for name in comparison.metric_names if describe(name).flow_class]
+    described = [describe(name) for name in comparison.metric_names]
     names = tasks + [
-        name for prefix in ("afct_", "p99_", "slowdown_", "goodput_") for name in of_flows if name.startswith(prefix)
+        metric.name
+        for pattern in ("afct_<class>_s", "p99_<class>_s", "slowdown_<class>", "goodput_<class>_bps")
+        for metric in described
+        if metric.kind.pattern == pattern
     ]
     return [*names, *(name for name in ("queue_mean_pkt",) if name in comparison.metric_names)]
 
@@ -207,9 +212,12 @@ def _caption(comparison: Comparison) -> str:
 
 
 def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
-    """The metrics by what they tell: tasks, completion per class, throughput and queue, losses."""
+    """The metrics by what they tell: tasks, completion per class, throughput and queue, losses.
+
+    Queues are shown in packets, not in bytes too.
+    """
     described = [describe(name) for name in comparison.metric_names]
-    tasks = [name for name in comparison.metric_names if is_of_tasks(name)]
+    tasks = [metric.name for metric in described if metric.task]
     if tasks:
         yield "Queries, jobs and requests", tasks
     finite = {metric.flow_class for metric in described if metric.name.startswith("flows_")}
@@ -219,15 +227,17 @@ def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
         if metric.flow_class and (metric.unit == "bps" or metric.flow_class not in finite)
     ]
     for flow_class in dict.fromkeys(metric.flow_class for metric in described if metric.flow_class):
-        names = [metric.name for metric in described if metric.flow_class == flow_class and metric.name not in rates]
-        if names:
+        of_class = [metric for metric in described if metric.flow_class == flow_class and metric.name not in rates]
+        if names := [metric.name for metric in of_class if not metric.size_bin]:
             yield f"Completion time (FCT) of {flow_class} flows", names
-    of_run = [name for name in comparison.metric_names if describe(name).flow_class is None]
-    network = [name for name in of_run if name not in tasks]
-    link = [name for name in network if name.startswith("queue_") or name == "utilisation"]
-    if rates or link:
-        yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *link]
-    yield "Whole network, per run", [name for name in network if name not in link]
+        if names := [metric.name for metric in of_class if metric.size_bin]:
+            yield f"Completion time (FCT) of {flow_class} flows by size", names
+    network = [metric for metric in described if not metric.flow_class and not metric.task]
+    link = [metric.name for metric in network if metric.name.startswith("queue_") or metric.name == "utilisation"]
+    shown = [name for name in link if describe(name).unit != "B"]
+    if rates or shown:
+        yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *shown]
+    yield "Whole network, per run", [metric.name for metric in network if metric.name not in link]
 
 
 def _estimates(comparison: Comparison, heading: str, metrics: Sequence[str]) -> Section:
@@ -277,7 +287,8 @@ def _against_row_above(name: str, rows: Sequence[tuple[Comparison, str]]) -> Col
 
 
 def _header(metric: Metric, unit: str) -> str:
-    return "\n".join(line for line in (metric.label, metric.flow_class, f"({unit})" if unit else "") if line)
+    sizes = SIZE_BINS[metric.size_bin] if metric.size_bin else ""
+    return "\n".join(line for line in (metric.label, metric.flow_class, sizes, f"({unit})" if unit else "") if line)
 
 
 def _magnitude(value: float) -> int:

@@ -9,26 +9,32 @@ from shortflow import _core, papers
 from shortflow.cli.console import print_json, print_result
 from shortflow.cli.options import Json
 from shortflow.errors import unknown_name
+from shortflow.metrics import KINDS as METRICS
 from shortflow.records import Entry
 from shortflow.scenario import load_scenario, shipped_scenarios
 from shortflow.tables import named_table
+
+KINDS = (*_core.registry(), "scenarios", "metrics", "figures", "claims")
 
 
 def list_names(
     kind: Annotated[
         str,
         typer.Argument(
-            help="schemes, ideal, transports, queues, topologies, traffic, sizes, scenarios, figures or claims.",
+            help=f"{', '.join(KINDS)}.",
             metavar="KIND",
         ),
     ],
     json: Json = False,
 ) -> None:
-    """List what has a name: schemes, queues, scenarios, figures, claims and so on."""
+    """List what has a name: schemes, queues, scenarios, metrics, figures, claims and so on."""
     registry = _core.registry()
     if kind == "scenarios":
         rows = [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
         entries: list[Entry] | list[dict[str, str]] = rows
+    elif kind == "metrics":
+        entries = [{"name": each.pattern, "unit": each.unit, "summary": each.about} for each in METRICS]
+        rows = [{"name": row["name"], "summary": f"{row['summary']}{_unit(row['unit'])}"} for row in entries]
     elif kind == "figures":
         entries = rows = [{"name": name, "summary": f"{f.ref}: {f.title}"} for name, f in papers.figures().items()]
     elif kind == "claims":
@@ -38,11 +44,15 @@ def list_names(
         entries = registry[kind]
         rows = [{"name": name, "summary": line} for entry in entries for name, line in _lines(entry)]
     else:
-        raise unknown_name("list", kind, [*registry, "scenarios", "figures", "claims"])
+        raise unknown_name("list", kind, KINDS)
     if json:
         print_json(entries)
     else:
         print_result(named_table(kind, [(row["name"], row["summary"]) for row in rows]))
+
+
+def _unit(unit: str) -> str:
+    return f" ({unit})" if unit else ""
 
 
 def _claims() -> list[dict[str, str]]:

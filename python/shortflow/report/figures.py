@@ -36,18 +36,19 @@ class Plot:
 
 def plots(study: Study) -> list[Plot]:
     """All plots of a study that its runs have data for."""
-    finite = _classes(study, "afct_")
+    finite = _classes(study, "afct_<class>_s")
     found = [_completion(study, flow_class) for flow_class in finite]
     found += [_distribution(study, flow_class) for flow_class in finite]
     found += [_slowdown(study, flow_class) for flow_class in finite]
-    found += [_throughput(study, flow_class) for flow_class in _classes(study, "goodput_")]
+    found += [_throughput(study, flow_class) for flow_class in _classes(study, "goodput_<class>_bps")]
     queue = _queue(study)
     return [*found, queue] if queue else found
 
 
-def _classes(study: Study, prefix: str) -> list[str]:
-    described = [describe(name) for name in study.metric_names if name.startswith(prefix)]
-    return [metric.flow_class for metric in described if metric.flow_class]
+def _classes(study: Study, pattern: str) -> list[str]:
+    """The classes of flows that have a metric."""
+    described = [describe(name) for name in study.metric_names]
+    return [metric.flow_class for metric in described if metric.flow_class and metric.kind.pattern == pattern]
 
 
 def _completion(study: Study, flow_class: str) -> Plot:
