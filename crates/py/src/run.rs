@@ -141,6 +141,7 @@ impl PyOutcome {
         let ports = scenario.measure.ports.iter().map(|&(from, to)| tables::port_name(scenario, from, to));
         meta.set_item("measured_ports", ports.collect::<Vec<_>>())?;
         meta.set_item("counters", counters)?;
+        meta.set_item("drops", tables::drops(&self.outcome, scenario))?;
         meta.set_item("unfinished", totals.unfinished)?;
         meta.set_item("connections_peak", totals.connections_peak)?;
         meta.set_item("bytes_per_connection", BYTES_PER_CONNECTION)?;

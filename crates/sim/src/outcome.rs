@@ -2,6 +2,7 @@
 
 use crate::net::Percentiles;
 use crate::probe::Sample;
+use crate::queue::DropReason;
 use crate::traffic::{Arrival, TaskId, TaskRow};
 use sha2::{Digest, Sha256};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
@@ -136,6 +137,26 @@ pub struct PortRow {
     pub utilisation: f64,
 }
 
+/// Where packets are dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A port, as (sending node, receiving node), or the link behind it.
+    Port(NodeId, NodeId),
+    /// A node that no port leads on from.
+    Node(NodeId),
+}
+
+/// Packets dropped at one place for one reason, in the whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DropRow {
+    /// Where.
+    pub place: Place,
+    /// Why.
+    pub reason: DropReason,
+    /// How many.
+    pub packets: u64,
+}
+
 /// Totals of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -168,6 +189,8 @@ pub struct Outcome {
     pub samples: Vec<Sample>,
     /// Ports in order of links.
     pub ports: Vec<PortRow>,
+    /// Dropped packets by place, ports first, and reason.
+    pub drops: Vec<DropRow>,
     /// Totals.
     pub counters: Counters,
     /// When the run ended.

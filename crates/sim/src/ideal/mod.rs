@@ -203,7 +203,15 @@ impl Ledger<'_> {
         };
         let events = flows.len() as u64 + finished;
         let counters = Counters { events, unfinished: finite - finished, ..Counters::default() };
-        Outcome { flows, tasks: Vec::new(), samples: Vec::new(), ports: Vec::new(), counters, end }
+        Outcome {
+            flows,
+            tasks: Vec::new(),
+            samples: Vec::new(),
+            ports: Vec::new(),
+            drops: Vec::new(),
+            counters,
+            end,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError};
 use crate::engine::{EventQueue, Seeds};
 use crate::net::{Event, Kind, Network, Packet};
-use crate::outcome::{Counters, FlowRow, Outcome, PortRow};
+use crate::outcome::{Counters, DropRow, FlowRow, Outcome, Place, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
@@ -397,8 +397,9 @@ impl<'a> World<'a> {
             connections_peak: self.connections.peak(),
         };
         let ports = self.network.ports().iter().map(|port| port_row(port, length)).collect();
+        let drops = drop_rows(&self.network);
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
-        Outcome { flows, tasks, samples, ports, counters, end: self.events.now() }
+        Outcome { flows, tasks, samples, ports, drops, counters, end: self.events.now() }
     }
 
     fn record_unfinished(&mut self) {
@@ -414,6 +415,15 @@ impl<'a> World<'a> {
             self.record(conn, &message, None);
         }
     }
+}
+
+fn drop_rows(network: &Network) -> Vec<DropRow> {
+    let ports = network.ports().iter().map(|port| (Place::Port(port.from, port.to), &port.counters().drops));
+    let nodes = network.drops_at_nodes().map(|(node, drops)| (Place::Node(node), drops));
+    let rows = ports.chain(nodes).flat_map(|(place, drops)| {
+        drops.by_reason().map(move |(reason, packets)| DropRow { place, reason, packets })
+    });
+    rows.collect()
 }
 
 fn port_row(port: &crate::net::Port, seconds: f64) -> PortRow {

@@ -1,0 +1,280 @@
+//! Faults by the real door: what packets meet on links that lose, damage, delay, or fail.
+
+mod common;
+
+use common::{TRACE, fct, run, scenario, scheme, star};
+use proptest::prelude::*;
+use shortflow_sim::outcome::{Outcome, Place};
+use shortflow_sim::queue::DropReason;
+use shortflow_sim::scheme::schemes;
+use shortflow_sim::simulation::{self, Unattended};
+use shortflow_sim::topology::topologies;
+use shortflow_units::{Bytes, Instant, Span};
+
+/// Packets dropped for a reason, wherever.
+fn lost(outcome: &Outcome, reason: DropReason) -> u64 {
+    outcome.drops.iter().filter(|row| row.reason == reason).map(|row| row.packets).sum()
+}
+
+/// One flow of 2,000 segments from h0 to h2 on a star, its receive window 40.
+fn one_flow(faults: &str) -> Outcome {
+    let text = star(3, &format!("[tcp]\nreceive_window = \"40pkt\"\n{faults}\n{TRACE}"));
+    run(&scenario(&text, &["0,h0,h2,2920000"]), &scheme("tcp", &[]))
+}
+
+#[test]
+fn a_damaged_packet_uses_the_link_and_is_dropped_at_its_end() {
+    let outcome = one_flow("[faults]\nlinks = [\"s0->h2\"]\ncorrupt = 0.01");
+    let damaged = lost(&outcome, DropReason::Corrupted);
+    assert!((8..=40).contains(&damaged), "{damaged} of about 2,000");
+    assert_eq!(damaged, outcome.counters.packets_dropped);
+    let port = outcome.ports.iter().find(|port| port.from.0 == 3 && port.to.0 == 2).unwrap();
+    assert_eq!(port.tx_packets, outcome.flows[0].packets + damaged);
+    assert_eq!(port.drops, damaged);
+    assert_eq!(outcome.drops.len(), 1);
+    assert_eq!(outcome.drops[0].place, Place::Port(port.from, port.to));
+}
+
+/// Cumulative ACKs make up for lost ones: a tenth of the ACKs is gone, no data is sent again.
+#[test]
+fn lost_acks_cost_no_data() {
+    let outcome = one_flow("[faults]\nhosts = 0\nack_loss = 0.1");
+    let gone = lost(&outcome, DropReason::Loss);
+    assert!((150..=250).contains(&gone), "{gone} of about 2,000");
+    assert_eq!((outcome.flows[0].packets, outcome.flows[0].retransmits), (2000, 0));
+    let whole = one_flow("");
+    assert!(fct(&outcome, 0) >= fct(&whole, 0));
+}
+
+/// A packet that is late by 20 µs is overtaken by one (12 µs each), which is no loss to the sender; one
+/// late by 200 µs is overtaken by 16, so it is sent again although nothing was dropped.
+#[test]
+fn reordered_packets_arrive_late_and_out_of_order() {
+    let late = |delay: &str| {
+        one_flow(&format!("[faults]\nlinks = [\"s0->h2\"]\nreorder = 0.01\nreorder_delay = \"{delay}\""))
+    };
+    let (little, much) = (late("20us"), late("200us"));
+    assert_eq!((little.counters.packets_dropped, much.counters.packets_dropped), (0, 0));
+    assert_eq!(little.flows[0].retransmits, 0);
+    assert!(much.flows[0].retransmits > 5, "{}", much.flows[0].retransmits);
+}
+
+/// Two racks, two spines, and long enough flows from h0 … h3 to h4 … h7.
+fn leaf_spine(faults: &str, name: &str) -> Outcome {
+    let text = format!(
+        r#"
+title = "outage"
+duration = "50ms"
+drain = "100s"
+[topology]
+kind = "leaf-spine"
+racks = 2
+hosts_per_rack = 4
+spines = 2
+rate = "1Gbps"
+uplink_rate = "2Gbps"
+rtt = "100us"
+[switch]
+buffer = "100pkt"
+mark_above = "20pkt"
+{faults}
+{TRACE}"#
+    );
+    let rows: Vec<String> =
+        (0..16).map(|i| format!("{},h{},h{},{}", f64::from(i) * 1e-3, i % 4, 4 + i % 4, 1_000_000)).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    run(&scenario(&text, &rows), &scheme(name, &[]))
+}
+
+/// Bytes onto the uplinks to both spines, in both directions.
+fn carried(outcome: &Outcome, spine: u32) -> u64 {
+    let ports = outcome.ports.iter().filter(|port| port.from.0 == spine || port.to.0 == spine);
+    ports.map(|port| port.tx_bytes.get()).sum()
+}
+
+#[test]
+fn connections_go_round_a_failed_link_and_come_back() {
+    let whole = leaf_spine("", "dctcp");
+    assert!(carried(&whole, 10) > 0 && carried(&whole, 11) > 0);
+    let gone = leaf_spine("[faults]\nlinks = [\"leaf0-spine1\"]\ndown_at = \"0s\"", "dctcp");
+    assert_eq!(
+        (carried(&gone, 11), lost(&gone, DropReason::LinkDown)),
+        (0, 0),
+        "known before the first packet"
+    );
+    let hit = leaf_spine("[faults]\nlinks = [\"leaf0-spine1\"]\ndown_at = \"5ms\"\nup_at = \"8ms\"", "dctcp");
+    assert!(lost(&hit, DropReason::LinkDown) > 0);
+    assert_eq!(lost(&hit, DropReason::NoRoute), 0, "the other spine leads there");
+    assert_eq!(hit.counters.unfinished, 0);
+    assert!(carried(&hit, 11) > carried(&whole, 11) / 4, "the link is used after its return");
+    assert!(hit.drops.iter().all(|row| matches!(row.place, Place::Port(..))));
+}
+
+#[test]
+fn without_a_route_packets_are_dropped_where_they_stand_and_timeouts_bring_flows_back() {
+    let faults =
+        "[faults]\nlinks = [\"leaf0-spine0\", \"spine1-leaf0\"]\ndown_at = \"5ms\"\nup_at = \"30ms\"";
+    for info in schemes() {
+        let outcome = leaf_spine(faults, info.name);
+        let stranded = outcome.drops.iter().find(|row| row.reason == DropReason::NoRoute);
+        assert_eq!(
+            stranded.map(|row| row.place),
+            Some(Place::Node(shortflow_units::NodeId(8))),
+            "{}",
+            info.name
+        );
+        assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
+        assert!(outcome.flows.iter().any(|flow| flow.timeouts > 0));
+        let between = Instant::ZERO + Span::from_millis(6)..Instant::ZERO + Span::from_millis(30);
+        let finished = outcome.flows.iter().filter_map(|flow| flow.finish);
+        assert_eq!(finished.filter(|at| between.contains(at)).count(), 0, "{}", info.name);
+    }
+}
+
+/// A port is idle while its link is down: of 100 ms, 40 are the outage and the wait for the timer after it.
+#[test]
+fn a_port_whose_link_is_down_is_neither_busy_nor_full() {
+    let text = star(2, "[faults]\nhosts = 1\ndown_at = \"20ms\"\nup_at = \"60ms\"\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\nfrom = 0\n")
+        .replace("duration = \"1s\"", "duration = \"100ms\"");
+    for name in ["tcp", "pecn"] {
+        let outcome = run(&scenario(&text, &[]), &scheme(name, &[]));
+        let port = outcome.ports.iter().find(|port| port.to.0 == 1).unwrap();
+        assert!((0.2..0.6).contains(&port.utilisation), "{name}: {}", port.utilisation);
+        let sent = port.tx_bytes.as_f64() * 8.0 / 1e9;
+        assert!((port.utilisation * 0.1 - sent).abs() < 1e-4, "{name}: {} and {sent}", port.utilisation);
+        assert!(port.mean_packets < f64::from(port.max_packets), "{name}");
+    }
+}
+
+fn wrong(faults: &str) -> String {
+    let text = star(3, &format!("{faults}\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"));
+    let read = |_: &str| Err("no files".to_owned());
+    shortflow_sim::scenario::Scenario::parse(&text, "test", &[], &read).unwrap_err().to_string()
+}
+
+#[test]
+fn entries_that_make_no_sense_are_errors_with_their_key() {
+    let cases = [
+        ("links = [\"s0-h7\"]", "faults.links: there is no link \"s0-h7\"; did you mean \"s0-h2\"?"),
+        ("links = [\"s0->h9\"]", "faults.links: there is no node \"h9\"; known are h0, h1, h2, s0"),
+        (
+            "links = [\"s0->h1\"]\ndown_at = \"1ms\"",
+            "faults.links: a link fails in both directions; call it \"h1-s0\"",
+        ),
+        ("tier = \"leaf\"", "faults.tier: there is no tier \"leaf\"; there are none here"),
+        ("hosts = 3", "faults.hosts: there is no host 3; the topology has hosts 0 to 2"),
+        (
+            "hosts = 1\nlinks = [\"s0-h1\"]",
+            "faults.hosts: one of links, tier and hosts says which links it is about",
+        ),
+        ("down_at = \"1ms\"", "faults.down_at: it needs links, tier or hosts: which links fail?"),
+        ("hosts = 1\nup_at = \"1ms\"", "faults.up_at: given without down_at: the links do not fail"),
+        ("hosts = 1\ndown_at = \"2ms\"\nup_at = \"1ms\"", "faults.up_at: 1ms is not after down_at = 2ms"),
+        ("hosts = 1\ndown_at = \"1s\"", "faults.down_at: 1s is not before duration = 1s"),
+        ("reorder = 0.1", "faults.reorder_delay: zero, so faults.reorder would do nothing"),
+        (
+            "hosts = 1\ndrop_data = [1]",
+            "faults.drop_data: counts packets at the first measured port, whatever the links",
+        ),
+        ("los = 0.1", "faults.los: unknown key; did you mean \"loss\"?"),
+        ("loss = 1", "faults.loss: 1 is not a number from 0 to 0.9"),
+    ];
+    for (keys, error) in cases {
+        assert_eq!(wrong(&format!("[faults]\n{keys}")), error);
+    }
+    let second = "[[faults]]\nloss = 0.1\n[[faults]]\nloss = 2";
+    assert_eq!(wrong(second), "faults.2.loss: 2 is not a number from 0 to 0.9");
+}
+
+#[derive(Debug, Clone)]
+struct Trouble {
+    topology: &'static str,
+    corrupt: f64,
+    reorder: f64,
+    ack_loss: f64,
+    down: u32,
+    lasts: u32,
+    shared: bool,
+    seed: u64,
+}
+
+fn trouble() -> impl Strategy<Value = Trouble> {
+    let topologies: Vec<&str> = topologies().iter().map(|topology| topology.name).collect();
+    let network = (prop::sample::select(topologies), any::<bool>(), 1u64..1000);
+    (network, 0.0..0.02f64, 0.0..0.1f64, 0.0..0.1f64, 0u32..8000, 1u32..8000).prop_map(
+        |((topology, shared, seed), corrupt, reorder, ack_loss, down, lasts)| Trouble {
+            topology,
+            corrupt,
+            reorder,
+            ack_loss,
+            down,
+            lasts,
+            shared,
+            seed,
+        },
+    )
+}
+
+impl Trouble {
+    /// Incast from three senders while everything goes wrong, and the links of two hosts fail.
+    fn run(&self, scheme: &str) -> Outcome {
+        let Trouble { topology, corrupt, reorder, ack_loss, down, lasts, shared, .. } = self;
+        let topology = common::small_topology(topology, 3);
+        let memory =
+            if *shared { "buffer = \"unlimited\"\nmemory = \"100KB\"" } else { "buffer = \"30pkt\"" };
+        let up = down + lasts;
+        let text = format!(
+            r#"
+title = "trouble"
+duration = "10ms"
+drain = "1000s"
+[topology]
+{topology}
+[switch]
+{memory}
+mark_above = "10pkt"
+[tcp]
+rto_max = "40ms"
+[[traffic]]
+kind = "incast"
+flows = 3
+sizes = {{ kind = "uniform", min = "1B", max = "60KB" }}
+repeat = 2
+every = "4ms"
+[[faults]]
+loss = 0.005
+ack_loss = {ack_loss}
+corrupt = {corrupt}
+reorder = {reorder}
+reorder_delay = "70us"
+[[faults]]
+hosts = [0, 1]
+down_at = "{down}us"
+up_at = "{up}us"
+"#
+        );
+        let scenario = common::scenario_with_file(&text, common::EDGES);
+        simulation::run(&scenario, &common::scheme(scheme, &[]), self.seed, &mut Unattended)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Conservation is checked inside every run. Every dropped packet has a reason and a place, every
+    /// flow is done once the links are back, and a run repeats exactly.
+    #[test]
+    fn whatever_goes_wrong_every_flow_finishes_and_the_books_balance(trouble in trouble()) {
+        for info in schemes() {
+            let outcome = trouble.run(info.name);
+            prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
+            let accounted: u64 = outcome.drops.iter().map(|row| row.packets).sum();
+            prop_assert_eq!(accounted, outcome.counters.packets_dropped, "{}", info.name);
+            for flow in outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX) {
+                prop_assert_eq!(flow.acked, flow.size);
+            }
+            prop_assert_eq!(outcome.digest(), trouble.run(info.name).digest());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A port whose link fails, packet by packet: 1 Gbit/s, 100 µs of wire, packets of 12 µs.
+
+mod common;
+
+use shortflow_sim::engine::Seeds;
+use shortflow_sim::net::{Due, EcnField, FaultInjector, Kind, Packet, Port, SackBlocks, Window};
+use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
+use shortflow_sim::scenario::SwitchSpec;
+use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
+
+/// A port that arrival order, or priority, chooses the next packet of.
+fn port(kind: QueueKind) -> Port {
+    let outage = "[faults]\nlinks = [\"s0-h2\"]\ndown_at = \"1us\"\n";
+    let traffic = "[[traffic]]\nkind = \"long-lived\"\nflows = 1\n";
+    let scenario = common::scenario(&common::star(3, &format!("{outage}{traffic}")), &[]);
+    let ends = (NodeId(3), NodeId(2));
+    let faults = FaultInjector::new(&scenario, 5, ends, Seeds::new(1));
+    assert!(faults.is_some(), "port 5 is s0->h2");
+    let limit = Occupancy::Unlimited;
+    let switch = SwitchSpec { buffer: limit, mark_above: limit, memory: None, memory_alpha: 1.0 };
+    let rate = Rate::new(1_000_000_000).unwrap();
+    let queue = kind.config().build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 5 });
+    let window = Window { from: Instant::ZERO, to: at(1000) };
+    Port::new(ends, (rate, Span::from_micros(100)), queue, faults, window)
+}
+
+fn at(micros: u64) -> Instant {
+    Instant::ZERO + Span::from_micros(micros)
+}
+
+/// Offers `packets` full packets; what is due because of them.
+fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
+    let mut due = Vec::new();
+    for seq in 0..packets {
+        let mut packet = Packet {
+            seq,
+            waited: Span::ZERO,
+            priority: 0,
+            conn: ConnId(0),
+            ordinal: 0,
+            to: HostId(2),
+            payload: 1460,
+            wire: 1500,
+            sack: SackBlocks::default(),
+            kind: Kind::Data,
+            ecn: EcnField::Ect,
+            ece: false,
+            cwr: false,
+        };
+        port.enqueue(now, &mut packet, |at| due.push(at));
+    }
+    due
+}
+
+/// A scheduler's port is told when its transmitter is free, as long as packets wait.
+fn transmit_until(port: &mut Port, mut due: Vec<Due>, until: Instant) {
+    while let Some(Due::Done(now)) = due.iter().copied().find(|due| matches!(due, Due::Done(_))) {
+        if now > until {
+            return;
+        }
+        due.clear();
+        port.transmit_done(now, |at| due.push(at));
+    }
+}
+
+/// Five packets at 0 would be out at 12, 24, 36, 48, 60 µs. The link fails at 30 µs: two are out and on the
+/// wire, one is half out, two wait. Together they stayed 12 + 24 + 3 · 30 µs, and the port was busy for 30.
+#[test]
+fn everything_is_lost_and_what_was_booked_for_later_is_taken_back() {
+    for kind in [QueueKind::DropTail, QueueKind::PriorityEcn] {
+        let mut port = port(kind);
+        let due = offer(&mut port, at(0), 5);
+        transmit_until(&mut port, due, at(30));
+        port.fail(at(30));
+        assert!(port.is_down());
+        let counters = *port.counters();
+        assert_eq!(Vec::from_iter(counters.drops.by_reason()), [(DropReason::LinkDown, 5)], "{kind:?}");
+        assert_eq!((counters.accepted, counters.accepted_bytes), (2, Bytes::new(3000)), "{kind:?}");
+        assert_eq!(counters.busy, Span::from_micros(30), "{kind:?}");
+        assert_eq!(counters.packet_time, Span::from_micros(126), "{kind:?}");
+        assert_eq!(counters.byte_time, 1500 * 126_000_000, "{kind:?}");
+        assert_eq!((port.in_flight(), port.backlog(at(30)).packets), (0, 0));
+        offer(&mut port, at(31), 2);
+        assert_eq!(port.counters().drops.total(), 7, "{kind:?}");
+    }
+}
+
+/// The link is back at 32 µs; two packets at 33 µs are out at 45 and 57. What was due before the failure, the
+/// next transmission at 36 µs and the first arrival at 112, means nothing any more.
+#[test]
+fn what_was_due_before_the_failure_does_not_happen_after_it() {
+    for kind in [QueueKind::DropTail, QueueKind::PriorityEcn] {
+        let mut port = port(kind);
+        let due = offer(&mut port, at(0), 5);
+        transmit_until(&mut port, due, at(30));
+        port.fail(at(30));
+        port.restore();
+        let due = offer(&mut port, at(33), 2);
+        assert!(due.contains(&Due::Arrival(at(145))), "{kind:?}: {due:?}");
+        port.transmit_done(at(36), |due| panic!("{kind:?}: {due:?}"));
+        transmit_until(&mut port, due, at(60));
+        assert!(!port.is_due(at(112)) && port.is_due(at(145)), "{kind:?}");
+        let (_, next) = port.arrive().unwrap();
+        assert_eq!(next, Some(at(157)), "{kind:?}");
+    }
+}
