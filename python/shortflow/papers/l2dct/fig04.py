@@ -36,8 +36,8 @@ PARETO = Study(
 )
 
 STRONGER = (
-    "the law as published helps short flows more than the paper shows: an initial window of 10 segments gives the paper's "
-    "-45 %, but the long flows then lose more still; growth on marked ACKs gives -56 %, an initial alpha of 1 -69 %"
+    "the law as published helps short flows more than the paper shows: an initial window of 10 segments gives -45 %, "
+    "but the long flows then lose more still; growth on marked ACKs gives -56 %, an initial alpha of 1 -69 %"
 )
 TAIL = "an initial window of 10 segments gives -53 and -48 %; no other choice comes nearer"
 
