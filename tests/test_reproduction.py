@@ -13,7 +13,7 @@ from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.engine import reproduce, select
 from shortflow.reproduction.figure import Figure
 from shortflow.reproduction.finding import Verdict
-from shortflow.reproduction.study import Scale
+from shortflow.reproduction.study import Scale, Study
 from shortflow.stats import Estimate
 
 ROOT = Path(__file__).parents[1]
@@ -131,3 +131,10 @@ def test_list_claims_names_every_claim_with_its_recipe(shortflow: Command) -> No
     rows = shortflow("list", "claims", "--json").document
     assert [row["id"] for row in rows] == list(papers.catalogue())
     assert all(row["recipe"] in papers.figures() for row in rows if row["recipe"])
+
+
+def test_a_choice_replaces_a_setting_of_a_study_but_not_its_grid() -> None:
+    study = Study("one-long-flow", ("dctcp",), {"transport.g": (0.5,)}, {"transport.initial_alpha": 1}, seeds=1)
+    (run,) = study.runs(Scale.FULL, (0.5,), {"transport.initial_alpha": "0", "transport.g": "0.25"})
+    found = {key: value for key, value, _ in run.scheme.resolved()}
+    assert (found["transport.initial_alpha"], found["transport.g"]) == ("0", "0.5")
