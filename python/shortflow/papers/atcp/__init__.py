@@ -3,7 +3,6 @@
 from shortflow.reproduction.choices import Choice
 
 CHOICES = {
-    "recovery": Choice("the TCP below the weights", "newreno", {"sack": {"transport.recovery": "sack"}}),
     "initial-window": Choice(
         "segments that a new connection may send at once", "2", {"10": {"tcp.initial_window": 10}}
     ),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortflow.papers.atcp.setup import ALL, MEDIUM, SMALL, SWITCH, TCP, Band, in_time, median, negative, times
+from shortflow.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, SWITCH, TCP, Band, in_time, median, negative, times
 from shortflow.reproduction import (
     Data,
     Drawing,
@@ -53,12 +53,12 @@ TREE: dict[str, object] = {
 }
 """Marking as DCTCP asks: above 20 packets at 1 Gbps and above 65 at 10 Gbps."""
 
-ANSWERS = Study(TREE, SCHEMES, quick_settings={"traffic.1.repeat": 8, "duration": "20s"})
+ANSWERS = Study(TREE, SCHEMES, settings=BASE, quick_settings={"traffic.1.repeat": 8, "duration": "20s"})
 # Eight mappers and eight reducers instead of twenty, whose shuffle is 3.2 GB a job.
 SHUFFLES = Study(
     "mapreduce",
     SCHEMES,
-    settings={"traffic.1.repeat": 10, "duration": "40s", "measure.sample_every": "off"},
+    settings={**BASE, "traffic.1.repeat": 10, "duration": "40s", "measure.sample_every": "off"},
     quick_settings={"traffic.1.repeat": 2, "duration": "8s"},
 )
 

@@ -1,6 +1,7 @@
 """Sec. V-C: weights keep the link as busy as TCP does."""
 
 from shortflow.papers.atcp.fig05 import PATH
+from shortflow.papers.atcp.setup import BASE
 from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, within
 
 SHARED: dict[str, object] = {
@@ -19,7 +20,7 @@ LINK = Study(
     SHARED,
     ("tcp", "atcp"),
     over={"flows": (2, 4, 10), "transport.w_high": (2, 3)},
-    settings={"transport.t1": "25MB", "transport.t2": "25MB"},
+    settings={**BASE, "transport.t1": "25MB", "transport.t2": "25MB"},
     seeds=1,
     quick_seeds=1,
 )

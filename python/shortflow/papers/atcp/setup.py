@@ -36,7 +36,10 @@ TRACE_MEAN_BYTES = 2_577_000
 SWITCH = {"buffer": "100pkt", "mark_above": "20pkt"}
 TCP = {"rto_min": "200ms"}
 
-TRACE_SETTINGS = {"duration": "1300s", "warmup": "20s", "drain": "3000s", "measure.sample_every": "off"}
+BASE = {"transport.recovery": "newreno"}
+"""All schemes recover alike, so that they differ in their window laws alone."""
+
+TRACE_SETTINGS = {**BASE, "duration": "1300s", "warmup": "20s", "drain": "3000s", "measure.sample_every": "off"}
 """5000 flows at a load of 0.8; every flow is waited for."""
 QUICK_TRACE = {"duration": "400s"}
 

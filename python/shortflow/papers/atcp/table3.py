@@ -1,6 +1,7 @@
 """Table III: a web service in a tree, beside backups of its database and background flows of the trace."""
 
 from shortflow.papers.atcp.setup import (
+    BASE,
     GAPS,
     LARGE,
     MEDIUM,
@@ -62,7 +63,7 @@ TREE: dict[str, object] = {
     ],
     "measure": {"ports": ["tor2->root0"]},
 }
-WEB = Study(TREE, ("tcp", "atcp"), quick_settings={"duration": "300s", "traffic.4.repeat": 15})
+WEB = Study(TREE, ("tcp", "atcp"), settings=BASE, quick_settings={"duration": "300s", "traffic.4.repeat": 15})
 BANDS = {"small": SMALL, "medium": MEDIUM}
 
 table3 = Figure("atcp/table3", "Table III, Fig. 9", "Web service in a tree", {"web": WEB})

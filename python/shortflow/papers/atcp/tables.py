@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from shortflow.papers.atcp.setup import (
+    BASE,
     LARGE_SIZES,
     MEDIUM,
     NON_LARGE_SIZES,
@@ -38,6 +39,7 @@ DENSITY = Study(
     ),
     ("tcp", "atcp"),
     over={"others": OTHERS, "large": LARGES},
+    settings=BASE,
     quick_settings=QUICK_TRACE,
 )
 LARGE_ON_CHAIN = Study(
@@ -50,6 +52,7 @@ LARGE_ON_CHAIN = Study(
         ],
     ),
     ("tcp", "atcp"),
+    settings=BASE,
     quick_settings=QUICK_TRACE,
 )
 SMALL_ON_CHAIN = Study(
@@ -62,6 +65,7 @@ SMALL_ON_CHAIN = Study(
         ],
     ),
     ("tcp", "atcp"),
+    settings=BASE,
     quick_settings=QUICK_TRACE,
 )
 
