@@ -7,6 +7,7 @@ import polars as pl
 
 from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Measure, between
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, close_to, within
+from shortflow.reproduction.study import Value
 from shortflow.result import RunResult
 from shortflow.stats import Estimate, Floats, estimate
 
@@ -57,7 +58,7 @@ FINITE: dict[str, object] = {
     ],
     "measure": {"ports": ["s0->h1"], "sample_every": "20ms"},
 }
-ONE_AND_TWO = {**BASE, "transport.w_high": 2, "transport.w_low": 1}
+ONE_AND_TWO: dict[str, Value] = {**BASE, "transport.w_high": 2, "transport.w_low": 1}
 
 # Nothing here is random, so the second flow's start takes the place of the seed: it shifts the losses.
 LATER = ("13s", "13.037s", "13.074s", "13.111s", "13.148s")
