@@ -83,6 +83,7 @@ def make_meta(**changes: object) -> Meta:
             "packets_dropped": 1,
             "packets_in_flight": 0,
         },
+        "drops": [{"place": "s0->h1", "reason": "buffer full", "packets": 1}],
         "unfinished": 0,
         "connections_peak": 2,
         "bytes_per_connection": 500,

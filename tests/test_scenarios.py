@@ -12,6 +12,7 @@ SMALL: dict[str, dict[str, str | int]] = {
     "fat-tree-websearch": {"k": 4},
     "incast-deadlines": {"traffic.1.at": "10ms"},
     "atcp-trace": {"duration": "2s"},
+    "link-failure": {"up_at": "30ms"},
     "mapreduce": {"traffic.1.sizes.value": "100KB", "traffic.1.repeat": 1},
     "two-level-aggregation": {"duration": "200ms"},
     "xdctcp-star": {"duration": "100ms", "warmup": "60ms"},
@@ -25,7 +26,7 @@ def test_what_the_documentation_promises_is_there() -> None:
     applications = {"query-fan-in", "two-level-aggregation", "mapreduce", "web-tier", "atcp-trace", "xdctcp-star"}
     assert applications | {"incast-deadlines"} <= set(NAMES)
     networks = {"fat-tree-websearch", "leaf-spine-websearch", "parking-lot", "chain-cross-traffic", "two-tier-incast"}
-    assert networks | {"explicit-example"} <= set(NAMES)
+    assert networks | {"explicit-example", "link-failure", "wireless-rack"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,6 +72,21 @@ def test_applications_have_tasks(name: str, metric: str) -> None:
     of_tasks = result.flows.filter(result.flows["task"].is_not_null())
     counted = result.tasks.filter(result.tasks["part_of"].is_null())["flows"].sum()
     assert of_tasks.height == counted
+
+
+def test_the_link_that_fails_is_counted_and_used_again() -> None:
+    result = shortflow.run(shortflow.load_scenario("link-failure", {"duration": "60ms"}), "dctcp")
+    lost = {row["place"] for row in result.meta["drops"] if row["reason"] == "link down"}
+    assert lost <= {"leaf0->spine0", "spine0->leaf0"}
+    assert lost
+    assert sum(row["packets"] for row in result.meta["drops"]) == result.meta["counters"]["packets_dropped"]
+    queue = result.samples.filter(result.samples["subject"] == "leaf0->spine0").filter(
+        result.samples["kind"] == "queue_bytes"
+    )
+    during = queue.filter((queue["time_s"] > 0.02) & (queue["time_s"] < 0.04))
+    assert during["value"].sum() == 0
+    assert queue.filter(queue["time_s"] > 0.04)["value"].sum() > 0
+    assert result.metrics["unfinished"] == 0
 
 
 def test_a_mapping_is_a_scenario_too(small: dict[str, object]) -> None:

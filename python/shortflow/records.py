@@ -37,6 +37,15 @@ class Counters(TypedDict):
     packets_in_flight: int
 
 
+class Drop(TypedDict):
+    """Packets dropped at one place for one reason, in the whole run."""
+
+    place: str
+    """A port such as `s0->h1`, or a node that had no route onward."""
+    reason: str
+    packets: int
+
+
 class Meta(TypedDict):
     """The core's own account of a run."""
 
@@ -50,6 +59,7 @@ class Meta(TypedDict):
     end_s: float
     measured_ports: list[str]
     counters: Counters
+    drops: list[Drop]
     unfinished: int
     """Finite flows that had not finished at the end."""
     connections_peak: int

@@ -7,7 +7,7 @@ use crate::{Cancelled, SimulationError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shortflow_sim::ideal;
-use shortflow_sim::outcome::Outcome;
+use shortflow_sim::outcome::{DropRow, Outcome, Place};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{self, BYTES_PER_CONNECTION, Observer, RunError};
 use shortflow_units::Instant;
@@ -141,10 +141,28 @@ impl PyOutcome {
         let ports = scenario.measure.ports.iter().map(|&(from, to)| tables::port_name(scenario, from, to));
         meta.set_item("measured_ports", ports.collect::<Vec<_>>())?;
         meta.set_item("counters", counters)?;
-        meta.set_item("drops", tables::drops(&self.outcome, scenario))?;
+        meta.set_item("drops", self.drops(py)?)?;
         meta.set_item("unfinished", totals.unfinished)?;
         meta.set_item("connections_peak", totals.connections_peak)?;
         meta.set_item("bytes_per_connection", BYTES_PER_CONNECTION)?;
         Ok(meta)
+    }
+}
+
+impl PyOutcome {
+    /// Dropped packets by place and reason.
+    fn drops<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let row = |row: &DropRow| {
+            let place = match row.place {
+                Place::Port(from, to) => tables::port_name(&self.scenario, from, to),
+                Place::Node(node) => self.scenario.graph.name(node).to_owned(),
+            };
+            let drop = PyDict::new(py);
+            drop.set_item("place", place)?;
+            drop.set_item("reason", row.reason.name())?;
+            drop.set_item("packets", row.packets)?;
+            Ok(drop)
+        };
+        self.outcome.drops.iter().map(row).collect()
     }
 }

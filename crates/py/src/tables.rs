@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use shortflow_sim::outcome::{FlowRow, Outcome, Place, PortRow};
+use shortflow_sim::outcome::{FlowRow, Outcome, PortRow};
 use shortflow_sim::probe::Subject;
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::{Bytes, NodeId};
@@ -124,15 +124,6 @@ pub(crate) fn samples(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table>
         ("subject", text(rows, |row| describe(row.subject).1), false),
         ("value", real(rows, |row| Some(row.value)), false),
     ])
-}
-
-/// Dropped packets as (place, reason, packets).
-pub(crate) fn drops(outcome: &Outcome, scenario: &Scenario) -> Vec<(String, &'static str, u64)> {
-    let place = |place: Place| match place {
-        Place::Port(from, to) => port_name(scenario, from, to),
-        Place::Node(node) => scenario.graph.name(node).to_owned(),
-    };
-    outcome.drops.iter().map(|row| (place(row.place), row.reason.name(), row.packets)).collect()
 }
 
 pub(crate) fn ports(outcome: &Outcome, scenario: &Scenario) -> PyResult<Table> {

@@ -4,7 +4,7 @@ import contextlib
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -12,7 +12,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from shortflow import runner
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
+from shortflow.records import Drop
 from shortflow.tables import WIDTH
+
+FAULTS = ("loss", "corrupted", "link down", "no route")
+"""The reasons for drops that are a scenario's faults."""
 
 
 def print_result(result: RenderableType) -> None:
@@ -55,6 +59,16 @@ def progress_bar(label: str) -> Iterator[runner.Progress]:
             bar.update(task, completed=fraction, runs=f"{finished}/{total} runs")
 
         yield update
+
+
+def note_faults(drops: Sequence[Drop]) -> None:
+    """Say how many packets the scenario's faults cost, and where most of them were lost."""
+    for reason in FAULTS:
+        places = sorted(((row["packets"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
+        if places:
+            most = ", ".join(f"{count} at {place}" for count, place in places[:3])
+            more = ", …" if len(places) > 3 else ""
+            print_note(f"dropped, {reason}: {sum(count for count, _ in places)} packets ({most}{more})")
 
 
 def note_unfinished(comparison: Comparison) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import note_unfinished, print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Json, OutDirectory, ScenarioName, SetValues, parse_settings
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
@@ -38,6 +38,7 @@ def run(
         write_run(result, out, csv=csv)
         print_note(f"result: {out}")
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [summary(result)])
+    note_faults(result.meta["drops"])
     note_unfinished(comparison)
     if json:
         print_json(comparison.document())
