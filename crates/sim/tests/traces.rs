@@ -1,0 +1,159 @@
+//! Small traces that follow single packets through the network: each fails if one rule is off by one or
+//! missing.
+
+mod common;
+
+use common::{TRACE, fct, run, scenario, scheme, star};
+use shortflow_sim::outcome::Outcome;
+use shortflow_units::{Bytes, Span};
+
+/// One flow of `segments` full segments, all sent at once.
+fn burst(segments: u64, name: &str, settings: &[(&str, &str)], rest: &str) -> Outcome {
+    let text = star(3, &format!("[tcp]\ninitial_window = {segments}\n{rest}\n")) + TRACE;
+    run(&scenario(&text, &[&format!("0,h0,h2,{}", 1460 * segments)]), &scheme(name, settings))
+}
+
+/// The same towards a link ten times slower, so that packet n finds n - 1 before it.
+fn pile(segments: u64, name: &str, buffer: &str, mark_above: &str) -> Outcome {
+    let slow = "kind = \"dumbbell\"\npairs = 1\nbottleneck = \"1Gbps\"\nrate = \"10Gbps\"";
+    let text = star(2, &format!("[tcp]\ninitial_window = {segments}\n")) + TRACE;
+    let text = text
+        .replace("kind = \"star\"\nhosts = 2\nrate = \"1Gbps\"", slow)
+        .replace("250pkt", buffer)
+        .replace("20pkt", mark_above);
+    run(&scenario(&text, &[&format!("0,h0,h1,{}", 1460 * segments)]), &scheme(name, &[]))
+}
+
+/// K = 5: the seventh packet finds six and is marked, the sixth finds five and is not.
+#[test]
+fn the_first_packet_that_finds_more_than_k_is_marked() {
+    for (k, marks) in [("4pkt", 2), ("5pkt", 1), ("6pkt", 0), ("8999B", 1), ("9000B", 0)] {
+        assert_eq!(pile(7, "dctcp", "250pkt", k).flows[0].marks, marks, "K = {k}");
+    }
+}
+
+/// A buffer of six packets, the one in transmission included: the seventh packet does not fit.
+#[test]
+fn the_first_packet_that_does_not_fit_is_dropped() {
+    for (buffer, drops) in [("5pkt", 2), ("6pkt", 1), ("7pkt", 0), ("10499B", 1), ("10500B", 0)] {
+        assert_eq!(pile(7, "tcp", buffer, "1pkt").counters.packets_dropped, drops, "buffer {buffer}");
+    }
+}
+
+/// Segment 1 is lost and acknowledged once resent, 10.3 ms after it was sent first. That is no sample
+/// (Karn): the timeout stays at 20 ms, where a sample would make it 31 ms. Segments 2 and 3 are lost too.
+#[test]
+fn a_resent_segment_gives_no_round_trip_time() {
+    let text = star(3, "[tcp]\ninitial_window = 1\n[faults]\ndrop_data = [1, 3, 4]\n") + TRACE;
+    for recovery in ["sack", "newreno"] {
+        let scheme = scheme("tcp", &[("transport.recovery", recovery)]);
+        let outcome = run(&scenario(&text, &["0,h0,h2,4380"]), &scheme);
+        assert_eq!(outcome.flows[0].timeouts, 2);
+        let (least, most) = (Span::from_millis(30), Span::from_millis(32));
+        assert!((least..most).contains(&fct(&outcome, 0)), "{recovery}: {}", fct(&outcome, 0));
+    }
+}
+
+/// All of a burst of 20 is lost, then the segment that is resent first: the second timeout of one
+/// segment keeps ssthresh at half of the 20 that were out. Sixty segments then take 8 round trips
+/// (1, 2, 4, 8, 10, …); with ssthresh at 2 it would be 11 (1, 2, 3, 4, …).
+#[test]
+fn a_second_timeout_of_a_segment_keeps_ssthresh() {
+    let lost: Vec<String> = (1..=21).map(|n| n.to_string()).collect();
+    let text = star(3, &format!("[tcp]\ninitial_window = 20\n[faults]\ndrop_data = [{}]\n", lost.join(",")));
+    let outcome = run(&scenario(&(text + TRACE), &["0,h0,h2,87600"]), &scheme("tcp", &[]));
+    assert_eq!(outcome.flows[0].timeouts, 2);
+    let recovering = fct(&outcome, 0).saturating_sub(Span::from_millis(30));
+    let round_trips = recovering.as_secs_f64() / 324.64e-6;
+    assert!((8.0..9.0).contains(&round_trips), "{round_trips} round trips");
+}
+
+/// RFC 6582 §3.2 step 2. Segments 1, 3, 5, 7 and 9 are lost, and 1 again (packet 21), so the timer expires
+/// with 25 segments out. NewReno then resends by the window of slow start:
+///
+/// | ACK up to | cwnd | resent |
+/// |---|---|---|
+/// | 0 | 1 | 1 |
+/// | 2 | 2 | 3, 4 |
+/// | 4 | 3 | 5, 6, 7 |
+/// | 6 | 4 | 8, 9, 10 |
+/// | 8 | 5 | 11, 12, 13 |
+///
+/// Segment 9 fills the last gap. The duplicates that 10 to 13 then cause, with new data out, are no loss,
+/// since the ACK of 25 does not exceed `recover`. Twelve segments and the fast retransmit are sent again.
+#[test]
+fn duplicates_of_what_was_resent_are_no_loss() {
+    let tcp = "[tcp]\ninitial_window = 20\nreceive_window = \"25pkt\"\n";
+    let text = star(3, &format!("{tcp}[faults]\ndrop_data = [1, 3, 5, 7, 9, 21]\n")) + TRACE;
+    let scheme = scheme("tcp", &[("transport.recovery", "newreno")]);
+    let outcome = run(&scenario(&text, &["0,h0,h2,116800"]), &scheme);
+    assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (1, 13));
+}
+
+/// RFC 3168 §6.1.5: whatever is ECN-capable is marked, so what is resent is not; DCTCP's is.
+#[test]
+fn classic_ecn_resends_without_ect() {
+    for (name, marks) in [("tcp-ecn", 19), ("dctcp", 20)] {
+        let outcome = burst(20, name, &[], "[faults]\nmark = 1.0\ndrop_data = [3]");
+        let flow = &outcome.flows[0];
+        assert_eq!((flow.retransmits, flow.packets, flow.marks), (1, 20, marks), "{name}");
+    }
+}
+
+/// The timer of a flow of one segment is shorter than the round trip, so a copy is still under way when
+/// the flow is done. It arrives 38 µs later, when the next flow has the same slot.
+#[test]
+fn a_late_packet_does_not_reach_the_next_connection() {
+    let tcp = "[tcp]\ninitial_rto = \"200us\"\nrto_min = \"100us\"\n";
+    let outcome =
+        run(&scenario(&(star(3, tcp) + TRACE), &["0,h0,h2,1460", "330us,h0,h2,1460"]), &scheme("tcp", &[]));
+    assert_eq!(outcome.counters.connections_peak, 1, "the second flow takes the slot of the first");
+    assert_eq!(outcome.flows[0].retransmits, 1);
+    assert_eq!(fct(&outcome, 1), fct(&outcome, 0));
+    assert_eq!(fct(&outcome, 0), Span::from_nanos(324_640));
+    assert_eq!((outcome.flows[0].packets, outcome.flows[1].packets), (1, 1));
+}
+
+/// L2DCT's weight is of the message: the first one has sent 1.5 MB and weighs little, the second one
+/// starts anew. Its mark, with alpha held at a half, takes 8.8 % and not 45.9 % of a window of 40.
+#[test]
+fn a_message_has_a_weight_of_its_own() {
+    let text = star(
+        3,
+        "[tcp]\nreceive_window = \"40pkt\"\n[faults]\nmark_data = [1032]\n[[traffic]]\nkind = \"incast\"\n\
+         flows = 1\nfrom = 0\nto = 2\nsizes = { kind = \"fixed\", value = \"1500KB\" }\nrepeat = 2\nevery = \"250ms\"\n\
+         connections = \"persistent\"\n",
+    )
+    .replace("300us", "3ms");
+    let scenario = scenario(&text, &[]);
+    let held = [("transport.g", "0"), ("transport.initial_alpha", "0.5")];
+    let second = |weight| {
+        let outcome = run(&scenario, &scheme("l2dct", &[held[0], held[1], weight]));
+        assert_eq!(outcome.flows[1].marks, 1);
+        fct(&outcome, 1)
+    };
+    let always_heavy = second(("transport.w_min", "2.5"));
+    let always_light = second(("transport.w_max", "0.125"));
+    assert_eq!(second(("transport.profile", "las")), always_heavy);
+    assert!(always_light > always_heavy);
+}
+
+/// A flow that is done before the warm-up ends leaves nothing in the averages, and of a long flow only
+/// what was acknowledged afterwards counts.
+#[test]
+fn the_warm_up_counts_for_nothing() {
+    let text = star(3, "[tcp]\nreceive_window = \"40pkt\"\n[faults]\n")
+        .replace("duration = \"1s\"", "duration = \"100ms\"\nwarmup = \"50ms\"");
+    let early = run(&scenario(&(text.clone() + TRACE), &["0,h0,h2,1MB"]), &scheme("tcp", &[]));
+    for port in early.ports.iter().filter(|port| port.tx_packets > 0) {
+        assert_eq!((port.utilisation, port.mean_packets, port.mean_bytes), (0.0, 0.0, 0.0));
+        assert_eq!((port.max_packets, port.max_bytes), (0, Bytes::ZERO));
+    }
+    let long = text + "[[traffic]]\nkind = \"long-lived\"\nflows = 1\nfrom = 0\nto = 2\n";
+    let outcome = run(&scenario(&long, &[]), &scheme("tcp", &[]));
+    // The link is full: 50 ms of packets of 12 µs.
+    let segments = outcome.flows[0].acked_in_window.as_f64() / 1460.0;
+    assert!((segments - 50e3 / 12.0).abs() <= 1.0, "{segments}");
+    let busiest = outcome.ports.iter().map(|port| port.utilisation).fold(0.0, f64::max);
+    assert!((busiest - 1.0).abs() < 1e-9, "{busiest}");
+}
