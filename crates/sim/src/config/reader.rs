@@ -29,7 +29,13 @@ impl<'d> Reader<'d> {
         match self.keys().find(|key| !known.contains(key)) {
             None => Ok(()),
             Some(key) => {
-                Err(ConfigError::Unknown { key: self.path(key), what: "key", hint: hint(key, &known) })
+                let path = self.path(key);
+                let rest = self.document.set_below(&path);
+                let hint = match nearest(key, &known) {
+                    Some(near) if !rest.is_empty() => format!("did you mean {:?}?", self.path(near) + rest),
+                    _ => hint(key, &known),
+                };
+                Err(ConfigError::Unknown { key: path + rest, what: "key", hint })
             }
         }
     }
