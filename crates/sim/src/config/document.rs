@@ -49,12 +49,6 @@ impl<'a> Document<'a> {
         replaced.map_or(Source::Scenario, |(_, source)| source.clone())
     }
 
-    /// The rest of the first key below `path` that a `--set` named, such as ".buffer"; empty if none did.
-    pub(super) fn set_below(&self, path: &str) -> &str {
-        let rests = self.replaced.iter().filter(|(_, source)| *source == Source::Set);
-        rests.filter_map(|(at, _)| at.strip_prefix(path)).find(|rest| rest.starts_with('.')).unwrap_or("")
-    }
-
     /// Everything that was read, in the order of reading.
     pub fn into_resolved(self) -> Vec<Setting> {
         self.resolved.into_inner()

@@ -4,7 +4,7 @@ use super::document::{Document, join, not_a_table, quoted, shown, value_of};
 use super::error::ConfigError;
 use super::format::Format;
 use super::setting::{Setting, Source};
-use shortflow_cc::settings::{ParamInfo, hint, nearest};
+use shortflow_cc::settings::{ParamInfo, hint};
 use toml::{Table, Value};
 
 /// A table of a document. Every value read is remembered with its source.
@@ -29,13 +29,7 @@ impl<'d> Reader<'d> {
         match self.keys().find(|key| !known.contains(key)) {
             None => Ok(()),
             Some(key) => {
-                let path = self.path(key);
-                let rest = self.document.set_below(&path);
-                let hint = match nearest(key, &known) {
-                    Some(near) if !rest.is_empty() => format!("did you mean {:?}?", self.path(near) + rest),
-                    _ => hint(key, &known),
-                };
-                Err(ConfigError::Unknown { key: path + rest, what: "key", hint })
+                Err(ConfigError::Unknown { key: self.path(key), what: "key", hint: hint(key, &known) })
             }
         }
     }
