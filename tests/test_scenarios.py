@@ -87,9 +87,8 @@ def test_the_link_that_fails_is_counted_and_used_again() -> None:
     assert lost <= {"leaf0->spine0", "spine0->leaf0"}
     assert lost
     assert sum(row["packets"] for row in result.meta["drops"]) == result.meta["counters"]["packets_dropped"]
-    queue = result.samples.filter(result.samples["subject"] == "leaf0->spine0").filter(
-        result.samples["kind"] == "queue_bytes"
-    )
+    samples = result.samples
+    queue = samples.filter((samples["subject"] == "leaf0->spine0") & (samples["kind"] == "queue_bytes"))
     during = queue.filter((queue["time_s"] > 0.02) & (queue["time_s"] < 0.04))
     assert during["value"].sum() == 0
     assert queue.filter(queue["time_s"] > 0.04)["value"].sum() > 0

@@ -56,9 +56,9 @@ class Store:
         return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:KEY_LENGTH]}"
 
 
-def write_run(result: RunResult, target: Path, *, csv: bool = False) -> None:
+def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> None:
     """Write a run's directory, in place of an earlier result there."""
-    with new_directory(target) as directory:
+    with new_directory(Path(target)) as directory:
         tables = (result.flows, result.tasks, result.samples, result.ports)
         for name, table in zip(TABLES, tables, strict=True):
             table.write_parquet(directory / f"{name}.parquet")
@@ -78,8 +78,9 @@ def check_same_run(target: Path, key: str) -> None:
         raise ConfigError(f"--out: {target} holds the result of another run ({what}); choose another directory")
 
 
-def read_run(directory: Path) -> RunResult:
+def read_run(directory: str | Path) -> RunResult:
     """Read a run's directory."""
+    directory = Path(directory)
     try:
         record: Record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
         flows, tasks, samples, ports = (pl.read_parquet(directory / f"{name}.parquet") for name in TABLES)
