@@ -1,6 +1,6 @@
 //! What a run leaves behind: tables, counters and a digest of them all.
 
-use crate::net::Percentiles;
+use crate::net::{Percentiles, Port};
 use crate::probe::Sample;
 use crate::queue::DropReason;
 use crate::traffic::{Arrival, TaskId, TaskRow};
@@ -155,6 +155,28 @@ pub struct DropRow {
     pub reason: DropReason,
     /// How many.
     pub packets: u64,
+}
+
+impl PortRow {
+    /// What `port` has seen, in a measured time of so many seconds.
+    pub fn of(port: &Port, seconds: f64) -> PortRow {
+        let counters = port.counters();
+        PortRow {
+            from: port.from,
+            to: port.to,
+            rate: port.link().0,
+            tx_bytes: counters.accepted_bytes,
+            tx_packets: counters.accepted,
+            drops: counters.drops.total(),
+            marks: counters.marked,
+            mean_packets: counters.packet_time.as_secs_f64() / seconds,
+            max_packets: counters.peak.packets,
+            mean_bytes: counters.byte_time as f64 / 1e12 / seconds,
+            max_bytes: counters.peak.bytes,
+            percentiles: port.percentiles(),
+            utilisation: counters.busy.as_secs_f64() / seconds,
+        }
+    }
 }
 
 /// Totals of a run.

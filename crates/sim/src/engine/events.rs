@@ -133,6 +133,21 @@ impl<E: Pack> EventQueue<E> {
         Some(E::unpack(next.0 as u32))
     }
 
+    /// When the next event happens.
+    pub fn next_at(&mut self) -> Option<Instant> {
+        if self.present.is_empty() {
+            self.turn();
+        }
+        self.present.last().map(|entry| entry.at())
+    }
+
+    /// Moves time to `to`, but not past an event that is still to come: for whoever runs the queue by
+    /// a clock.
+    pub fn advance(&mut self, to: Instant) {
+        let next = self.next_at().unwrap_or(Instant::MAX);
+        self.now = self.now.max(to.min(next));
+    }
+
     #[inline(never)] // most events go to the wheel
     fn insert_present(&mut self, entry: Entry) {
         let place = self.present.partition_point(|other| *other > entry);
@@ -252,6 +267,20 @@ mod tests {
                 list.push((at + delay, i));
             }
         }
+    }
+
+    #[test]
+    fn time_moves_by_a_clock_up_to_the_next_event() {
+        let mut queue = EventQueue::new();
+        queue.advance(Instant::from_ps(7 << 30));
+        queue.schedule(Instant::from_ps(9 << 30), 1u32);
+        assert_eq!(queue.next_at(), Some(Instant::from_ps(9 << 30)));
+        queue.advance(Instant::from_ps(8 << 30));
+        queue.schedule(Instant::ZERO, 2);
+        assert_eq!((queue.next(Instant::MAX), queue.now()), (Some(2), Instant::from_ps(8 << 30)));
+        queue.advance(Instant::from_ps(10 << 30));
+        assert_eq!(queue.now(), Instant::from_ps(9 << 30));
+        assert_eq!(queue.next(Instant::MAX), Some(1));
     }
 
     #[test]

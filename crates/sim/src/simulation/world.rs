@@ -13,7 +13,7 @@ use crate::tcp::{Egress, Flow, Message, Tally};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{Arrival, ConnectionUse};
 use shortflow_cc::Role;
-use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate, Span};
+use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Span};
 use std::collections::BTreeMap;
 
 /// Flows that start after the measured time: load for the others, without a row of their own.
@@ -396,7 +396,7 @@ impl<'a> World<'a> {
             unfinished: self.pending,
             connections_peak: self.connections.peak(),
         };
-        let ports = self.network.ports().iter().map(|port| port_row(port, length)).collect();
+        let ports = self.network.ports().iter().map(|port| PortRow::of(port, length)).collect();
         let drops = drop_rows(&self.network);
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
         Outcome { flows, tasks, samples, ports, drops, counters, end: self.events.now() }
@@ -424,24 +424,4 @@ fn drop_rows(network: &Network) -> Vec<DropRow> {
         drops.by_reason().map(move |(reason, packets)| DropRow { place, reason, packets })
     });
     rows.collect()
-}
-
-fn port_row(port: &crate::net::Port, seconds: f64) -> PortRow {
-    let counters = port.counters();
-    let rate: Rate = port.link().0;
-    PortRow {
-        from: port.from,
-        to: port.to,
-        rate,
-        tx_bytes: counters.accepted_bytes,
-        tx_packets: counters.accepted,
-        drops: counters.drops.total(),
-        marks: counters.marked,
-        mean_packets: counters.packet_time.as_secs_f64() / seconds,
-        max_packets: counters.peak.packets,
-        mean_bytes: counters.byte_time as f64 / 1e12 / seconds,
-        max_bytes: counters.peak.bytes,
-        percentiles: port.percentiles(),
-        utilisation: counters.busy.as_secs_f64() / seconds,
-    }
 }

@@ -1,0 +1,4 @@
+//! Shortflow on real Linux: a software switch between network namespaces.
+
+pub mod switch;
+pub mod sys;

@@ -1,0 +1,63 @@
+//! The frames that are on their way. The simulator's packets are small values without content; `seq` of
+//! each is the serial number of its frame here.
+
+/// Frames kept at once. In flight are at most what windows and buffers hold, some thousands.
+const SLOTS: u64 = 8192;
+
+/// The last [`SLOTS`] frames by serial number.
+#[derive(Debug)]
+pub struct Frames {
+    bytes: Vec<u8>,
+    /// Length and serial number of the frame in each slot.
+    held: Vec<(usize, u64)>,
+    longest: usize,
+    next: u64,
+}
+
+impl Frames {
+    /// No frames, each of at most `longest` bytes.
+    pub fn new(longest: usize) -> Frames {
+        let slots = SLOTS as usize;
+        Frames { bytes: vec![0; slots * longest], held: vec![(0, u64::MAX); slots], longest, next: 0 }
+    }
+
+    /// Room for the next frame. The slot's frame before is gone.
+    pub fn room(&mut self) -> &mut [u8] {
+        let slot = (self.next % SLOTS) as usize;
+        self.held[slot] = (0, u64::MAX);
+        &mut self.bytes[slot * self.longest..(slot + 1) * self.longest]
+    }
+
+    /// Keeps the first `length` bytes of the room; the serial number.
+    pub fn keep(&mut self, length: usize) -> u64 {
+        let serial = self.next;
+        self.held[(serial % SLOTS) as usize] = (length, serial);
+        self.next += 1;
+        serial
+    }
+
+    /// A frame, unless [`SLOTS`] others came after it.
+    pub fn get_mut(&mut self, serial: u64) -> Option<&mut [u8]> {
+        let slot = (serial % SLOTS) as usize;
+        let &(length, found) = self.held.get(slot)?;
+        let start = slot * self.longest;
+        (found == serial).then(|| &mut self.bytes[start..start + length])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_kept_until_their_slot_is_needed() {
+        let mut frames = Frames::new(4);
+        for serial in 0..SLOTS + 1 {
+            frames.room()[..2].copy_from_slice(&(serial as u16).to_be_bytes());
+            assert_eq!(frames.keep(2), serial);
+        }
+        assert_eq!(frames.get_mut(0), None);
+        assert_eq!(frames.get_mut(1), Some(&mut [0, 1][..]));
+        assert_eq!(frames.get_mut(SLOTS), Some(&mut (SLOTS as u16).to_be_bytes()[..]));
+    }
+}

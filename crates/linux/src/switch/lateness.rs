@@ -1,0 +1,101 @@
+//! How late things happened, in a histogram with steps of an eighth.
+
+use shortflow_units::Span;
+
+const STEPS: u32 = 8;
+
+/// A count of delays. A percentile is exact to one part in eight; the largest is exact.
+#[derive(Debug, Clone)]
+pub struct Lateness {
+    counts: Vec<u64>,
+    total: u64,
+    most: Span,
+}
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Lateness { counts: vec![0; 64 * STEPS as usize], total: 0, most: Span::ZERO }
+    }
+}
+
+impl Lateness {
+    /// Counts one.
+    #[inline]
+    pub fn add(&mut self, late: Span) {
+        self.counts[step(nanos(late))] += 1;
+        self.total += 1;
+        self.most = self.most.max(late);
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.total
+    }
+
+    /// The largest.
+    pub fn max(&self) -> Span {
+        self.most
+    }
+
+    /// The delay that `share` of all do not exceed, from 0 to 1; rounded up to a step.
+    pub fn percentile(&self, share: f64) -> Span {
+        let rank = (share * self.total as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let found = self.counts.iter().position(|count| {
+            below += count;
+            below >= rank
+        });
+        found.map_or(Span::ZERO, |step| Span::from_nanos(upper(step)).min(self.most))
+    }
+}
+
+fn nanos(late: Span) -> u64 {
+    late.as_ps() / 1000
+}
+
+/// Steps 0 to 7 are single nanoseconds; from there on every power of two has eight.
+fn step(nanos: u64) -> usize {
+    if nanos < u64::from(STEPS) {
+        return nanos as usize;
+    }
+    let shift = nanos.ilog2() - STEPS.ilog2();
+    ((shift + 1) * STEPS) as usize + ((nanos >> shift) as usize - STEPS as usize)
+}
+
+/// The largest number of nanoseconds in a step.
+fn upper(step: usize) -> u64 {
+    let (octave, within) = (step as u32 / STEPS, step as u64 % u64::from(STEPS));
+    match octave {
+        0 => within,
+        _ => ((u64::from(STEPS) + within + 1) << (octave - 1)) - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_delay_lies_in_its_step() {
+        for nanos in (0..2000).chain([1 << 20, (1 << 40) + 12345]) {
+            let upper = upper(step(nanos));
+            assert!(nanos <= upper && upper <= nanos + nanos / 8, "{nanos} {upper}");
+        }
+    }
+
+    /// 1 to 1000 µs: half are at most 500 µs, 99 % at most 990 µs, each up to an eighth above.
+    #[test]
+    fn percentiles() {
+        let mut lateness = Lateness::default();
+        assert_eq!((lateness.percentile(0.5), lateness.max()), (Span::ZERO, Span::ZERO));
+        (1..=1000).for_each(|micros| lateness.add(Span::from_micros(micros)));
+        for (share, micros) in [(0.5, 500), (0.99, 990), (1.0, 1000)] {
+            let found = lateness.percentile(share);
+            assert!(
+                found >= Span::from_micros(micros) && found <= Span::from_micros(micros * 9 / 8),
+                "{found}"
+            );
+        }
+        assert_eq!((lateness.max(), lateness.count()), (Span::from_millis(1), 1000));
+    }
+}

@@ -1,0 +1,261 @@
+//! The software switch: the simulator's own network, run by the clock.
+//!
+//! A frame that a host sends into its TAP device becomes a [`Packet`] without content, crosses the
+//! ports of the scenario (rate, buffer, queue discipline, propagation delay, injected faults), and the
+//! frame is written into the TAP device of its destination when the packet arrives, with CE set if a
+//! queue has marked it. Ports compute with the times at which things are due, not with those at which
+//! this thread got round to them, so a late wake-up costs delay and never rate. How late frames left
+//! is counted, and says whether a measurement can be trusted.
+
+mod frames;
+mod header;
+mod lateness;
+
+pub use header::{ETHERNET, ipv4, ipv6};
+pub use lateness::Lateness;
+
+use crate::sys::{self, Interest, Poll};
+use frames::Frames;
+use shortflow_sim::engine::EventQueue;
+use shortflow_sim::net::{EcnField, Event, Kind, Network, Packet, SackBlocks};
+use shortflow_sim::probe::{Sample, Subject};
+use shortflow_units::{ConnId, HostId, Instant, PortId, Span};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often the thread looks whether it is to stop.
+const PATIENCE: Span = Span::from_millis(5);
+/// Frames taken from one host before the others have their turn.
+const BURST: usize = 16;
+
+/// The clock of a run: the simulator's time zero at some moment of the monotonic clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    origin_ns: u64,
+}
+
+impl Clock {
+    /// Time zero is now.
+    pub fn starting_now() -> Clock {
+        Clock { origin_ns: sys::monotonic_ns() }
+    }
+
+    /// The present time.
+    #[inline]
+    pub fn now(&self) -> Instant {
+        Instant::ZERO + Span::from_nanos(sys::monotonic_ns().saturating_sub(self.origin_ns))
+    }
+}
+
+/// The TAP devices of the hosts that take part.
+#[derive(Debug)]
+pub struct Taps {
+    by_host: Vec<Option<File>>,
+    poll: Poll,
+}
+
+impl Taps {
+    /// These devices.
+    ///
+    /// # Errors
+    /// Fails if one cannot be watched.
+    pub fn new(devices: impl IntoIterator<Item = (HostId, File)>) -> io::Result<Taps> {
+        let poll = Poll::new()?;
+        let mut by_host = Vec::new();
+        for (host, device) in devices {
+            poll.add(&device, host.0.into(), Interest::Readable)?;
+            if by_host.len() <= host.index() {
+                by_host.resize_with(host.index() + 1, || None);
+            }
+            by_host[host.index()] = Some(device);
+        }
+        Ok(Taps { by_host, poll })
+    }
+
+    fn of(&mut self, host: HostId) -> Option<&mut File> {
+        self.by_host.get_mut(host.index())?.as_mut()
+    }
+}
+
+/// The queues to follow.
+#[derive(Debug, Clone)]
+pub struct Sampling {
+    /// Whose.
+    pub ports: Vec<PortId>,
+    /// How often.
+    pub every: Span,
+    /// Until when.
+    pub until: Instant,
+}
+
+/// What a switch has seen of itself.
+#[derive(Debug, Clone, Default)]
+pub struct SwitchReport {
+    /// For each frame, how long after it was due it left.
+    pub lateness: Lateness,
+    /// Whether the thread had real-time priority.
+    pub real_time: bool,
+    /// Share of the time in which the thread computed, the kernel's work for it included.
+    pub busy: f64,
+    /// Frames that were lost here and not in a queue, for want of memory or because a host took no more.
+    pub lost: u64,
+    /// Backlog of the ports that were followed.
+    pub samples: Vec<Sample>,
+}
+
+/// A network between TAP devices.
+#[derive(Debug)]
+pub struct Switch<'a> {
+    network: Network,
+    events: EventQueue<Event>,
+    clock: Clock,
+    taps: &'a mut Taps,
+    frames: Frames,
+    sampling: Option<Sampling>,
+    report: SwitchReport,
+}
+
+impl<'a> Switch<'a> {
+    /// `network` between `taps`, for IP packets of at most `mtu` bytes.
+    pub fn new(network: Network, taps: &'a mut Taps, mtu: usize, clock: Clock) -> Switch<'a> {
+        Switch {
+            network,
+            events: EventQueue::new(),
+            clock,
+            taps,
+            frames: Frames::new(mtu + ETHERNET + 4),
+            sampling: None,
+            report: SwitchReport::default(),
+        }
+    }
+
+    /// Follows some queues too.
+    pub fn sample(&mut self, sampling: Option<Sampling>) {
+        self.sampling = sampling;
+        if self.sampling.is_some() {
+            self.events.schedule(Instant::ZERO, Event::Sample);
+        }
+    }
+
+    /// Forwards until `stop`. Returns the network with its counters, and the switch's own account.
+    ///
+    /// # Errors
+    /// Fails when a device does.
+    pub fn run(mut self, stop: &AtomicBool) -> io::Result<(Network, SwitchReport)> {
+        self.report.real_time = sys::real_time(50);
+        let (wall, cpu) = (sys::monotonic_ns(), sys::thread_cpu_ns());
+        let mut ready = Vec::new();
+        while !stop.load(Ordering::Relaxed) {
+            let now = self.catch_up();
+            let next = self.events.next_at().map_or(PATIENCE, |at| at.since(now).min(PATIENCE));
+            ready.clear();
+            ready.extend(self.taps.poll.wait(Duration::from_nanos(next.as_ps() / 1000))?);
+            for &host in &ready {
+                self.take_in(HostId(host as u32))?;
+            }
+        }
+        let elapsed = sys::monotonic_ns().saturating_sub(wall).max(1);
+        self.report.busy = (sys::thread_cpu_ns() - cpu) as f64 / elapsed as f64;
+        Ok((self.network, self.report))
+    }
+
+    /// Does everything that is due; the time up to which that is so.
+    fn catch_up(&mut self) -> Instant {
+        let now = self.clock.now();
+        while let Some(event) = self.events.next(now) {
+            match event {
+                Event::Arrive(port) => {
+                    if let Some(packet) = self.network.arrive(&mut self.events, port) {
+                        self.hand_over(&packet);
+                    }
+                }
+                Event::TransmitDone(port) => self.network.transmit_done(&mut self.events, port),
+                Event::Sample => self.take_sample(),
+                // Hosts are real here: they have their own timers.
+                Event::Retransmit(_)
+                | Event::DelayedAck(_)
+                | Event::FlowStart(_)
+                | Event::WarmUpEnd
+                | Event::MeasureEnd => {}
+            }
+        }
+        self.events.advance(now);
+        now
+    }
+
+    /// A packet arrives at its host.
+    fn hand_over(&mut self, packet: &Packet) {
+        let due = self.events.now();
+        self.report.lateness.add(self.clock.now().since(due));
+        let frame = self.frames.get_mut(packet.seq);
+        let sent = match (frame, self.taps.of(packet.to)) {
+            (Some(frame), Some(device)) => {
+                if packet.ecn == EcnField::Ce {
+                    header::set_ce(frame);
+                }
+                device.write(frame).is_ok()
+            }
+            _ => false,
+        };
+        self.report.lost += u64::from(!sent);
+    }
+
+    /// Takes what a host has sent.
+    fn take_in(&mut self, host: HostId) -> io::Result<()> {
+        for _ in 0..BURST {
+            let Some(device) = self.taps.of(host) else { return Ok(()) };
+            let room = self.frames.room();
+            let length = match device.read(room) {
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let Some(header) = header::read(&room[..length]) else { continue };
+            let seq = self.frames.keep(length);
+            let packet = packet_of(&header, seq);
+            self.catch_up();
+            self.network.send(&mut self.events, host, packet);
+        }
+        Ok(())
+    }
+
+    fn take_sample(&mut self) {
+        let Some(sampling) = &self.sampling else { return };
+        let at = self.events.now();
+        for &port in &sampling.ports {
+            let backlog = self.network.backlog(port, at);
+            let packets = (Subject::QueuePackets(port), f64::from(backlog.packets));
+            let bytes = (Subject::QueueBytes(port), backlog.bytes.as_f64());
+            self.report.samples.extend([packets, bytes].map(|(subject, value)| Sample {
+                at,
+                subject,
+                value,
+            }));
+        }
+        if at + sampling.every <= sampling.until {
+            self.events.schedule(at + sampling.every, Event::Sample);
+        }
+    }
+}
+
+/// A frame as the simulator's queues see it. ACKs have the best priority, as there.
+fn packet_of(header: &header::Header, seq: u64) -> Packet {
+    let is_data = header.payload > 0;
+    Packet {
+        seq,
+        waited: Span::ZERO,
+        priority: if is_data { header.priority.into() } else { 0 },
+        conn: ConnId(0),
+        ordinal: header.flow,
+        to: header.to,
+        payload: header.payload,
+        wire: header.wire,
+        sack: SackBlocks::default(),
+        kind: if is_data { Kind::Data } else { Kind::Ack },
+        ecn: header.ecn,
+        ece: false,
+        cwr: false,
+    }
+}
