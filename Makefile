@@ -69,6 +69,25 @@ test-full: test ## The tests that take minutes too.
 	cargo test --locked --quiet --release
 	$(BIN)/pytest -m slow
 
+# What the eBPF part of crates/linux is built with, as Debian calls it.
+LINUX_PACKAGES := bpftool clang gcc libc6-dev libelf-dev llvm make pkg-config zlib1g-dev
+
+.PHONY: require-linux
+require-linux: | require
+	@test "$$(uname -s)" = Linux || { echo "missing: Linux" >&2; exit 3; }
+	@printf '#include <libelf.h>\n#include <zlib.h>\n' | cc -E - >/dev/null 2>&1 \
+		&& command -v pkg-config >/dev/null && command -v clang >/dev/null \
+		|| { echo "missing: clang or headers; on Debian: apt-get install $(LINUX_PACKAGES)" >&2; exit 3; }
+
+.PHONY: linux
+linux: require-linux ## Build target/release/shortflow-linux.
+	cargo build --release --locked --quiet --package shortflow-linux --features bpf
+
+.PHONY: test-linux
+test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part.
+	cargo clippy --package shortflow-linux --features bpf --all-targets --locked --quiet -- --deny warnings
+	cargo test --locked --quiet --package shortflow-linux --features bpf
+
 .PHONY: bench
 bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per flow.
 	@$(BIN)/shortflow bench

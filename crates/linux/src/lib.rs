@@ -1,4 +1,6 @@
-//! Shortflow on real Linux: a software switch between network namespaces.
+//! Shortflow on real Linux: eBPF congestion controls, and a software switch between network namespaces.
 
+#[cfg(feature = "bpf")]
+pub mod check;
 pub mod switch;
 pub mod sys;

@@ -84,7 +84,9 @@ fn through_the_switch(scheme: &str) -> io::Result<(Duration, Network, SwitchRepo
     let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let switch = scope.spawn(|| Switch::new(network, &mut taps, 1500, Clock::starting_now()).run(&stop));
+        let (graph, clock) = (&scenario.graph, Clock::starting_now());
+        let switch = Switch::new(graph, network, &mut taps, 1500, clock);
+        let switch = scope.spawn(|| switch.run(&stop));
         let took = transfer(&[a, b]);
         stop.store(true, Ordering::Relaxed);
         let (network, report) = switch.join().unwrap()?;
@@ -106,6 +108,6 @@ fn the_slow_link_sets_the_pace_and_its_queue_marks() {
     eprintln!("{took:?}; {slow:?}; late {lateness:?}; busy {:.2}; lost {}", report.busy, report.lost);
     let seconds = took.as_secs_f64();
     assert!((0.66..0.9).contains(&seconds), "{seconds}");
-    assert!(slow.marked > 0 && slow.dropped() == 0, "{slow:?}");
+    assert!(slow.marked > 0 && slow.drops.total() == 0, "{slow:?}");
     assert!((20..100).contains(&slow.peak.packets), "{slow:?}");
 }

@@ -19,6 +19,7 @@ use frames::Frames;
 use shortflow_sim::engine::EventQueue;
 use shortflow_sim::net::{EcnField, Event, Kind, Network, Packet, SackBlocks};
 use shortflow_sim::probe::{Sample, Subject};
+use shortflow_sim::topology::Graph;
 use shortflow_units::{ConnId, HostId, Instant, PortId, Span};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -108,6 +109,7 @@ pub struct SwitchReport {
 /// A network between TAP devices.
 #[derive(Debug)]
 pub struct Switch<'a> {
+    graph: &'a Graph,
     network: Network,
     events: EventQueue<Event>,
     clock: Clock,
@@ -118,11 +120,20 @@ pub struct Switch<'a> {
 }
 
 impl<'a> Switch<'a> {
-    /// `network` between `taps`, for IP packets of at most `mtu` bytes.
-    pub fn new(network: Network, taps: &'a mut Taps, mtu: usize, clock: Clock) -> Switch<'a> {
+    /// `network` of `graph` between `taps`, for IP packets of at most `mtu` bytes.
+    pub fn new(
+        graph: &'a Graph,
+        network: Network,
+        taps: &'a mut Taps,
+        mtu: usize,
+        clock: Clock,
+    ) -> Switch<'a> {
+        let mut events = EventQueue::new();
+        network.begin(&mut events);
         Switch {
+            graph,
             network,
-            events: EventQueue::new(),
+            events,
             clock,
             taps,
             frames: Frames::new(mtu + ETHERNET + 4),
@@ -170,6 +181,14 @@ impl<'a> Switch<'a> {
                     if let Some(packet) = self.network.arrive(&mut self.events, port) {
                         self.hand_over(&packet);
                     }
+                }
+                Event::Release(port) => {
+                    if let Some(packet) = self.network.release(&mut self.events, port) {
+                        self.hand_over(&packet);
+                    }
+                }
+                Event::LinkChange(step) => {
+                    self.network.change_links(self.graph, self.events.now(), step);
                 }
                 Event::TransmitDone(port) => self.network.transmit_done(&mut self.events, port),
                 Event::Sample => self.take_sample(),
