@@ -32,7 +32,7 @@ def shortflow(tmp_path: Path) -> Command:
     """Runs the command in a process of its own, in an empty directory outside the checkout."""
 
     def run(*arguments: str) -> Answer:
-        command = [sys.executable, "-c", "from shortflow.cli import main; main()", *arguments]
+        command = [sys.executable, "-c", "from shortflow.__main__ import main; main()", *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
         return Answer(done.returncode, done.stdout, done.stderr)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
+from shortflow import ConfigError, load_scenario, run
 
 BENCHMARK = "l2dct-benchmark"
 
@@ -25,11 +26,17 @@ BENCHMARK = "l2dct-benchmark"
         (["run", BENCHMARK, "--scheme", "tcp", "--set", "transport.g=0.1"], ["transport.g", "tcp"]),
         (["run", BENCHMARK, "--scheme", "dctcp", "--set", "transport.gg=0.1"], ["transport.gg", "transport.g"]),
         (["run", BENCHMARK, "--csv"], ["--csv", "--out"]),
-        (["run", BENCHMARK, "--seed", "-1"], ["--seed", "greater than or equal to 0"]),
+        (["run", BENCHMARK, "--set", "swich.buffer=9pkt"], ["swich.buffer", 'did you mean "switch.buffer"']),
+        (["run", BENCHMARK, "--seed", "-1"], ["--seed", "-1 is not a whole number from 0 on"]),
+        (
+            ["run", BENCHMARK, "--seed", "99999999999999999999"],
+            ["seed: 99999999999999999999 is not a whole number"],
+        ),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--jobs", "x"], ["--jobs", "x is not a whole number from 1 on"]),
         (["run", BENCHMARK, "--sed", "1"], ["--sed", "--seed"]),
         (["compare", BENCHMARK, "--schemes", "tcp,,dctcp"], ["--schemes", "commas"]),
         (["compare", BENCHMARK, "--schemes", "tcp,tcp"], ["tcp", "twice"]),
-        (["compare", BENCHMARK, "--schemes", "tcp", "--seeds", "0"], ["--seeds"]),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--seeds", "0"], ["--seeds", "0 is not a whole number from 1 on"]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "qeue_mean_pkt"], ["qeue_mean_pkt", "queue_mean_pkt"]),
         (["compare", BENCHMARK], ["--schemes"]),
         (["list", "scheme"], ["scheme", 'did you mean "schemes"']),
@@ -95,6 +102,38 @@ def test_an_unreadable_row_of_a_trace_is_named_by_its_line(
     assert all(text in answer.stderr for text in wanted), answer.stderr
 
 
+def test_a_file_that_is_not_there_or_no_text_is_named_with_its_place(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(TRACE.replace("flows.csv", "no/such/flows.csv"))
+    answer = shortflow("run", "mine.toml")
+    assert f'"no/such/flows.csv": there is no directory {tmp_path}/no/such' in answer.stderr
+    (tmp_path / "mine.toml").write_text(TRACE)
+    assert f'"flows.csv": there is no such file in {tmp_path}' in shortflow("run", "mine.toml").stderr
+    (tmp_path / "flows.csv").write_bytes(b"start,source,destination,bytes\n0,0,3,1000\n0.001,\xff,3,1000\n")
+    answer = shortflow("run", "mine.toml")
+    assert answer.code == 2
+    assert '"flows.csv": line 3 is not text in UTF-8' in answer.stderr
+
+
+def test_a_required_key_may_come_from_set(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text("start,source,destination,bytes\n0,0,3,1000\n")
+    (tmp_path / "mine.toml").write_text(TRACE.replace('mark_above = "20pkt"\n', ""))
+    assert "switch.mark_above: missing" in shortflow("show", "mine.toml").stderr
+    for command in (["show"], ["run"], ["compare", "--schemes", "dctcp", "--seeds", "1"]):
+        answer = shortflow(command[0], "mine.toml", *command[1:], "--set", "switch.mark_above=30pkt", "--json")
+        assert answer.code == 0, answer.stderr
+    found = {
+        each["key"]: each
+        for each in shortflow("show", "mine.toml", "--set", "switch.mark_above=30pkt", "--json").document["settings"]
+    }
+    assert found["switch.mark_above"] == {"key": "switch.mark_above", "value": "30pkt", "source": "--set"}
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_that_cannot_be_is_wrong_input_in_python_too(small: dict[str, object], seed: int) -> None:
+    with pytest.raises(ConfigError, match=f"seed: {seed} is not a whole number from 0 to"):
+        run(load_scenario(small), seed=seed)
+
+
 NETWORK = """
 title = "network"
 duration = "10ms"
@@ -147,7 +186,7 @@ def test_a_place_that_holds_something_else_is_refused_before_the_run(shortflow: 
 
 
 def test_a_reader_who_leaves_is_no_error(tmp_path: Path) -> None:
-    command = f"{sys.executable} -c 'from shortflow.cli import main; main()' show {BENCHMARK} | true"
+    command = f"{sys.executable} -c 'from shortflow.__main__ import main; main()' show {BENCHMARK} | true"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
 

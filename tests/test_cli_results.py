@@ -1,5 +1,8 @@
 """What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
 
+import contextlib
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -16,6 +19,7 @@ from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.store import read_run
 
+HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
 SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
 
 
@@ -133,7 +137,7 @@ def test_run_keeps_tables_and_their_birth_certificate(shortflow: Command, scenar
 # A shell that started the tests in the background may have switched Ctrl-C off for its children.
 WITH_CTRL_C = """
 import signal
-from shortflow.cli import main
+from shortflow.__main__ import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
@@ -152,9 +156,12 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
     assert process.returncode == 130
     assert stdout == ""
     assert "interrupted" in stderr
-    assert "of 1000 runs were finished and are kept in" in stderr
     assert "Traceback" not in stderr
     kept = list((out / "runs").iterdir())
+    told = (
+        f"interrupted; {len(kept)} of 1000 runs were finished and are kept in {out / 'runs'}; the same command goes on"
+    )
+    assert told in stderr
     assert 0 < len(kept) < 1000
     for run in kept:
         assert not run.name.startswith(".")
@@ -169,6 +176,52 @@ def test_ctrl_c_stops_a_run_that_would_take_hours(tmp_path: Path) -> None:
         _, stderr = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "interrupted" in stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+EARLY_CTRL_C = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "polars":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from shortflow.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_during_the_imports_says_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY_CTRL_C, "list", "schemes"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "shortflow", "run", "bench-star", "--set", "duration=10000s", "--out", "kept"]
+    terminal, side = pty.openpty()
+    with subprocess.Popen(command, stderr=side, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
+        os.close(side)
+        printed = b""
+        while HIDE_CURSOR not in printed:
+            printed += os.read(terminal, 4096)
+        process.terminate()
+        with contextlib.suppress(OSError):  # what a terminal says when nobody is left at its other side
+            while more := os.read(terminal, 4096):
+                printed += more
+        assert process.wait(timeout=20) == 128 + signal.SIGTERM
+    os.close(terminal)
+    assert printed.rindex(SHOW_CURSOR) > printed.rindex(HIDE_CURSOR)
+    assert b"Traceback" not in printed
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,22 +5,28 @@
 >>> comparison = shortflow.compare(scenario, ["dctcp", "l2dct"], seeds=range(1, 11))
 >>> comparison.difference("l2dct", "dctcp", "afct_short_s")
 Estimate(value=..., ci95=(..., ...), n=10)
+
+A name is imported when it is first used, so that the command is in charge of Ctrl-C before anything slow is loaded.
 """
 
-from shortflow._core import Ack, Flow, Scheme, Window, version
-from shortflow.bisection import Condition, Search, Steps, search
-from shortflow.comparison import Comparison, RunSummary
-from shortflow.errors import Cancelled, ConfigError, Interrupted, SimulationError
-from shortflow.report import write_report
-from shortflow.result import RunResult
-from shortflow.runner import compare, run
-from shortflow.scenario import Scenario, Setting, load_scenario, shipped_scenarios
-from shortflow.scheme import load_schemes
-from shortflow.stats import Estimate
-from shortflow.store import read_run, write_run
-from shortflow.transport import CongestionControl
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__version__ = version()
+if TYPE_CHECKING:
+    from shortflow._core import Ack, Flow, Scheme, Window
+    from shortflow.bisection import Condition, Search, Steps, search
+    from shortflow.comparison import Comparison, RunSummary
+    from shortflow.errors import Cancelled, ConfigError, Interrupted, SimulationError
+    from shortflow.report import write_report
+    from shortflow.result import RunResult
+    from shortflow.runner import compare, run
+    from shortflow.scenario import Scenario, Setting, load_scenario, shipped_scenarios
+    from shortflow.scheme import load_schemes
+    from shortflow.stats import Estimate
+    from shortflow.store import read_run, write_run
+    from shortflow.transport import CongestionControl
+
+    __version__: str
 
 __all__ = [
     "Ack",
@@ -52,3 +58,64 @@ __all__ = [
     "write_report",
     "write_run",
 ]
+
+_HOMES = {
+    "_core": (
+        "Ack",
+        "Flow",
+        "Scheme",
+        "Window",
+    ),
+    "bisection": (
+        "Condition",
+        "Search",
+        "Steps",
+        "search",
+    ),
+    "comparison": (
+        "Comparison",
+        "RunSummary",
+    ),
+    "errors": (
+        "Cancelled",
+        "ConfigError",
+        "Interrupted",
+        "SimulationError",
+    ),
+    "report": ("write_report",),
+    "result": ("RunResult",),
+    "runner": (
+        "compare",
+        "run",
+    ),
+    "scenario": (
+        "Scenario",
+        "Setting",
+        "load_scenario",
+        "shipped_scenarios",
+    ),
+    "scheme": ("load_schemes",),
+    "stats": ("Estimate",),
+    "store": (
+        "read_run",
+        "write_run",
+    ),
+    "transport": ("CongestionControl",),
+}
+"""Where the names come from, by module."""
+
+
+def __getattr__(name: str) -> object:
+    """The public name, from the module that defines it."""
+    if name == "__version__":
+        return import_module("shortflow._core").version()
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'shortflow' has no attribute {name!r}")
+    value: object = getattr(import_module(f"shortflow.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

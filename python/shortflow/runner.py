@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from shortflow._core import Control
 from shortflow.comparison import Comparison, RunSummary, with_distances
-from shortflow.errors import Interrupted
+from shortflow.errors import ConfigError, Interrupted
 from shortflow.result import Run, RunResult, execute
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import load_schemes, split_settings
@@ -23,6 +23,7 @@ Progress = Callable[[float, int, int], None]
 """Told every tenth of a second: the fraction of the work that is done, the runs finished, and all runs."""
 
 _POLL_S = 0.1
+_LARGEST_SEED = 2**64 - 1
 
 T = TypeVar("T")
 
@@ -72,6 +73,9 @@ def plan(
     scenario: Scenario, schemes: Sequence[str | Transport], seeds: Sequence[int], settings: Settings | None = None
 ) -> list[Run]:
     """The runs of a comparison: every scheme with every seed, after the settings are applied to whom they belong."""
+    wrong = next((seed for seed in seeds if not 0 <= seed <= _LARGEST_SEED), None)
+    if wrong is not None:
+        raise ConfigError(f"seed: {wrong} is not a whole number from 0 to {_LARGEST_SEED}")
     of_scenario, of_schemes = split_settings(settings or {})
     if of_scenario:
         scenario = scenario.with_settings(of_scenario)
@@ -105,7 +109,8 @@ def run_all(
     try:
         return _in_threads([task(work) for work in runs], jobs=jobs or available_cores(), progress=progress)
     except Interrupted as interrupted:
-        raise Interrupted(f"{interrupted} and are kept in {store.runs}" if store else str(interrupted)) from interrupted
+        kept = f" and are kept in {store.runs}; the same command goes on from there" if store else " and are not kept"
+        raise Interrupted(f"{interrupted}{kept}") from interrupted
 
 
 def summary(result: RunResult, *, reused: bool = False) -> RunSummary:
@@ -129,18 +134,20 @@ def _run_or_reuse(work: Run, control: Control, store: Store | None) -> RunSummar
 def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress: Progress | None) -> list[T]:
     """The results of all tasks in their order; a failure or Ctrl-C stops those that are still running."""
     controls = [Control() for _ in tasks]
-    with ThreadPoolExecutor(jobs) as pool:
-        pending = [pool.submit(task, control) for task, control in zip(tasks, controls, strict=True)]
-        try:
-            _wait(pending, controls, progress)
-        except BaseException as cause:
-            finished = sum(future.done() for future in pending)
-            for future, control in zip(pending, controls, strict=True):
-                future.cancel()
-                control.cancel()
-            if isinstance(cause, KeyboardInterrupt):
-                raise Interrupted(f"interrupted; {finished} of {len(tasks)} runs were finished") from cause
-            raise
+    pending: list[Future[T]] = []
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            pending += [pool.submit(task, control) for task, control in zip(tasks, controls, strict=True)]
+            try:
+                _wait(pending, controls, progress)
+            except BaseException:
+                for future, control in zip(pending, controls, strict=True):
+                    future.cancel()
+                    control.cancel()
+                raise
+    except KeyboardInterrupt as cause:
+        finished = sum(not future.cancelled() and not future.exception() for future in pending)
+        raise Interrupted(f"interrupted; {finished} of {len(tasks)} runs were finished") from cause
     return [future.result() for future in pending]
 
 

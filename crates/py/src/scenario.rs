@@ -8,6 +8,7 @@ use shortflow_sim::config::{ConfigError as InputError, Setting};
 use shortflow_sim::ideal::{Policy, policies_for};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,12 +37,26 @@ pub struct PyScenario {
 
 impl PyScenario {
     fn read(text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
-        let files = |file: &str| {
-            std::fs::read_to_string(Path::new(&base_dir).join(file)).map_err(|error| error.to_string())
-        };
+        let files = |file: &str| read_text(&Path::new(&base_dir).join(file));
         let inner = Scenario::parse(&text, name, &settings, &files).map_err(config_error)?;
         Ok(PyScenario { inner: Arc::new(inner), text, base_dir, settings })
     }
+}
+
+/// The text of a file, or why there is none.
+fn read_text(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|error| match (error.kind(), path.parent()) {
+        (ErrorKind::NotFound, Some(folder)) if !folder.is_dir() => {
+            format!("there is no directory {}", folder.display())
+        }
+        (ErrorKind::NotFound, Some(folder)) => format!("there is no such file in {}", folder.display()),
+        _ => error.to_string(),
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("line {line} is not text in UTF-8")
+    })
 }
 
 #[pymethods]

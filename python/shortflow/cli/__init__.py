@@ -1,6 +1,7 @@
 """The `shortflow` command. Progress goes to stderr, results to stdout, and every failure ends in one clean message."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -14,7 +15,8 @@ from shortflow.errors import ConfigError, ExitCode, Interrupted, MissingRequirem
 app = typer.Typer(
     name="shortflow",
     help="Simulate and compare data-centre transports that finish short flows first.",
-    epilog="Exit codes: 0 fine, 1 a check did not hold, 2 the input was wrong, 3 the environment lacks something.",
+    epilog="Exit codes: 0 fine, 1 a check did not hold, 2 the input was wrong, 3 the environment lacks something, "
+    "130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -53,7 +55,13 @@ def options(
 
 def main() -> None:
     """Run the command and leave with its exit code."""
+    signal.signal(signal.SIGTERM, _leave)
     sys.exit(execute())
+
+
+def _leave(number: int, _: object) -> None:
+    """End as the shell expects after a signal, but only when runs are stopped and the terminal is put in order."""
+    sys.exit(128 + number)
 
 
 def execute(arguments: Sequence[str] | None = None) -> int:
@@ -62,6 +70,8 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
         sys.stdout.flush()
         return int(code or ExitCode.FINE)
+    except KeyboardInterrupt:
+        return print_error("interrupted", ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # The reader of stdout has left; nothing more can be said there, not even by the interpreter at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

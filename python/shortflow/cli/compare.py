@@ -6,17 +6,26 @@ import typer
 
 from shortflow import runner
 from shortflow.cli.console import note_unfinished, print_json, print_note, print_result, progress_bar
-from shortflow.cli.options import Json, OutDirectory, ScenarioName, SetValues, parse_names, parse_settings
+from shortflow.cli.options import (
+    Jobs,
+    Json,
+    OutDirectory,
+    ScenarioName,
+    Seeds,
+    SetValues,
+    parse_names,
+    parse_settings,
+    scenario_with,
+)
 from shortflow.metrics import describe
-from shortflow.scenario import load_scenario
 from shortflow.tables import comparison_tables
 
 
 def compare(
     scenario: ScenarioName,
     schemes: Annotated[str, typer.Option(metavar="NAMES", help="Schemes, separated by commas.")],
-    seeds: Annotated[int, typer.Option(min=1, help="Run seeds 1 to this number.")] = 5,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
+    seeds: Seeds = 5,
+    jobs: Jobs = None,
     set_values: SetValues = None,
     metrics: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Show these metrics, separated by commas.")
@@ -35,12 +44,13 @@ def compare(
     chosen = parse_names(metrics, "--metrics") if metrics else None
     for metric in chosen or []:
         describe(metric)
+    settings = parse_settings(set_values)
     with progress_bar(scenario) as progress:
         comparison = runner.compare(
-            load_scenario(scenario),
+            scenario_with(scenario, settings),
             names,
             range(1, seeds + 1),
-            settings=parse_settings(set_values),
+            settings=settings,
             jobs=jobs,
             out=out,
             ideal=ideal,

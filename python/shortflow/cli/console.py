@@ -52,13 +52,16 @@ def progress_bar(label: str) -> Iterator[runner.Progress]:
         TextColumn("{task.fields[runs]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=1.0, runs="")
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task(label, total=1.0, runs="")
 
-        def update(fraction: float, finished: int, total: int) -> None:
-            bar.update(task, completed=fraction, runs=f"{finished}/{total} runs")
+            def update(fraction: float, finished: int, total: int) -> None:
+                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs")
 
-        yield update
+            yield update
+    finally:
+        console.show_cursor()  # a signal may come while the bar starts
 
 
 def note_faults(drops: Sequence[Drop]) -> None:

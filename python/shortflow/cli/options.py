@@ -1,11 +1,27 @@
 """Arguments and options that several commands share."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shortflow.errors import ConfigError
+from shortflow.scenario import Scenario, load_scenario
+from shortflow.scheme import split_settings
+
+
+def whole_number(least: int) -> Callable[[object], int]:
+    """A reader of options that are whole numbers from `least` on."""
+
+    def read(value: object) -> int:
+        text = str(value)
+        if not text.isdecimal() or int(text) < least:
+            raise typer.BadParameter(f"{text} is not a whole number from {least} on")
+        return int(text)
+
+    return read
+
 
 ScenarioName = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A shipped scenario (`shortflow list scenarios`) or a TOML file.")
@@ -13,6 +29,11 @@ ScenarioName = Annotated[
 SetValues = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a value: a parameter, `topology.rate`, `transport.g`, …"),
+]
+Seeds = Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(1), help="Run seeds 1 to this number.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(metavar="NUMBER", parser=whole_number(1), help="Runs at a time (default: one per core)."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 OutDirectory = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Keep the results in this directory.")]
@@ -35,3 +56,8 @@ def parse_names(value: str, option: str) -> list[str]:
     if not all(names):
         raise ConfigError(f"{option} {value}: expected names separated by commas")
     return names
+
+
+def scenario_with(name: str, settings: dict[str, str]) -> Scenario:
+    """The scenario with the settings that are about it; they may supply what its file leaves out."""
+    return load_scenario(name, split_settings(settings)[0])

@@ -14,7 +14,10 @@ def report(
         Path, typer.Argument(metavar="DIR", help="Where `run --out` or `compare --out` kept results.")
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The page (default: DIR/report.html).")
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="The page (default: DIR/report.html); missing directories are made."
+        ),
     ] = None,
 ) -> None:
     """Write a self-contained HTML page with the plots and tables of stored results."""

@@ -7,7 +7,7 @@ import typer
 
 from shortflow import papers
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
-from shortflow.cli.options import Json
+from shortflow.cli.options import Jobs, Json
 from shortflow.errors import ExitCode
 from shortflow.reproduction.choices import Choice, parse_choices
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
@@ -34,7 +34,7 @@ def reproduce_figures(
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Try every other choice too, and say which verdicts change.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
+    jobs: Jobs = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
         "results/reproduction"
     ),

@@ -5,11 +5,18 @@ from typing import Annotated
 import typer
 
 from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result, progress_bar
-from shortflow.cli.options import Json, OutDirectory, ScenarioName, SetValues, parse_settings
+from shortflow.cli.options import (
+    Json,
+    OutDirectory,
+    ScenarioName,
+    SetValues,
+    parse_settings,
+    scenario_with,
+    whole_number,
+)
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.runner import plan, run_once, summary
-from shortflow.scenario import load_scenario
 from shortflow.store import check_same_run, check_target, write_run
 from shortflow.tables import comparison_tables
 
@@ -17,7 +24,7 @@ from shortflow.tables import comparison_tables
 def run(
     scenario: ScenarioName,
     scheme: Annotated[str, typer.Option(help="Transport and queue discipline (`shortflow list schemes`).")] = "dctcp",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")] = 1,
     set_values: SetValues = None,
     out: OutDirectory = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the flow table as CSV too (with --out).")] = False,
@@ -29,7 +36,7 @@ def run(
         raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
     if out:
         check_target(out)
-    (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
+    (work,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
     if out:
         check_same_run(out, work.key)
     with progress_bar(f"{work.scenario.name}, {scheme}") as progress:

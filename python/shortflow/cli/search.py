@@ -8,8 +8,7 @@ from rich.text import Text
 from shortflow.bisection import Condition, Search, Steps
 from shortflow.bisection import search as find
 from shortflow.cli.console import print_json, print_result, progress_bar
-from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings
-from shortflow.scenario import load_scenario
+from shortflow.cli.options import Jobs, Json, ScenarioName, Seeds, SetValues, parse_settings, scenario_with
 from shortflow.tables import named_table, stacked
 
 
@@ -18,8 +17,8 @@ def search(
     key: Annotated[str, typer.Option(metavar="KEY=LOW:HIGH[:STEP]", help="What to change, and between which values.")],
     condition: Annotated[str, typer.Option(metavar="METRIC==NUMBER", help="What must hold; also <=, >=, < and >.")],
     scheme: Annotated[str, typer.Option(help="Transport and queue discipline (`shortflow list schemes`).")] = "dctcp",
-    seeds: Annotated[int, typer.Option(min=1, help="Run seeds 1 to this number.")] = 5,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
+    seeds: Seeds = 5,
+    jobs: Jobs = None,
     set_values: SetValues = None,
     json: Json = False,
 ) -> None:
@@ -27,14 +26,15 @@ def search(
 
     Such as the most senders without a missed deadline: --key senders=1:100 --condition deadline_miss==0.
     """
+    settings = parse_settings(set_values)
     with progress_bar(scenario) as progress:
         found = find(
-            load_scenario(scenario),
+            scenario_with(scenario, settings),
             scheme,
             Steps.parse(key),
             Condition.parse(condition),
             range(1, seeds + 1),
-            settings=parse_settings(set_values),
+            settings=settings,
             jobs=jobs,
             progress=progress,
         )

@@ -6,9 +6,9 @@ import typer
 from rich.text import Text
 
 from shortflow.cli.console import print_json, print_result
-from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings
+from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings, scenario_with
 from shortflow.runner import plan
-from shortflow.scenario import as_settings, load_scenario
+from shortflow.scenario import as_settings
 from shortflow.tables import settings_table, stacked
 
 
@@ -19,7 +19,8 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a scenario with its defaults and where each value came from."""
-    (work,) = plan(load_scenario(scenario), [scheme], [1], parse_settings(set_values))
+    changes = parse_settings(set_values)
+    (work,) = plan(scenario_with(scenario, changes), [scheme], [1], changes)
     settings, scheme_settings = work.scenario.resolved(), as_settings(work.scheme.resolved())
     notes = work.scenario.traffic_notes()
     if json:

@@ -4,7 +4,7 @@ use super::document::{Document, join, not_a_table, quoted, shown, value_of};
 use super::error::ConfigError;
 use super::format::Format;
 use super::setting::{Setting, Source};
-use shortflow_cc::settings::{ParamInfo, hint};
+use shortflow_cc::settings::{ParamInfo, hint, nearest};
 use toml::{Table, Value};
 
 /// A table of a document. Every value read is remembered with its source.

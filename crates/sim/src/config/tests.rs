@@ -167,3 +167,13 @@ fn many_wrong_rows_are_counted_rather_than_listed() {
     assert_eq!(text.lines().count(), 21);
     assert!(text.ends_with("x.csv:20: wrong\nand 5 more wrong rows"), "{text}");
 }
+
+#[test]
+fn a_key_that_set_puts_into_an_unknown_table_is_named_in_full() {
+    let only =
+        |key| read_with(TOML, &[(key, "1Gbps")], |top| top.only(&[], &["duration", "topology", "traffic"]));
+    let error = |key| only(key).unwrap_err().to_string();
+    assert_eq!(error("topolgy.rate"), "topolgy.rate: unknown key; did you mean \"topology.rate\"?");
+    assert_eq!(error("zzz.a.b"), "zzz.a.b: unknown key; known are duration, topology, traffic");
+    assert_eq!(only("topology.rate"), Ok(()));
+}

@@ -1,0 +1,16 @@
+"""The command's entry: `shortflow`, or `python -m shortflow`. Little is imported before Ctrl-C is taken care of."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command and leave with its exit code; Ctrl-C during the imports ends it without a word too."""
+    try:
+        from shortflow.cli import main as command
+    except KeyboardInterrupt:
+        sys.exit(130)
+    command()
+
+
+if __name__ == "__main__":
+    main()
