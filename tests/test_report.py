@@ -4,11 +4,15 @@ import dataclasses
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from made import make_result
+from shortflow import _core
 from shortflow.errors import ConfigError
 from shortflow.report import write_report
+from shortflow.report.figures import plots
+from shortflow.report.looks import look_of
 from shortflow.report.study import studies
 from shortflow.result import RunResult
 from shortflow.store import write_run
@@ -90,3 +94,40 @@ def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds no results"):
         write_report(tmp_path, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_look_belongs_to_the_scheme_and_not_to_its_neighbours() -> None:
+    names = [entry["name"] for kind in ("schemes", "ideal") for entry in _core.registry()[kind]]
+    assert len({look_of(name) for name in names}) == len(names)
+    (together,), (alone,) = studies(RESULTS), studies([make_result("l2dct", 1), make_result("dctcp", 1)])
+    lines = [
+        {trace["name"]: trace["line"] for plot in plots(study) for trace in plot.figure["data"] if "line" in trace}
+        for study in (together, alone)
+    ]
+    assert lines[0]["l2dct"]["color"] == lines[1]["l2dct"]["color"] == look_of("l2dct").colour
+    assert look_of("mine.py:Mine") == look_of("mine.py:Mine")
+
+
+def test_the_axis_of_the_throughput_is_linear_with_ticks_of_its_own() -> None:
+    for results in (RESULTS, [make_result("tcp"), make_result("dctcp")]):
+        (study,) = studies(results)
+        (plot,) = (plot for plot in plots(study) if plot.heading.startswith("Throughput"))
+        assert plot.figure["layout"]["yaxis"]["type"] == "linear"
+        assert plot.figure["layout"]["yaxis"]["tickvals"] is None
+
+
+def test_flows_of_one_size_are_one_mark() -> None:
+    result = make_result(fct_s=[1e-3] * 40)
+    sizes = pl.when(pl.col("id") < 38).then(2000).otherwise(7000 + pl.col("id")).cast(pl.UInt64)
+    flows = result.flows.with_columns(pl.when(pl.col("class") == "short").then(sizes).alias("size_bytes"))
+    (study,) = studies([dataclasses.replace(result, flows=flows)])
+    (plot,) = (plot for plot in plots(study) if plot.heading.startswith("Slowdown"))
+    assert list(plot.figure["data"][0]["x"]) == [2.0, 7.0385]
+
+
+def test_without_samples_the_page_says_why_there_is_no_queue_over_time(tmp_path: Path) -> None:
+    result = make_result()
+    assert "took no samples" not in page_of([result], tmp_path / "with")
+    page = page_of([dataclasses.replace(result, samples=result.samples.clear())], tmp_path / "without")
+    assert "these runs took no samples" in page
+    assert "<h3>Queue length</h3>" not in page

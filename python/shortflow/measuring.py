@@ -10,7 +10,15 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from shortflow.metrics import FAIR_ENOUGH, PERCENTILES, QUEUE_PERCENTILES, SIZE_BINS, TASKS
+from shortflow.metrics import (
+    FAIR_ENOUGH,
+    PERCENTILES,
+    QUEUE_PERCENTILES,
+    SIZE_BINS,
+    SLOWDOWN_PERCENTILES,
+    TASK_PERCENTILES,
+    TASKS,
+)
 from shortflow.records import Meta
 from shortflow.stats import nearest_rank
 
@@ -100,7 +108,7 @@ def _completion(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, flo
     for percent in PERCENTILES:
         yield f"p{percent}_{flow_class}_s", nearest_rank(fct, percent)
     yield f"slowdown_{flow_class}", float(slowdown.mean())
-    for percent in (50, 99):
+    for percent in SLOWDOWN_PERCENTILES:
         yield f"slowdown_p{percent}_{flow_class}", nearest_rank(slowdown, percent)
     yield from _inversions(flow_class, finished)
 
@@ -173,7 +181,7 @@ def _tasks(tasks: pl.DataFrame, end_s: float) -> Iterator[tuple[str, float]]:
         if len(times):
             yield f"{kind}_count", float(len(times))
             yield f"{kind}_time_s", float(times.mean())
-            for percent in (50, 95, 99):
+            for percent in TASK_PERCENTILES:
                 yield f"p{percent}_{kind}_time_s", nearest_rank(times, percent)
         yield from _deadlines(f"{kind}_miss", of_kind, end_s)
 

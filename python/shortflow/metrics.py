@@ -23,6 +23,8 @@ SIZE_BINS = {
 """The bins of flow sizes, and what they hold; a bin includes its upper end."""
 
 PERCENTILES = (1, 5, 50, 95, 99)
+SLOWDOWN_PERCENTILES = (50, 99)
+TASK_PERCENTILES = (50, 95, 99)
 QUEUE_PERCENTILES = (50, 95, 99)
 FAIR_ENOUGH = 0.95
 """The Jain index from which on flows share fairly."""
@@ -64,75 +66,68 @@ class Metric:
         return self.kind.unit
 
 
-def percentile_label(percent: int, what: str) -> str:
+def _percentile(percent: int, what: str) -> str:
     """What a percentile is called."""
     return f"median {what}" if percent == 50 else f"p{percent} {what}"
 
 
 # Where two patterns fit a name, one without a class is meant, then the earlier one.
 KINDS = (
-    Kind("flows_<class>_<bin>", "flows", "", "flows of one bin of sizes that started after the warm-up and finished"),
-    Kind("afct_<class>_<bin>_s", "mean FCT", "s", "their mean completion time"),
-    Kind("p50_<class>_<bin>_s", "median FCT", "s", "its median"),
-    Kind("p99_<class>_<bin>_s", "p99 FCT", "s", "its 99th percentile"),
+    Kind("flows_<class>_<bin>", "flows", "", "flows of a bin of sizes that started after the warm-up and finished"),
+    Kind("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean"),
+    Kind("p50_<class>_<bin>_s", "median FCT", "s", "completion time of flows of a bin of sizes: median"),
+    Kind("p99_<class>_<bin>_s", "p99 FCT", "s", "completion time of flows of a bin of sizes: percentile 99"),
     Kind("flows_<class>", "flows", "", "flows of the class that started after the warm-up and finished"),
-    Kind("afct_<class>_s", "mean FCT", "s", "their mean completion time"),
+    Kind("afct_<class>_s", "mean FCT", "s", "completion time: mean"),
     *(
-        Kind(f"p{percent}_<class>_s", percentile_label(percent, "FCT"), "s", f"its percentile {percent}")
+        Kind(f"p{percent}_<class>_s", _percentile(percent, "FCT"), "s", f"completion time: percentile {percent}")
         for percent in PERCENTILES
     ),
     *(
-        Kind(f"slowdown_p{percent}_<class>", f"{percentile_label(percent, 'slowdown')}", "x", "its percentile")
-        for percent in (50, 99)
+        Kind(f"slowdown_p{percent}_<class>", _percentile(percent, "slowdown"), "x", f"slowdown: percentile {percent}")
+        for percent in SLOWDOWN_PERCENTILES
     ),
-    Kind("slowdown_<class>", "slowdown", "x", "mean of completion time over that in an empty network"),
+    Kind("slowdown_<class>", "slowdown", "x", "completion time over that in an empty network: mean"),
     Kind("distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"),
     Kind("goodput_<class>_bps", "goodput", "bps", "payload of all backlogged flows acknowledged per measured second"),
-    Kind("throughput_<class>_bps", "throughput", "bps", "the same of all finite flows"),
-    Kind(
-        "jain_sampled_<class>",
-        "Jain index in samples",
-        "",
-        "mean over the sampling intervals after the warm-up of the index within the interval",
-    ),
-    Kind("jain_<class>", "Jain index", "", "of the goodput of the class's backlogged flows (two or more)"),
+    Kind("throughput_<class>_bps", "throughput", "bps", "payload of all finite flows acknowledged per measured second"),
+    Kind("jain_sampled_<class>", "Jain index in samples", "", "Jain index within a sampling interval: mean"),
+    Kind("jain_<class>", "Jain index", "", "Jain index of the goodput of two or more backlogged flows"),
     Kind(
         "convergence_<class>_s",
         "convergence",
         "s",
-        f"from the last start or end of a backlogged flow until the index of every interval is {FAIR_ENOUGH} or more",
+        f"from the last start of a backlogged flow until every interval has a Jain index of {FAIR_ENOUGH} or more",
     ),
     Kind("queueing_<class>_s", "wait per packet", "s", "a packet's wait in switches: mean over flows of their means"),
-    Kind("timeouts_<class>", "timeouts per flow", "", "retransmission timeouts over flows, in the whole run"),
-    Kind("deadline_miss_<class>", "deadlines missed", "share", "of the class's flows with a deadline"),
+    Kind("timeouts_<class>", "timeouts per flow", "", "retransmission timeouts per flow, in the whole run"),
+    Kind("deadline_miss_<class>", "deadlines missed", "share", "share of the class's flows with a deadline"),
     Kind("inversions_<class>", "size inversions per burst", "", "how often a flow of a burst outlasts the next larger"),
-    Kind(
-        "<task>_count", "{tasks}", "", "queries, jobs, shuffles or requests that began after the warm-up and finished"
-    ),
-    Kind("<task>_time_s", "{task} time", "s", "their mean time"),
+    Kind("<task>_count", "{tasks}", "", "queries, jobs, shuffles, requests that began after the warm-up and finished"),
+    Kind("<task>_time_s", "{task} time", "s", "time from begin to end: mean"),
     *(
-        Kind(f"p{percent}_<task>_time_s", f"{{task}} time, p{percent}", "s", "its percentile")
-        for percent in (50, 95, 99)
+        Kind(f"p{percent}_<task>_time_s", f"{{task}} time, p{percent}", "s", f"time of a task: percentile {percent}")
+        for percent in TASK_PERCENTILES
     ),
-    Kind("<task>_miss", "{tasks} too late", "share", "of the tasks with a deadline"),
-    Kind("queue_mean_pkt", "queue, mean", "pkt", "time average of the backlog, mean over the measured ports"),
+    Kind("<task>_miss", "{tasks} too late", "share", "share of the tasks with a deadline"),
+    Kind("queue_mean_pkt", "queue, mean", "pkt", "backlog over time: mean; mean over the measured ports"),
     *(
-        Kind(f"queue_p{percent}_pkt", f"queue, p{percent}", "pkt", "its percentile over time, mean over measured ports")
+        Kind(f"queue_p{percent}_pkt", f"queue, p{percent}", "pkt", f"backlog over time: percentile {percent}; likewise")
         for percent in QUEUE_PERCENTILES
     ),
-    Kind("queue_max_pkt", "queue, max", "pkt", "the longest backlog of any measured port after the warm-up"),
-    Kind("queue_mean_bytes", "queue, mean", "B", "as in packets"),
+    Kind("queue_max_pkt", "queue, max", "pkt", "longest backlog of any measured port after the warm-up"),
+    Kind("queue_mean_bytes", "queue, mean", "B", "backlog over time: mean; mean over the measured ports"),
     *(
-        Kind(f"queue_p{percent}_bytes", f"queue, p{percent}", "B", "as in packets, rounded up to a multiple of 128")
+        Kind(f"queue_p{percent}_bytes", f"queue, p{percent}", "B", f"backlog over time: percentile {percent}; likewise")
         for percent in QUEUE_PERCENTILES
     ),
-    Kind("queue_max_bytes", "queue, max", "B", "as in packets"),
+    Kind("queue_max_bytes", "queue, max", "B", "longest backlog of any measured port after the warm-up"),
     Kind("utilisation", "link use", "share", "busy share of the measured time, mean over the measured ports"),
-    Kind("drops", "drops", "", "packets dropped anywhere in the whole run, ACKs included"),
+    Kind("drops", "dropped packets", "", "packets dropped anywhere in the whole run, ACKs included"),
     Kind("marks", "marks", "", "packets marked anywhere in the whole run"),
-    Kind("retransmits", "retransmissions", "", "segments sent again in the whole run, needed or not"),
+    Kind("retransmits", "segments sent again", "", "data segments sent again in the whole run, needed or not"),
     Kind("timeouts", "timeouts", "", "retransmission timeouts in the whole run"),
-    Kind("deadline_miss", "deadlines missed", "share", "of the flows with a deadline"),
+    Kind("deadline_miss", "deadlines missed", "share", "share of the flows with a deadline"),
     Kind("unfinished", "unfinished flows", "", "finite flows that were not done at the end of the drain"),
 )
 

@@ -1,7 +1,7 @@
 """The plots of the report. Every axis names its unit; error bars are 95 % intervals over the seeds."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +10,10 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from shortflow.metrics import describe
+from shortflow.report.looks import look_of
 from shortflow.report.study import Point, Study
 from shortflow.result import RunResult
 from shortflow.tables import Scale, scale_for
-
-# Okabe and Ito's palette: told apart by colour-blind readers and in print.
-PALETTE = ("#6b7280", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 
 _CDF_POINTS = 400
 _WINDOW_S = 0.2
@@ -41,8 +38,7 @@ def plots(study: Study) -> list[Plot]:
     found += [_distribution(study, flow_class) for flow_class in finite]
     found += [_slowdown(study, flow_class) for flow_class in finite]
     found += [_throughput(study, flow_class) for flow_class in _classes(study, "goodput_<class>_bps")]
-    queue = _queue(study)
-    return [*found, queue] if queue else found
+    return [*found, *_queue(study)]
 
 
 def _classes(study: Study, pattern: str) -> list[str]:
@@ -89,7 +85,7 @@ def _distribution(study: Study, flow_class: str) -> Plot:
             flows = _finished(point, scheme, flow_class)["fct_s"].to_numpy() / scale.divisor
             if len(flows):
                 x, y = _quantiles(flows)
-                figure.add_scatter(x=x, y=y, name=scheme, line=_line(study, scheme), visible=point is shown)
+                figure.add_scatter(x=x, y=y, name=scheme, line=look_of(scheme).line, visible=point is shown)
                 owners.append(point)
                 extremes += [x[0], x[-1]]
     _add_point_menu(figure, study, owners, shown)
@@ -114,7 +110,7 @@ def _slowdown(study: Study, flow_class: str) -> Plot:
                     name=scheme,
                     legendgroup=scheme,
                     showlegend=place == 1,
-                    line=_line(study, scheme),
+                    line=look_of(scheme).line,
                     visible=point is shown,
                     mode="lines+markers",
                     row=1,
@@ -127,13 +123,13 @@ def _slowdown(study: Study, flow_class: str) -> Plot:
     figure.update_xaxes(title_text="flow size (KB)", **_log_axis(min(sizes), max(sizes)))
     figure.update_yaxes(title_text="slowdown (times)", **_log_axis(1.0, max(values)))
     caption = (
-        f"Slowdown of {flow_class} flows: the completion time over that in an empty network. Each mark is a tenth of "
-        "the flows of all seeds, at its median size."
+        f"Slowdown of {flow_class} flows: the completion time over that in an empty network. Each mark is about a "
+        "tenth of the flows of all seeds, all of one size together, at its median size."
     )
     return Plot(f"Slowdown of {flow_class} flows by size", caption, _styled(figure))
 
 
-def _queue(study: Study) -> Plot | None:
+def _queue(study: Study) -> Iterator[Plot]:
     """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
     port = _busiest_port(study)
     figure = make_subplots(1, 2, column_widths=[0.62, 0.38], subplot_titles=["over time, one seed", "all seeds"])
@@ -147,13 +143,13 @@ def _queue(study: Study) -> Plot | None:
                 continue
             common = {"name": scheme, "legendgroup": scheme, "visible": point is shown}
             time_ms = series["time_s"].to_numpy() * 1e3
-            line = {**_line(study, scheme), "width": 1.2}
+            line = {**look_of(scheme).line, "width": 1.2}
             figure.add_scatter(x=time_ms, y=series["value"].to_numpy(), line=line, **common, row=1, col=1)
             x, y = _quantiles(pl.concat([_samples(each, port) for each in results])["value"].to_numpy())
-            figure.add_scatter(x=x, y=y, line=_line(study, scheme), showlegend=False, **common, row=1, col=2)
+            figure.add_scatter(x=x, y=y, line=look_of(scheme).line, showlegend=False, **common, row=1, col=2)
             owners += [point, point]
     if not owners:
-        return None
+        return
     _add_point_menu(figure, study, owners, shown)
     meta = shown.results[0].meta
     window_ms = [meta["warmup_s"] * 1e3, min(meta["warmup_s"] + _WINDOW_S, meta["duration_s"]) * 1e3]
@@ -165,7 +161,7 @@ def _queue(study: Study) -> Plot | None:
         f"Instantaneous queue of port {port}, sampled at fixed times. The left plot opens on a window after "
         "the warm-up; double-click it for the whole run."
     )
-    return Plot("Queue length", caption, _styled(figure))
+    yield Plot("Queue length", caption, _styled(figure))
 
 
 def _add_estimates(
@@ -188,18 +184,18 @@ def _add_estimates(
             "error_y": {"type": "data", "array": spread, "thickness": 1.5, "width": 5},
         }
         if study.numeric:
-            symbol = SYMBOLS[study.schemes.index(scheme) % len(SYMBOLS)]
+            look = look_of(scheme)
             trace = go.Scatter(
-                **common, mode="lines+markers", line=_line(study, scheme), marker={"symbol": symbol, "size": 8}
+                **common, mode="lines+markers", line=look.line, marker={"symbol": look.symbol, "size": 8}
             )
         else:
-            trace = go.Bar(**common, marker={"color": _colour(study, scheme)})
+            trace = go.Bar(**common, marker=look_of(scheme).bar)
         figure.add_trace(trace, row=1, col=column)
         largest, smallest = max([largest, *values]), min([smallest, *values])
     if may_be_log and study.numeric and smallest > 0 and largest / smallest > _LOG_FROM_RATIO:
         figure.update_yaxes(**_log_axis(smallest, largest), row=1, col=column)
     else:
-        figure.update_yaxes(rangemode="tozero", row=1, col=column)
+        figure.update_yaxes(type="linear", rangemode="tozero", row=1, col=column)
     figure.update_xaxes(title_text=study.x_name, row=1, col=column)
 
 
@@ -269,8 +265,11 @@ def _finished(point: Point, scheme: str, flow_class: str) -> pl.DataFrame:
 
 
 def _by_size(flows: pl.DataFrame) -> pl.DataFrame:
-    """Ten groups of equally many flows by size: median size, mean and 99th percentile of the slowdown."""
-    tenth = (pl.col("size_bytes").rank("ordinal") - 1) * _SIZE_GROUPS // pl.len()
+    """Up to ten groups of about equally many flows by size: median size, mean and 99th percentile of the slowdown.
+
+    Flows of one size are in one group.
+    """
+    tenth = (pl.col("size_bytes").rank("min") - 1) * _SIZE_GROUPS // pl.len()
     slowdown = pl.col("slowdown")
     return (
         flows.group_by(tenth.alias("group"))
@@ -315,11 +314,3 @@ def _busiest_port(study: Study) -> str:
 
 def _samples(result: RunResult, port: str) -> pl.DataFrame:
     return result.samples.filter(pl.col("kind") == "queue_pkt", pl.col("subject") == port)
-
-
-def _line(study: Study, scheme: str) -> dict[str, object]:
-    return {"color": _colour(study, scheme), "width": 2}
-
-
-def _colour(study: Study, scheme: str) -> str:
-    return PALETTE[study.schemes.index(scheme) % len(PALETTE)]

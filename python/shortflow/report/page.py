@@ -17,6 +17,10 @@ from shortflow.scenario import Setting
 from shortflow.tables import Section, comparison_sections, overview_section
 
 _TEMPLATE = Path(__file__).with_name("page.html")
+_NO_SAMPLES = (
+    "There is no plot of the queue over time: these runs took no samples. <code>--set measure.sample_every=1ms</code> "
+    "turns them on."
+)
 _PLOT_CONFIG = {"displaylogo": False, "responsive": True}
 
 
@@ -49,6 +53,9 @@ def _study(study: Study) -> str:
         labelled = [(point.label, point.comparison) for point in study.points]
         parts.append(_table(overview_section("Overview", study.x_name, labelled)))
     parts += [_plot(study, number, plot) for number, plot in enumerate(plots(study))]
+    of_packets = [result for point in study.points for result in point.results if not result.ports.is_empty()]
+    if of_packets and all(result.samples.is_empty() for result in of_packets):
+        parts.append(f'<p class="note">{_NO_SAMPLES}</p>')
     parts += [_point_tables(study, index) for index in range(len(study.points))]
     parts.append(_choices(study))
     parts.append(_runs(study))

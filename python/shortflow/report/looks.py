@@ -1,0 +1,49 @@
+"""How each scheme looks in plots: the same in every report, whatever it is shown beside."""
+
+import functools
+import zlib
+from dataclasses import dataclass
+
+from shortflow import _core
+
+# Okabe and Ito's palette: told apart by colour-blind readers and in print.
+PALETTE = ("#6b7280", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
+DASHES = ("solid", "dash", "dot", "dashdot")
+HATCHES = ("", "/", ".", "x")
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour and symbol, and what tells schemes of one colour apart."""
+
+    colour: str
+    symbol: str
+    dash: str
+    hatch: str
+
+    @property
+    def line(self) -> dict[str, object]:
+        """A line as plotly takes it."""
+        return {"color": self.colour, "width": 2, "dash": self.dash}
+
+    @property
+    def bar(self) -> dict[str, object]:
+        """A bar as plotly takes it."""
+        return {"color": self.colour, "pattern": {"shape": self.hatch}}
+
+
+def look_of(scheme: str) -> Look:
+    """The look of a scheme by its place in the registry, and of a user's own scheme by its name."""
+    places = _places()
+    place = places.get(scheme, len(places) + zlib.crc32(scheme.encode()) % len(PALETTE))
+    turn = place // len(PALETTE) % len(DASHES)
+    at = place % len(PALETTE)
+    return Look(PALETTE[at], SYMBOLS[at], DASHES[turn], HATCHES[turn])
+
+
+@functools.cache
+def _places() -> dict[str, int]:
+    registry = _core.registry()
+    names = [entry["name"] for kind in ("schemes", "ideal") for entry in registry[kind]]
+    return {name: place for place, name in enumerate(names)}
