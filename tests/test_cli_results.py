@@ -194,7 +194,7 @@ main()
 """
 
 
-def test_ctrl_c_during_the_imports_says_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_during_the_imports_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", EARLY_CTRL_C, "list", "schemes"],
         cwd=tmp_path,
@@ -203,7 +203,7 @@ def test_ctrl_c_during_the_imports_says_nothing(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "shortflow: interrupted\n")
 
 
 def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """The wheel works on its own, outside the checkout, with its scenarios and data inside."""
 
 import os
+import re
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
 import pytest
+
+import shortflow
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,6 +36,14 @@ def run(*command: str | Path, cwd: Path) -> str:
     done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_every_public_name_is_there_when_it_is_asked_for() -> None:
+    names = set(shortflow.__all__) - {"__version__"}
+    assert {getattr(shortflow, name).__name__ for name in names} == names
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", shortflow.__version__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = shortflow.nothing
 
 
 @pytest.mark.slow

@@ -60,46 +60,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "_core": (
-        "Ack",
-        "Flow",
-        "Scheme",
-        "Window",
-    ),
-    "bisection": (
-        "Condition",
-        "Search",
-        "Steps",
-        "search",
-    ),
-    "comparison": (
-        "Comparison",
-        "RunSummary",
-    ),
-    "errors": (
-        "Cancelled",
-        "ConfigError",
-        "Interrupted",
-        "SimulationError",
-    ),
+    "_core": ("Ack", "Flow", "Scheme", "Window"),
+    "bisection": ("Condition", "Search", "Steps", "search"),
+    "comparison": ("Comparison", "RunSummary"),
+    "errors": ("Cancelled", "ConfigError", "Interrupted", "SimulationError"),
     "report": ("write_report",),
     "result": ("RunResult",),
-    "runner": (
-        "compare",
-        "run",
-    ),
-    "scenario": (
-        "Scenario",
-        "Setting",
-        "load_scenario",
-        "shipped_scenarios",
-    ),
+    "runner": ("compare", "run"),
+    "scenario": ("Scenario", "Setting", "load_scenario", "shipped_scenarios"),
     "scheme": ("load_schemes",),
     "stats": ("Estimate",),
-    "store": (
-        "read_run",
-        "write_run",
-    ),
+    "store": ("read_run", "write_run"),
     "transport": ("CongestionControl",),
 }
 """Where the names come from, by module."""

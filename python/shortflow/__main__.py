@@ -4,10 +4,11 @@ import sys
 
 
 def main() -> None:
-    """Run the command and leave with its exit code; Ctrl-C during the imports ends it without a word too."""
+    """Run the command and leave with its exit code; Ctrl-C during the imports ends it like later."""
     try:
         from shortflow.cli import main as command
     except KeyboardInterrupt:
+        print("shortflow: interrupted", file=sys.stderr)
         sys.exit(130)
     command()
 

@@ -49,6 +49,12 @@ impl<'a> Document<'a> {
         replaced.map_or(Source::Scenario, |(_, source)| source.clone())
     }
 
+    /// What follows `path` in the key of a `--set` that put something below it.
+    pub(super) fn set_below(&self, path: &str) -> Option<&str> {
+        let of_set = self.replaced.iter().filter(|(_, source)| *source == Source::Set);
+        of_set.filter_map(|(at, _)| at.strip_prefix(path)).find(|rest| rest.starts_with('.'))
+    }
+
     /// Everything that was read, in the order of reading.
     pub fn into_resolved(self) -> Vec<Setting> {
         self.resolved.into_inner()

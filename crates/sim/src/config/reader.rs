@@ -28,9 +28,7 @@ impl<'d> Reader<'d> {
         let known: Vec<&str> = keys.iter().map(|key| key.name).chain(others.iter().copied()).collect();
         match self.keys().find(|key| !known.contains(key)) {
             None => Ok(()),
-            Some(key) => {
-                Err(ConfigError::Unknown { key: self.path(key), what: "key", hint: hint(key, &known) })
-            }
+            Some(key) => Err(self.unknown(key, &known)),
         }
     }
 
@@ -127,6 +125,16 @@ impl<'d> Reader<'d> {
     fn get(&self, key: &str) -> Option<&'d Value> {
         let inherited = || self.under.iter().rev().find_map(|table| table.get(key));
         self.table.and_then(|table| table.get(key)).or_else(inherited)
+    }
+
+    /// The error for a key that is not `known`; one that `--set` gave is named as it was typed, to its end.
+    fn unknown(&self, key: &str, known: &[&str]) -> ConfigError {
+        let rest = self.document.set_below(&self.path(key)).unwrap_or_default();
+        let hint = match nearest(key, known) {
+            Some(candidate) => format!("did you mean \"{}{rest}\"?", self.path(candidate)),
+            None => hint(key, known),
+        };
+        ConfigError::Unknown { key: self.path(key) + rest, what: "key", hint }
     }
 
     /// Whether a table that this one refines has been read for `key`.

@@ -130,14 +130,20 @@ fn the_words_for_no_limit_and_no_value() {
 
 #[test]
 fn unknown_keys_are_named_with_the_nearest_one() {
-    assert_eq!(error("topology.rat", "1Gbps"), "topology.rat: unknown key; did you mean \"rate\"?");
+    assert_eq!(error("topology.rat", "1Gbps"), "topology.rat: unknown key; did you mean \"topology.rate\"?");
     assert_eq!(
         error("switch.mark_abov", "1pkt"),
-        "switch.mark_abov: unknown key; did you mean \"mark_above\"?"
+        "switch.mark_abov: unknown key; did you mean \"switch.mark_above\"?"
     );
-    assert_eq!(error("tcp.msss", "1KB"), "tcp.msss: unknown key; did you mean \"mss\"?");
-    assert_eq!(error("topologi.rate", "1Gbps"), "topologi: unknown key; did you mean \"topology\"?");
-    assert_eq!(error("traffic.1.flow", "3"), "traffic.1.flow: unknown key; did you mean \"flows\"?");
+    assert_eq!(error("tcp.msss", "1KB"), "tcp.msss: unknown key; did you mean \"tcp.mss\"?");
+    assert_eq!(
+        error("topologi.rate", "1Gbps"),
+        "topologi.rate: unknown key; did you mean \"topology.rate\"?"
+    );
+    assert_eq!(
+        error("traffic.1.flow", "3"),
+        "traffic.1.flow: unknown key; did you mean \"traffic.1.flows\"?"
+    );
     assert_eq!(error("warmup_time", "3s"), "warmup_time: unknown parameter; did you mean \"warmup\"?");
     assert_eq!(
         parse(&with_traffic("[swich]\n"), &[]).unwrap_err(),
@@ -330,10 +336,13 @@ fn tiers_of_switches_and_their_ports_upwards_have_their_own_buffers() {
 fn tables_of_switches_name_tiers_and_make_sense_there() {
     let wrong = |key: &str, value: &str| tree(&[(key, value)]).unwrap_err();
     assert_eq!(wrong("switch.torr.buffer", "9pkt"), "switch.torr: unknown tier; did you mean \"tor\"?");
-    assert_eq!(wrong("switch.tor.bufer", "9pkt"), "switch.tor.bufer: unknown key; did you mean \"buffer\"?");
+    assert_eq!(
+        wrong("switch.tor.bufer", "9pkt"),
+        "switch.tor.bufer: unknown key; did you mean \"switch.tor.buffer\"?"
+    );
     assert_eq!(
         wrong("switch.tor.up.k", "9pkt"),
-        "switch.tor.up.k: unknown key; did you mean \"mark_above\"?"
+        "switch.tor.up.k: unknown key; did you mean \"switch.tor.up.mark_above\"?"
     );
     assert!(wrong("switch.tor.buffer", "9").starts_with("switch.tor.buffer: 9 is not a queue size"));
     assert!(wrong("switch.root.buffer", "0pkt").starts_with("switch.root.buffer: 0pkt cannot hold a packet"));

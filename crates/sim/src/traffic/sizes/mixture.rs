@@ -104,6 +104,6 @@ mod tests {
         let error = sizes_of("kind='mixture'\nparts=[{kind='fixed', value='1KB'}]").unwrap_err();
         assert!(error.starts_with("parts.1.share: missing"), "{error}");
         let error = sizes_of("kind='mixture'\nparts=[{share=1, kind='fixed', velue='1KB'}]").unwrap_err();
-        assert_eq!(error, "parts.1.velue: unknown key; did you mean \"value\"?");
+        assert_eq!(error, "parts.1.velue: unknown key; did you mean \"parts.1.value\"?");
     }
 }
