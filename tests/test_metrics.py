@@ -170,6 +170,15 @@ def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> Non
     assert "inversions_short" not in few
 
 
+def test_flows_to_several_hosts_are_no_burst() -> None:
+    flows: list[dict[str, object]] = [
+        {"id": i, "destination": f"h{i % 2}", "size_bytes": 1000, "start_s": 2.0, "fct_s": 1.0, "slowdown": 1.0}
+        for i in range(18)
+    ]
+    several = measure(make_flows(flows), make_tasks(), make_samples(), make_ports(), make_meta())
+    assert "inversions_short" not in several
+
+
 def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     sizes = {10_000: 1.0, 10_001: 2.0, 100_000: 4.0, 10_000_001: 9.0}
     rows: list[dict[str, object]] = [

@@ -1,8 +1,9 @@
 """The metrics of one run, from its tables and counters; `shortflow.metrics` says what each is.
 
 Completion times count the flows that started after the warm-up and finished; goodput counts what was acknowledged
-between the warm-up and the end, whenever the flow started; drops, marks, retransmissions and timeouts count the whole
-run. A metric that a run does not have is absent.
+between the warm-up and the end, whenever the flow started; drops and marks count the whole run, the drain and the flows
+that start in it included; retransmissions and timeouts are those of all flows that started before the end. A metric
+that a run does not have is absent.
 """
 
 from collections.abc import Iterator
@@ -89,13 +90,12 @@ def _fairness(
     measured = over_time.filter(pl.col("begin_s") >= warmup_s)
     if not measured.is_empty():
         yield f"jain_sampled_{flow_class}", float(measured["jain"].to_numpy().mean())
-    # The flows that share change for the last time when the last one starts or ends.
-    changed_s = max(backlogged.select(pl.max_horizontal("start_s", "finish_s"))["start_s"])
-    after = over_time.filter(pl.col("begin_s") >= changed_s)
+    last_start_s = max(backlogged["start_s"])  # none of them ends
+    after = over_time.filter(pl.col("begin_s") >= last_start_s)
     unfair = after.filter(pl.col("jain") < FAIR_ENOUGH)
     fair = after if unfair.is_empty() else after.filter(pl.col("time_s") > unfair["time_s"][-1])
     if not fair.is_empty():
-        yield f"convergence_{flow_class}_s", float(fair["begin_s"][0]) - changed_s
+        yield f"convergence_{flow_class}_s", float(fair["begin_s"][0]) - last_start_s
 
 
 def _completion(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
@@ -131,10 +131,13 @@ def _by_size(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]
 def _inversions(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
     """How often, among the flows of a burst by size, one takes longer than the next larger one; mean over bursts.
 
-    A burst is a run of at least ten flows that start less than a millisecond after one another (pECN, Fig. 7).
+    A burst is a run of at least ten flows to one host that start less than a millisecond after one another (pECN,
+    Fig. 7).
     """
-    burst = (pl.col("start_s").diff().fill_null(0.0) > BURST_GAP_S).cum_sum().alias("burst")
-    ordered = flows.sort("start_s").with_columns(burst).sort("burst", "size_bytes", "fct_s")
+    elsewhere = pl.col("destination") != pl.col("destination").shift()
+    begins = (elsewhere | (pl.col("start_s").diff() > BURST_GAP_S)).fill_null(value=False)
+    ordered = flows.sort("destination", "start_s").with_columns(begins.cum_sum().alias("burst"))
+    ordered = ordered.sort("burst", "size_bytes", "fct_s")
     longer = (pl.col("fct_s").diff() < 0).sum()
     counts = ordered.group_by("burst").agg(longer.alias("inversions"), pl.len()).filter(pl.col("len") >= BURST_FLOWS)
     if not counts.is_empty():

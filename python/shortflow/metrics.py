@@ -100,9 +100,14 @@ KINDS = (
         f"from the last start of a backlogged flow until every interval has a Jain index of {FAIR_ENOUGH} or more",
     ),
     Kind("queueing_<class>_s", "wait per packet", "s", "a packet's wait in switches: mean over flows of their means"),
-    Kind("timeouts_<class>", "timeouts per flow", "", "retransmission timeouts per flow, in the whole run"),
+    Kind("timeouts_<class>", "timeouts per flow", "", "retransmission timeouts per flow from before the end"),
     Kind("deadline_miss_<class>", "deadlines missed", "share", "share of the class's flows with a deadline"),
-    Kind("inversions_<class>", "size inversions per burst", "", "how often a flow of a burst outlasts the next larger"),
+    Kind(
+        "inversions_<class>",
+        "size inversions per burst",
+        "",
+        "how often a flow of a burst to one host outlasts the next larger",
+    ),
     Kind("<task>_count", "{tasks}", "", "queries, jobs, shuffles, requests that began after the warm-up and finished"),
     Kind("<task>_time_s", "{task} time", "s", "time from begin to end: mean"),
     *(
@@ -125,8 +130,13 @@ KINDS = (
     Kind("utilisation", "link use", "share", "busy share of the measured time, mean over the measured ports"),
     Kind("drops", "dropped packets", "", "packets dropped anywhere in the whole run, ACKs included"),
     Kind("marks", "marks", "", "packets marked anywhere in the whole run"),
-    Kind("retransmits", "segments sent again", "", "data segments sent again in the whole run, needed or not"),
-    Kind("timeouts", "timeouts", "", "retransmission timeouts in the whole run"),
+    Kind(
+        "retransmits",
+        "segments sent again",
+        "",
+        "data segments that flows from before the end sent again, needed or not",
+    ),
+    Kind("timeouts", "timeouts", "", "retransmission timeouts of flows from before the end"),
     Kind("deadline_miss", "deadlines missed", "share", "share of the flows with a deadline"),
     Kind("unfinished", "unfinished flows", "", "finite flows that were not done at the end of the drain"),
 )

@@ -4,7 +4,9 @@ mod common;
 
 use common::{TRACE, fct, run, scenario, scheme, star};
 use proptest::prelude::*;
+use shortflow_sim::net::PERCENTS;
 use shortflow_sim::outcome::{Outcome, Place};
+use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::queue::DropReason;
 use shortflow_sim::scheme::schemes;
 use shortflow_sim::simulation::{self, Unattended};
@@ -146,6 +148,29 @@ fn a_port_whose_link_is_down_is_neither_busy_nor_full() {
     }
 }
 
+/// What an outage takes from a queue is gone at once, also from the distribution of the queue: its percentiles
+/// are those of a sample every 100 ns. When the link is back after 10 µs, packets are still coming, and some of those
+/// that were lost would still have been in the queue.
+#[test]
+fn the_distribution_of_a_queue_forgets_what_an_outage_took() {
+    let rest = "[tcp]\ninitial_window = 20\n[measure]\nports = [\"s0->h3\"]\nsample_every = \"100ns\"\n\
+                [[faults]]\nhosts = 3\ndown_at = \"1.2ms\"\nup_at = \"1.21ms\"\n";
+    let text = star(4, &format!("{rest}{TRACE}")).replace("duration = \"1s\"", "duration = \"3ms\"");
+    let rows = ["1ms,h0,h3,60KB", "1ms,h1,h3,60KB", "1ms,h2,h3,60KB"];
+    for name in ["tcp", "pecn"] {
+        let outcome = run(&scenario(&text, &rows), &scheme(name, &[]));
+        assert!(lost(&outcome, DropReason::LinkDown) > 10);
+        let kept = outcome.ports.iter().find_map(|port| port.percentiles).unwrap();
+        let of_queue = |sample: &&Sample| matches!(sample.subject, Subject::QueuePackets(_));
+        let mut levels: Vec<u64> =
+            outcome.samples.iter().filter(of_queue).map(|sample| sample.value as u64).collect();
+        levels.sort_unstable();
+        let sampled = PERCENTS.map(|percent| levels[levels.len() * percent as usize / 100]);
+        assert_eq!(kept.packets, sampled, "{name}");
+        assert!(sampled[2] > 15, "{name}: {sampled:?}");
+    }
+}
+
 fn wrong(faults: &str) -> String {
     let text = star(3, &format!("{faults}\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"));
     let read = |_: &str| Err("no files".to_owned());
@@ -176,7 +201,7 @@ fn entries_that_make_no_sense_are_errors_with_their_key() {
             "hosts = 1\ndrop_data = [1]",
             "faults.drop_data: counts packets at the first measured port, whatever the links",
         ),
-        ("los = 0.1", "faults.los: unknown key; did you mean \"loss\"?"),
+        ("los = 0.1", "faults.los: unknown key; did you mean \"faults.loss\"?"),
         ("loss = 1", "faults.loss: 1 is not a number from 0 to 0.9"),
     ];
     for (keys, error) in cases {

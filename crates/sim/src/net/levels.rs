@@ -51,6 +51,12 @@ impl Levels {
         self.leaving.push_back((departs, wire));
     }
 
+    /// An outage at `now` takes everything, and nothing that was told will depart.
+    pub fn empty(&mut self, now: Instant) {
+        self.change(now, Backlog::default());
+        self.leaving.clear();
+    }
+
     /// Percentiles of the time until `now`; zeros if there was none.
     pub fn percentiles(mut self, now: Instant) -> Percentiles {
         self.catch_up(now);

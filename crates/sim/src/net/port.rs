@@ -325,6 +325,9 @@ impl Port {
             }
         }
         self.counters.drops.count(DropReason::LinkDown, lost);
+        if let Some(levels) = &mut self.levels {
+            levels.empty(now);
+        }
         self.ring.clear();
         self.departed = 0;
         self.backlog = Backlog::default();
