@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortflow.stats import estimate, nearest_rank, paired_difference
+from shortflow.stats import estimate, kendall_tau, nearest_rank, paired_difference, rank_correlation
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
 
@@ -99,3 +99,17 @@ def test_a_percentile_covers_its_share_and_no_smaller_value_does(values: list[fl
     assert found in values
     assert (array <= found).sum() * 100 >= percent * len(values)
     assert (array < found).sum() * 100 < percent * len(values)
+
+
+def test_rank_correlations_by_hand() -> None:
+    assert rank_correlation([1.0, 4.0, 9.0]) == pytest.approx(1)
+    assert rank_correlation([9.0, 4.0, 1.0]) == pytest.approx(-1)
+    # Ranks 2, 1, 3 beside 1, 2, 3: 1 - 6 * 2 / (3 * 8).
+    assert rank_correlation([20.0, 10.0, 30.0]) == pytest.approx(0.5)
+    one, other = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0])
+    # Five of six pairs in the same order, one in the opposite one.
+    assert kendall_tau(one, other) == pytest.approx(4 / 6)
+    # One pair tied in the second column: 5 / sqrt(6 * 5).
+    assert kendall_tau(one, np.array([1.0, 2.0, 2.0, 4.0])) == pytest.approx(5 / math.sqrt(30))
+    with pytest.raises(ValueError, match="differ in both"):
+        kendall_tau(one, np.ones(4))

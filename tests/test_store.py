@@ -11,7 +11,11 @@ import polars as pl
 import pytest
 
 from made import make_result
+from shortflow import _core
 from shortflow.errors import ConfigError
+from shortflow.result import execute
+from shortflow.runner import plan
+from shortflow.scenario import load_scenario
 from shortflow.store import Store, find_runs, new_directory, read_run, write_run, write_text
 
 
@@ -28,6 +32,25 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
     assert back.ports.equals(result.ports)
     assert (back.meta, back.provenance, back.metrics) == (result.meta, result.provenance, result.metrics)
     assert pl.read_csv(tmp_path / "run" / "flows.csv").height == result.flows.height
+
+
+def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
+    (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
+    result = execute(run, _core.Control())
+    store = Store(tmp_path)
+    assert store.record(run) is None
+    store.save(run, result)
+    (place,) = find_runs(tmp_path)
+    record = json.loads((place / "result.json").read_text())
+    record["metrics"]["drops"] = 12345.0
+    (place / "result.json").write_text(json.dumps(record))
+    kept = store.record(run)
+    assert kept
+    assert kept["metrics"]["drops"] == 12345.0
+    (place / "result.json").write_text(json.dumps({**record, "measured_by": "code of yesterday"}))
+    renewed = store.record(run)
+    assert renewed
+    assert renewed["metrics"] == result.metrics
 
 
 def test_a_new_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from shortflow._core import Control
 from shortflow.comparison import Comparison, RunSummary, with_distances
 from shortflow.errors import ConfigError, Interrupted
-from shortflow.result import Run, RunResult, execute
+from shortflow.result import Provenance, Run, RunResult, execute
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.store import Store
@@ -113,18 +113,19 @@ def run_all(
         raise Interrupted(f"{interrupted}{kept}") from interrupted
 
 
-def summary(result: RunResult, *, reused: bool = False) -> RunSummary:
+def summary(result: RunResult) -> RunSummary:
     """What a comparison keeps of a run."""
-    origin = result.provenance
-    return RunSummary(
-        origin["scheme"], origin["seed"], origin["digest"], result.metrics, origin["wall_s"], reused=reused
-    )
+    return _summary(result.provenance, result.metrics, reused=False)
+
+
+def _summary(origin: Provenance, metrics: dict[str, float], *, reused: bool) -> RunSummary:
+    return RunSummary(origin["scheme"], origin["seed"], origin["digest"], metrics, origin["wall_s"], reused=reused)
 
 
 def _run_or_reuse(work: Run, control: Control, store: Store | None) -> RunSummary:
-    found = store.find(work) if store else None
-    if found:
-        return summary(found, reused=True)
+    record = store.record(work) if store else None
+    if record:
+        return _summary(record["provenance"], record["metrics"], reused=True)
     result = execute(work, control)
     if store:
         store.save(work, result)

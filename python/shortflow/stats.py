@@ -70,6 +70,21 @@ def nearest_rank(values: Floats, percent: float) -> float:
     return float(np.partition(values, rank - 1)[rank - 1])
 
 
+def rank_correlation(values: Sequence[float]) -> float:
+    """Spearman's rank correlation of values with their order: 1 if they only rise, -1 if they only fall."""
+    ranks = np.argsort(np.argsort(np.asarray(values)))
+    return float(np.corrcoef(np.arange(len(values)), ranks)[0, 1])
+
+
+def kendall_tau(first: Floats, second: Floats) -> float:
+    """Kendall's rank correlation (tau-b, which allows for ties) of two columns of the same length."""
+    signs = [np.sign(column[:, None] - column[None, :]) for column in (first, second)]
+    untied = math.sqrt(math.prod(float(np.abs(sign).sum()) for sign in signs))
+    if untied == 0.0:
+        raise ValueError("a rank correlation needs values that differ in both columns")
+    return float((signs[0] * signs[1]).sum()) / untied
+
+
 def _with_interval(value: float, scatter: Floats) -> Estimate:
     """`value` with Student's t interval for the mean of independent values that scatter like `scatter`."""
     n = len(scatter)

@@ -18,6 +18,7 @@ from typing import TypedDict
 import polars as pl
 
 from shortflow.errors import ConfigError
+from shortflow.measuring import measuring_id
 from shortflow.records import Meta
 from shortflow.result import KEY_LENGTH, Provenance, Run, RunResult
 
@@ -31,6 +32,7 @@ class Record(TypedDict):
 
     provenance: Provenance
     metrics: dict[str, float]
+    measured_by: str
     meta: Meta
 
 
@@ -48,6 +50,16 @@ class Store:
         place = self._place(run)
         return read_run(place) if (place / RECORD).is_file() else None
 
+    def record(self, run: Run) -> Record | None:
+        """The same without its tables, which are read only if its metrics have to be measured anew."""
+        place = self._place(run)
+        if not (place / RECORD).is_file():
+            return None
+        record = _read_record(place)
+        if record.get("measured_by") != measuring_id():
+            record["metrics"] = read_run(place).metrics
+        return record
+
     def save(self, run: Run, result: RunResult) -> None:
         """Store a finished run."""
         write_run(result, self._place(run))
@@ -64,7 +76,12 @@ def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> No
             table.write_parquet(directory / f"{name}.parquet")
         if csv:
             result.flows.write_csv(directory / "flows.csv")
-        record: Record = {"provenance": result.provenance, "metrics": result.metrics, "meta": result.meta}
+        record: Record = {
+            "provenance": result.provenance,
+            "metrics": result.metrics,
+            "measured_by": measuring_id(),
+            "meta": result.meta,
+        }
         (directory / RECORD).write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -81,12 +98,24 @@ def check_same_run(target: Path, key: str) -> None:
 def read_run(directory: str | Path) -> RunResult:
     """Read a run's directory."""
     directory = Path(directory)
+    record = _read_record(directory)
     try:
-        record: Record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
         flows, tasks, samples, ports = (pl.read_parquet(directory / f"{name}.parquet") for name in TABLES)
         return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise ConfigError(f"{directory}: not a readable result directory: {error}") from error
+    except (OSError, KeyError, pl.exceptions.PolarsError) as error:
+        raise _unreadable(directory, error) from error
+
+
+def _read_record(directory: Path) -> Record:
+    try:
+        record: Record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unreadable(directory, error) from error
+    return record
+
+
+def _unreadable(directory: Path, error: Exception) -> ConfigError:
+    return ConfigError(f"{directory}: not a readable result directory: {error}")
 
 
 def find_runs(directory: Path) -> list[Path]:

@@ -4,10 +4,11 @@ import contextlib
 import json
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from shortflow import runner
 from shortflow.comparison import Comparison
@@ -17,6 +18,8 @@ from shortflow.tables import WIDTH
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
+
+_LINE_EVERY_S = 30.0
 
 
 def print_result(result: RenderableType) -> None:
@@ -43,17 +46,22 @@ def print_error(message: str, code: ExitCode) -> int:
 
 @contextlib.contextmanager
 def progress_bar(label: str) -> Iterator[runner.Progress]:
-    """A live bar on stderr; silent when stderr is not a terminal."""
+    """A live bar on stderr; where that is no terminal, a line every half minute."""
     console = Console(file=sys.stderr)
+    if not console.is_terminal:
+        yield _progress_lines(label)
+        return
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[runs]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
         TimeRemainingColumn(),
     )
     try:
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task(label, total=1.0, runs="")
 
             def update(fraction: float, finished: int, total: int) -> None:
@@ -62,6 +70,19 @@ def progress_bar(label: str) -> Iterator[runner.Progress]:
             yield update
     finally:
         console.show_cursor()  # a signal may come while the bar starts
+
+
+def _progress_lines(label: str) -> runner.Progress:
+    started = last = time.monotonic()
+
+    def update(fraction: float, finished: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _LINE_EVERY_S:
+            last = now
+            print_note(f"{label}: {finished}/{total} runs, {fraction:.0%} of the work, {now - started:.0f} s")
+
+    return update
 
 
 def note_faults(drops: Sequence[Drop]) -> None:

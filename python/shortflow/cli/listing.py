@@ -56,10 +56,9 @@ def _unit(unit: str) -> str:
 
 
 def _claims() -> list[dict[str, str]]:
-    """Every claim of the papers, and the recipe that decides it (empty where there is none yet)."""
+    """Every claim of the papers, and the recipe that decides it."""
     decided = {claim.id: (figure.id, claim.says) for figure in papers.figures().values() for claim in figure.claims}
-    found = {name: decided.get(name, ("", "there is no recipe for it yet")) for name in papers.catalogue()}
-    return [{"id": name, "recipe": recipe, "summary": says} for name, (recipe, says) in found.items()]
+    return [{"id": name, "recipe": decided[name][0], "summary": decided[name][1]} for name in papers.catalogue()]
 
 
 def _lines(entry: Entry) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.sensitivity import Shift, alternatives, shifts
 from shortflow.reproduction.study import Scale
-from shortflow.reproduction.summary import claim_table, shift_table, summary_table
+from shortflow.reproduction.summary import claim_table, reason_table, shift_table, summary_table
 
 
 def reproduce_figures(
@@ -61,6 +61,8 @@ def reproduce_figures(
         print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
     else:
         print_result(claim_table(done))
+        if reasons := reason_table(done):
+            print_result(reasons)
         if moved:
             print_result(shift_table(moved))
         print_result(summary_table(done))

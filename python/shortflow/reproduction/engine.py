@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
+import numpy as np
+
 from shortflow.comparison import Comparison, RunSummary
-from shortflow.errors import unknown_name
+from shortflow.errors import ConfigError, unknown_name
 from shortflow.papers import PAPERS, Entry, catalogue, choices, figures
 from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.drawing import Drawing
@@ -23,6 +25,9 @@ from shortflow.store import Store
 
 Chosen = Mapping[str, str]
 T = TypeVar("T")
+
+TOO_LITTLE = (ConfigError, ValueError, ArithmeticError, LookupError)
+"""What a recipe raises over runs that lack what it looks for: a metric, a flow of some size, a sample."""
 
 
 class ClaimRow(TypedDict):
@@ -168,9 +173,8 @@ class _Plan:
 
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
-        drawings = _call(self.figure.draw, data) if self.figure.draw else []
-        judged = [Judged(claim, catalogue()[claim.id], _call(claim.check, data)) for claim in self.figure.claims]
-        return Reproduced(self.figure, drawings, judged, len(self.all_runs))
+        judged = [Judged(claim, catalogue()[claim.id], decide(claim, data)) for claim in self.figure.claims]
+        return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs))
 
     def _data(self, name: str, summaries: Mapping[str, RunSummary], store: Store) -> Data:
         study = self.figure.studies[name]
@@ -206,6 +210,25 @@ def _run_once_each(
     return dict(zip(unique, summaries, strict=True))
 
 
+def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
+    """What the data say of a claim; runs that are too short for it leave it untested."""
+    try:
+        found = _call(claim.check, data)
+    except TOO_LITTLE as error:
+        return not_tested(f"the runs hold too little to decide it ({error})")
+    numbers = {name: np.asarray(value) for name, value in found.measured.items() if not isinstance(value, str)}
+    missing = [name for name, value in numbers.items() if not np.isfinite(value).all()]
+    return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found
+
+
+def draw(figure: Figure, data: Mapping[str, Data]) -> Sequence[Drawing]:
+    """The figure's drawings, or none if the runs are too short for it."""
+    try:
+        return _call(figure.draw, data) if figure.draw else []
+    except TOO_LITTLE:
+        return []
+
+
 def _call(function: Callable[..., T], data: Mapping[str, Data]) -> T:
     """Call a recipe's function with the data of the studies that its parameters name."""
     return function(**{name: data[name] for name in inspect.signature(function).parameters})
@@ -213,14 +236,3 @@ def _call(function: Callable[..., T], data: Mapping[str, Data]) -> T:
 
 def _matches(figure: Figure, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for name in (figure.id, *(claim.id for claim in figure.claims)))
-
-
-def without_recipe() -> list[Judged]:
-    """The claims that no recipe decides yet."""
-    decided = {claim.id for figure in figures().values() for claim in figure.claims}
-    nothing = not_tested("there is no recipe for it yet")
-    return [
-        Judged(Claim(name, "", "", lambda: nothing, ""), entry, nothing)
-        for name, entry in catalogue().items()
-        if name not in decided
-    ]

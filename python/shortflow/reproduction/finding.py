@@ -26,6 +26,8 @@ class Finding:
     ci95: tuple[float, float] | None = None
     """The 95 % interval of the number that decides, where several seeds were run."""
     note: str = ""
+    deciding: str = ""
+    """The name of the measured number that decides."""
 
     @property
     def holds(self) -> bool:
@@ -47,7 +49,7 @@ def within(value: Estimate | float, low: float, high: float, **more: float | str
     """A number that has to lie in a band; its mean over the seeds decides."""
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
     verdict = Verdict.AGREES if low <= found.value <= high else Verdict.DIFFERS
-    return Finding(verdict, {"value": found.value, **more}, found.ci95)
+    return Finding(verdict, {"value": found.value, **more}, found.ci95, deciding="value")
 
 
 def at_least(value: Estimate | float, low: float, **more: float | str | Sequence[float]) -> Finding:
@@ -69,24 +71,30 @@ def close_to(value: Estimate | float, paper: float, relative: float, **more: flo
 def lower(change: Estimate, by: float = 0.0, **more: float | str | Sequence[float]) -> Finding:
     """An ordering: the paired relative change lies below -by with its whole interval (with one seed, the value)."""
     top = change.value if change.ci95 is None else change.ci95[1]
-    return Finding(Verdict.AGREES if top < -by else Verdict.DIFFERS, {"change": change.value, **more}, change.ci95)
+    verdict = Verdict.AGREES if top < -by else Verdict.DIFFERS
+    return Finding(verdict, {"change": change.value, **more}, change.ci95, deciding="change")
 
 
 def no_difference(change: Estimate, margin: float, **more: float | str | Sequence[float]) -> Finding:
     """An equivalence: the paired relative change lies within ±margin with its whole interval."""
     low, high = change.ci95 or (change.value, change.value)
     holds = -margin <= low and high <= margin
-    return Finding(Verdict.AGREES if holds else Verdict.DIFFERS, {"change": change.value, **more}, change.ci95)
+    verdict = Verdict.AGREES if holds else Verdict.DIFFERS
+    return Finding(verdict, {"change": change.value, **more}, change.ci95, deciding="change")
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
     """Several measurements that a claim needs all of; those that fail are named."""
     failed = [name for name, finding in findings.items() if not finding.holds]
     measured = {
-        name if key in ("value", "change") else f"{name}: {key}": value
-        for name, finding in findings.items()
-        for key, value in finding.measured.items()
+        _qualified(name, key): value for name, finding in findings.items() for key, value in finding.measured.items()
     }
     note = f"does not hold for {', '.join(failed)}" if failed else ""
-    decisive = findings[failed[0]] if failed else next(iter(findings.values()))
-    return Finding(Verdict.DIFFERS if failed else Verdict.AGREES, measured, decisive.ci95, note)
+    first = failed[0] if failed else next(iter(findings))
+    verdict = Verdict.DIFFERS if failed else Verdict.AGREES
+    return Finding(verdict, measured, findings[first].ci95, note, _qualified(first, findings[first].deciding))
+
+
+def _qualified(name: str, key: str) -> str:
+    """What a number of one of several findings is called."""
+    return name if key in ("value", "change") else f"{name}: {key}"

@@ -9,37 +9,47 @@ from shortflow.reproduction.engine import Reproduction
 from shortflow.reproduction.finding import Finding, Verdict
 from shortflow.reproduction.sensitivity import Shift
 
-
-def measured_text(finding: Finding) -> str:
-    """The measured numbers in one line, with the interval of the deciding one."""
-    parts = [f"{name} {_value(value)}" for name, value in finding.measured.items()]
-    if finding.ci95:
-        parts.append(f"[{finding.ci95[0]:.4g}, {finding.ci95[1]:.4g}]")
-    return ", ".join(parts)
+_NUMBERS = 2
+"""So many measured numbers, and so many of the paper's, a row of the terminal's table shows."""
+_ITEMS = 3
+"""So many items of a list it shows."""
 
 
 def paper_text(expected: object) -> str:
     """The paper's values in one line."""
-    if isinstance(expected, dict):
-        return ", ".join(f"{name} {_value(value)}" for name, value in expected.items())
-    return _value(expected)
+    return ", ".join(_printed(expected))
+
+
+def measured_text(finding: Finding) -> str:
+    """The measured numbers in one line, with the interval of the deciding one behind it."""
+    return ", ".join(_measured(finding))
 
 
 def claim_table(done: Reproduction) -> Table:
-    """Every claim with its verdict."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, title_justify="left")
-    table.add_column("claim", overflow="fold", ratio=3)
+    """Every claim with its verdict and the numbers that decide it; the report has all numbers."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("claim", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    table.add_column("paper", overflow="fold", ratio=2)
-    table.add_column("measured", overflow="fold", ratio=3)
+    table.add_column("paper", ratio=2)
+    table.add_column("measured", ratio=3)
     for judged in done.claims:
         finding = judged.finding
-        table.add_row(
-            judged.claim.id,
-            finding.verdict.value,
-            paper_text(judged.entry["expected"]),
-            measured_text(finding) or judged.reason,
-        )
+        numbers = _shortened(_measured(finding), _NUMBERS) if finding.measured else judged.reason
+        paper = _shortened(_printed(judged.entry["expected"]), _NUMBERS)
+        table.add_row(judged.claim.id, finding.verdict.value, paper, numbers)
+    return table
+
+
+def reason_table(done: Reproduction) -> Table | None:
+    """Why claims differ, where varying what the paper leaves unsaid has shown it."""
+    differing = [judged for judged in done.claims if judged.finding.verdict is Verdict.DIFFERS and judged.claim.because]
+    if not differing:
+        return None
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("differs", no_wrap=True)
+    table.add_column("because", ratio=1)
+    for judged in differing:
+        table.add_row(judged.claim.id, judged.claim.because)
     return table
 
 
@@ -66,6 +76,30 @@ def summary_table(done: Reproduction) -> Table:
     for paper, counts in done.summary.items():
         table.add_row(paper, *(str(counts[verdict.value]) for verdict in Verdict))
     return table
+
+
+def _printed(expected: object) -> list[str]:
+    """Each of the paper's values with its name."""
+    if isinstance(expected, dict):
+        return [f"{name} {_value(value)}" for name, value in expected.items()]
+    return [_value(expected)]
+
+
+def _measured(finding: Finding) -> list[str]:
+    """Each measured number with its name; the deciding one comes first and has its interval."""
+    names = sorted(finding.measured, key=lambda name: name != finding.deciding)
+    parts = []
+    for name in names:
+        label = "" if name == "value" else f"{name} "
+        interval = f" [{finding.ci95[0]:.4g}, {finding.ci95[1]:.4g}]" if finding.ci95 and name == names[0] else ""
+        parts.append(f"{label}{_value(finding.measured[name])}{interval}")
+    return parts
+
+
+def _shortened(parts: Sequence[str], most: int) -> str:
+    """The first of some parts, and how many more there are."""
+    more = f" (+{len(parts) - most})" if len(parts) > most else ""
+    return ", ".join(parts[:most]) + more
 
 
 def _value(value: object) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from shortflow.papers.l2dct import mixed
-from shortflow.papers.l2dct.setup import rank_correlation
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, fact
+from shortflow.stats import rank_correlation
 
 STEPS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 

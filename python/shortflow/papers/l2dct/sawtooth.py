@@ -70,4 +70,6 @@ def of_teeth(name: str) -> Callable[[RunResult], float]:
 def _series(result: RunResult, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
     """The samples of a kind after the warm-up, of its first subject."""
     rows = result.samples.filter((pl.col("kind") == kind) & (pl.col("time_s") >= result.meta["warmup_s"]))
+    if rows.is_empty():
+        raise ValueError(f"no samples of {kind} after the warm-up")
     return rows.filter(pl.col("subject") == rows["subject"].min())["value"].to_numpy().astype(np.float64)

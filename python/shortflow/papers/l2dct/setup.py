@@ -40,12 +40,6 @@ def means(data: Data, scheme: str, metric: str, key: str) -> list[float]:
     return [data.mean(scheme, metric, **{key.replace(".", "__"): value}).value for value in data.values(key)]
 
 
-def rank_correlation(values: Sequence[float]) -> float:
-    """Spearman's rank correlation of values with their order."""
-    ranks = np.argsort(np.argsort(np.asarray(values)))
-    return float(np.corrcoef(np.arange(len(values)), ranks)[0, 1])
-
-
 def over_trend(x: Sequence[float], y: Sequence[float], fitted: int) -> list[float]:
     """How many times each value is the straight line through the first `fitted` points."""
     slope, start = np.polyfit(np.asarray(x[:fitted]), np.asarray(y[:fitted]), 1)

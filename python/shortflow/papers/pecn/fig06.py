@@ -96,6 +96,8 @@ def pmark_no_effect(bursts: Data) -> Finding:
 def overtakers(result: RunResult) -> int:
     """Flows that finish before some strictly smaller one."""
     order = result.flows.drop_nulls("finish_s").sort("size_bytes", "finish_s")
+    if order.is_empty():
+        raise ValueError("no flow finished")
     last_smaller = pl.col("finish_s").cum_max().shift(1)
     return int(order.select((pl.col("finish_s") < last_smaller).sum()).item())
 

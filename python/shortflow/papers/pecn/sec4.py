@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import polars as pl
-from scipy.stats import kendalltau
 
 from shortflow.errors import ConfigError
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, TCP
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, at_most, fact, lower
 from shortflow.result import RunResult
-from shortflow.stats import Estimate, estimate, paired_difference
+from shortflow.stats import Estimate, estimate, kendall_tau, paired_difference
 
 PACKET_S = 1500 * 8 / 1e9
 BURST_AT_S = 1.5
@@ -99,7 +99,7 @@ def dequeue_policy(runs: Data) -> Finding:
 def _kendall(result: RunResult, by: str) -> float:
     """Kendall's rank correlation of a column with the completion time."""
     flows = result.flows.drop_nulls("fct_s")
-    return float(kendalltau(flows[by].to_numpy(), flows["fct_s"].to_numpy()).statistic)
+    return kendall_tau(flows[by].to_numpy(), flows["fct_s"].to_numpy())
 
 
 @sorting.drawing
@@ -183,6 +183,6 @@ def queue_limited(runs: Data) -> Finding:
     steady = (pl.col("time_s") > 0.2) & (pl.col("time_s") < BURST_AT_S)
 
     def median(result: RunResult) -> float:
-        return float(_queue(result).filter(steady).select(pl.col("value").median()).item())
+        return float(np.median(_queue(result).filter(steady)["value"].to_numpy()))
 
     return at_most(runs.measured(median, "pecn"), 30, largest=runs.mean("pecn", "queue_max_pkt").value)
