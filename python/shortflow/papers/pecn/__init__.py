@@ -17,7 +17,7 @@ CHOICES = {
     ),
     "rto-clock": Choice("tick of the retransmission clock", "continuous", {"10ms": {"tcp.clock_granularity": "10ms"}}),
     "recovery": Choice(
-        "how TCP and the others recover from losses", "sack", {"newreno": {"transport.recovery": "newreno"}}
+        "how TCP and the others recover from losses", "newreno", {"sack": {"transport.recovery": "sack"}}
     ),
     "priority": Choice(
         "what pECN's priority is made from: Sec. 4.2 allows both, Sec. 5.1 takes the size",

@@ -10,6 +10,7 @@ from shortflow.papers.pecn.setup import (
     BURST,
     COUNTS,
     MANY,
+    NEWRENO,
     QUICK_COUNTS,
     SCHEMES,
     across,
@@ -24,7 +25,7 @@ BURSTS_ACROSS = Study(
     BURST,
     SCHEMES,
     over={"flows": COUNTS},
-    settings={"receiver": ACROSS},
+    settings={**NEWRENO, "receiver": ACROSS},
     quick={"flows": QUICK_COUNTS},
     seeds=20,
 )

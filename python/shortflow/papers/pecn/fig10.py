@@ -5,19 +5,19 @@ from itertools import takewhile
 from statistics import median
 
 from shortflow.errors import ConfigError
-from shortflow.papers.pecn.setup import BURST, SCHEMES
+from shortflow.papers.pecn.setup import BURST, NEWRENO, SCHEMES
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, lower, within
 from shortflow.stats import Estimate, estimate, paired_difference
 
 GRID = tuple(range(20, 101, 2))
 QUICK_GRID = tuple(range(20, 101, 4))
 
-TIGHT = Study(BURST, SCHEMES, over={"flows": GRID}, quick={"flows": QUICK_GRID}, seeds=10)
+TIGHT = Study(BURST, SCHEMES, over={"flows": GRID}, settings=NEWRENO, quick={"flows": QUICK_GRID}, seeds=10)
 LOOSE = Study(
     BURST,
     SCHEMES,
     over={"flows": GRID},
-    settings={"soonest": "20ms", "latest": "30ms"},
+    settings={**NEWRENO, "soonest": "20ms", "latest": "30ms"},
     quick={"flows": QUICK_GRID},
     seeds=10,
 )

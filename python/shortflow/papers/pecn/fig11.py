@@ -9,6 +9,7 @@ from shortflow.papers.pecn.setup import (
     BURST_AND_BACKGROUND,
     COUNTS,
     MANY,
+    NEWRENO,
     QUICK_COUNTS,
     SCHEMES,
     across,
@@ -22,6 +23,7 @@ BESIDE = Study(
     BURST_AND_BACKGROUND,
     SCHEMES,
     over={"flows": COUNTS},
+    settings=NEWRENO,
     quick={"flows": QUICK_COUNTS},
     quick_settings=SOON,
 )
@@ -29,7 +31,7 @@ BESIDE_ACROSS = Study(
     BURST_AND_BACKGROUND,
     SCHEMES,
     over={"flows": COUNTS},
-    settings={"receiver": ACROSS},
+    settings={**NEWRENO, "receiver": ACROSS},
     quick={"flows": QUICK_COUNTS},
     quick_settings=SOON,
 )

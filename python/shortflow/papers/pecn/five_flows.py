@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shortflow.papers.pecn.setup import TCP
+from shortflow.papers.pecn.setup import NEWRENO, TCP
 from shortflow.reproduction import (
     Data,
     Drawing,
@@ -63,9 +63,13 @@ FIVE: Mapping[str, object] = {
 }
 
 UNTIL_DONE = {"drain": "600ms"}
-OFFSET = {"traffic.1.jitter": "10ms"}
+OFFSET = {**NEWRENO, "traffic.1.jitter": "10ms"}
 QUERY = Study(
-    FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick_settings=UNTIL_DONE
+    FIVE,
+    SCHEMES,
+    settings={**OFFSET, "size": "2KB", "deadline": "200us"},
+    seeds=20,
+    quick_settings=UNTIL_DONE,
 )
 LARGE = Study(
     FIVE,

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from shortflow.errors import ConfigError
-from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, TCP
+from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, at_most, fact, lower
 from shortflow.result import RunResult
 from shortflow.stats import Estimate, estimate, kendall_tau, paired_difference
@@ -40,17 +40,17 @@ PAIR: Mapping[str, object] = {
 MARKED = Study(
     BURST_AND_BACKGROUND,
     MARKING,
-    settings={"flows": 17, "traffic.1.from": "0-16", "background_start": "1.4s"},
+    settings={**NEWRENO, "flows": 17, "traffic.1.from": "0-16", "background_start": "1.4s"},
 )
 # One short flow: no packet of higher priority is ever in its way.
 ORDER = Study(BURST_AND_BACKGROUND, ("dctcp", "pecn"), settings={**MARKED.settings, "flows": 1})
-SORTED = Study(BURST, ORDERED, seeds=20)
-QUEUE = Study(BURST_AND_BACKGROUND, ("pecn",), settings={"measure.sample_every": "100us"}, quick_seeds=1)
+SORTED = Study(BURST, ORDERED, settings=NEWRENO, seeds=20)
+QUEUE = Study(BURST_AND_BACKGROUND, ("pecn",), settings={**NEWRENO, "measure.sample_every": "100us"}, quick_seeds=1)
 PAIRS = Study(
     PAIR,
     ("pecn",),
     over={"second": ("200MB", "400MB")},
-    settings={"traffic.1.jitter": "1ms", "traffic.2.jitter": "1ms"},
+    settings={**NEWRENO, "traffic.1.jitter": "1ms", "traffic.2.jitter": "1ms"},
 )
 
 marking = Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MARKED})

@@ -17,8 +17,11 @@ QUICK_COUNTS = (20, 40, 60, 80, 100)
 MANY = 40
 """From here on a burst does not fit into the buffer with TCP."""
 
-TINY = {"smallest": "1.6KB", "largest": "2KB"}
-"""Sizes of Fig. 8."""
+NEWRENO = {"transport.recovery": "newreno"}
+"""All schemes recover alike, so that they differ in their window laws and queues alone."""
+
+TINY = {**NEWRENO, "smallest": "1.6KB", "largest": "2KB"}
+"""Fig. 8."""
 IN_RACK, ACROSS = 19, 20
 """Receivers: the last host of the senders' rack, and the first of the other one."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from shortflow.papers.pecn.setup import AFCT, TCP
+from shortflow.papers.pecn.setup import AFCT, NEWRENO, TCP
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, at_least, close_to, curves, within
 from shortflow.reproduction.study import Value
 
@@ -39,21 +39,24 @@ def _segments(counts: Sequence[int]) -> dict[str, Sequence[Value]]:
 
 UP_TO_3 = _segments((1, 2, 3))
 UP_TO_20 = _segments(range(1, 21))
-INTACT = Study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, seeds=1, quick_seeds=1)
+INTACT = Study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, settings=NEWRENO, seeds=1, quick_seeds=1)
 LOST = Study(
     ALONE,
     ("tcp", "dctcp"),
     over={**UP_TO_3, "faults.drop_data": ("[1]", "[2]", "[3]")},
+    settings=NEWRENO,
     seeds=1,
     quick_seeds=1,
 )
-QUERY = Study(ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, seeds=1, quick_seeds=1)
-PROMPT = Study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, seeds=1, quick_seeds=1)
+QUERY = Study(
+    ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, settings=NEWRENO, seeds=1, quick_seeds=1
+)
+PROMPT = Study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings=NEWRENO, seeds=1, quick_seeds=1)
 DELAYED = Study(
     ALONE,
     ("tcp", "dctcp"),
     over=UP_TO_20,
-    settings={"tcp.ack_every": 2, "tcp.ack_delay": "40ms"},
+    settings={**NEWRENO, "tcp.ack_every": 2, "tcp.ack_delay": "40ms"},
     seeds=1,
     quick_seeds=1,
 )
