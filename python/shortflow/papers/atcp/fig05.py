@@ -107,7 +107,10 @@ def _cuts(result: RunResult, flow: str) -> Floats:
 
 
 def _episodes(result: RunResult) -> list[dict[str, float]]:
-    """The congestion events, and when each flow's window was cut; a flow learns of a loss up to a round trip later."""
+    """The congestion events, and when each flow's window was cut.
+
+    A flow learns of a loss up to a round trip later: cuts of one event lie up to 15 ms apart, events 180 ms.
+    """
     cuts = [(float(time), flow) for flow in (FIRST, SECOND) for time in _cuts(result, flow)]
     episodes: list[dict[str, float]] = []
     for time, flow in sorted(cuts):
