@@ -16,7 +16,7 @@ from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.sensitivity import Shift, alternatives, shifts
 from shortflow.reproduction.study import Scale
-from shortflow.reproduction.summary import claim_table, reason_table, shift_table, summary_table
+from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
 
 
 def reproduce_figures(
@@ -65,6 +65,7 @@ def reproduce_figures(
             print_result(reasons)
         if moved:
             print_result(shift_table(moved))
+            print_result(flips_text(moved))
         print_result(summary_table(done))
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
     return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE

@@ -11,8 +11,6 @@ from shortflow.reproduction.sensitivity import Shift
 
 _NUMBERS = 2
 """So many measured numbers, and so many of the paper's, a row of the terminal's table shows."""
-_ITEMS = 3
-"""So many items of a list it shows."""
 
 
 def paper_text(expected: object) -> str:
@@ -54,17 +52,33 @@ def reason_table(done: Reproduction) -> Table | None:
 
 
 def shift_table(moved: Sequence[Shift]) -> Table:
-    """What every other choice does to every claim."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    for header in ("choice", "claim", "verdict", "as taken", "changed"):
-        table.add_column(header, overflow="fold")
+    """What every other choice does to the number that decides each claim, and to its verdict."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for header in ("claim, and other choices", "verdict", "what decides"):
+        table.add_column(header, no_wrap=header != "what decides")
+    by_claim: dict[str, list[Shift]] = {}
     for shift in moved:
-        before, after = shift.before.finding, shift.after.finding
-        verdict = f"{before.verdict.value} → {after.verdict.value}" if shift.flips else before.verdict.value
-        table.add_row(
-            f"{shift.choice}={shift.value}", shift.before.claim.id, verdict, measured_text(before), measured_text(after)
-        )
+        by_claim.setdefault(shift.before.claim.id, []).append(shift)
+    for claim, shifts in by_claim.items():
+        base = shifts[0].before.finding
+        decides = _deciding(base)
+        table.add_row(claim, base.verdict.value, f"{decides} " * (decides != "value") + _number(base, decides))
+        for shift in shifts:
+            after = shift.after.finding
+            verdict = f"→ {after.verdict.value}" if shift.flips else after.verdict.value
+            table.add_row(f"  {shift.choice}={shift.value}", verdict, _number(after, decides))
     return table
+
+
+def flips_text(moved: Sequence[Shift]) -> str:
+    """Which verdicts depend on what the papers leave unsaid."""
+    flips: dict[str, list[str]] = {}
+    for shift in moved:
+        if shift.flips:
+            flips.setdefault(shift.before.claim.id, []).append(f"{shift.choice}={shift.value}")
+    if not flips:
+        return "no verdict depends on these choices"
+    return "verdicts that change:\n" + "\n".join(f"  {claim}: {', '.join(found)}" for claim, found in flips.items())
 
 
 def summary_table(done: Reproduction) -> Table:
@@ -88,12 +102,20 @@ def _printed(expected: object) -> list[str]:
 def _measured(finding: Finding) -> list[str]:
     """Each measured number with its name; the deciding one comes first and has its interval."""
     names = sorted(finding.measured, key=lambda name: name != finding.deciding)
-    parts = []
-    for name in names:
-        label = "" if name == "value" else f"{name} "
-        interval = f" [{finding.ci95[0]:.4g}, {finding.ci95[1]:.4g}]" if finding.ci95 and name == names[0] else ""
-        parts.append(f"{label}{_value(finding.measured[name])}{interval}")
-    return parts
+    return [("" if name == "value" else f"{name} ") + _number(finding, name) for name in names]
+
+
+def _deciding(finding: Finding) -> str:
+    """The name of the number to follow: the one that decides, or else the first."""
+    return finding.deciding if finding.deciding in finding.measured else next(iter(finding.measured), "")
+
+
+def _number(finding: Finding, name: str) -> str:
+    """One measured number, with its interval if it is the one that decides."""
+    if name not in finding.measured:
+        return finding.note
+    interval = f" [{finding.ci95[0]:.4g}, {finding.ci95[1]:.4g}]" if finding.ci95 and name == finding.deciding else ""
+    return _value(finding.measured[name]) + interval
 
 
 def _shortened(parts: Sequence[str], most: int) -> str:
