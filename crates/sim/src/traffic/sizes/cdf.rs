@@ -21,6 +21,8 @@ keys! {
     struct CdfKeys {
         /// CSV file, relative to the scenario
         file: String = required, Text("the name of a CSV file of lines bytes,cumulative");
+        /// sizes up to this one do not occur
+        min: Option<Bytes> = optional, ANY_SIZE;
         /// sizes above this one do not occur
         max: Option<Bytes> = optional, ANY_SIZE;
     }
@@ -30,7 +32,7 @@ fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
     let keys = CdfKeys::read(reader)?;
     let text = reader.file("file", &keys.file)?;
     let table = parse(&text, &keys.file)?;
-    Ok(Arc::new(table.below(keys.max, reader)?))
+    Ok(Arc::new(table.within(keys.min, keys.max, reader)?))
 }
 
 /// Sums of shares may be off by this much.
@@ -67,28 +69,55 @@ impl Table {
         Ok(Table(points))
     }
 
-    /// The distribution of those sizes that are not above `max`.
-    pub(super) fn below(self, max: Option<Bytes>, reader: &Reader) -> Result<Table, ConfigError> {
-        let Some(max) = max else { return Ok(self) };
-        self.truncated(max.as_f64()).ok_or_else(|| {
-            let smallest = whole(self.0[0].0);
-            reader.impossible(
-                "max",
-                format!("no size of this distribution is at most {max}; the smallest is {smallest}"),
-            )
+    /// The distribution of those sizes that are above `min` and not above `max`.
+    pub(super) fn within(
+        self,
+        min: Option<Bytes>,
+        max: Option<Bytes>,
+        reader: &Reader,
+    ) -> Result<Table, ConfigError> {
+        let (smallest, largest) = (whole(self.0[0].0), whole(self.0[self.0.len() - 1].0));
+        let below = match max {
+            None => self,
+            Some(max) => self.below(max.as_f64()).ok_or_else(|| {
+                let none = "no size of this distribution is at most";
+                reader.impossible("max", format!("{none} {max}; the smallest is {smallest}"))
+            })?,
+        };
+        let Some(min) = min else { return Ok(below) };
+        below.above(min.as_f64()).ok_or_else(|| {
+            let up_to = max.map_or(String::new(), |max| format!(" and at most {max}"));
+            let none = format!("no size of this distribution is above {min}{up_to}");
+            reader.impossible("min", format!("{none}; the largest is {largest}"))
         })
     }
 
-    fn truncated(&self, max: f64) -> Option<Table> {
+    fn below(&self, max: f64) -> Option<Table> {
         let inside = self.0.partition_point(|point| point.0 <= max);
         let mut points = self.0[..inside].to_vec();
-        let last = *points.last()?;
-        if let Some(next) = self.0.get(inside) {
-            points.push((max, last.1 + (next.1 - last.1) * (max - last.0) / (next.0 - last.0)));
-        }
+        points.last()?;
+        points.extend(self.between(inside, max));
         let kept = points.last()?.1;
         points.iter_mut().for_each(|point| point.1 /= kept);
         (kept > 0.0).then_some(Table(points))
+    }
+
+    fn above(&self, min: f64) -> Option<Table> {
+        let first = self.0.partition_point(|point| point.0 <= min);
+        if first == 0 {
+            return Some(self.clone());
+        }
+        let mut points: Vec<(f64, f64)> = self.between(first, min).into_iter().collect();
+        points.extend_from_slice(&self.0[first..]);
+        let cut = points.first()?.1;
+        points.iter_mut().for_each(|point| point.1 = (point.1 - cut) / (1.0 - cut));
+        (cut < 1.0).then_some(Table(points))
+    }
+
+    /// The point of the curve at a size between the point with this index and the one before it.
+    fn between(&self, index: usize, size: f64) -> Option<(f64, f64)> {
+        let (next, last) = (self.0.get(index)?, self.0.get(index.checked_sub(1)?)?);
+        Some((size, last.1 + (next.1 - last.1) * (size - last.0) / (next.0 - last.0)))
     }
 }
 
@@ -173,9 +202,22 @@ mod tests {
     #[test]
     fn truncation_keeps_the_shape_below() {
         let table = Table::new(vec![(0.0, 0.0), (100.0, 0.5), (300.0, 1.0)]).unwrap();
-        assert_eq!(table.truncated(200.0), Some(Table(vec![(0.0, 0.0), (100.0, 0.5 / 0.75), (200.0, 1.0)])));
-        assert_eq!(table.truncated(1e9), Some(table.clone()));
-        assert_eq!(Table::new(vec![(10.0, 0.5), (20.0, 1.0)]).unwrap().truncated(5.0), None);
+        assert_eq!(table.below(200.0), Some(Table(vec![(0.0, 0.0), (100.0, 0.5 / 0.75), (200.0, 1.0)])));
+        assert_eq!(table.below(1e9), Some(table.clone()));
+        assert_eq!(Table::new(vec![(10.0, 0.5), (20.0, 1.0)]).unwrap().below(5.0), None);
+    }
+
+    /// A quarter of the flows exactly 100, a half uniform on [100, 300], a quarter exactly 300.
+    #[test]
+    fn truncation_keeps_the_shape_above() {
+        let table = Table::new(vec![(100.0, 0.25), (300.0, 0.75), (300.0, 1.0)]).unwrap();
+        assert_eq!(table.above(200.0), Some(Table(vec![(200.0, 0.0), (300.0, 0.5), (300.0, 1.0)])));
+        assert_eq!(table.above(100.0), Some(Table(vec![(100.0, 0.0), (300.0, 0.5 / 0.75), (300.0, 1.0)])));
+        assert_eq!(table.above(99.0), Some(table.clone()));
+        assert_eq!(table.above(300.0), None);
+        let (below, above) = (table.below(200.0).unwrap(), table.above(200.0).unwrap());
+        assert!((0.5 * below.mean() + 0.5 * above.mean() - table.mean()).abs() < 1e-9);
+        check_mean(&above, 1);
     }
 
     #[test]

@@ -67,6 +67,8 @@ keys! {
     struct PublishedKeys {
         /// which distribution
         name: &'static Published = required, Choice(&choices());
+        /// sizes up to this one do not occur
+        min: Option<Bytes> = optional, ANY_SIZE;
         /// sizes above this one do not occur
         max: Option<Bytes> = optional, ANY_SIZE;
     }
@@ -78,7 +80,7 @@ fn choices() -> Vec<(&'static str, &'static Published)> {
 
 fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
     let keys = PublishedKeys::read(reader)?;
-    Ok(Arc::new(keys.name.table.clone().below(keys.max, reader)?))
+    Ok(Arc::new(keys.name.table.clone().within(keys.min, keys.max, reader)?))
 }
 
 #[cfg(test)]
@@ -109,5 +111,10 @@ mod tests {
         assert!(error.contains("is not one of") && error.ends_with("did you mean \"websearch\"?"), "{error}");
         let error = sizes_of("kind='published'\nname='datamining'\nmax='1KB'").unwrap_err();
         assert_eq!(error, "max: no size of this distribution is at most 1KB; the smallest is 1.46KB");
+        let error = sizes_of("kind='published'\nname='websearch'\nmin='9MB'\nmax='8MB'").unwrap_err();
+        assert_eq!(
+            error,
+            "min: no size of this distribution is above 9MB and at most 8MB; the largest is 30MB"
+        );
     }
 }
