@@ -49,6 +49,20 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
     assert "afct_long_s" not in metrics
 
 
+def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
+    flows = make_flows(
+        [
+            {"id": 0, "class": "long", "window_bytes": 3_000_000},  # from 1 s to 3 s, the measured time
+            {"id": 1, "class": "long", "window_bytes": 1_000_000, "start_s": 2.0},  # from 2 s to 3 s
+            {"id": 2, "class": "long", "size_bytes": 500_000, "start_s": 1.5, "fct_s": 2.0, "slowdown": 1.0},
+            {"id": 3, "class": "long", "size_bytes": 9_000_000, "start_s": 0.5, "fct_s": 1.0, "slowdown": 1.0},
+            {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5},  # unfinished
+        ]
+    )
+    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    assert metrics["flow_goodput_long_bps"] == 4_500_000 * 8 / (2 + 1 + 2)
+
+
 def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() -> None:
     flows = make_flows([{"id": 0, "size_bytes": 1, "timeouts": 2, "retransmits": 3}])
     metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())

@@ -52,6 +52,7 @@ def measure(
         metrics.update(_queueing(flow_class, of_class))
         metrics.update(_deadlines(f"deadline_miss_{flow_class}", counted, meta["end_s"]))
         metrics.update(_goodput(flow_class, of_class, meta["duration_s"] - meta["warmup_s"]))
+        metrics.update(_flow_goodput(flow_class, of_class, meta))
         metrics.update(_fairness(flow_class, of_class, samples, meta["warmup_s"]))
         if packets:
             metrics[f"timeouts_{flow_class}"] = float(of_class["timeouts"].sum()) / of_class.height
@@ -162,6 +163,22 @@ def _goodput(flow_class: str, flows: pl.DataFrame, window_s: float) -> Iterator[
         yield f"throughput_{flow_class}_bps", float(finite["window_bytes"].sum()) * 8 / window_s
     if not backlogged.is_empty():
         yield f"goodput_{flow_class}_bps", float(backlogged["window_bytes"].sum()) * 8 / window_s
+
+
+def _flow_goodput(flow_class: str, flows: pl.DataFrame, meta: Meta) -> Iterator[tuple[str, float]]:
+    """The payload of all flows of a class together over the time that all of them together took for it.
+
+    A flow that ends counts as for completion times, one without end from the warm-up or its start on.
+    """
+    counted = pl.col("start_s") >= meta["warmup_s"]
+    finite = flows.filter(counted, pl.col("size_bytes").is_not_null(), pl.col("fct_s").is_not_null())
+    backlogged = flows.filter(pl.col("size_bytes").is_null())
+    first, last = pl.max_horizontal("start_s", pl.lit(meta["warmup_s"])), pl.lit(meta["duration_s"])
+    measured = backlogged.select((pl.min_horizontal("finish_s", last) - first).clip(lower_bound=0).alias("s"))
+    seconds = float(finite["fct_s"].sum()) + float(measured["s"].sum())
+    if seconds > 0:
+        payload = float(finite["size_bytes"].sum()) + float(backlogged["window_bytes"].sum())
+        yield f"flow_goodput_{flow_class}_bps", payload * 8 / seconds
 
 
 def _queues(measured: pl.DataFrame) -> Iterator[tuple[str, float]]:

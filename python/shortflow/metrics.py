@@ -90,6 +90,12 @@ KINDS = (
     Kind("slowdown_<class>", "slowdown", "x", "completion time over that in an empty network: mean"),
     Kind("distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"),
     Kind("goodput_<class>_bps", "goodput", "bps", "payload of all backlogged flows acknowledged per measured second"),
+    Kind(
+        "flow_goodput_<class>_bps",
+        "goodput per flow",
+        "bps",
+        "payload over time: of finished flows until they finish, of backlogged ones in the measured time",
+    ),
     Kind("throughput_<class>_bps", "throughput", "bps", "payload of all finite flows acknowledged per measured second"),
     Kind("jain_sampled_<class>", "Jain index in samples", "", "Jain index within a sampling interval: mean"),
     Kind("jain_<class>", "Jain index", "", "Jain index of the goodput of two or more backlogged flows"),

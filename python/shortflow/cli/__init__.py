@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from shortflow._core import version
-from shortflow.cli import bench, compare, listing, report, reproduce, run, search, show
+from shortflow.cli import bench, compare, listing, report, reproduce, run, search, show, survey
 from shortflow.cli.console import print_error
 from shortflow.errors import ConfigError, ExitCode, Interrupted, MissingRequirement, SimulationError
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce_figures)
+app.command("survey")(survey.survey)
 app.command("search")(search.search)
 app.command("list")(listing.list_names)
 app.command("show")(show.show)

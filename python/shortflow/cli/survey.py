@@ -1,0 +1,48 @@
+"""`shortflow survey`: all schemes on all papers' workloads, and who wins where."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.options import Json
+from shortflow.reproduction.study import Scale
+from shortflow.survey import WORKLOADS, choose
+from shortflow.survey import survey as run_survey
+from shortflow.survey.document import document
+from shortflow.survey.pages import write_pages
+from shortflow.survey.tables import matrix, numbers, standings
+from shortflow.tables import lay_out, stacked
+
+
+def survey(
+    workloads: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORKLOAD]...", help=f"{', '.join(WORKLOADS)} (default: all)."),
+    ] = None,
+    scale: Annotated[
+        Scale, typer.Option(help="A coarse look in minutes, or long runs with ten seeds, in hours.")
+    ] = Scale.QUICK,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
+        "results/survey"
+    ),
+    json: Json = False,
+) -> None:
+    """Compare all schemes on the papers' workloads and on published flow sizes: who wins where.
+
+    Finished runs are kept, so that an interrupted call goes on where it stopped. With workloads named, all their
+    numbers are printed too.
+    """
+    chosen = choose(workloads or [])
+    with progress_bar(f"survey, {scale.value}") as progress:
+        found = run_survey(chosen, scale=scale, out=out, jobs=jobs, progress=progress)
+    report = write_pages(found, out)
+    print_note(f"report: {report} ({found.runs} runs, {found.reused} of them from before, {found.seconds:.0f} s)")
+    if json:
+        print_json(document(found))
+        return
+    sections = [matrix(found, narrow=True), standings(found)]
+    sections += [numbers(found, workload.name) for workload in chosen if workloads]
+    print_result(stacked(*(table for section in sections for table in lay_out(section))))
