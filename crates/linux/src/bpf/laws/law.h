@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What every fixed-point law shares: RFC 5681's window, the marked fraction of RFC 8257, and powers.
+ * Unsigned 64-bit integers only, no unbounded loop; native.c builds the same text for the tests.
+ *
+ *   quantity             unit     largest        rounding
+ *   cwnd, ssthresh       2^-24    2^20 segments  to nearest on growth, down on cuts
+ *   step, weight, power  2^-24    2^40 - 1       down
+ *   g, F, factors        2^-30    1              to nearest
+ *   alpha, p = alpha^w   2^-60    1              down
+ *
+ * Errors against real numbers, which tests/laws.rs asserts:
+ *   alpha   2^-31 (1 + 1/g): F to nearest on every update, g itself to nearest, both summed by the mean
+ *   log2    2^-29: 32 squarings of a 31-bit mantissa, each down, the last bit 2^-32
+ *   exp2    2^-29: twelve terms of the series (the rest is below 2^-39), each down
+ *   alpha^w 2^-28 (1 + w), and 2^-60 w below which alpha is 0
+ *   growth  2^-25 segments per ACK; cut: 2^-30 of cwnd and 2^-24 segments
+ */
+#pragma once
+#include <linux/types.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#define SEGMENT (1ULL << 24)
+#define WINDOW_MAX (SEGMENT << 20)
+#define FACTOR (1ULL << 30)
+#define UNIT (1ULL << 60)
+#define NEVER (~0ULL)
+
+enum role { ROLE_UNKNOWN, ROLE_SHORT, ROLE_LONG };
+
+struct window { __u64 cwnd, ssthresh; };
+
+/* An acknowledgement and the flow that it belongs to. Sequence numbers wrap. */
+struct ack {
+	__u64 sent;		/* bytes of the flow sent so far, retransmissions not counted */
+	__u64 remaining;	/* bytes not yet acknowledged, sent or not; NEVER: no end */
+	__u64 left_ns;		/* until the deadline, 0 when it has passed; NEVER: no deadline */
+	__u64 srtt_ns;		/* 0 before the first sample */
+	__u32 acked;		/* bytes */
+	__u32 segments;		/* that it acknowledges: 1, or more where delayed ACKs or GRO merge several */
+	__u32 snd_una, snd_nxt;	/* after it */
+	__u32 mss, flight;	/* bytes */
+	__u8 role;
+	_Bool ece, may_grow;
+};
+
+/* alpha and the window of data over which it counts. */
+struct marks { __u64 alpha; __u32 acked, marked, window_end; };
+
+INLINE __u64 at_least(__u64 value, __u64 low) { return value < low ? low : value; }
+INLINE __u64 at_most(__u64 value, __u64 high) { return value > high ? high : value; }
+INLINE __u64 clamp64(__u64 value, __u64 low, __u64 high) { return at_most(at_least(value, low), high); }
+
+/* value * factor / 2^30, down; value below 2^63, factor at most 2^30. */
+INLINE __u64 times(__u64 value, __u64 factor)
+{
+	return (value >> 30) * factor + ((value & (FACTOR - 1)) * factor >> 30);
+}
+
+/* Bits above the lowest one: floor(log2(value)), 0 for 0. */
+INLINE __u32 magnitude(__u64 value)
+{
+	__u32 bits = 0;
+
+	for (__u32 step = 32; step; step >>= 1) {
+		__u32 shift = (value >> step != 0) * step;
+
+		value >>= shift;
+		bits += shift;
+	}
+	return bits;
+}
+
+/* part / whole in 2^-30, to nearest; 1 where part is larger or both are 0. */
+INLINE __u64 fraction(__u64 part, __u64 whole)
+{
+	__u32 bits = magnitude(whole), shift = bits > 32 ? bits - 32 : 0;
+
+	part >>= shift;
+	whole >>= shift;
+	return part >= whole ? FACTOR : ((part << 30) + whole / 2) / whole;
+}
+
+INLINE void marks_init(struct marks *m, const struct ack *ack, __u64 initial_alpha)
+{
+	*m = (struct marks){ .alpha = at_most(initial_alpha, UNIT), .window_end = ack->snd_una };
+}
+
+/* RFC 8257 section 3.3, steps 1 to 8, with `amount` bytes or packets newly acknowledged. */
+INLINE void marks_on_ack(struct marks *m, const struct ack *ack, __u32 amount, __u64 g)
+{
+	m->acked = at_most((__u64)m->acked + amount, ~0U);
+	if (ack->ece)
+		m->marked = at_most((__u64)m->marked + amount, ~0U);
+	if ((__s32)(ack->snd_una - m->window_end) <= 0 || !m->acked)
+		return;
+	m->alpha = at_most(m->alpha - times(m->alpha, g) + fraction(m->marked, m->acked) * g, UNIT);
+	m->window_end = ack->snd_nxt;
+	m->acked = m->marked = 0;
+}
+
+/* RFC 5681, Eq. 2 and 3, with `step` segments (2^-24, at most 128) per round trip. */
+INLINE void grow(struct window *w, const struct ack *ack, __u64 step)
+{
+	__u64 segments = clamp64(ack->segments, 1, 255), cwnd = at_least(w->cwnd, 1), gain;
+
+	if (cwnd < w->ssthresh)
+		gain = at_most(((__u64)ack->acked << 24) / at_least(ack->mss, 1), segments * SEGMENT);
+	else
+		gain = ((segments * step << 24) + cwnd / 2) / cwnd;
+	w->cwnd = clamp64(cwnd + gain, 1, WINDOW_MAX);
+}
+
+/* The response to ECN-Echo: cwnd times `factor` (2^-30), which also ends slow start. */
+INLINE void cut(struct window *w, __u64 factor, __u64 floor)
+{
+	w->cwnd = clamp64(times(w->cwnd, at_most(factor, FACTOR)), floor, WINDOW_MAX);
+	w->ssthresh = at_least(w->cwnd, 2 * SEGMENT);
+}
+
+/* The factor 1 - p/2 of a cut, p in 2^-60. */
+INLINE __u64 less_half(__u64 p) { return FACTOR - (at_most(p, UNIT) >> 31); }
+
+/* RFC 5681, Eq. 4: half the flight; after a timeout cwnd is one segment. */
+INLINE void halve(struct window *w, const struct ack *ack, _Bool timeout)
+{
+	__u64 half = ((__u64)ack->flight << 23) / at_least(ack->mss, 1);
+
+	w->ssthresh = clamp64(half, 2 * SEGMENT, WINDOW_MAX);
+	w->cwnd = timeout ? SEGMENT : w->ssthresh;
+}
