@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* D2TCP: SIGCOMM 2012, section 3. The reference is crates/cc/src/d2tcp.rs. */
+#pragma once
+#include "power.h"
+
+#define LOG2_3 6807362106ULL /* 2^-32 */
+
+struct d2tcp_params {
+	__u64 clip_low, clip_high;	/* 2^-24 */
+	__u64 expired;			/* 2^-24 */
+	__u64 g;			/* 2^-30 */
+	__u64 initial_alpha;		/* 2^-60 */
+	__u64 cwnd_floor;		/* 2^-24 segments */
+};
+
+struct d2tcp_state { struct marks marks; };
+
+/*
+ * The deadline imminence d = (remaining / mss / (3/4 cwnd)) / (left / srtt), in 2^-24: a difference of
+ * logarithms, so that no product overflows. Within 2^-25 of d and 2^-24.
+ */
+INLINE __u64 d2tcp_imminence(const struct window *w, const struct ack *ack, const struct d2tcp_params *p)
+{
+	__u64 needed, left, d;
+
+	if (ack->left_ns == NEVER || ack->remaining == NEVER)
+		return SEGMENT;
+	if (!ack->left_ns)
+		return p->expired;
+	if (!ack->srtt_ns || !ack->remaining)
+		return SEGMENT;
+	needed = log2_fixed(ack->remaining) + log2_fixed(ack->srtt_ns) + (2ULL << 32);
+	left = log2_fixed(at_least(ack->mss, 1)) + log2_fixed(at_least(w->cwnd, 1)) + log2_fixed(ack->left_ns) + LOG2_3;
+	left += 6ULL << 32; /* the largest d is 2^30; cwnd has 24 bits of fraction */
+	d = exp2_neg(left > needed ? left - needed : 0) >> 6;
+	return clamp64(d, p->clip_low, p->clip_high);
+}
+
+INLINE void d2tcp_init(struct d2tcp_state *s, struct window *w, const struct ack *ack, const struct d2tcp_params *p)
+{
+	marks_init(&s->marks, ack, p->initial_alpha);
+}
+
+INLINE void d2tcp_on_ack(struct d2tcp_state *s, struct window *w, const struct ack *ack, const struct d2tcp_params *p)
+{
+	marks_on_ack(&s->marks, ack, ack->acked, p->g);
+	if (ack->may_grow)
+		grow(w, ack, SEGMENT);
+}
+
+INLINE void d2tcp_on_congestion(struct d2tcp_state *s, struct window *w, const struct ack *ack,
+				const struct d2tcp_params *p)
+{
+	cut(w, less_half(power(s->marks.alpha, d2tcp_imminence(w, ack, p))), p->cwnd_floor);
+}
+
+INLINE void d2tcp_on_loss(struct d2tcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,
+			  const struct d2tcp_params *p)
+{
+	halve(w, ack, timeout);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* xDCTCP: section III. The reference is crates/cc/src/xdctcp.rs. */
+#pragma once
+#include "law.h"
+
+enum xdctcp_classify { XDCTCP_BY_ROLE, XDCTCP_BY_BYTES };
+
+struct xdctcp_params {
+	__u64 ns, nl;		/* 2^-30 */
+	__u64 classify;
+	__u64 threshold;	/* bytes */
+	__u64 g;		/* 2^-30 */
+	__u64 initial_alpha;	/* 2^-60 */
+	__u64 cwnd_floor;	/* 2^-24 segments */
+};
+
+struct xdctcp_state { struct marks marks; };
+
+/* The share of alpha by which the flow cuts its window. */
+INLINE __u64 xdctcp_reduction(const struct ack *ack, const struct xdctcp_params *p)
+{
+	if (p->classify == XDCTCP_BY_ROLE && ack->role != ROLE_UNKNOWN)
+		return ack->role == ROLE_SHORT ? p->ns : p->nl;
+	return ack->sent < p->threshold ? p->ns : p->nl;
+}
+
+INLINE void xdctcp_init(struct xdctcp_state *s, struct window *w, const struct ack *ack, const struct xdctcp_params *p)
+{
+	marks_init(&s->marks, ack, p->initial_alpha);
+}
+
+INLINE void xdctcp_on_ack(struct xdctcp_state *s, struct window *w, const struct ack *ack,
+			  const struct xdctcp_params *p)
+{
+	marks_on_ack(&s->marks, ack, ack->acked, p->g);
+	if (ack->may_grow)
+		grow(w, ack, SEGMENT);
+}
+
+INLINE void xdctcp_on_congestion(struct xdctcp_state *s, struct window *w, const struct ack *ack,
+				 const struct xdctcp_params *p)
+{
+	cut(w, FACTOR - times(xdctcp_reduction(ack, p), s->marks.alpha >> 30), p->cwnd_floor); /* Eq. 3 and 4 */
+}
+
+INLINE void xdctcp_on_loss(struct xdctcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,
+			   const struct xdctcp_params *p)
+{
+	halve(w, ack, timeout);
+}
