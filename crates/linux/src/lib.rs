@@ -2,5 +2,8 @@
 
 #[cfg(feature = "bpf")]
 pub mod check;
+mod failure;
 pub mod switch;
 pub mod sys;
+
+pub use failure::Failure;

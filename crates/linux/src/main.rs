@@ -1,7 +1,12 @@
-//! The `shortflow-linux` command. Exit codes: 0 fine, 2 the input was wrong, 3 the host lacks something.
+//! The `shortflow-linux` command. Results go to stdout, reasons to stderr. Exit codes: 0 fine, 1 a check did
+//! not hold, 2 the input was wrong, 3 the host lacks something.
+
+mod commands;
 
 use clap::{Parser, Subcommand};
-use shortflow_linux::check::{self, Finding};
+#[cfg(feature = "bpf")]
+use commands::check;
+use commands::{Failure, completions};
 use std::process::ExitCode;
 
 /// Congestion controls of the short-flow papers on this host.
@@ -15,18 +20,31 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// List what this host supports and what is missing; changes nothing.
+    #[cfg(feature = "bpf")]
     Check,
+    /// Print a completion script for a shell.
+    Completions(completions::Args),
+    #[cfg(not(feature = "bpf"))]
+    #[command(external_subcommand)]
+    Other(Vec<String>),
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        #[cfg(feature = "bpf")]
+        Command::Check => check::run(),
+        Command::Completions(args) => completions::run::<Cli>(args),
+        #[cfg(not(feature = "bpf"))]
+        Command::Other(words) => Err(commands::without_ebpf(&words)),
+    }
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
-        Command::Check => report(&check::findings()),
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            failure.code()
+        }
     }
-}
-
-fn report(findings: &[Finding]) -> ExitCode {
-    for finding in findings {
-        println!("{finding}");
-    }
-    if findings.iter().all(Finding::is_enough) { ExitCode::SUCCESS } else { ExitCode::from(3) }
 }

@@ -1,0 +1,21 @@
+//! One file per command: its arguments, and what it does.
+
+#[cfg(feature = "bpf")]
+pub mod check;
+pub mod completions;
+
+pub use shortflow_linux::Failure;
+
+/// Why a command that only the eBPF part has cannot be run.
+#[cfg(not(feature = "bpf"))]
+pub fn without_ebpf(words: &[String]) -> Failure {
+    const COMMANDS: [&str; 5] = ["check", "load", "unload", "status", "class"];
+    let name = words.first().map_or("", String::as_str);
+    if COMMANDS.contains(&name) {
+        Failure::Host(format!(
+            "{name}: this program was built without its eBPF part; build it with `make linux`"
+        ))
+    } else {
+        Failure::Input(format!("there is no command {name:?}; see --help"))
+    }
+}
