@@ -3,6 +3,7 @@
 #[cfg(feature = "bpf")]
 pub mod check;
 mod failure;
+pub mod laws;
 pub mod switch;
 pub mod sys;
 

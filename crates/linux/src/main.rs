@@ -6,7 +6,7 @@ mod commands;
 use clap::{Parser, Subcommand};
 #[cfg(feature = "bpf")]
 use commands::check;
-use commands::{Failure, completions};
+use commands::{Failure, completions, laws};
 use std::process::ExitCode;
 
 /// Congestion controls of the short-flow papers on this host.
@@ -22,6 +22,8 @@ enum Command {
     /// List what this host supports and what is missing; changes nothing.
     #[cfg(feature = "bpf")]
     Check,
+    /// Compare the fixed-point laws of the eBPF programs with the simulator's, over a grid.
+    Laws,
     /// Print a completion script for a shell.
     Completions(completions::Args),
     #[cfg(not(feature = "bpf"))]
@@ -33,6 +35,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         #[cfg(feature = "bpf")]
         Command::Check => check::run(),
+        Command::Laws => laws::run(),
         Command::Completions(args) => completions::run::<Cli>(args),
         #[cfg(not(feature = "bpf"))]
         Command::Other(words) => Err(commands::without_ebpf(&words)),

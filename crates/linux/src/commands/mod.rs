@@ -3,6 +3,7 @@
 #[cfg(feature = "bpf")]
 pub mod check;
 pub mod completions;
+pub mod laws;
 
 pub use shortflow_linux::Failure;
 

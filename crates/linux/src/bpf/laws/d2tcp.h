@@ -33,7 +33,7 @@ INLINE __u64 d2tcp_imminence(const struct window *w, const struct ack *ack, cons
 	left = log2_fixed(at_least(ack->mss, 1)) + log2_fixed(at_least(w->cwnd, 1)) + log2_fixed(ack->left_ns) + LOG2_3;
 	left += 6ULL << 32; /* the largest d is 2^30; cwnd has 24 bits of fraction */
 	d = exp2_neg(left > needed ? left - needed : 0) >> 6;
-	return clamp64(d, p->clip_low, p->clip_high);
+	return clamp64(at_least(d, 1), p->clip_low, p->clip_high);
 }
 
 INLINE void d2tcp_init(struct d2tcp_state *s, struct window *w, const struct ack *ack, const struct d2tcp_params *p)
