@@ -1,8 +1,25 @@
-//! Builds the fixed-point laws for this host. Undefined behaviour traps: they are only compared, and must
-//! have none where the verifier of eBPF cannot see it.
+//! Builds the fixed-point laws for this host and, where the feature `bpf` asks for it, the eBPF programs.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
+
+const PROGRAMS: [&str; 8] =
+    ["sf_dctcp", "sf_d2tcp", "sf_l2dct", "sf_xdctcp", "sf_atcp", "sf_fast", "setsockopt", "status"];
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/bpf/laws");
+    println!("cargo::rerun-if-changed=src/bpf");
+    println!("cargo::rerun-if-changed=include");
+    native_laws();
+    if env::var_os("CARGO_FEATURE_BPF").is_some() {
+        let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+        PROGRAMS.iter().for_each(|name| program(name, &out));
+    }
+}
+
+/// Undefined behaviour traps: the laws are only compared here, and must have none where the verifier of eBPF
+/// cannot see it.
+fn native_laws() {
     cc::Build::new()
         .file("src/bpf/laws/native.c")
         .warnings(true)
@@ -11,4 +28,36 @@ fn main() {
         .flag_if_supported("-fsanitize-undefined-trap-on-error")
         .opt_level(2)
         .compile("shortflow_laws");
+}
+
+fn program(name: &str, out: &Path) {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let machine = variable("CARGO_CFG_TARGET_ARCH");
+    let target = match machine.as_str() {
+        "x86_64" => "x86",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
+    let status = Command::new(&clang)
+        .args(["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wextra", "-Werror"])
+        .args(["-Wno-unused-parameter", "-Wno-missing-declarations"])
+        .arg(format!("-D__TARGET_ARCH_{target}"))
+        // Headers of the libbpf that the loader is linked with.
+        .arg(format!("-I{}", variable("DEP_BPF_INCLUDE")))
+        // asm/types.h, where Debian keeps it.
+        .arg(format!("-I/usr/include/{machine}-linux-gnu"))
+        .arg("-c")
+        .arg(format!("src/bpf/{name}.bpf.c"))
+        .arg("-o")
+        .arg(out.join(format!("{name}.bpf.o")))
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(_) => exit(1),
+        Err(error) => {
+            eprintln!("{}: {error}; on Debian: apt-get install clang", clang.display());
+            exit(1);
+        }
+    }
 }

@@ -4,6 +4,8 @@
 pub mod check;
 mod failure;
 pub mod laws;
+#[cfg(feature = "bpf")]
+pub mod programs;
 pub mod switch;
 pub mod sys;
 

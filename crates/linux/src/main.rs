@@ -4,9 +4,9 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-#[cfg(feature = "bpf")]
-use commands::check;
 use commands::{Failure, completions, laws};
+#[cfg(feature = "bpf")]
+use commands::{check, class, load, status, unload};
 use std::process::ExitCode;
 
 /// Congestion controls of the short-flow papers on this host.
@@ -24,6 +24,18 @@ enum Command {
     Check,
     /// Compare the fixed-point laws of the eBPF programs with the simulator's, over a grid.
     Laws,
+    /// Register congestion controls with the kernel.
+    #[cfg(feature = "bpf")]
+    Load(load::Args),
+    /// Remove them again; without names, all of them and everything that came with them.
+    #[cfg(feature = "bpf")]
+    Unload(unload::Args),
+    /// Say what is loaded, with which parameters, and how its connections fare.
+    #[cfg(feature = "bpf")]
+    Status(status::Args),
+    /// Say which ports carry short flows, and which carry long ones.
+    #[cfg(feature = "bpf")]
+    Class(class::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
     #[cfg(not(feature = "bpf"))]
@@ -36,6 +48,14 @@ fn run(command: Command) -> Result<(), Failure> {
         #[cfg(feature = "bpf")]
         Command::Check => check::run(),
         Command::Laws => laws::run(),
+        #[cfg(feature = "bpf")]
+        Command::Load(args) => load::run(args),
+        #[cfg(feature = "bpf")]
+        Command::Unload(args) => unload::run(args),
+        #[cfg(feature = "bpf")]
+        Command::Status(args) => status::run(args),
+        #[cfg(feature = "bpf")]
+        Command::Class(args) => class::run(args),
         Command::Completions(args) => completions::run::<Cli>(args),
         #[cfg(not(feature = "bpf"))]
         Command::Other(words) => Err(commands::without_ebpf(&words)),

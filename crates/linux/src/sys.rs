@@ -2,6 +2,7 @@
 //! socket statistics. All unsafe code of the switch and the testbed is here, behind safe functions.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Error};
 use std::mem::{size_of, zeroed};
@@ -50,6 +51,13 @@ impl Namespace {
             });
             inside.join().unwrap_or_else(|_| Err(Error::other("the thread inside a namespace died")))
         })
+    }
+}
+
+impl From<File> for Namespace {
+    /// From its file, for example `/proc/PID/ns/net`.
+    fn from(file: File) -> Namespace {
+        Namespace(file)
     }
 }
 
@@ -274,4 +282,36 @@ impl TcpInfo {
             timeouts: u16::from_ne_bytes([raw[240], raw[241]]),
         }
     }
+}
+
+/// Mounts a bpf file system at `directory`, only root's, under the name `source`.
+///
+/// # Errors
+/// Fails without `CAP_SYS_ADMIN`.
+pub fn mount_bpf(source: &CStr, directory: &CStr) -> io::Result<()> {
+    let (kind, options) = (c"bpf", c"mode=0700");
+    let (source, directory, data) = (source.as_ptr(), directory.as_ptr(), options.as_ptr().cast());
+    // SAFETY: all arguments are strings that end with a zero byte.
+    check(unsafe { libc::mount(source, directory, kind.as_ptr(), 0, data) })?;
+    Ok(())
+}
+
+/// Takes the topmost file system away from `directory`, once nobody uses it.
+///
+/// # Errors
+/// Fails without `CAP_SYS_ADMIN`.
+pub fn unmount(directory: &CStr) -> io::Result<()> {
+    // SAFETY: the argument is a string that ends with a zero byte.
+    check(unsafe { libc::umount2(directory.as_ptr(), libc::MNT_DETACH) })?;
+    Ok(())
+}
+
+/// Waits until no other process has locked `file`, and locks it for as long as it is open.
+///
+/// # Errors
+/// Fails if a signal comes in between.
+pub fn lock(file: &impl AsRawFd) -> io::Result<()> {
+    // SAFETY: flock touches no memory.
+    check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) })?;
+    Ok(())
 }

@@ -2,8 +2,16 @@
 
 #[cfg(feature = "bpf")]
 pub mod check;
+#[cfg(feature = "bpf")]
+pub mod class;
 pub mod completions;
 pub mod laws;
+#[cfg(feature = "bpf")]
+pub mod load;
+#[cfg(feature = "bpf")]
+pub mod status;
+#[cfg(feature = "bpf")]
+pub mod unload;
 
 pub use shortflow_linux::Failure;
 

@@ -9,10 +9,17 @@
 #pragma once
 #include "law.h"
 
+/* Of global functions the verifier looks at one call for all: of those inlined it would follow every path of each. */
+#ifdef __bpf__
+#define ONCE __attribute__((noinline))
+#else
+#define ONCE INLINE
+#endif
+
 #define LN2 2977044472ULL /* 2^-32 */
 
 /* log2(value) in 2^-32; value at least 1. */
-INLINE __u64 log2_fixed(__u64 value)
+ONCE __u64 log2_fixed(__u64 value)
 {
 	__u32 bits = magnitude(value);
 	__u64 mantissa = bits > 31 ? value >> (bits - 31) : value << (31 - bits), result = bits;
@@ -27,7 +34,7 @@ INLINE __u64 log2_fixed(__u64 value)
 }
 
 /* 2^-z in 2^-60, z in 2^-32. */
-INLINE __u64 exp2_neg(__u64 z)
+ONCE __u64 exp2_neg(__u64 z)
 {
 	__u64 y = (z & 0xffffffff) * LN2 >> 32, sum = 1ULL << 32;
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * What an application may say of a flow, by setsockopt(2) on its TCP socket:
+ *
+ *	uint64_t deadline = 20 * 1000 * 1000;
+ *	setsockopt(fd, SOL_SHORTFLOW, SHORTFLOW_DEADLINE_NS, &deadline, sizeof(deadline));
+ *
+ * Any user may, in a cgroup given to `shortflow-linux load --cgroup`; elsewhere the call fails with ENOPROTOOPT.
+ * Every value is a uint64_t. What is said of a listening socket holds for those that it accepts.
+ */
+#ifndef SHORTFLOW_H
+#define SHORTFLOW_H
+
+#define SOL_SHORTFLOW 0x5346
+
+/* Bytes of the message that begins with the next byte sent; 0: not known. */
+#define SHORTFLOW_SIZE 1
+/* Nanoseconds from now until it should be complete; 0: no deadline. */
+#define SHORTFLOW_DEADLINE_NS 2
+/* Whether somebody waits for it. */
+#define SHORTFLOW_CLASS 3
+
+#define SHORTFLOW_UNKNOWN 0
+#define SHORTFLOW_SHORT 1
+#define SHORTFLOW_LONG 2
+
+#endif

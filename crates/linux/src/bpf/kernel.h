@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* The kernel's types and constants, as far as the programs read them; offsets are relocated when they load. */
+#pragma once
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct sock_common {
+	__be16 skc_dport;
+	__u16 skc_num;
+	__u8 skc_state;
+};
+struct sock {
+	struct sock_common __sk_common;
+	unsigned long sk_pacing_rate;
+	__u32 sk_pacing_status;
+};
+struct inet_sock { struct sock sk; };
+struct tcp_congestion_ops;
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	const struct tcp_congestion_ops *icsk_ca_ops;
+	__u8 icsk_ca_state : 5;
+	__u64 icsk_ca_priv[13];
+};
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u32 mss_cache, snd_cwnd, snd_ssthresh, packets_out, max_packets_out, rcv_nxt, snd_nxt, snd_una, srtt_us;
+	__u32 delivered_ce;
+	__u64 bytes_acked;
+	__u8 ecn_flags;
+	__u8 is_cwnd_limited : 1;
+};
+struct rate_sample;
+
+struct seq_file;
+struct bpf_iter_meta { struct seq_file *seq; };
+struct bpf_iter__bpf_sk_storage_map {
+	struct bpf_iter_meta *meta;
+	struct sock *sk;
+	void *value;
+};
+#pragma clang attribute pop
+
+struct tcp_congestion_ops {
+	__u32 (*ssthresh)(struct sock *);
+	void (*set_state)(struct sock *, __u8);
+	void (*cwnd_event)(struct sock *, int);
+	void (*cong_control)(struct sock *, __u32, int, const struct rate_sample *);
+	__u32 (*undo_cwnd)(struct sock *);
+	char name[16];
+	__u32 flags;
+	void (*init)(struct sock *);
+};
+
+enum { TCP_CLOSE = 7, TCP_LISTEN = 10 };
+enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
+enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
+/* Phases of loss recovery, and two events of a receiver. */
+enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
+enum { EVENT_NO_CE = 4, EVENT_CE = 5 };
+/* tcp_sock.ecn_flags, and tcp_congestion_ops.flags. */
+enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };
+enum { NON_RESTRICTED = 1, NEEDS_ECN = 2 };

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * A sender with the window law LAW: what is the same for all of them. Loss recovery and retransmission are the
+ * kernel's. The window is kept here and written to the socket on every ACK, because the kernel changes its own
+ * during recovery (proportional rate reduction, undo).
+ */
+#pragma once
+#include "flow.h"
+#include "laws/law.h"
+
+#define PASTE(a, b) a##b
+#define JOIN(a, b) PASTE(a, b)
+#define TEXT_OF(a) #a
+#define TEXT(a) TEXT_OF(a)
+#define HOOK(result, name, args...) SEC("struct_ops") result BPF_PROG(name, args)
+#define MY(name) JOIN(LAW, name)
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Set by the loader, in the order of its sections: what the user typed, then the same in fixed point. */
+const volatile struct config {
+	char text[256];
+	__u64 needs_ecn;
+	struct MY(_params) law;
+} config SEC(".rodata.config");
+
+/* Roles by port, for applications that say nothing themselves. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u16);
+	__type(value, __u64);
+} ports SEC(".maps");
+
+/* status.bpf.c reads the first two members. */
+struct sender {
+	struct window window;
+	struct MY(_state) law;
+	__u64 prior_cwnd;		/* before the last cut */
+	__u32 snd_una, delivered_ce;	/* at the last ACK */
+	__u32 cut_end;			/* no further ECN cut before this is acknowledged */
+	__u32 prior_rcv_nxt;
+	__u8 ce, is_loss;
+};
+_Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
+
+INLINE struct sender *sender_of(struct sock *sk)
+{
+	return (void *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+/* Keeps the compiler from reading the values that the loader has not set yet. */
+INLINE const struct MY(_params) *params(void)
+{
+	const struct MY(_params) *p = (const void *)&config.law;
+
+	barrier_var(p);
+	return p;
+}
+
+INLINE __u32 segments_of(__u64 window, __u32 low) { return clamp64(window >> 24, low, 1 << 20); }
+
+/* Below one segment the window is a pace: the kernel sends whole segments, further apart. */
+static __noinline void publish(struct tcp_sock *tp, struct sender *s)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u64 rtt = tp->srtt_us >> 3, bytes;
+	_Bool below = s->window.cwnd < SEGMENT;
+
+	tp->snd_cwnd = segments_of(s->window.cwnd, 1);
+	tp->snd_ssthresh = segments_of(s->window.ssthresh, 2);
+	if (!rtt)
+		return;
+	bytes = s->window.cwnd * tp->mss_cache >> 24;
+	sk->sk_pacing_rate = at_least((below ? bytes : 2 * bytes) * 1000000 / rtt, 1);
+	if (below && sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+/* What the law sees of the flow, without an acknowledgement. */
+INLINE struct ack view(struct sock *sk, struct tcp_sock *tp)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct ack ack = {
+		.sent = tp->bytes_acked + (tp->snd_nxt - tp->snd_una), .remaining = NEVER, .left_ns = NEVER,
+		.srtt_ns = (__u64)(tp->srtt_us >> 3) * 1000, .segments = 1, .snd_una = tp->snd_una,
+		.snd_nxt = tp->snd_nxt, .mss = at_least(tp->mss_cache, 1), .flight = tp->packets_out * tp->mss_cache,
+	};
+
+	if (!flow)
+		return ack;
+	ack.role = flow->role;
+	if (flow->size)
+		ack.remaining = at_least(flow->start + flow->size, tp->bytes_acked) - tp->bytes_acked;
+	if (flow->deadline_ns) {
+		__u64 now = bpf_ktime_get_ns();
+
+		ack.left_ns = at_least(flow->deadline_ns, now) - now;
+	}
+	ack.sent = at_least(ack.sent, flow->start) - flow->start;
+	return ack;
+}
+
+/* The role that the operator gave to the connection's destination port, or else to its own. */
+INLINE __u64 role_of_ports(struct sock *sk)
+{
+	__u16 port = bpf_ntohs(sk->__sk_common.skc_dport);
+	__u64 *role = bpf_map_lookup_elem(&ports, &port);
+
+	if (!role) {
+		port = sk->__sk_common.skc_num;
+		role = bpf_map_lookup_elem(&ports, &port);
+	}
+	return role ? *role : ROLE_UNKNOWN;
+}
+
+/* Without ECN there are no marks to obey: Reno takes over. */
+HOOK(void, MY(_start), struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+	struct flow none = {}, *flow;
+	char reno[] = "reno";
+	struct ack ack;
+
+	if (config.needs_ecn && !(tp->ecn_flags & ECN_OK)) {
+		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+		return;
+	}
+	flow = bpf_sk_storage_get(&flows, sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
+	if (flow && flow->role == ROLE_UNKNOWN)
+		flow->role = role_of_ports(sk);
+	ack = view(sk, tp);
+	s->window.cwnd = clamp64((__u64)tp->snd_cwnd << 24, SEGMENT, WINDOW_MAX);
+	s->window.ssthresh = WINDOW_MAX;
+	MY(_init)(&s->law, &s->window, &ack, params());
+	s->snd_una = tp->snd_una;
+	s->cut_end = tp->snd_una - 1;
+	s->delivered_ce = tp->delivered_ce;
+	s->prior_rcv_nxt = tp->rcv_nxt;
+	s->prior_cwnd = s->window.cwnd;
+	publish(tp, s);
+}
+
+/* The window is what holds the sender back, so that it may grow (RFC 7661; tcp_is_cwnd_limited()). */
+INLINE _Bool is_limited(struct tcp_sock *tp, const struct sender *s)
+{
+	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited)
+		|| (s->window.cwnd < s->window.ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
+
+INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 phase)
+{
+	struct ack ack = view(sk, tp);
+
+	ack.acked = tp->snd_una - s->snd_una;
+	ack.segments = at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
+	ack.ece = tp->delivered_ce != s->delivered_ce;
+	ack.may_grow = !ack.ece && phase != CA_RECOVERY && is_limited(tp, s);
+	s->snd_una = tp->snd_una;
+	s->delivered_ce = tp->delivered_ce;
+	MY(_on_ack)(&s->law, &s->window, &ack, params());
+	if ((__s32)(tp->snd_una - s->cut_end) <= 0)
+		return;
+	s->cut_end = tp->snd_una - 1; /* follows, because sequence numbers wrap */
+	if (ack.ece && phase != CA_RECOVERY) {
+		s->prior_cwnd = s->window.cwnd;
+		s->cut_end = tp->snd_nxt;
+		MY(_on_congestion)(&s->law, &s->window, &ack, params());
+	}
+}
+
+INLINE void control(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+	__u8 phase = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
+
+	if (phase < CA_RECOVERY)
+		s->is_loss = 0;
+	if ((__s32)(tp->snd_una - s->snd_una) > 0)
+		on_ack(sk, tp, s, phase);
+	publish(tp, s);
+}
+
+HOOK(void, MY(_control), struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs) { control(sk); }
+
+/* Before Linux 6.10. */
+HOOK(void, MY(_control2), struct sock *sk, const struct rate_sample *rs) { control(sk); }
+
+/* Loss: once when recovery starts, and once for a series of timeouts. */
+HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+	__u64 ssthresh = s->window.ssthresh;
+	struct ack ack;
+
+	if (phase != CA_RECOVERY && phase != CA_LOSS)
+		return;
+	ack = view(sk, tp);
+	s->prior_cwnd = s->window.cwnd;
+	MY(_on_loss)(&s->law, &s->window, &ack, phase == CA_LOSS, params());
+	if (s->is_loss)
+		s->window.ssthresh = ssthresh;
+	s->is_loss = phase == CA_LOSS;
+	s->cut_end = tp->snd_nxt;
+}
+
+HOOK(__u32, MY(_ssthresh), struct sock *sk) { return segments_of(sender_of(sk)->window.ssthresh, 2); }
+
+/* The loss was none. */
+HOOK(__u32, MY(_undo), struct sock *sk)
+{
+	struct window *w = &sender_of(sk)->window;
+
+	w->cwnd = clamp64(sender_of(sk)->prior_cwnd, w->cwnd, WINDOW_MAX);
+	w->ssthresh = at_least(w->ssthresh, w->cwnd);
+	return segments_of(w->cwnd, 1);
+}
+
+/* RFC 8257 section 3.2: what arrived before a change of CE is acknowledged with the old echo. */
+HOOK(void, MY(_event), struct sock *sk, int event)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+	__u8 ce = event == EVENT_CE;
+
+	if (!config.needs_ecn || (event != EVENT_CE && event != EVENT_NO_CE))
+		return;
+	if (ce != s->ce) {
+		tp->ecn_flags = s->ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
+		bpf_tcp_send_ack(tp, s->prior_rcv_nxt);
+	}
+	s->ce = ce;
+	s->prior_rcv_nxt = tp->rcv_nxt;
+	tp->ecn_flags = ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
+}
+
+#define OPERATIONS \
+	.init = (void *)MY(_start), .ssthresh = (void *)MY(_ssthresh), .undo_cwnd = (void *)MY(_undo), \
+	.set_state = (void *)MY(_phase), .cwnd_event = (void *)MY(_event), \
+	.flags = NON_RESTRICTED | NEEDS_ECN, .name = "sf_" TEXT(LAW)
+
+/* The loader creates the one that fits the kernel. */
+SEC(".struct_ops.link")
+struct tcp_congestion_ops JOIN(sf_, LAW) = { OPERATIONS, .cong_control = (void *)MY(_control) };
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops JOIN(JOIN(sf_, LAW), _2) = { OPERATIONS, .cong_control = (void *)MY(_control2) };

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* What applications say of their flows: the options of include/shortflow.h. */
+#include "flow.h"
+#include "laws/law.h"
+#include "../../include/shortflow.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+enum { REFUSE = 0, GO_ON = 1, EINVAL = 22, ENOTSUP = 95, ENOMEM = 12 };
+
+static int refuse(int error)
+{
+	bpf_set_retval(-error);
+	return REFUSE;
+}
+
+SEC("cgroup/setsockopt")
+int flow_option(struct bpf_sockopt *ctx)
+{
+	__u64 *value = ctx->optval;
+	struct bpf_tcp_sock *tp;
+	struct flow none = {}, *flow;
+
+	if (ctx->level != SOL_SHORTFLOW)
+		return GO_ON;
+	if ((void *)(value + 1) > ctx->optval_end || ctx->optlen != sizeof(*value))
+		return refuse(EINVAL);
+	if (!ctx->sk)
+		return refuse(ENOTSUP);
+	tp = bpf_tcp_sock(ctx->sk);
+	flow = bpf_sk_storage_get(&flows, ctx->sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!tp || !flow)
+		return refuse(tp ? ENOMEM : ENOTSUP);
+	switch (ctx->optname) {
+	case SHORTFLOW_SIZE:
+		flow->start = tp->bytes_acked + (tp->snd_nxt - tp->snd_una);
+		flow->size = *value;
+		break;
+	case SHORTFLOW_DEADLINE_NS:
+		flow->deadline_ns = *value ? bpf_ktime_get_ns() + *value : 0;
+		break;
+	case SHORTFLOW_CLASS:
+		if (*value > SHORTFLOW_LONG)
+			return refuse(EINVAL);
+		flow->role = *value;
+		break;
+	default:
+		return refuse(EINVAL);
+	}
+	ctx->optlen = -1; /* the kernel has no such option */
+	return GO_ON;
+}

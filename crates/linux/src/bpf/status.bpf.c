@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/* Every connection that one of our senders drives, of whatever network namespace. */
+#include "flow.h"
+#include "laws/law.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* What each struct sender begins with. */
+struct beginning { struct window window; struct marks marks; };
+
+struct connection { char name[16]; __u64 cwnd, alpha; };
+
+SEC("iter/bpf_sk_storage_map")
+int connections(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct sock *sk = ctx->sk;
+	struct inet_connection_sock *icsk = (void *)sk;
+	struct connection connection = {};
+	struct beginning state;
+
+	if (!sk || sk->__sk_common.skc_state == TCP_LISTEN || sk->__sk_common.skc_state == TCP_CLOSE)
+		return 0;
+	BPF_CORE_READ_STR_INTO(&connection.name, icsk, icsk_ca_ops, name);
+	bpf_core_read(&state, sizeof(state), &icsk->icsk_ca_priv);
+	connection.cwnd = state.window.cwnd;
+	connection.alpha = state.marks.alpha;
+	bpf_seq_write(ctx->meta->seq, &connection, sizeof(connection));
+	return 0;
+}

@@ -1,0 +1,90 @@
+//! `load`: registers congestion controls with the kernel.
+
+use super::Failure;
+use shortflow_linux::check::{self, Finding};
+use shortflow_linux::programs::{self, Pins, Prepared};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Which: sf_dctcp, sf_l2dct, sf_d2tcp, sf_xdctcp, sf_atcp, sf_fast; also without sf_.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Set a parameter of all of them; `shortflow list transports` has the names.
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
+    params: Vec<(String, String)>,
+    /// Make the last one the default of this network namespace.
+    #[arg(long)]
+    default: bool,
+    /// Let the applications of this cgroup state deadlines, sizes and classes by setsockopt(2).
+    #[arg(long, value_name = "PATH")]
+    cgroup: Option<PathBuf>,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example g=0.0625")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    let mut configs = Vec::new();
+    for name in &args.names {
+        configs.push(programs::configure(programs::transport_named(name)?, &args.params)?);
+    }
+    let missing: Vec<String> =
+        check::findings().iter().filter(|finding| !finding.is_enough()).map(Finding::to_string).collect();
+    if !missing.is_empty() {
+        return Err(Failure::Host(missing.join("\n")));
+    }
+    let pins = Pins::create()?;
+    let mut fresh = Vec::new();
+    let loaded = load(&args, &configs, &pins, &mut fresh);
+    if loaded.is_err() {
+        for name in &fresh {
+            pins.unregister(name)?;
+        }
+        pins.sweep()?;
+    }
+    loaded
+}
+
+/// Nothing is registered before the verifier has accepted everything. `fresh` gets the names of what was.
+fn load(
+    args: &Args,
+    configs: &[shortflow_cc::TransportConfig],
+    pins: &Pins,
+    fresh: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let prepared: Vec<Prepared> =
+        configs.iter().map(|config| Prepared::new(config, pins)).collect::<Result<_, _>>()?;
+    let already = pins.loaded();
+    let mut last = String::new();
+    for program in prepared {
+        let (name, text) = (program.name().to_owned(), program.text().to_owned());
+        let verb = match already.contains(&name).then(|| programs::loaded_text(pins, &name)).transpose()? {
+            Some(before) if before == text => "already loaded",
+            Some(_) => {
+                pins.unregister(&name)?;
+                program.register(pins)?;
+                "replaced, for new connections"
+            }
+            None => {
+                program.register(pins)?;
+                fresh.push(name.clone());
+                "loaded"
+            }
+        };
+        println!("{name}: {verb}: {text}");
+        last = name;
+    }
+    if let Some(cgroup) = &args.cgroup {
+        let verb =
+            if programs::attach_setsockopt(pins, cgroup)? { "listens to" } else { "already listens to" };
+        println!("setsockopt: {verb} the applications of {}", cgroup.display());
+    }
+    if args.default {
+        programs::make_default(pins, &last)?;
+        println!("{last}: default of this network namespace");
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The live connections of our senders, read from the kernel.
+
+use super::pins::{Pins, refused};
+use crate::Failure;
+use libbpf_rs::{Iter, MapHandle, ObjectBuilder};
+use std::io::Read;
+use std::os::fd::AsFd;
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Connection {
+    /// The congestion control that drives it.
+    pub name: String,
+    /// Its window, in segments.
+    pub cwnd: f64,
+    /// Its congestion estimate.
+    pub alpha: f64,
+}
+
+/// `struct connection` of status.bpf.c.
+const RECORD: usize = 32;
+
+/// All of them, in every network namespace.
+///
+/// # Errors
+/// Fails if the kernel refuses the program that looks.
+pub fn connections(pins: &Pins) -> Result<Vec<Connection>, Failure> {
+    const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o"));
+    let failed = || refused("status");
+    let flows = MapHandle::from_pinned_path(pins.path("flows")).map_err(failed())?;
+    let object = ObjectBuilder::default().open_memory(CODE).map_err(failed())?;
+    let object = object.load().map_err(failed())?;
+    let mut bytes = Vec::new();
+    for program in object.progs_mut() {
+        let link = program.attach_iter(flows.as_fd()).map_err(failed())?;
+        let mut records = Iter::new(&link).map_err(failed())?;
+        records.read_to_end(&mut bytes).map_err(Failure::host("status"))?;
+    }
+    Ok(bytes.chunks_exact(RECORD).filter_map(Connection::read).filter(Connection::is_ours).collect())
+}
+
+impl Connection {
+    fn read(record: &[u8]) -> Option<Connection> {
+        let word = |at: usize| Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?));
+        let end = record.iter().position(|byte| *byte == 0)?;
+        Some(Connection {
+            name: String::from_utf8_lossy(&record[..end]).into_owned(),
+            cwnd: word(16)? as f64 / 2f64.powi(24),
+            alpha: word(24)? as f64 / 2f64.powi(60),
+        })
+    }
+
+    /// Not one that was left to Reno, and of which the application has said something.
+    fn is_ours(&self) -> bool {
+        self.name.starts_with(super::PREFIX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_the_kernel() {
+        let mut record = b"sf_dctcp\0\0\0\0\0\0\0\0".to_vec();
+        record.extend((5u64 << 23).to_ne_bytes());
+        record.extend((1u64 << 58).to_ne_bytes());
+        let connection = Connection { name: "sf_dctcp".to_owned(), cwnd: 2.5, alpha: 0.25 };
+        assert_eq!(Connection::read(&record), Some(connection));
+        assert_eq!(Connection::read(&record[..24]), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! From an object file to a registered congestion control.
+
+use super::pins::{Pins, is_registered, refused};
+use super::{kernel_name, needs_ecn, text_of};
+use crate::{Failure, check, laws};
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::Struct;
+use libbpf_rs::{MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
+use shortflow_cc::TransportConfig;
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// `BPF_F_LINK` of linux/bpf.h: the registration is that of a link.
+const BY_LINK: u32 = 1 << 13;
+/// `flags` of `struct tcp_congestion_ops` in kernel.h, and the one that makes SYNs ask for ECN.
+const FLAGS: usize = 56;
+const NEEDS_ECN: u8 = 2;
+/// `config.text` of sender.h.
+const TEXT: usize = 256;
+
+/// Of each transport, what build.rs has made of its program.
+fn code_of(transport: &str) -> &'static [u8] {
+    macro_rules! code {
+        ($($name:literal)+) => {
+            match transport {
+                $($name => include_bytes!(concat!(env!("OUT_DIR"), "/sf_", $name, ".bpf.o")),)+
+                _ => &[],
+            }
+        };
+    }
+    code!("dctcp" "d2tcp" "l2dct" "xdctcp" "atcp" "fast")
+}
+
+/// A program that the verifier has accepted and that nobody can use yet.
+#[derive(Debug)]
+pub struct Prepared {
+    name: String,
+    text: String,
+    object: Object,
+    has_link: bool,
+}
+
+impl Prepared {
+    /// Takes the program of `config` into the kernel.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses it.
+    pub fn new(config: &TransportConfig, pins: &Pins) -> Result<Prepared, Failure> {
+        let (name, text) = (kernel_name(config), text_of(config));
+        let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;
+        let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
+        let has_four_arguments = check::cong_control_arguments(&kernel) == Some(4);
+        let mut object = open(code_of(config.info().name), pins).map_err(refused(&name))?;
+        for mut map in object.maps_mut() {
+            if map.map_type() == MapType::StructOps {
+                let is_old = map.name().to_string_lossy().ends_with("_2");
+                map.set_autocreate(is_old != has_four_arguments).map_err(refused(&name))?;
+                if let Some(flags) = map.initial_value_mut().and_then(|operations| operations.get_mut(FLAGS))
+                {
+                    *flags = if needs_ecn(config) { *flags | NEEDS_ECN } else { *flags & !NEEDS_ECN };
+                }
+                if !has_link {
+                    map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;
+                }
+            } else if map.name().to_string_lossy().ends_with("config") {
+                let values = config_section(config, &text)?;
+                map.set_initial_value(&values).map_err(refused(&name))?;
+            }
+        }
+        let mut object = object.load().map_err(refused(&name))?;
+        pin_shared(&mut object, pins).map_err(refused(&name))?;
+        Ok(Prepared { name, text, object, has_link })
+    }
+
+    /// The name under which it will be registered.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its parameters in words.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Registers it; from here on applications can choose it.
+    ///
+    /// # Errors
+    /// Fails if there is one of that name.
+    pub fn register(mut self, pins: &Pins) -> Result<(), Failure> {
+        let name = self.name.clone();
+        if is_registered(&name) {
+            let why = "a congestion control of that name is there, and not from this command";
+            return Err(Failure::Host(format!("{name}: {why}; see `bpftool struct_ops list`")));
+        }
+        let directory = pins.path(&name);
+        fs::create_dir(&directory).map_err(Failure::host(directory.display()))?;
+        let registered = self.pin_and_attach(&directory).map_err(refused(&name));
+        if registered.is_err() {
+            pins.sweep()?;
+        }
+        registered
+    }
+
+    fn pin_and_attach(&mut self, directory: &Path) -> libbpf_rs::Result<()> {
+        for mut map in self.object.maps_mut() {
+            if map.name().to_string_lossy().ends_with("config") {
+                map.pin(directory.join("config"))?;
+            }
+        }
+        for mut map in self.object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+            if !map.autocreate() {
+                continue;
+            }
+            if self.has_link {
+                map.attach_struct_ops()?.pin(directory.join("link"))?;
+            } else {
+                map.pin(directory.join("map"))?;
+                map.attach_struct_ops()?.disconnect();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens an object and gives it the maps that are pinned already.
+fn open(code: &[u8], pins: &Pins) -> libbpf_rs::Result<OpenObject> {
+    let mut object = ObjectBuilder::default().open_memory(code)?;
+    for mut map in object.maps_mut() {
+        let path = pins.path(&map.name().to_string_lossy());
+        if path.exists() {
+            map.reuse_pinned_map(path)?;
+        }
+    }
+    Ok(object)
+}
+
+fn pin_shared(object: &mut Object, pins: &Pins) -> libbpf_rs::Result<()> {
+    for mut map in object.maps_mut() {
+        let path = pins.path(&map.name().to_string_lossy());
+        if ["flows", "ports"].iter().any(|shared| path.ends_with(shared)) && !path.exists() {
+            map.pin(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// `struct config` of sender.h.
+fn config_section(config: &TransportConfig, text: &str) -> Result<Vec<u8>, Failure> {
+    let words = laws::params(config).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(TEXT, 0);
+    bytes.extend(u64::from(needs_ecn(config)).to_ne_bytes());
+    bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+    Ok(bytes)
+}
+
+/// The parameters with which `name` was loaded.
+///
+/// # Errors
+/// Fails if it is not loaded.
+pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
+    let map = MapHandle::from_pinned_path(pins.path(name).join("config")).map_err(refused(name))?;
+    let value = map.lookup(&0u32.to_ne_bytes(), libbpf_rs::MapFlags::ANY).map_err(refused(name))?;
+    let text = value.unwrap_or_default();
+    let end = text.iter().take(TEXT).position(|byte| *byte == 0).unwrap_or(0);
+    Ok(String::from_utf8_lossy(&text[..end]).into_owned())
+}
+
+/// Lets the applications of a cgroup say what they know of their flows. False if that was so already.
+///
+/// # Errors
+/// Fails if `cgroup` is not a directory of the cgroup2 file system.
+pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
+    const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/setsockopt.bpf.o"));
+    let shown = cgroup.display().to_string();
+    let unusable = |error: &dyn std::fmt::Display| Failure::Input(format!("--cgroup {shown}: {error}"));
+    let directory = fs::File::open(cgroup).map_err(|error| unusable(&error))?;
+    let inode = directory.metadata().map_err(|error| unusable(&error))?.ino();
+    let path = pins.path(&format!("setsockopt.{inode}"));
+    if path.exists() {
+        return Ok(false);
+    }
+    let object = open(CODE, pins).and_then(OpenObject::load).map_err(refused("setsockopt"))?;
+    for program in object.progs_mut() {
+        let attached = program.attach_cgroup(directory.as_raw_fd());
+        attached.map_err(|error| unusable(&error))?.pin(&path).map_err(refused("setsockopt"))?;
+    }
+    Ok(true)
+}

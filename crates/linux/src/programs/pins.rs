@@ -1,0 +1,184 @@
+//! What keeps programs loaded when the command has ended: files of the bpf file system.
+//!
+//! ```text
+//! /sys/fs/bpf/shortflow/
+//!   flows, ports          maps that all programs share
+//!   defaults              default congestion control of each namespace before ours
+//!   setsockopt.INODE      the hook of that cgroup
+//!   sf_NAME/config        its parameters
+//!   sf_NAME/link          its registration; before Linux 6.4 `map`
+//! ```
+//!
+//! A registration is pinned last, so what has none is the rest of a command that was killed: the next one
+//! removes it.
+
+use crate::{Failure, sys};
+use libbpf_rs::{Link, MapCore, MapHandle};
+use std::ffi::CStr;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const BPFFS: &str = "/sys/fs/bpf";
+const BPFFS_C: &CStr = c"/sys/fs/bpf";
+/// Source of a mount that is ours: /proc/mounts shows it.
+const OURS: &CStr = c"shortflow";
+const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// The kernel unregisters some time after the last file is gone.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The directory, while no other command changes it.
+#[derive(Debug)]
+pub struct Pins {
+    _lock: File,
+}
+
+impl Pins {
+    /// What is there, without the rests of commands that were killed; `None` if nothing is.
+    ///
+    /// # Errors
+    /// Fails without the right to read it.
+    pub fn open() -> Result<Option<Pins>, Failure> {
+        let pins = Pins::lock()?;
+        match fs::read_dir(DIRECTORY) {
+            Ok(_) => {
+                pins.sweep()?;
+                Ok(Path::new(DIRECTORY).exists().then_some(pins))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Failure::host(DIRECTORY)(error)),
+        }
+    }
+
+    /// The same, made where it is not there. A host without a bpf file system gets one, which goes again with
+    /// the last of its contents.
+    ///
+    /// # Errors
+    /// Fails without `CAP_SYS_ADMIN`.
+    pub fn create() -> Result<Pins, Failure> {
+        let pins = Pins::lock()?;
+        if Path::new(DIRECTORY).exists() {
+            pins.sweep()?;
+        }
+        if mount_source().is_none() {
+            sys::mount_bpf(OURS, BPFFS_C).map_err(Failure::host("mount -t bpf bpf /sys/fs/bpf"))?;
+        }
+        match fs::create_dir(DIRECTORY) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Failure::host(DIRECTORY)(error)),
+            _ => Ok(pins),
+        }
+    }
+
+    fn lock() -> Result<Pins, Failure> {
+        let lock = File::open("/sys/fs").map_err(Failure::host("/sys/fs"))?;
+        sys::lock(&lock).map_err(Failure::host("lock of /sys/fs"))?;
+        Ok(Pins { _lock: lock })
+    }
+
+    /// The file called `name`.
+    pub fn path(&self, name: &str) -> PathBuf {
+        Path::new(DIRECTORY).join(name)
+    }
+
+    /// Names of the congestion controls that are registered.
+    pub fn loaded(&self) -> Vec<String> {
+        let is_loaded = |name: &String| ["link", "map"].iter().any(|pin| self.path(name).join(pin).exists());
+        self.names().into_iter().filter(is_loaded).collect()
+    }
+
+    /// Names of all files and directories.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
+    /// Unregisters the congestion control `name` and removes its files. Its connections keep it until they end.
+    ///
+    /// # Errors
+    /// Fails if the kernel keeps it.
+    pub fn unregister(&self, name: &str) -> Result<(), Failure> {
+        let directory = self.path(name);
+        let (link, map) = (directory.join("link"), directory.join("map"));
+        if link.exists() {
+            let link = Link::open(&link).map_err(refused(name))?;
+            // Only since 6.11; before, it goes when its file is gone.
+            let _ = link.detach();
+        } else if map.exists() {
+            let map = MapHandle::from_pinned_path(&map).map_err(refused(name))?;
+            map.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
+        }
+        remove(&directory)?;
+        let mut waited = Duration::ZERO;
+        while is_registered(name) {
+            if waited >= PATIENCE {
+                return Err(Failure::Host(format!("{name}: the kernel still has it registered")));
+            }
+            let pause = Duration::from_millis(5);
+            std::thread::sleep(pause);
+            waited += pause;
+        }
+        Ok(())
+    }
+
+    /// Removes what belongs to no registration, and once there is none, everything.
+    ///
+    /// # Errors
+    /// Fails without the right to.
+    pub fn sweep(&self) -> Result<(), Failure> {
+        let loaded = self.loaded();
+        for name in self.names() {
+            let is_leftover = name.starts_with("sf_") && !loaded.contains(&name);
+            if is_leftover || loaded.is_empty() {
+                remove(&self.path(&name))?;
+            }
+        }
+        if !loaded.is_empty() {
+            return Ok(());
+        }
+        fs::remove_dir(DIRECTORY).map_err(Failure::host(DIRECTORY))?;
+        // Every bpf file system has maps.debug and progs.debug.
+        let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
+        let is_empty = fs::read_dir(BPFFS)
+            .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_debug(&entry))));
+        if is_empty && mount_source().is_some_and(|source| source.as_bytes() == OURS.to_bytes()) {
+            sys::unmount(BPFFS_C).map_err(Failure::host("umount /sys/fs/bpf"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether any congestion control of that name is registered, whoever did it.
+pub fn is_registered(name: &str) -> bool {
+    fs::read_to_string(AVAILABLE).is_ok_and(|names| names.split_whitespace().any(|other| other == name))
+}
+
+/// An error of libbpf about `what`.
+pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
+    move |error| Failure::Host(format!("{what}: {error:#}"))
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    let removed = if path.is_dir() {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            remove(&entry.path())?;
+        }
+        fs::remove_dir(path)
+    } else {
+        fs::remove_file(path)
+    };
+    removed.map_err(Failure::host(path.display()))
+}
+
+/// What is mounted at /sys/fs/bpf, if it is a bpf file system.
+fn mount_source() -> Option<String> {
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    let topmost = mounts.lines().rfind(|line| line.split(' ').nth(1) == Some(BPFFS))?;
+    let mut fields = topmost.split(' ');
+    let source = fields.next()?.to_owned();
+    (fields.nth(1)? == "bpf").then_some(source)
+}

@@ -1,0 +1,51 @@
+//! Roles of ports, for applications that say nothing themselves.
+
+use super::pins::{Pins, refused};
+use crate::Failure;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use shortflow_cc::Role;
+
+fn map(pins: &Pins) -> Result<MapHandle, Failure> {
+    MapHandle::from_pinned_path(pins.path("ports")).map_err(refused("ports"))
+}
+
+/// `enum role` of laws/law.h.
+fn number(role: Role) -> u64 {
+    match role {
+        Role::Unknown => 0,
+        Role::Short => 1,
+        Role::Long => 2,
+    }
+}
+
+/// Every port that has a role, in order.
+///
+/// # Errors
+/// Fails where the map cannot be read.
+pub fn ports(pins: &Pins) -> Result<Vec<(u16, Role)>, Failure> {
+    let map = map(pins)?;
+    let role_of = |key: &[u8]| -> Option<(u16, Role)> {
+        let value = map.lookup(key, MapFlags::ANY).ok()??;
+        let number_there = u64::from_ne_bytes(value.try_into().ok()?);
+        let role = [Role::Short, Role::Long].into_iter().find(|role| number(*role) == number_there)?;
+        Some((u16::from_ne_bytes(key.try_into().ok()?), role))
+    };
+    let mut ports: Vec<_> = map.keys().filter_map(|key| role_of(&key)).collect();
+    ports.sort_by_key(|(port, _)| *port);
+    Ok(ports)
+}
+
+/// Gives new connections to or from `port` a role; [`Role::Unknown`] takes it back.
+///
+/// # Errors
+/// Fails where there are too many.
+pub fn set_port(pins: &Pins, port: u16, role: Role) -> Result<(), Failure> {
+    let (map, key) = (map(pins)?, port.to_ne_bytes());
+    if role != Role::Unknown {
+        return map.update(&key, &number(role).to_ne_bytes(), MapFlags::ANY).map_err(refused("ports"));
+    }
+    match map.delete(&key) {
+        Err(error) if error.kind() != libbpf_rs::ErrorKind::NotFound => Err(refused("ports")(error)),
+        _ => Ok(()),
+    }
+}
