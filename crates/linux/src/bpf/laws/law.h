@@ -94,7 +94,7 @@ INLINE void marks_on_ack(struct marks *m, const struct ack *ack, __u32 amount, _
 		m->marked = at_most((__u64)m->marked + amount, ~0U);
 	if ((__s32)(ack->snd_una - m->window_end) <= 0 || !m->acked)
 		return;
-	m->alpha = at_most(m->alpha - times(m->alpha, g) + fraction(m->marked, m->acked) * g, UNIT);
+	m->alpha = at_most(times(m->alpha, FACTOR - g) + fraction(m->marked, m->acked) * g, UNIT);
 	m->window_end = ack->snd_nxt;
 	m->acked = m->marked = 0;
 }
