@@ -15,7 +15,7 @@ BENCHMARK = "l2dct-benchmark"
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["run", "l2dct-bench"], ["l2dct-bench", 'did you mean "l2dct-benchmark"', "incast"]),
+        (["run", "l2dct-bench"], ["l2dct-bench", 'did you mean "l2dct-benchmark"']),
         (["run", "no/such/file.toml"], ["no/such/file.toml", "cannot be read"]),
         (["run", BENCHMARK, "--scheme", "l2dkt"], ["l2dkt", "l2dct"]),
         (["run", BENCHMARK, "--set", "topology.rat=1Gbps"], ["topology.rat", "rate"]),

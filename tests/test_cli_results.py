@@ -14,6 +14,7 @@ import pytest
 import tomli_w
 
 from conftest import Command
+from shortflow.bench import CASES
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
@@ -177,6 +178,44 @@ def test_ctrl_c_stops_a_run_that_would_take_hours(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "interrupted" in stderr
     assert list(tmp_path.iterdir()) == []
+
+
+NEVER_RETURNS = """
+from pathlib import Path
+import shortflow
+
+class NeverReturns(shortflow.CongestionControl):
+    def on_ack(self, window, ack):
+        Path("called").touch()
+        while True:
+            pass
+"""
+
+
+def test_a_second_ctrl_c_ends_a_hook_that_never_returns(tmp_path: Path) -> None:
+    (tmp_path / "law.py").write_text(NEVER_RETURNS, encoding="utf-8")
+    command = [sys.executable, "-c", WITH_CTRL_C, "run", "incast", "--scheme", "law.py:NeverReturns"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "called").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        assert process.poll() is None, "the first waits for the run"
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 130
+
+
+def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:
+    arguments = ("--schemes", "dctcp", "--seeds", "2", "--no-ideal")
+    assert "every seed gives the same run" in shortflow("compare", "two-long-flows", *arguments).stderr
+    assert "same run" not in shortflow("compare", "incast", *arguments, "--set", "servers=4").stderr
+
+
+def test_bench_has_a_row_for_each_scheme(shortflow: Command) -> None:
+    names = [row["name"] for row in shortflow("list", "schemes", "--json").document]
+    assert [case.scheme for case in CASES if case.label == "S1"] == names
 
 
 EARLY_CTRL_C = """

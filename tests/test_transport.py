@@ -64,6 +64,69 @@ def test_an_error_in_a_hook_ends_the_run_and_is_raised(star: shortflow.Scenario)
         shortflow.compare(star, [Broken], seeds=[1])
 
 
+def test_a_hook_that_would_leave_the_program_is_an_error(star: shortflow.Scenario) -> None:
+    class Leaving(shortflow.CongestionControl):
+        def on_ack(self, window: object, ack: object) -> None:
+            raise SystemExit(7)
+
+    with pytest.raises(shortflow.ConfigError, match="Leaving: SystemExit: 7"):
+        shortflow.compare(star, [Leaving], seeds=[1])
+
+
+def test_a_misspelt_hook_is_an_error(star: shortflow.Scenario) -> None:
+    class Misspelt(shortflow.CongestionControl):
+        def on_akc(self, window: object, ack: object) -> None: ...
+
+    with pytest.raises(shortflow.ConfigError, match=r'Misspelt\.on_akc: no hook .*"on_ack"'):
+        shortflow.compare(star, [Misspelt], seeds=[1])
+
+
+def test_a_wrong_base_is_named_with_its_class(star: shortflow.Scenario) -> None:
+    class Baseless(shortflow.CongestionControl):
+        base = "dctpc"
+
+    with pytest.raises(shortflow.ConfigError, match=r"Baseless, over the scheme 'dctpc': .*\"dctcp\""):
+        shortflow.compare(star, [Baseless], seeds=[1])
+
+
+def digest(star: shortflow.Scenario, scheme: "str | type[shortflow.CongestionControl]", **settings: str) -> str:
+    changes = {key.replace("__", "."): value for key, value in settings.items()}
+    return shortflow.run(star, scheme, settings=changes).provenance["digest"]
+
+
+def test_what_is_left_of_the_base_keeps_its_parameters(example: str, star: shortflow.Scenario) -> None:
+    class OnPecn(load_transport(example)):  # type: ignore[misc]
+        base = "pecn"
+
+    for setting in ({"queue__mark": "lowest"}, {"transport__ecn": "off"}, {"transport__g": "0.5"}, {}):
+        assert digest(star, OnPecn, **setting) == digest(star, "pecn", **setting)
+    assert digest(star, "pecn") != digest(star, "pecn", queue__mark="lowest")
+    assert digest(star, "pecn") != digest(star, "pecn", transport__ecn="off")
+
+
+def test_a_scheme_may_have_settings_of_its_own(example: str, star: shortflow.Scenario) -> None:
+    named = ["dctcp", "dctcp+g=0.5", f"{example}+g=0.5", "pecn+queue.mark=lowest"]
+    comparison = shortflow.compare(star, named, seeds=[1])
+    assert comparison.schemes == ["dctcp", "dctcp+g=0.5", "MyDctcp+g=0.5", "pecn+queue.mark=lowest"]
+    digests = [run.digest for run in comparison.runs]
+    assert digests[0] != digests[1] == digests[2] == digest(star, "dctcp", transport__g="0.5")
+    assert digests[3] == digest(star, "pecn-pmark")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        ("dctcp+gg=1", r"transport\.gg: no parameter of dctcp; did you mean \"transport\.g\""),
+        ("dctcp+g", r"'g' is not KEY=VALUE"),
+        ("dctcp+g=2", r"transport\.g: \"2\" is not a number from 0 to 1"),
+        ("my_dctcp.py", "FILE.py:CLASS"),
+    ],
+)
+def test_wrong_settings_of_one_scheme_are_explained(scheme: str, message: str, star: shortflow.Scenario) -> None:
+    with pytest.raises(shortflow.ConfigError, match=message):
+        shortflow.compare(star, [scheme], seeds=[1])
+
+
 def test_a_senseless_window_is_an_error(star: shortflow.Scenario) -> None:
     class Vanishing(shortflow.CongestionControl):
         def on_ack(self, window: shortflow.Window, ack: shortflow.Ack) -> None:

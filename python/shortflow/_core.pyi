@@ -38,12 +38,19 @@ class Scenario:
 @final
 class Scheme:
     @staticmethod
-    def parse(name: str, settings: _Settings) -> Scheme: ...
+    def parse(name: str, settings: _Settings, label: str | None = None) -> Scheme: ...
     @staticmethod
     def accepts(name: str, key: str) -> bool: ...
     @staticmethod
+    def keeps(base: str, key: str) -> bool: ...
+    @staticmethod
     def foreign(
-        base: str, name: str, summary: str, factory: Callable[[], object], resolved: Sequence[tuple[str, str, str]]
+        base: str,
+        name: str,
+        summary: str,
+        settings: _Settings,
+        factory: Callable[[], object],
+        resolved: Sequence[tuple[str, str, str]],
     ) -> Scheme: ...
     @property
     def name(self) -> str: ...

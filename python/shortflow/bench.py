@@ -39,9 +39,7 @@ class Case:
 
 _STAR = "20 senders, 1 receiver, 1 Gbps, 2 s"
 CASES = (
-    Case("S1", _STAR, "bench-star", "dctcp", 15),
-    Case("S1", _STAR, "bench-star", "l2dct", 15),
-    Case("S1", _STAR, "bench-star", "tcp", 15),
+    *(Case("S1", _STAR, "bench-star", scheme["name"], 5) for scheme in _core.registry()["schemes"]),
     Case("S2", "100,000 flows open at once", "bench-many-flows", "dctcp", 0),
 )
 

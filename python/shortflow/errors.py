@@ -38,11 +38,13 @@ class Interrupted(Exception):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The part of an error message that names the nearest known name, or nothing if none is near."""
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f'; did you mean "{matches[0]}"?' if matches else ""
+    by_lower = {each.lower(): each for each in known}
+    matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return f'; did you mean "{by_lower[matches[0]]}"?' if matches else ""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
-    """The error for a name that is not in `known`: it suggests the nearest one and lists them all."""
+    """The error for a name that is not in `known`: it suggests the nearest one, or lists them all."""
     names = list(known)
-    return ConfigError(f'"{name}": unknown {kind}{did_you_mean(name, names)} (known: {", ".join(names)})')
+    hint = did_you_mean(name, names) or f" (known: {', '.join(names)})"
+    return ConfigError(f'"{name}": unknown {kind}{hint}')

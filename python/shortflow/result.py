@@ -82,7 +82,7 @@ def execute(run: Run, control: _core.Control) -> RunResult:
         result = _core.run(run.scenario.core, run.scheme, run.seed, control)
     except (ConfigError, SimulationError, Cancelled):
         raise
-    except Exception as error:  # raised by a hook of a transport written in Python
+    except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
         raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
     meta = result.meta()
     return RunResult(
@@ -101,10 +101,11 @@ def _labelled(table: pl.DataFrame, run: Run) -> pl.DataFrame:
     return table.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
 
 
-def _place(error: Exception) -> str:
-    """Where an error was raised, if that is known."""
+def _place(error: BaseException) -> str:
+    """Where an error was raised, if it was in the user's own file."""
     frames = traceback.extract_tb(error.__traceback__)
-    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    ours = not frames or Path(frames[-1].filename).parent == Path(__file__).parent
+    return "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
 
 
 def _provenance(run: Run, digest: str, wall_s: float) -> Provenance:

@@ -1,13 +1,35 @@
 """Schemes: a transport with the queue discipline that it needs, and which settings belong to which scheme."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import Settings, as_pairs
-from shortflow.transport import Transport, accepts, as_scheme, load_transport
+from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
 
 SCHEME_PREFIXES = ("transport.", "queue.", "priority.")
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A scheme as it was asked for."""
+
+    label: str
+    scheme: str | Transport
+    own: Settings
+    """Settings that this scheme alone has."""
+
+    def accepts(self, key: str) -> bool:
+        return Scheme.accepts(self.scheme, key) if isinstance(self.scheme, str) else accepts(self.scheme, key)
+
+    def build(self, settings: Settings) -> Scheme:
+        """The scheme with those of the settings that it has a parameter for, and with its own."""
+        of_all = {key: value for key, value in settings.items() if self.accepts(key)}
+        pairs = as_pairs({**of_all, **self.own})
+        if isinstance(self.scheme, str):
+            return Scheme.parse(self.scheme, pairs, self.label)
+        return as_scheme(self.scheme, dict(pairs), self.label)
 
 
 def split_settings(settings: Settings) -> tuple[Settings, Settings]:
@@ -20,35 +42,46 @@ def split_settings(settings: Settings) -> tuple[Settings, Settings]:
 def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:
     """The schemes, each with those of the settings that it has a parameter for.
 
-    A scheme is a registered name, `FILE.py:CLASS`, or a subclass of `CongestionControl`. A setting that none of them
-    accepts is an error.
+    A scheme is a registered name, `FILE.py:CLASS`, or a subclass of `CongestionControl`. A name may carry settings
+    of its own, as in `xdctcp+g=0.09+queue.mark=lowest`; without a prefix they are the transport's. A setting that no
+    scheme accepts is an error.
     """
     settings = settings or {}
-    chosen = [load_transport(scheme) if isinstance(scheme, str) and ":" in scheme else scheme for scheme in schemes]
-    names = [scheme if isinstance(scheme, str) else scheme.__name__ for scheme in chosen]
-    repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if not names or repeated:
+    choices = [_choose(scheme) for scheme in schemes]
+    labels = [choice.label for choice in choices]
+    repeated = next((label for i, label in enumerate(labels) if label in labels[:i]), None)
+    if not labels or repeated:
         raise ConfigError(f"schemes: {repeated!r} is named twice" if repeated else "schemes: name at least one scheme")
-    plain = [_scheme(scheme, {}) for scheme in chosen]
+    plain = [choice.build({}) for choice in choices]
     for key in settings:
-        if not any(_accepts(scheme, key) for scheme in chosen):
+        if not any(choice.accepts(key) for choice in choices):
             raise _unaccepted(key, plain)
-    return [
-        _scheme(scheme, {key: value for key, value in settings.items() if _accepts(scheme, key)}) for scheme in chosen
-    ]
+    return [choice.build(settings) for choice in choices]
 
 
-def _scheme(scheme: str | Transport, settings: Settings) -> Scheme:
-    pairs = as_pairs(settings)
-    return Scheme.parse(scheme, pairs) if isinstance(scheme, str) else as_scheme(scheme, dict(pairs))
+def _choose(scheme: str | Transport) -> _Choice:
+    if not isinstance(scheme, str):
+        return _Choice(scheme.__name__, scheme, {})
+    name, *texts = (part.strip() for part in scheme.split("+"))
+    found = load_transport(name) if ":" in name or name.endswith(".py") else name
+    label = found if isinstance(found, str) else found.__name__
+    choice = _Choice("+".join([label, *texts]), found, dict(_own_setting(scheme, text) for text in texts))
+    for key in choice.own:
+        if not choice.accepts(key):
+            raise _unaccepted(key, [_Choice(label, found, {}).build({})])
+    return choice
 
 
-def _accepts(scheme: str | Transport, key: str) -> bool:
-    return Scheme.accepts(scheme, key) if isinstance(scheme, str) else accepts(scheme, key)
+def _own_setting(scheme: str, text: str) -> tuple[str, str]:
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not key or not value:
+        raise ConfigError(f"{scheme}: {text!r} is not KEY=VALUE, as in xdctcp+g=0.09")
+    return (key if key.startswith(SCHEME_PREFIXES) else f"transport.{key}"), value
 
 
 def _unaccepted(key: str, schemes: Sequence[Scheme]) -> ConfigError:
-    known = list(dict.fromkeys(parameter for scheme in schemes for parameter, _, _ in scheme.resolved()))
+    resolved = (parameter for scheme in schemes for parameter, _, _ in scheme.resolved())
+    known = [parameter for parameter in dict.fromkeys(resolved) if parameter != SOURCE]
     names = ", ".join(scheme.name for scheme in schemes)
-    has = f"known: {', '.join(known)}" if known else "there are none"
-    return ConfigError(f"{key}: no parameter of {names}{did_you_mean(key, known)} ({has})")
+    all_known = f" (known: {', '.join(known)})" if known else " (there are none)"
+    return ConfigError(f"{key}: no parameter of {names}{did_you_mean(key, known) or all_known}")

@@ -17,6 +17,8 @@ from shortflow.stats import Estimate
 
 WIDTH = 100
 NOTHING = "–"
+_ALL_PAIRS = 4
+"""Up to so many schemes, every pair of them is compared."""
 _GAP = 3  # the padding and the rule between two columns
 
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
@@ -265,9 +267,12 @@ def _estimate_column(name: str, estimates: Sequence[Estimate | None], scale: Sca
 
 
 def _differences(comparison: Comparison, metrics: Sequence[str]) -> Section:
-    """Every scheme beside each one named before it."""
+    """Every scheme beside each one named before it; when they are many, beside the first."""
     schemes = comparison.schemes
-    pairs = [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in reversed(schemes[:i])]
+    if len(schemes) > _ALL_PAIRS:
+        pairs = [(scheme, schemes[0]) for scheme in schemes[1:]]
+    else:
+        pairs = [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in schemes[:i]]
     lead = Column("schemes", [f"{scheme} vs {baseline}" for scheme, baseline in pairs])
     columns = [
         Column(_header(describe(name), "%"), [percent(comparison.difference(*pair, name)) for pair in pairs])

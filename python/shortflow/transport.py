@@ -16,13 +16,16 @@ from shortflow._core import Ack, Flow, Scheme, Window
 from shortflow.errors import ConfigError, did_you_mean
 
 Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
+SOURCE = "transport.source"
+"""Listed among a scheme's parameters: the fingerprint of a law written in Python."""
 
 
 class CongestionControl:
     """A window law. One instance serves one connection.
 
-    cwnd and ssthresh are in segments, sizes in bytes, times in seconds. `parameters` names what
-    `--set transport.NAME=…` may change, with defaults; each is an attribute of the instance.
+    cwnd and ssthresh are in segments, sizes in bytes, times in seconds: see `Window`, `Ack` and `Flow`. A hook that is
+    left out does what TCP with ECN does: it grows by one segment a round trip and halves on a mark. `parameters`
+    names what `--set transport.NAME=…` may change, with defaults; each is an attribute of the instance.
     """
 
     parameters: ClassVar[Mapping[str, float]] = {}
@@ -70,6 +73,8 @@ Transport = type[CongestionControl]
 def load_transport(reference: str) -> Transport:
     """The class that `FILE.py:CLASS` names."""
     file, _, name = reference.rpartition(":")
+    if not file:
+        raise ConfigError(f"{reference}: which class? a transport of your own is given as FILE.py:CLASS")
     path = Path(file)
     if not path.is_file():
         raise ConfigError(f"{reference}: there is no file {file!r}; a transport of your own is given as FILE.py:CLASS")
@@ -91,22 +96,37 @@ def load_transport(reference: str) -> Transport:
     return found[name]
 
 
-def as_scheme(transport: Transport, settings: Mapping[str, str]) -> Scheme:
-    """A transport with its parameters as a scheme."""
+def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | None = None) -> Scheme:
+    """A transport with its parameters, and its base with those of the settings that are left to it, as a scheme."""
+    _check_hooks(transport)
+    own = {key: text for key, text in settings.items() if _is_own(transport, key)}
     values = dict(transport.parameters)
-    for key, text in settings.items():
+    for key, text in own.items():
         try:
             values[key.removeprefix("transport.")] = float(text)
         except ValueError:
             raise ConfigError(f"{key}: {text!r} is not a number") from None
-    bound = type(transport.__name__, (transport,), dict(values))
+    bound = type(transport.__name__, (transport,), {**values, "__module__": transport.__module__})
     summary = (inspect.getdoc(transport) or "").split("\n")[0]
-    sources = {key.removeprefix("transport.") for key in settings}
     resolved = [
-        (f"transport.{key}", repr(value), "--set" if key in sources else "default") for key, value in values.items()
+        (f"transport.{key}", repr(value), "--set" if f"transport.{key}" in own else "default")
+        for key, value in values.items()
     ]
-    resolved.append(("transport.source", _fingerprint(transport), "default"))
-    return Scheme.foreign(transport.base, transport.__name__, summary, bound, resolved)
+    resolved.append((SOURCE, _fingerprint(transport), "default"))
+    of_base = [(key, text) for key, text in settings.items() if key not in own]
+    try:
+        return Scheme.foreign(transport.base, label or transport.__name__, summary, of_base, bound, resolved)
+    except ConfigError as error:
+        raise ConfigError(f"{transport.__name__}, over the scheme {transport.base!r}: {error}") from None
+
+
+def _check_hooks(transport: Transport) -> None:
+    """Refuse a method that looks like a hook and is none: it would never be called."""
+    hooks = [name for name in vars(CongestionControl) if name.startswith("on_")]
+    for name in dir(transport):
+        if name.startswith("on_") and name not in hooks:
+            hint = did_you_mean(name, hooks) or f"; hooks are {', '.join(hooks)}"
+            raise ConfigError(f"{transport.__name__}.{name}: no hook of that name{hint}")
 
 
 def _module_name(path: Path) -> str:
@@ -132,7 +152,11 @@ def _fingerprint(transport: Transport) -> str:
 
 
 def accepts(transport: Transport, key: str) -> bool:
-    """Whether the transport has the parameter `transport.NAME`."""
+    """Whether the transport has the parameter `transport.NAME`, or its base has `key` and keeps it."""
+    return _is_own(transport, key) or Scheme.keeps(transport.base, key)
+
+
+def _is_own(transport: Transport, key: str) -> bool:
     return key.startswith("transport.") and key.removeprefix("transport.") in transport.parameters
 
 

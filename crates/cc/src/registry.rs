@@ -173,6 +173,11 @@ impl TransportConfig {
         Ok(TransportConfig { info, law: Law::Registered(law), sender })
     }
 
+    /// Whether `name` is a parameter of every sender, whatever its law.
+    pub fn is_of_every_sender(name: &str) -> bool {
+        SenderParams::default().infos().iter().any(|param| param.name == name)
+    }
+
     /// The same sender with a law that is not registered here.
     pub fn with_law(self, start: StartForeign) -> TransportConfig {
         TransportConfig { law: Law::Foreign(start), ..self }

@@ -96,7 +96,10 @@ impl Setting for Bytes {
         self.to_string()
     }
     fn expected(range: &Range<Bytes>) -> String {
-        format!("a size from \"{}\" to \"{}\"", range.start(), range.end())
+        match *range.end() {
+            Bytes::MAX => format!("a size from \"{}\" on", range.start()),
+            end => format!("a size from \"{}\" to \"{end}\"", range.start()),
+        }
     }
 }
 
@@ -209,6 +212,7 @@ pub fn hint(name: &str, known: &[&str]) -> String {
 
 /// The one of `known` that looks most like `name`, if any looks like it.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let name = &name.to_lowercase();
     known
         .iter()
         .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))

@@ -29,36 +29,52 @@ impl Failure {
     }
 }
 
-/// cwnd and ssthresh in segments; both may be set.
+/// The window; both values may be set.
 #[pyclass(name = "Window", module = "shortflow._core")]
 pub struct PyWindow {
+    /// Congestion window, in segments.
     #[pyo3(get, set)]
     cwnd: f64,
+    /// Slow-start threshold, in segments.
     #[pyo3(get, set)]
     ssthresh: f64,
 }
 
-/// What the sender knows of the flow that it is sending now.
+/// What the sender knows of the flow that it is sending now. Sizes are in bytes, times in seconds.
 #[pyclass(frozen, get_all, name = "Flow", module = "shortflow._core")]
 pub struct PyFlow {
+    /// Simulated time.
     now_s: f64,
+    /// Smoothed round-trip time; 0 before the first sample.
     srtt_s: f64,
+    /// Payload of a full segment.
     mss: u64,
+    /// Payload of this flow sent so far, without retransmissions.
     sent: u64,
+    /// Payload not yet acknowledged, sent or not; `None` for a flow without end.
     remaining: Option<u64>,
+    /// Payload sent and not yet acknowledged.
     flight: u64,
+    /// When the flow should be complete; `None` without a deadline.
     deadline_s: Option<f64>,
+    /// What the class of the traffic says: `short`, `long` or `unknown`.
     role: &'static str,
 }
 
 /// One acknowledgement that advanced `snd_una`. Sizes are in bytes.
 #[pyclass(frozen, get_all, name = "Ack", module = "shortflow._core")]
 pub struct PyAck {
+    /// Payload newly acknowledged.
     acked: u64,
+    /// Whether the ACK echoes a congestion mark.
     ece: bool,
+    /// Whether the window may open: not in loss recovery, and not on a mark unless the run allows that.
     may_grow: bool,
+    /// First byte not yet acknowledged, after this ACK.
     snd_una: u64,
+    /// First byte not yet sent.
     snd_nxt: u64,
+    /// The flow that is being sent.
     flow: Py<PyFlow>,
 }
 
@@ -117,7 +133,7 @@ impl PythonLaw {
             } else {
                 let message = format!(
                     "{} left cwnd = {cwnd}, ssthresh = {ssthresh}; both must be above 0, cwnd finite",
-                    instance.bind(py).get_type()
+                    instance.bind(py).get_type().name()?
                 );
                 Err(PyValueError::new_err(message))
             }

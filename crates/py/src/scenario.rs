@@ -117,11 +117,15 @@ pub struct PyScheme {
 
 #[pymethods]
 impl PyScheme {
-    /// The scheme called `name`, with settings such as ("transport.g", "0.09").
+    /// The scheme called `name`, with settings such as ("transport.g", "0.09"), shown as `label`.
     #[staticmethod]
-    fn parse(name: &str, settings: Pairs) -> PyResult<Self> {
+    #[pyo3(signature = (name, settings, label=None))]
+    fn parse(name: &str, settings: Pairs, label: Option<String>) -> PyResult<Self> {
         let inner = match (Policy::named(name), settings.first()) {
-            (None, _) => Contender::Packets(Arc::new(Scheme::named(name, &settings).map_err(config_error)?)),
+            (None, _) => {
+                let scheme = Scheme::named(name, &settings).map_err(config_error)?;
+                Contender::Packets(Arc::new(Scheme { name: label.unwrap_or(scheme.name.clone()), ..scheme }))
+            }
             (Some(policy), None) => Contender::Ideal(policy),
             (Some(_), Some((key, _))) => {
                 let hint = format!("{name} has none");
@@ -138,20 +142,27 @@ impl PyScheme {
         Scheme::accepts(name, key)
     }
 
-    /// The scheme called `base` with the window law of Python objects that `factory` makes, one for each
-    /// connection. `resolved` describes the law's parameters.
+    /// Whether the scheme called `base` keeps the parameter `key` under a law written in Python.
+    #[staticmethod]
+    fn keeps(base: &str, key: &str) -> bool {
+        Scheme::keeps(base, key)
+    }
+
+    /// The scheme called `base`, with `settings` of what it keeps, and with the window law of Python objects
+    /// that `factory` makes, one for each connection. `resolved` describes the law's parameters.
     #[staticmethod]
     fn foreign(
         base: &str,
         name: String,
         summary: String,
+        settings: Pairs,
         factory: Py<PyAny>,
         resolved: Resolved,
     ) -> PyResult<Self> {
         let failure = Failure::default();
         let raised = failure.clone();
         let start = Arc::new(move || Box::new(PythonLaw::new(&factory, raised.clone())) as Box<dyn Foreign>);
-        let scheme = Scheme::foreign(base, name, summary, start).map_err(config_error)?;
+        let scheme = Scheme::foreign(base, name, summary, &settings, start).map_err(config_error)?;
         Ok(PyScheme { inner: Contender::Packets(Arc::new(scheme)), failure, of_law: resolved })
     }
 

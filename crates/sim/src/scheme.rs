@@ -37,6 +37,14 @@ const SCHEMES: &[SchemeInfo] = &[
         queue: QueueKind::DropTail,
     },
     SchemeInfo {
+        name: "newreno",
+        summary: "TCP NewReno over drop-tail queues",
+        source: "RFC 5681, RFC 6582",
+        transport: "newreno",
+        overrides: &[],
+        queue: QueueKind::DropTail,
+    },
+    SchemeInfo {
         name: "tcp-ecn",
         summary: "TCP NewReno that halves on marks, over queues that mark above a threshold",
         source: "RFC 5681, RFC 6582, RFC 3168",
@@ -226,6 +234,13 @@ impl Scheme {
     pub fn accepts(name: &str, key: &str) -> bool {
         parameters(name).is_ok_and(|all| all.iter().any(|(known, _)| known == key))
     }
+
+    /// Whether scheme `base` keeps the parameter `key` when another law takes the place of its own.
+    pub fn keeps(base: &str, key: &str) -> bool {
+        let is_of_law =
+            key.strip_prefix("transport.").is_some_and(|name| !TransportConfig::is_of_every_sender(name));
+        !is_of_law && Scheme::accepts(base, key)
+    }
 }
 
 /// The parameters of scheme `name` by key, with what the scheme sets as their defaults.
@@ -302,14 +317,16 @@ fn wrong(key: &str, error: ParamError) -> ConfigError {
 }
 
 impl Scheme {
-    /// The scheme called `base` with a window law that is not registered in place of its own.
+    /// The scheme called `base`, with `settings` of what is left of it, and with a window law that is not
+    /// registered in place of its own.
     pub fn foreign(
         base: &str,
         name: String,
         summary: String,
+        settings: &[(String, String)],
         start: StartForeign,
     ) -> Result<Scheme, ConfigError> {
-        let base = Scheme::named(base, &[])?;
+        let base = Scheme::named(base, settings)?;
         let transport = base.transport.with_law(start);
         let kept: Vec<String> = transport.params().iter().map(|p| format!("transport.{}", p.name)).collect();
         let mut resolved = base.resolved;
@@ -372,6 +389,13 @@ mod tests {
     }
 
     #[test]
+    fn another_law_keeps_what_is_not_of_the_law() {
+        assert!(Scheme::keeps("pecn", "queue.mark") && Scheme::keeps("pecn", "priority.by"));
+        assert!(Scheme::keeps("dctcp", "transport.recovery") && !Scheme::keeps("dctcp", "transport.g"));
+        assert!(!Scheme::keeps("dctcp", "queue.mark"));
+    }
+
+    #[test]
     fn queues_and_priorities_have_parameters_too() {
         let scheme = with("pecn", "queue.mark", "lowest").unwrap();
         let found = |key: &str| scheme.resolved.iter().find(|setting| setting.key == key).unwrap();
@@ -424,5 +448,7 @@ mod tests {
         assert!(message("dctcp", "queue.k", "1").contains("queue.k: unknown parameter"));
         let error = Scheme::named("dctpc", &[]).unwrap_err().to_string();
         assert_eq!(error, "\"dctpc\": unknown scheme; did you mean \"dctcp\"?");
+        let error = Scheme::named("DCTCP", &[]).unwrap_err().to_string();
+        assert_eq!(error, "\"DCTCP\": unknown scheme; did you mean \"dctcp\"?");
     }
 }

@@ -57,7 +57,20 @@ def options(
 def main() -> None:
     """Run the command and leave with its exit code."""
     signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _interrupt)
     sys.exit(execute())
+
+
+def _interrupt(_: int, __: object) -> None:
+    """End in good order; a second Ctrl-C does not wait for that, as a hook of the user's may never return."""
+    signal.signal(signal.SIGINT, _leave_at_once)
+    raise KeyboardInterrupt
+
+
+def _leave_at_once(number: int, _: object) -> None:
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), b"\x1b[?25h")  # the cursor, which a progress bar hides
+    os._exit(128 + number)
 
 
 def _leave(number: int, _: object) -> None:

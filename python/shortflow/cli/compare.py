@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from shortflow import runner
-from shortflow.cli.console import note_unfinished, print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import note_repeated, note_unfinished, print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import (
     Jobs,
     Json,
@@ -23,7 +23,10 @@ from shortflow.tables import comparison_tables
 
 def compare(
     scenario: ScenarioName,
-    schemes: Annotated[str, typer.Option(metavar="NAMES", help="Schemes, separated by commas.")],
+    schemes: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Schemes, separated by commas; with settings of its own: `xdctcp+g=0.09`."),
+    ],
     seeds: Seeds = 5,
     jobs: Jobs = None,
     set_values: SetValues = None,
@@ -62,6 +65,7 @@ def compare(
         runs = [*comparison.runs, *comparison.ideal]
         reused = sum(run.reused for run in runs)
         print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")
+    note_repeated(comparison)
     note_unfinished(comparison)
     if json:
         print_json(comparison.document())

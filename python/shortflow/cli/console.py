@@ -95,6 +95,14 @@ def note_faults(drops: Sequence[Drop]) -> None:
             print_note(f"dropped, {reason}: {sum(count for count, _ in places)} packets ({most}{more})")
 
 
+def note_repeated(comparison: Comparison) -> None:
+    """Say so when the seed changes nothing: intervals over seeds then have no width and say nothing of chance."""
+    digests = {scheme: {run.digest for run in comparison.runs if run.scheme == scheme} for scheme in comparison.schemes}
+    seeds = len(comparison.runs) // max(len(digests), 1)
+    if seeds > 1 and all(len(of_scheme) == 1 for of_scheme in digests.values()):
+        print_note("every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance")
+
+
 def note_unfinished(comparison: Comparison) -> None:
     """Say which schemes left flows unfinished: their completion times leave out the slowest flows."""
     counts = {scheme: sum(comparison.values(scheme, "unfinished").values()) for scheme in comparison.schemes}

@@ -36,6 +36,8 @@ def run(
         raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
     if out:
         check_target(out)
+    if "," in scheme:
+        raise ConfigError(f"--scheme {scheme}: one scheme; `shortflow compare` runs several")
     (work,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
     if out:
         check_same_run(out, work.key)

@@ -24,6 +24,7 @@ SCHEMES = (
 )
 
 LEFT_OUT = {
+    "newreno": "TCP without selective acknowledgements; tcp stands for TCP that knows only losses",
     "l2dct-srpt": "L2DCT told the remaining bytes: the same as l2dct for every flow of up to 200 KB",
     "l2dct-ps": "L2DCT without its weights, there to show what the weights do",
 }
