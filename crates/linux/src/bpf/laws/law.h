@@ -3,18 +3,18 @@
  * What every fixed-point law shares: RFC 5681's window, the marked fraction of RFC 8257, and powers.
  * Unsigned 64-bit integers only, no unbounded loop; native.c builds the same text for the tests.
  *
- *   quantity             unit     largest        rounding
- *   cwnd, ssthresh       2^-24    2^20 segments  to nearest on growth, down on cuts
- *   step, weight, power  2^-24    2^40 - 1       down
- *   g, F, factors        2^-30    1              to nearest
- *   alpha, p = alpha^w   2^-60    1              down
+ *   quantity               unit     largest        rounding
+ *   cwnd, ssthresh         2^-24    2^20 segments  down, growth in congestion avoidance to nearest
+ *   step, weight, exponent 2^-24    2^40           down
+ *   g, F, factors          2^-30    1              to nearest
+ *   alpha, p = alpha^w     2^-60    1              down
  *
- * Errors against real numbers, which tests/laws.rs asserts:
- *   alpha   2^-31 (1 + 1/g): F to nearest on every update, g itself to nearest, both summed by the mean
- *   log2    2^-29: 32 squarings of a 31-bit mantissa, each down, the last bit 2^-32
- *   exp2    2^-29: twelve terms of the series (the rest is below 2^-39), each down
- *   alpha^w 2^-28 (1 + w), and 2^-60 w below which alpha is 0
- *   growth  2^-25 segments per ACK; cut: 2^-30 of cwnd and 2^-24 segments
+ * What these widths cost, which `shortflow-linux laws` measures and tests assert:
+ *   growth  2^-24 segments per ACK, and the step 2^-24
+ *   cut     2^-24 segments and 2^-30 of cwnd, and half the error of p (power.h)
+ *   alpha   2^-31 (1 + 1/g): F is rounded at every update and g once; the mean forgets the rest
+ *           Below 2^-60 it counts as 0, which takes 645 unmarked windows with g = 1/16. alpha^(1/8) would still
+ *           be up to 2^-7.5 then: a cut by 0.3 % of cwnd that is left out.
  */
 #pragma once
 #include <linux/types.h>

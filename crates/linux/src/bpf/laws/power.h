@@ -2,9 +2,9 @@
 /*
  * Logarithms and powers of two in fixed point, without tables.
  *
- *   log2          down by at most 2^-28: a mantissa of 31 bits, squared 32 times, each product rounded down
- *   exp2_neg      within 2^-30 of 1: twelve terms of the series, the rest is below 2^-39
- *   power         within 2^-29 + 2^-27 w p + 2^-24 p log(1/p)/w of p = alpha^w
+ *   log2_fixed  down by at most 2^-28: a mantissa of 31 bits is squared 32 times, each time rounded down
+ *   exp2_neg    within 2^-30 of itself and 2^-60: twelve terms of the series, of which the rest is below 2^-39
+ *   power       within 2^-29 + 2^-28 w p of p = alpha^w
  */
 #pragma once
 #include "law.h"
