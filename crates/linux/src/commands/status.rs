@@ -25,7 +25,7 @@ pub fn run(_: Args) -> Result<(), Failure> {
             println!("  alpha        {}", spread(mine.iter().map(|connection| connection.alpha)));
         }
     }
-    let cgroups = pins.names().iter().filter(|name| name.starts_with("setsockopt.")).count();
+    let cgroups = pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count();
     if cgroups > 0 {
         println!("setsockopt: listens to the applications of {cgroups} cgroups");
     }

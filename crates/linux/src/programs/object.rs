@@ -124,12 +124,15 @@ impl Prepared {
     }
 }
 
-/// Opens an object and gives it the maps that are pinned already.
-fn open(code: &[u8], pins: &Pins) -> libbpf_rs::Result<OpenObject> {
+/// Maps that all programs share; the others have the names of the directories beside them.
+const SHARED: [&str; 2] = ["flows", "ports"];
+
+/// Opens an object and gives it the shared maps that are pinned already.
+pub(super) fn open(code: &[u8], pins: &Pins) -> libbpf_rs::Result<OpenObject> {
     let mut object = ObjectBuilder::default().open_memory(code)?;
     for mut map in object.maps_mut() {
         let path = pins.path(&map.name().to_string_lossy());
-        if path.exists() {
+        if SHARED.iter().any(|shared| path.ends_with(shared)) && path.exists() {
             map.reuse_pinned_map(path)?;
         }
     }
@@ -139,7 +142,7 @@ fn open(code: &[u8], pins: &Pins) -> libbpf_rs::Result<OpenObject> {
 fn pin_shared(object: &mut Object, pins: &Pins) -> libbpf_rs::Result<()> {
     for mut map in object.maps_mut() {
         let path = pins.path(&map.name().to_string_lossy());
-        if ["flows", "ports"].iter().any(|shared| path.ends_with(shared)) && !path.exists() {
+        if SHARED.iter().any(|shared| path.ends_with(shared)) && !path.exists() {
             map.pin(path)?;
         }
     }
@@ -178,7 +181,7 @@ pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
     let unusable = |error: &dyn std::fmt::Display| Failure::Input(format!("--cgroup {shown}: {error}"));
     let directory = fs::File::open(cgroup).map_err(|error| unusable(&error))?;
     let inode = directory.metadata().map_err(|error| unusable(&error))?.ino();
-    let path = pins.path(&format!("setsockopt.{inode}"));
+    let path = pins.path(&format!("setsockopt_{inode}"));
     if path.exists() {
         return Ok(false);
     }
