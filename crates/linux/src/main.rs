@@ -6,7 +6,7 @@ mod commands;
 use clap::{Parser, Subcommand};
 use commands::{Failure, completions, laws};
 #[cfg(feature = "bpf")]
-use commands::{check, class, load, status, unload};
+use commands::{check, class, load, stamp, status, unload};
 use std::process::ExitCode;
 
 /// Congestion controls of the short-flow papers on this host.
@@ -36,6 +36,9 @@ enum Command {
     /// Say which ports carry short flows, and which carry long ones.
     #[cfg(feature = "bpf")]
     Class(class::Args),
+    /// Give packets that leave a device their priority, for switches that queue by it.
+    #[cfg(feature = "bpf")]
+    Stamp(stamp::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
     #[cfg(not(feature = "bpf"))]
@@ -56,6 +59,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Status(args) => status::run(args),
         #[cfg(feature = "bpf")]
         Command::Class(args) => class::run(args),
+        #[cfg(feature = "bpf")]
+        Command::Stamp(args) => stamp::run(args),
         Command::Completions(args) => completions::run::<Cli>(args),
         #[cfg(not(feature = "bpf"))]
         Command::Other(words) => Err(commands::without_ebpf(&words)),

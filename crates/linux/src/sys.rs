@@ -2,7 +2,7 @@
 //! socket statistics. All unsafe code of the switch and the testbed is here, behind safe functions.
 #![allow(unsafe_code)]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Error};
 use std::mem::{size_of, zeroed};
@@ -102,6 +102,16 @@ pub fn offloads_off(name: &str) -> io::Result<()> {
         check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) })?;
     }
     Ok(())
+}
+
+/// Number of the network device `name` of this thread's namespace.
+pub fn interface_index(name: &str) -> io::Result<i32> {
+    let name = CString::new(name)?;
+    // SAFETY: the name ends with a zero byte.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Error::last_os_error()),
+        index => Ok(index as i32),
+    }
 }
 
 /// Nanoseconds of the clock that does not jump.

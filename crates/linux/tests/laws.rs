@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
-use shortflow_linux::laws::{FixedPoint, NAMES, exp2_neg, log2_fixed, power};
+use shortflow_linux::laws::{FixedPoint, NAMES, exp2_neg, log2_fixed, power, priority_dscp, priority_label};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
@@ -313,6 +313,15 @@ proptest! {
         prop_assert!((p - exact).abs() <= 2f64.powi(-29) + 2f64.powi(-28) * exponent * exact, "{p} {exact}");
     }
 
+    /// Whoever is sooner never gets the higher number.
+    #[test]
+    fn priorities_keep_their_order(a: u64, b: u64, shift in 0u32..64, lowest in 10u32..15) {
+        let (sooner, later) = ((a >> shift).min(b >> shift), (a >> shift).max(b >> shift));
+        prop_assert!(priority_label(sooner) <= priority_label(later));
+        prop_assert!(priority_dscp(sooner, lowest) <= priority_dscp(later, lowest));
+        prop_assert!(priority_label(later) <= 0xfffff && priority_dscp(later, lowest) <= 63);
+    }
+
     #[test]
     fn power_of_two(z in 0u64..(60 << 32)) {
         let (p, exact) = (exp2_neg(z) as f64 / 2f64.powi(60), (-(z as f64) / 2f64.powi(32)).exp2());
@@ -340,6 +349,22 @@ proptest! {
         fixed.on_merged_ack(&mut windows[1], &ack(n.into()), n);
         let n = f64::from(n);
         prop_assert!((windows[0].cwnd - windows[1].cwnd).abs() <= n * n / cwnd.powi(3) + 1e-6, "{windows:?}");
+    }
+}
+
+/// Worked numbers: sizes in bytes, times in nanoseconds. A class of a hardware switch is the DSCP over 8.
+#[test]
+fn priorities_in_packets() {
+    let labels = [0, 1, 1_460, 16_383, 16_384, 32_768, 32_770, u64::MAX - 1, u64::MAX].map(priority_label);
+    assert_eq!(labels, [1, 1, 1_460, 16_383, 16_384, 32_768, 32_769, 835_583, 0xfffff]);
+    let dscps = [0, 1_024, 1_280, 2_048, 4_095, 4_096, 98_000, 1 << 20, 1 << 26, u64::MAX];
+    assert_eq!(dscps.map(|size| priority_dscp(size, 10)), [1, 1, 1, 4, 7, 8, 25, 40, 63, 63]);
+    let times = [0, 16_384, 1_000_000, 20_000_000, 1 << 30, u64::MAX];
+    assert_eq!(times.map(|time| priority_dscp(time, 14)), [1, 1, 23, 40, 63, 63]);
+    for class in 0..7 {
+        let first_of_next = 4_096 << (2 * class);
+        let classes = [first_of_next - 1, first_of_next].map(|size| priority_dscp(size, 10) / 8);
+        assert_eq!(classes, [class, class + 1]);
     }
 }
 

@@ -9,6 +9,8 @@ pub mod laws;
 #[cfg(feature = "bpf")]
 pub mod load;
 #[cfg(feature = "bpf")]
+pub mod stamp;
+#[cfg(feature = "bpf")]
 pub mod status;
 #[cfg(feature = "bpf")]
 pub mod unload;
@@ -18,7 +20,7 @@ pub use shortflow_linux::Failure;
 /// Why a command that only the eBPF part has cannot be run.
 #[cfg(not(feature = "bpf"))]
 pub fn without_ebpf(words: &[String]) -> Failure {
-    const COMMANDS: [&str; 5] = ["check", "load", "unload", "status", "class"];
+    const COMMANDS: [&str; 6] = ["check", "load", "unload", "status", "class", "stamp"];
     let name = words.first().map_or("", String::as_str);
     if COMMANDS.contains(&name) {
         Failure::Host(format!(

@@ -107,9 +107,21 @@ unsafe extern "C" {
     fn sf_alpha(state: *const State) -> u64;
     fn sf_fast_segment(window: *const FixedWindow, mss: u32, room: u64, params: *const u64) -> u32;
     fn sf_fast_window_bytes(window: *const FixedWindow, mss: u32, params: *const u64) -> u64;
+    safe fn sf_priority_label(value: u64) -> u32;
+    safe fn sf_priority_dscp(value: u64, lowest: u32) -> u32;
     safe fn sf_log2_fixed(value: u64) -> u64;
     safe fn sf_exp2_neg(z: u64) -> u64;
     safe fn sf_power(alpha: u64, w: u64) -> u64;
+}
+
+/// The IPv6 flow label that carries a priority number.
+pub fn priority_label(value: u64) -> u32 {
+    sf_priority_label(value)
+}
+
+/// The DSCP that carries a priority number of at least 2^`lowest`.
+pub fn priority_dscp(value: u64, lowest: u32) -> u32 {
+    sf_priority_dscp(value, lowest)
 }
 
 /// Binary logarithm in 2^-32; of 0 as of 1.

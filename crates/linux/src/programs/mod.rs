@@ -5,12 +5,14 @@ mod defaults;
 mod object;
 mod pins;
 mod ports;
+mod stamps;
 
 pub use connections::{Connection, connections};
 pub use defaults::{default_here, make_default, restore_defaults};
 pub use object::{Prepared, attach_setsockopt, loaded_text};
 pub use pins::Pins;
 pub use ports::{ports, set_port};
+pub use stamps::{By, stamp, unstamp};
 
 use crate::{Failure, laws};
 use shortflow_cc::TransportConfig;

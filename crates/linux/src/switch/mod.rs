@@ -8,7 +8,7 @@
 //! is counted, and says whether a measurement can be trusted.
 
 mod frames;
-mod header;
+pub mod header;
 mod lateness;
 
 pub use header::{ETHERNET, ipv4, ipv6};

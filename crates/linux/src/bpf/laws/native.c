@@ -5,6 +5,7 @@
 #include "dctcp.h"
 #include "fast.h"
 #include "l2dct.h"
+#include "priority.h"
 #include "xdctcp.h"
 
 #define STATE void *s, struct window *w, const struct ack *ack
@@ -49,6 +50,9 @@ __u32 sf_fast_segment(const struct window *w, __u32 mss, __u64 room, const void 
 }
 
 __u64 sf_fast_window_bytes(const struct window *w, __u32 mss, const void *p) { return fast_window_bytes(w, mss, p); }
+
+__u32 sf_priority_label(__u64 value) { return priority_label(value); }
+__u32 sf_priority_dscp(__u64 value, __u32 lowest) { return priority_dscp(value, lowest); }
 
 __u64 sf_log2_fixed(__u64 value) { return log2_fixed(value); }
 __u64 sf_exp2_neg(__u64 z) { return exp2_neg(z); }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/*
+ * pECN's priority number in the fields that an IP packet has for it. Lower leaves sooner; 0 is for ACKs.
+ *
+ *   flow label, 20 bits   the number up to 2^14, then its 15 leading bits: equal only within 2^-14
+ *   DSCP, 6 bits          four levels per doubling, from 2^lowest over 16 doublings
+ *   class, DSCP / 8       two doublings each
+ */
+#pragma once
+#include "law.h"
+
+#define LABEL_LAST 0xfffffU
+#define DSCP_LAST 63U
+/* Sizes from 1 KiB to 64 MiB, times from 16 microseconds to 1 second. */
+#define LOWEST_BYTES 10
+#define LOWEST_NS 14
+
+INLINE __u32 priority_label(__u64 value)
+{
+	__u32 bits = magnitude(value);
+
+	if (value == NEVER)
+		return LABEL_LAST;
+	if (bits < 14)
+		return at_least(value, 1);
+	return (bits - 13) << 14 | (value >> (bits - 14) & 0x3fff);
+}
+
+INLINE __u32 priority_dscp(__u64 value, __u32 lowest)
+{
+	__u32 bits = magnitude(value);
+
+	if (value == NEVER)
+		return DSCP_LAST;
+	if (bits < lowest)
+		return 1;
+	return clamp64((bits - lowest) * 4 + (value >> (bits - 2) & 3), 1, DSCP_LAST);
+}

@@ -1,0 +1,53 @@
+//! `stamp`: priorities of packets, for switches that queue by them.
+
+use super::Failure;
+use shortflow_cc::settings::Setting;
+use shortflow_linux::programs::{self, By, Pins};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// The Ethernet device that packets leave by.
+    device: String,
+    /// What the priority is made from: size, remaining, sent, deadline; none to stop.
+    #[arg(long, value_name = "RULE", value_parser = rule)]
+    by: Rule,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule(Option<By>);
+
+fn rule(text: &str) -> Result<Rule, String> {
+    if text == "none" {
+        return Ok(Rule(None));
+    }
+    By::read(text, &())
+        .map(|by| Rule(Some(by)))
+        .ok_or_else(|| format!("{text:?} is not {}, none", By::expected(&())))
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    let Args { device, by: Rule(by) } = args;
+    let Some(by) = by else {
+        let verb = if programs::unstamp(&device)? { "no longer stamps" } else { "did not stamp" };
+        println!("{device}: {verb}");
+        return Ok(());
+    };
+    let Some(pins) = Pins::open()? else {
+        return Err(Failure::Input("nothing is loaded; `shortflow-linux load sf_dctcp` first".to_owned()));
+    };
+    programs::stamp(&pins, &device, by)?;
+    println!("{device}: stamps by {}", by.show());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules() {
+        assert_eq!(rule("deadline"), Ok(Rule(Some(By::Deadline))));
+        assert_eq!(rule("none"), Ok(Rule(None)));
+        assert!(rule("urgency").unwrap_err().contains("remaining"));
+    }
+}

@@ -1,0 +1,165 @@
+//! Priorities on the packets of a real connection, read where they leave the host. Needs root, the kernel's BTF and
+//! Python; skipped without, or while something is loaded that is not of this test.
+#![cfg(feature = "bpf")]
+
+use shortflow_linux::laws::{priority_dscp, priority_label};
+use shortflow_linux::switch::header::{self, Header};
+use shortflow_linux::switch::{ETHERNET, ipv4, ipv6};
+use shortflow_linux::sys::{self, Namespace};
+use shortflow_units::HostId;
+use std::fs::{self, File};
+use std::io::{self, Error, Read, Write};
+use std::net::{IpAddr, TcpListener};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const SIZE: usize = 300_000;
+
+fn shortflow(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_shortflow-linux")).args(arguments).output().unwrap()
+}
+
+fn done(arguments: &[&str]) {
+    let output = shortflow(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Takes back what the test loads, however it ends.
+struct Loaded {
+    cgroup: String,
+}
+
+impl Loaded {
+    fn new() -> Option<Loaded> {
+        let is_free =
+            shortflow(&["status"]).stdout == b"nothing is loaded\n" && shortflow(&["check"]).status.success();
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let cgroups =
+            mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?.split(' ').nth(1)?;
+        let cgroup = format!("{cgroups}/shortflow-stamp-{}", std::process::id());
+        if !is_free || fs::create_dir(&cgroup).is_err() {
+            return None;
+        }
+        done(&["load", "dctcp", "--cgroup", &cgroup]);
+        Some(Loaded { cgroup })
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        shortflow(&["unload"]);
+        let _ = fs::remove_dir(&self.cgroup);
+    }
+}
+
+fn tool(line: &str) -> io::Result<()> {
+    let mut words = line.split(' ');
+    let status = Command::new(words.next().unwrap_or_default()).args(words).status()?;
+    if status.success() { Ok(()) } else { Err(Error::other(line.to_owned())) }
+}
+
+fn host(number: u32) -> io::Result<(Namespace, File)> {
+    let namespace = Namespace::new()?;
+    let device = namespace.within(|| {
+        let device = sys::tap("eth0")?;
+        sys::offloads_off("eth0")?;
+        fs::write("/proc/sys/net/ipv4/tcp_ecn", "1")?;
+        fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "sf_dctcp")?;
+        tool("ip link set dev eth0 address 02:53:46:00:00:01 arp off gso_max_segs 1 up")?;
+        tool(&format!("ip address add {}/16 dev eth0", ipv4(HostId(number))))?;
+        tool(&format!("ip -6 address add {}/64 dev eth0 nodad", ipv6(HostId(number))))?;
+        Ok(device)
+    })?;
+    Ok((namespace, device))
+}
+
+/// Passes frames on until told to stop; the headers of those that went from the first to the second.
+fn relay(devices: [&File; 2], stop: &AtomicBool) -> Vec<Header> {
+    let mut seen = Vec::new();
+    let mut frame = [0; 2048];
+    while !stop.load(Ordering::Relaxed) {
+        let mut is_idle = true;
+        for (from, to) in [(0, 1), (1, 0)] {
+            let Ok(length) = (&mut &*devices[from]).read(&mut frame) else { continue };
+            is_idle = false;
+            let frame = &frame[..length];
+            if from == 0 && frame[12..14] != [0x86, 0xdd] || from == 0 && frame[ETHERNET + 6] == 6 {
+                seen.extend(header::read(frame));
+            }
+            let _ = (&mut &*devices[to]).write(frame);
+        }
+        if is_idle {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+    seen
+}
+
+/// What host 0 sends of `SIZE` bytes, stamped by `rule`, after Python `statements` about `sock`.
+fn packets(loaded: &Loaded, rule: &str, to: IpAddr, statements: &str) -> io::Result<Vec<Header>> {
+    let ((a, at_a), (b, at_b)) = (host(0)?, host(1)?);
+    a.within(|| {
+        done(&["stamp", "eth0", "--by", rule]);
+        Ok(())
+    })?;
+    let listener = b.within(|| TcpListener::bind((to, 7000)))?;
+    let family = if to.is_ipv4() { "AF_INET" } else { "AF_INET6" };
+    let script = format!(
+        "import socket, struct\nsock = socket.socket(socket.{family})\nsock.connect(('{to}', 7000))\n\
+         say = lambda option, value: sock.setsockopt(0x5346, option, struct.pack('Q', value))\n\
+         {statements}\nsock.sendall(bytes({SIZE}))\nsock.recv(1)\n"
+    );
+    let enter = format!("echo $$ >{}/cgroup.procs && exec python3 -c \"$0\"", loaded.cgroup);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let relay = scope.spawn(|| relay([&at_a, &at_b], &stop));
+        let sender = scope.spawn(|| a.within(|| Command::new("sh").args(["-c", &enter, &script]).status()));
+        let (mut socket, _) = listener.accept()?;
+        let received = socket.read_exact(&mut vec![0; SIZE]).and_then(|()| socket.write_all(&[1]));
+        let status = sender.join().unwrap();
+        stop.store(true, Ordering::Relaxed);
+        let seen = relay.join().unwrap();
+        received?;
+        if status?.success() { Ok(seen) } else { Err(Error::other("the Python sender failed")) }
+    })
+}
+
+/// Priorities of packets with payload, in order; all others must have the best one.
+fn of_data(packets: &[Header]) -> Vec<u32> {
+    let (data, other): (Vec<&Header>, Vec<&Header>) = packets.iter().partition(|packet| packet.payload > 0);
+    assert!(data.len() >= SIZE / 1_460 && !other.is_empty(), "{} {}", data.len(), other.len());
+    assert!(other.iter().all(|packet| packet.priority == 0), "{other:?}");
+    data.iter().map(|packet| packet.priority).collect()
+}
+
+#[test]
+fn every_packet_carries_the_priority_of_its_flow() {
+    let Some(loaded) = Loaded::new() else {
+        eprintln!("skipped: needs root, BTF, cgroup2, and that nothing is loaded");
+        return;
+    };
+    let (old, new): (IpAddr, IpAddr) = (ipv4(HostId(1)).into(), ipv6(HostId(1)).into());
+    let size = format!("say(1, {SIZE})");
+    let priorities = |rule, to, statements: &str| of_data(&packets(&loaded, rule, to, statements).unwrap());
+
+    let last = SIZE as u64;
+    let by_sent = priorities("sent", old, "");
+    assert!(by_sent.is_sorted(), "{by_sent:?}");
+    assert_eq!((by_sent[0], by_sent.last()), (1, Some(&priority_dscp(last - 1_000, 10))));
+
+    let by_size = priorities("size", old, &size);
+    assert!(by_size.iter().all(|priority| *priority == priority_dscp(last, 10)), "{by_size:?}");
+    assert!(priorities("size", old, "").iter().all(|priority| *priority == 63));
+
+    let by_remaining = priorities("remaining", new, &size);
+    assert!(by_remaining.is_sorted_by(|a, b| a >= b), "{by_remaining:?}");
+    assert_eq!(by_remaining[0], priority_label(last));
+    assert!(by_remaining.last() < by_remaining.first());
+
+    let by_deadline = priorities("deadline", new, "say(2, 50_000_000)");
+    let most = priority_label(50_000_000);
+    assert!(by_deadline.iter().all(|priority| (1..=most).contains(priority)), "{by_deadline:?}");
+    assert!(by_deadline[0] > priority_label(20_000_000), "{by_deadline:?}");
+    assert!(priorities("deadline", new, "").iter().all(|priority| *priority == 0xfffff));
+}
