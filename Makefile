@@ -52,7 +52,8 @@ demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
 .PHONY: reproduction
 reproduction: setup ## Reproduce all figures at the quick scale and renew docs/reproduction.
 	@$(BIN)/shortflow reproduce --out results/reproduction || test $$? -eq 1
-	@mkdir -p docs/reproduction && cp results/reproduction/markdown/*.md docs/reproduction/
+	@$(BIN)/shortflow survey --out results/survey
+	@mkdir -p docs/reproduction && cp results/reproduction/markdown/*.md results/survey/beyond.md docs/reproduction/
 
 .PHONY: test
 test: setup ## Formatting, lints, types and all tests that take seconds.

@@ -37,12 +37,12 @@ def names(metric: str, values: Mapping[str, Sequence[float]], flows: Mapping[str
 
 
 def test_a_scheme_that_is_slower_at_every_seed_by_a_like_ratio_does_not_tie() -> None:
-    # The logarithms of the ratios are 0.095, 0.105 and 0.095: their mean less 4.303 standard errors is 0.084.
+    # The logarithms of the ratios are 0.095, 0.104 and 0.095: their mean less 4.303 standard errors is 0.085.
     assert names("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 2.22, 4.4]}) == ["a"]
 
 
 def test_a_scheme_whose_interval_includes_no_difference_ties_in_the_order_of_means() -> None:
-    # c: logarithms 0.182, -0.105, 0.095, mean 0.057, and 4.303 standard errors are 0.366. d is slower at every seed.
+    # c: logarithms 0.182, -0.105, 0.095, mean 0.057, and 4.303 standard errors are 0.367. d is slower at every seed.
     values = {"d": [1.3, 2.6, 5.2], "c": [1.2, 1.8, 4.4], "a": [1.0, 2.0, 4.0]}
     assert names("afct_short_s", values) == ["a", "c"]
 
