@@ -1,5 +1,7 @@
 """The survey: who wins by which rule, that nothing is left out, and its page."""
 
+import dataclasses
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -133,7 +135,9 @@ def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
         for workload in WORKLOADS.values()
         for level in workload.levels
     }
-    page = write_pages(engine.Survey(Scale.QUICK, places, 0, 0, 0.0), tmp_path).read_text(encoding="utf-8")
+    page = write_pages(
+        engine.Survey(Scale.QUICK, {"transport.initial_alpha": "1"}, places, 0, 0, 0.0), tmp_path
+    ).read_text(encoding="utf-8")
     markdown = (tmp_path / "beyond.md").read_text(encoding="utf-8")
     for place in places:
         row = f"{place.workload.name} {place.label}"
@@ -142,6 +146,7 @@ def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
     for scheme in (*SCHEMES, *LEFT_OUT):
         assert scheme in markdown
     assert page.count('id="map-') == 4
+    assert "Changed: transport.initial_alpha=1." in markdown
 
 
 def test_the_command_answers_with_one_document_and_runs_nothing_twice(shortflow: Command, tmp_path: Path) -> None:
@@ -159,6 +164,19 @@ def test_the_command_answers_with_one_document_and_runs_nothing_twice(shortflow:
     assert again.document["places"] == document["places"]
     assert f"{document['runs']} of them from before" in again.stderr
     assert (tmp_path / "here" / "beyond.md").is_file()
+
+
+def test_a_setting_reaches_the_workload_and_the_schemes_that_have_it(tmp_path: Path) -> None:
+    few = dataclasses.replace(WORKLOADS["fast"], levels=(20,))
+    settings = {"transport.initial_alpha": 1, "traffic.1.repeat": 2}
+    found = engine.survey([few], scale=Scale.QUICK, out=tmp_path, settings=settings)
+    assert found.settings == {"transport.initial_alpha": "1", "traffic.1.repeat": "2"}
+    (comparison,) = found.places.values()
+    assert set(comparison.values("tcp", "flows_short").values()) == {40.0}
+    record = json.loads(next(tmp_path.rglob("*-dctcp-seed1-*/result.json")).read_text(encoding="utf-8"))
+    assert {"key": "transport.initial_alpha", "value": "1"}.items() <= record["provenance"]["scheme_settings"][
+        1
+    ].items()
 
 
 def test_an_unknown_workload_is_named_with_the_nearest(shortflow: Command) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
-from shortflow.cli.options import Json
+from shortflow.cli.options import Json, SetValues, parse_settings
 from shortflow.reproduction.study import Scale
 from shortflow.survey import WORKLOADS, choose
 from shortflow.survey import survey as run_survey
@@ -24,6 +24,7 @@ def survey(
     scale: Annotated[
         Scale, typer.Option(help="A coarse look in minutes, or long runs with ten seeds, in hours.")
     ] = Scale.QUICK,
+    set_values: SetValues = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
         "results/survey"
@@ -35,9 +36,9 @@ def survey(
     Finished runs are kept, so that an interrupted call goes on where it stopped. With workloads named, all their
     numbers are printed too.
     """
-    chosen = choose(workloads or [])
+    chosen, settings = choose(workloads or []), parse_settings(set_values)
     with progress_bar(f"survey, {scale.value}") as progress:
-        found = run_survey(chosen, scale=scale, out=out, jobs=jobs, progress=progress)
+        found = run_survey(chosen, scale=scale, out=out, settings=settings, jobs=jobs, progress=progress)
     report = write_pages(found, out)
     print_note(f"report: {report} ({found.runs} runs, {found.reused} of them from before, {found.seconds:.0f} s)")
     if json:

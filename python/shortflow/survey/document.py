@@ -21,6 +21,7 @@ class Document(TypedDict):
     """A whole survey."""
 
     scale: str
+    settings: dict[str, str]
     seeds: int
     runs: int
     seconds: float
@@ -51,6 +52,7 @@ def document(found: Survey) -> Document:
         )
     return {
         "scale": found.scale.value,
+        "settings": dict(found.settings),
         "seeds": found.seeds,
         "runs": found.runs,
         "seconds": round(found.seconds, 1),

@@ -9,6 +9,7 @@ from shortflow.comparison import SHORTEST, Comparison, with_distances
 from shortflow.errors import unknown_name
 from shortflow.reproduction.study import Scale
 from shortflow.runner import Progress, plan, run_all
+from shortflow.scenario import Settings, as_pairs
 from shortflow.store import Store
 from shortflow.survey.schemes import SCHEMES
 from shortflow.survey.workloads import WORKLOADS, Level, Workload
@@ -34,6 +35,8 @@ class Survey:
     """Everything that one call compared."""
 
     scale: Scale
+    settings: Mapping[str, str]
+    """What was changed for all workloads or schemes."""
     places: Mapping[Place, Comparison]
     runs: int
     reused: int
@@ -59,18 +62,19 @@ def survey(
     *,
     scale: Scale,
     out: Path,
+    settings: Settings | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Survey:
-    """Run what is not in `out` already, and compare."""
+    """Run what is not in `out` already, and compare.
+
+    `settings` change every workload, and every scheme that has them.
+    """
     started = time.perf_counter()
     places = [Place(workload, level) for workload in workloads for level in workload.levels]
     seeds = range(1, SEEDS[scale] + 1)
-    runs = [
-        run
-        for place in places
-        for run in plan(place.workload.scenario(place.level, scale), [*SCHEMES, SHORTEST], seeds)
-    ]
+    scenarios = [place.workload.scenario(place.level, scale) for place in places]
+    runs = [run for scenario in scenarios for run in plan(scenario, [*SCHEMES, SHORTEST], seeds, settings)]
     summaries = run_all(runs, jobs=jobs, store=Store(out), progress=progress)
     size, of_schemes = len(runs) // len(places), len(SCHEMES) * len(seeds)
     compared = {}
@@ -79,4 +83,4 @@ def survey(
         title = place.workload.title
         compared[place] = Comparison(place.workload.name, title, {}, found[:of_schemes], found[of_schemes:])
     reused = sum(summary.reused for summary in summaries)
-    return Survey(scale, compared, len(runs), reused, time.perf_counter() - started)
+    return Survey(scale, dict(as_pairs(settings)), compared, len(runs), reused, time.perf_counter() - started)

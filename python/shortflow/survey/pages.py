@@ -53,7 +53,8 @@ def _workloads(found: Survey) -> list[Workload]:
 
 
 def _state(found: Survey) -> str:
-    return f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. Means ± 95 % over the seeds."
+    changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
+    return f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. Means ± 95 % over the seeds.{changed}"
 
 
 def _left_out() -> str:

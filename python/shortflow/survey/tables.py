@@ -14,9 +14,8 @@ from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow.survey.winners import CRITERIA, DISTANCE, Criterion, Winners, complete, winners
 from shortflow.tables import NOTHING, Column, Section, number, scale_for
 
-NARROW = 13
-"""Names in a cell are wrapped here on a terminal, where more than three are counted instead."""
-SHOWN = 3
+HEADER = 14
+"""Headers are wrapped here."""
 WINS = "*"
 UNFINISHED = "†"
 """Some flows were not done at the end, so that the number leaves out the slowest."""
@@ -36,7 +35,10 @@ def standings(found: Survey) -> Section:
 
 
 def matrix(found: Survey, *, narrow: bool = False) -> Section:
-    """Who wins where: the best scheme and those that tie with it, for each workload, level and criterion."""
+    """Who wins where: the best scheme and those that tie with it, for each workload, level and criterion.
+
+    Narrow cells name the best one and count the others.
+    """
     lead = Column("", [f"{place.workload.name} {place.label}" for place in found.places])
     columns = []
     for criterion in CRITERIA:
@@ -44,7 +46,8 @@ def matrix(found: Survey, *, narrow: bool = False) -> Section:
         columns.append(Column(_header(criterion), [_cell(each, narrow) for each in won]))
     best = [min(_means(found, place, DISTANCE), default=None) for place in found.places]
     columns.append(Column("best\nover\nideal", [NOTHING if value is None else number(value) for value in best]))
-    return Section("Who wins where", [lead], columns)
+    ties = " (+3: three more tie with the best)" if narrow else ""
+    return Section(f"Who wins where{ties}", [lead], columns)
 
 
 def numbers(found: Survey, name: str) -> Section:
@@ -90,7 +93,7 @@ def _number(found: Estimate | None, divisor: float) -> str:
 
 
 def _header(criterion: Criterion, unit: str = "") -> str:
-    return "\n".join([*textwrap.wrap(criterion.name, NARROW), *([f"({unit})"] if unit else [])])
+    return "\n".join([*textwrap.wrap(criterion.name, HEADER), *([f"({unit})"] if unit else [])])
 
 
 def _won(won: Sequence[Sequence[str]], scheme: str) -> str:
@@ -108,11 +111,9 @@ def _cell(found: Winners | None, narrow: bool) -> str:
         return NOTHING
     if found.all_alike:
         return "all alike"
-    names = list(found.names)
-    if narrow and len(names) > SHOWN:
-        names = [*names[: SHOWN - 1], f"and {len(names) - SHOWN + 1} more"]
-    text = ", ".join(names)
-    return "\n".join(textwrap.wrap(text, NARROW, break_on_hyphens=False)) if narrow else text
+    if narrow and len(found.names) > 1:
+        return f"{found.names[0]} +{len(found.names) - 1}"
+    return ", ".join(found.names)
 
 
 def _means(found: Survey, place: Place, criterion: Criterion) -> list[float]:

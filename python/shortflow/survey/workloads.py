@@ -5,7 +5,7 @@ deadlines; `long` is everything else. The class is all that xDCTCP knows of a fl
 Each workload is a function of its level (a load, or how many answer at once) and of the scale.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class Workload:
     title: str
     about: str
     """Where it is from, and what is ours."""
-    levels: Sequence[Level]
+    levels: tuple[Level, ...]
     """Loads, as a share of the receivers' links, or how many hosts answer at once."""
     tables: Callable[[Level, Scale], Tables]
     """The scenario's tables."""
