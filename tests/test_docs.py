@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import shortflow
-from shortflow import reference
+from shortflow import _core, reference
 from shortflow.store import TABLES
 
 ROOT = Path(__file__).parents[1]
@@ -127,6 +127,49 @@ def test_the_reference_has_every_key_with_its_default() -> None:
                 assert re.search(row, text, re.MULTILINE), setting["key"]
             if setting["source"] == "default" and not table.startswith(("traffic", "topology")) and key != "ports":
                 assert re.search(rf"{row}`{re.escape(setting['value'])}` \|", text, re.MULTILINE), setting
+
+
+def section(name: str) -> str:
+    """A section of the scenario reference, without its examples."""
+    text = (ROOT / "docs" / "scenario-reference.md").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"^## {re.escape(name)}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return re.sub(r"```.*?```", "", found, flags=re.DOTALL)
+
+
+def table_rows(text: str) -> dict[str, str]:
+    """The last cell of each row that begins with a key or a kind."""
+    return dict(re.findall(r"^\| `([\w.-]+)` \|(?:.*\|)? (.*) \|$", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "name"), [("topologies", "`[topology]`"), ("traffic", "`[[traffic]]`"), ("sizes", "`[[traffic]]`")]
+)
+def test_the_reference_has_the_keys_of_every_kind_and_no_other(kinds: str, name: str) -> None:
+    rows = table_rows(section(name))
+    for kind in _core.registry()[kinds]:
+        known = {parameter["name"] for parameter in kind["parameters"]}
+        missing = {key for key in known if f"`{key}`" not in section(name)}
+        assert not missing, kind["name"]
+        listed = re.sub(r"\([^)]*\)|;.*| and the keys of .*", "", rows[kind["name"]])
+        assert set(re.findall(r"`(\w+)`", listed)) <= known, kind["name"]
+
+
+def test_the_reference_has_no_key_that_is_not_there(small: dict[str, object]) -> None:
+    tables = {"Top level": "", "`[switch]` and `[host]`": "", "`[tcp]`": "tcp.", "`[measure]`": "measure."}
+    keys = [table + key for name, table in tables.items() for key in table_rows(section(name))]
+    keys += [f"faults.{key}" for key in table_rows(section("`[faults]` or `[[faults]]`"))]
+    assert len(keys) > 35
+    assert "unknown" in complaint(small, "tcp.mss_")
+    assert [key for key in keys if "unknown" in complaint(small, key)] == []
+
+
+def complaint(scenario: dict[str, object], key: str) -> str:
+    """What is said about a key with a value that hardly any has."""
+    try:
+        shortflow.load_scenario(scenario, {key: "-"})
+    except shortflow.ConfigError as error:
+        return str(error)
+    return ""
 
 
 def test_the_page_of_results_has_every_column_of_every_table(small: dict[str, object]) -> None:

@@ -1,10 +1,12 @@
 """Every shipped scenario explains itself, is valid, and runs under every scheme that the papers compare."""
 
 import math
+import re
 
 import pytest
 
 import shortflow
+from shortflow import _core
 from shortflow.metrics import describe
 from shortflow.scenario import SHIPPED
 
@@ -31,6 +33,18 @@ def test_what_the_documentation_promises_is_there() -> None:
     assert applications | {"incast-deadlines"} <= set(NAMES)
     networks = {"fat-tree-websearch", "leaf-spine-websearch", "parking-lot", "chain-cross-traffic", "two-tier-incast"}
     assert networks | {"explicit-example", "link-failure", "wireless-rack"} <= set(NAMES)
+    assert {"permutation-fat-tree", "rack-locality", "cdf-example"} <= set(NAMES)
+
+
+def test_there_is_a_scenario_of_every_kind() -> None:
+    settings = [setting for name in NAMES for setting in shortflow.load_scenario(name).resolved()]
+    for kinds, key in (("topologies", r"topology\.kind"), ("traffic", r"traffic\.\d+\.kind"), ("sizes", r".*\.kind")):
+        used = {setting["value"] for setting in settings if re.fullmatch(key, setting["key"])}
+        assert {kind["name"] for kind in _core.registry()[kinds]} <= used
+    patterns = {setting["value"] for setting in settings if setting["key"].endswith(".pattern")}
+    every = "many-to-one all-to-all permutation intra-rack inter-rack rack-locality hot-spot"
+    assert patterns == set(every.split())
+    assert any(setting["key"] == "switch.memory" and setting["value"] != "static" for setting in settings)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,9 +4,12 @@
 mod common;
 
 use common::{fct, run, scenario, scheme, star, values, windows};
+use shortflow_sim::engine::Seeds;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
-use shortflow_units::Span;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::traffic::Workload;
+use shortflow_units::{Instant, Span};
 
 /// Two flows over 100 Mbit/s, 200 µs and 100 packets, the second one starting `millis` later. From
 /// 40 MB on a flow has the low weight: then that is the first flow alone.
@@ -227,4 +230,37 @@ fn d2tcp_gives_way_to_the_nearer_deadline() {
     assert!(equal > Span::from_millis(130), "{equal}");
     assert!(near < equal.saturating_sub(Span::from_millis(15)), "{near} instead of {equal}");
     assert!(near < far && far < Span::from_millis(170), "{near} {far}");
+}
+
+/// A million flows of the shipped scenario, 49.5 a second, whose median gap is the middle of the published range
+/// (ATCP, Sec. III and Fig. 3): 80 % are below 100 KB and 99 % below 10 MB, 83 % of bytes are in larger ones, and
+/// 80 % of the gaps are 0.4 to 40 ms. The tolerances are five standard deviations.
+#[test]
+fn a_million_flows_of_atcps_trace_have_the_published_shares() {
+    let text = include_str!("../../../python/shortflow/scenarios/atcp-trace.toml");
+    let faster =
+        [("topology.trunk_rate", "1Gbps"), ("load", "1.0205")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let scenario = Scenario::parse(text, "atcp-trace", &faster, &|_| Err("no files".to_owned()))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let Workload::Open(arrivals) = scenario.traffic[0].start(Seeds::new(1), 0) else { panic!("not open") };
+    let (mut below, mut bytes, mut usual, mut last) = ([0u32; 2], [0.0; 2], 0u32, Instant::ZERO);
+    let mut flows = 0.0;
+    for arrival in arrivals.take(1_000_000) {
+        let size = arrival.size.as_f64();
+        below[0] += u32::from(size < 100e3);
+        below[1] += u32::from(size < 10e6);
+        bytes[usize::from(size > 10e6)] += size;
+        let gap = arrival.at.since(last).as_secs_f64();
+        usual += u32::from((0.4e-3..40e-3).contains(&gap));
+        last = arrival.at;
+        flows += 1.0;
+    }
+    let close = |found: f64, expected: f64, tolerance: f64| {
+        assert!((found - expected).abs() < tolerance, "{found} is not {expected}");
+    };
+    close(f64::from(below[0]) / flows, 0.80, 0.002);
+    close(f64::from(below[1]) / flows, 0.99, 0.0005);
+    close(bytes[1] / (bytes[0] + bytes[1]), 0.834, 0.01);
+    close(f64::from(usual) / flows, 0.80, 0.002);
+    close(flows / last.since(Instant::ZERO).as_secs_f64(), 49.5, 49.5 * 0.025);
 }
