@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
-from shortflow.cli.options import Json, SetValues, parse_settings
+from shortflow.cli.options import Jobs, Json, SetValues, parse_settings
 from shortflow.reproduction.study import Scale
 from shortflow.survey import WORKLOADS, choose
 from shortflow.survey import survey as run_survey
@@ -25,7 +25,7 @@ def survey(
         Scale, typer.Option(help="A coarse look in minutes, or long runs with ten seeds, in hours.")
     ] = Scale.QUICK,
     set_values: SetValues = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one per core).")] = None,
+    jobs: Jobs = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
         "results/survey"
     ),
