@@ -17,7 +17,7 @@ from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.drawing import Drawing
 from shortflow.reproduction.evidence import Data
 from shortflow.reproduction.figure import Claim, Figure
-from shortflow.reproduction.finding import Finding, Measured, Verdict, not_tested
+from shortflow.reproduction.finding import Finding, Measured, Number, Verdict, not_tested
 from shortflow.reproduction.study import Position, Scale
 from shortflow.result import Run
 from shortflow.runner import Progress, run_all
@@ -31,7 +31,7 @@ TOO_LITTLE = (ConfigError, ValueError, ArithmeticError, LookupError)
 
 
 class ClaimRow(TypedDict):
-    """A claim's verdict as other programs read it."""
+    """A claim's verdict as other programs read it; what is infinite is the text "inf"."""
 
     id: str
     verdict: str
@@ -109,7 +109,7 @@ class Reproduction:
                 "id": judged.claim.id,
                 "verdict": judged.finding.verdict.value,
                 "paper": judged.entry["expected"],
-                "measured": judged.finding.measured,
+                "measured": {name: _finite(value) for name, value in judged.finding.measured.items()},
                 "ci95": None if judged.finding.ci95 is None else list(judged.finding.ci95),
                 "tolerance": judged.claim.tolerance,
                 "reason": judged.reason,
@@ -210,6 +210,10 @@ def _run_once_each(
     return dict(zip(unique, summaries, strict=True))
 
 
+def _finite(value: Number) -> Number:
+    return str(value) if isinstance(value, float) and np.isinf(value) else value
+
+
 def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
     """What the data say of a claim; runs that are too short for it leave it untested."""
     try:
@@ -217,7 +221,7 @@ def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
     except TOO_LITTLE as error:
         return not_tested(f"the runs hold too little to decide it ({error})")
     numbers = {name: np.asarray(value) for name, value in found.measured.items() if not isinstance(value, str)}
-    missing = [name for name, value in numbers.items() if not np.isfinite(value).all()]
+    missing = [name for name, value in numbers.items() if np.isnan(value).any()]
     return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found
 
 

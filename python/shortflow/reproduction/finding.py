@@ -6,7 +6,8 @@ from enum import StrEnum
 
 from shortflow.stats import Estimate
 
-Measured = Mapping[str, float | str | Sequence[float]]
+Number = float | str | Sequence[float]
+Measured = Mapping[str, Number]
 
 
 class Verdict(StrEnum):
@@ -35,7 +36,7 @@ class Finding:
         return self.verdict is Verdict.AGREES
 
 
-def fact(holds: bool, **measured: float | str | Sequence[float]) -> Finding:
+def fact(holds: bool, **measured: Number) -> Finding:
     """A claim that is simply so or not, such as an equation."""
     return Finding(Verdict.AGREES if holds else Verdict.DIFFERS, measured)
 
@@ -45,37 +46,37 @@ def not_tested(why: str) -> Finding:
     return Finding(Verdict.UNTESTED, note=why)
 
 
-def within(value: Estimate | float, low: float, high: float, **more: float | str | Sequence[float]) -> Finding:
+def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
     """A number that has to lie in a band; its mean over the seeds decides."""
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
     verdict = Verdict.AGREES if low <= found.value <= high else Verdict.DIFFERS
     return Finding(verdict, {"value": found.value, **more}, found.ci95, deciding="value")
 
 
-def at_least(value: Estimate | float, low: float, **more: float | str | Sequence[float]) -> Finding:
+def at_least(value: Estimate | float, low: float, **more: Number) -> Finding:
     """A number that must not be below `low`."""
     return within(value, low, float("inf"), **more)
 
 
-def at_most(value: Estimate | float, high: float, **more: float | str | Sequence[float]) -> Finding:
+def at_most(value: Estimate | float, high: float, **more: Number) -> Finding:
     """A number that must not be above `high`."""
     return within(value, float("-inf"), high, **more)
 
 
-def close_to(value: Estimate | float, paper: float, relative: float, **more: float | str | Sequence[float]) -> Finding:
+def close_to(value: Estimate | float, paper: float, relative: float, **more: Number) -> Finding:
     """A number that has to lie within a relative tolerance of the paper's."""
     slack = abs(paper) * relative
     return within(value, paper - slack, paper + slack, **more)
 
 
-def lower(change: Estimate, by: float = 0.0, **more: float | str | Sequence[float]) -> Finding:
+def lower(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     """An ordering: the paired relative change lies below -by with its whole interval (with one seed, the value)."""
     top = change.value if change.ci95 is None else change.ci95[1]
     verdict = Verdict.AGREES if top < -by else Verdict.DIFFERS
     return Finding(verdict, {"change": change.value, **more}, change.ci95, deciding="change")
 
 
-def no_difference(change: Estimate, margin: float, **more: float | str | Sequence[float]) -> Finding:
+def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
     """An equivalence: the paired relative change lies within ±margin with its whole interval."""
     low, high = change.ci95 or (change.value, change.value)
     holds = -margin <= low and high <= margin
