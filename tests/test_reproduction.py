@@ -11,14 +11,16 @@ import pytest
 
 from conftest import Command
 from shortflow import _core, papers
+from shortflow.cli import console
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.reproduction import Choice, Data, Finding, all_hold, lower, no_difference, within
 from shortflow.reproduction.choices import settings_of
-from shortflow.reproduction.engine import decide, draw, reproduce, select
+from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.figure import Figure
 from shortflow.reproduction.finding import Verdict
+from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.study import Scale, Study, Value
-from shortflow.reproduction.summary import measured_text
+from shortflow.reproduction.summary import claim_table, measured
 from shortflow.result import RunResult, execute
 from shortflow.runner import plan
 from shortflow.scenario import load_scenario
@@ -120,7 +122,7 @@ def test_verdicts_follow_the_band_or_the_whole_interval() -> None:
     assert both.note == "does not hold for second"
     assert both.measured == {"first": -0.2, "second": -0.2}
     assert (both.deciding, both.ci95) == ("second", (-0.5, 0.1))
-    assert measured_text(both) == "second -0.2 [-0.5, 0.1], first -0.2"
+    assert measured(both) == ["second: -0.2 [-0.5, 0.1]", "first: -0.2"]
 
 
 def test_only_choices_that_are_not_taken_change_settings() -> None:
@@ -184,3 +186,36 @@ def test_a_choice_replaces_a_setting_of_a_study_but_not_its_grid() -> None:
     (run,) = study.runs(Scale.FULL, (0.5,), {"transport.initial_alpha": "0", "transport.g": "0.25"})
     found = {key: value for key, value, _ in run.scheme.resolved()}
     assert (found["transport.initial_alpha"], found["transport.g"]) == ("0", "0.5")
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) -> None:
+    page = (ROOT / "docs" / "reproduction" / f"{paper}.md").read_text(encoding="utf-8")
+    rows = [row.split(" | ") for row in page.splitlines() if f"(`{paper}/" in row]
+    stated = {row[0].removeprefix("| "): row[-1].removesuffix(" |") for row in rows}
+    claims = [claim for figure in _figures_of(paper) for claim in figure.claims]
+    assert len(rows) == len(claims)
+    assert stated == {cell(f"{claim.says} (`{claim.id}`)"): cell(claim.tolerance) for claim in claims}
+    assert {row[1] for row in rows} <= {verdict.value for verdict in Verdict}
+    counts = collections.Counter(row[1] for row in rows)
+    front = (ROOT / "docs" / "reproduction" / "README.md").read_text(encoding="utf-8")
+    assert f"| [{paper}]({paper}.md) | {' | '.join(str(counts[verdict.value]) for verdict in Verdict)} |" in front
+
+
+def test_progress_is_told_line_by_line_where_stderr_is_no_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "LINE_EVERY_S", 0.0)
+    with console.progress_bar("quick") as progress:
+        progress(0.25, 3, 12)
+    assert capsys.readouterr().err == "quick: 3/12 runs, 25% of the work, 0 s\n"
+
+
+def test_the_table_for_the_terminal_shows_few_numbers_and_says_how_many_more() -> None:
+    (figure,) = select(["l2dct/fig2"])
+    (claim,) = figure.claims
+    finding = all_hold({f"point {at}": within(float(at), 0, 1) for at in range(9)})
+    judged = Judged(claim, papers.catalogue()[claim.id], finding)
+    done = Reproduction(Scale.QUICK, {}, [Reproduced(figure, [], [judged], 0)], 0, 0, 0.0)
+    (measured_cell,) = claim_table(done).columns[-1].cells
+    assert measured_cell == "point 2: 2, point 0: 0 (+7)"

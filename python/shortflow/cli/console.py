@@ -19,7 +19,8 @@ from shortflow.tables import WIDTH
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
 
-_LINE_EVERY_S = 30.0
+LINE_EVERY_S = 30.0
+"""How often progress is told where stderr is no terminal."""
 
 
 def print_result(result: RenderableType) -> None:
@@ -78,7 +79,7 @@ def _progress_lines(label: str) -> runner.Progress:
     def update(fraction: float, finished: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= _LINE_EVERY_S:
+        if now - last >= LINE_EVERY_S:
             last = now
             print_note(f"{label}: {finished}/{total} runs, {fraction:.0%} of the work, {now - started:.0f} s")
 

@@ -44,6 +44,11 @@ def figures() -> dict[str, Figure]:
     return found
 
 
+def title(paper: str) -> str:
+    """A paper's short name, authors and title."""
+    return (importlib.import_module(f"shortflow.papers.{paper}").__doc__ or paper).strip()
+
+
 def choices(paper: str) -> dict[str, Choice]:
     """What a paper leaves unsaid, by name."""
     chosen: dict[str, Choice] = importlib.import_module(f"shortflow.papers.{paper}").CHOICES

@@ -102,6 +102,12 @@ class Reproduction:
         verdicts = [(judged.claim.id.partition("/")[0], judged.finding.verdict) for judged in self.claims]
         return {paper: {verdict.value: verdicts.count((paper, verdict)) for verdict in Verdict} for paper in papers}
 
+    @property
+    def conditions(self) -> str:
+        """What was run, in a sentence or two."""
+        chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
+        return f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}."
+
     def document(self) -> Document:
         """The verdicts as plain data."""
         rows: list[ClaimRow] = [

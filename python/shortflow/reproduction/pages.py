@@ -1,4 +1,4 @@
-"""The report of a reproduction: a front page and one page for each paper, in HTML and in Markdown."""
+"""The report of a reproduction: a front page and one page for each paper, in HTML; and the same in Markdown."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -9,14 +9,17 @@ import plotly.graph_objects as go
 import plotly.io
 from plotly.offline import get_plotlyjs
 
-from shortflow.papers import choices
+from shortflow.papers import choices, title
 from shortflow.reproduction.drawing import Drawing, Line
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
 from shortflow.reproduction.finding import Verdict
-from shortflow.reproduction.summary import measured_text, paper_text
+from shortflow.reproduction.markdown import write_markdown
+from shortflow.reproduction.summary import measured, printed
 from shortflow.store import write_text
 
 _TEMPLATE = Path(__file__).with_name("page.html")
+_SHOWN = 5
+"""So many numbers of a claim are not folded away."""
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280", "#000000")
 
 
@@ -24,104 +27,94 @@ def write_pages(done: Reproduction, out: Path) -> Path:
     """Write the pages below `out`; returns the front page."""
     for paper in done.summary:
         figures = [figure for figure in done.figures if figure.figure.paper == paper]
-        body = "\n".join([_choices_html(paper), *(_figure_html(figure) for figure in figures)])
-        write_text(out / f"{paper}.html", _page(f"{paper}: figures and claims", body, done, get_plotlyjs()))
+        body = "\n".join([_contents(figures), _choices(paper), *(_figure(figure) for figure in figures)])
+        write_text(out / f"{paper}.html", _page(paper, title(paper), body, done, get_plotlyjs()))
     front = out / "index.html"
-    write_text(front, _page("Five papers, claim by claim", _summary_html(done), done, ""))
+    write_text(front, _page("The papers, claim by claim", "", _summary(done), done, ""))
     write_markdown(done, out / "markdown")
     return front
 
 
-def write_markdown(done: Reproduction, folder: Path) -> None:
-    """The same without drawings as Markdown, one file for each paper and a front page."""
-    for paper in done.summary:
-        figures = [figure for figure in done.figures if figure.figure.paper == paper]
-        parts = [f"# {paper}", _state(done), _choices_markdown(paper), *(_figure_markdown(each) for each in figures)]
-        write_text(folder / f"{paper}.md", "\n\n".join(parts) + "\n")
-    rows = [
-        f"| [{paper}]({paper}.md) | " + " | ".join(str(counts[v.value]) for v in Verdict) + " |"
-        for paper, counts in done.summary.items()
-    ]
-    head = "| paper | " + " | ".join(verdict.value for verdict in Verdict) + " |\n|---|" + "---|" * len(Verdict)
-    write_text(folder / "README.md", "\n\n".join(["# Reproduction", _state(done), "\n".join([head, *rows])]) + "\n")
-
-
-def _state(done: Reproduction) -> str:
-    """What was run."""
-    chosen = ", ".join(f"{name}={value}" for name, value in done.chosen.items()) or "as the recipes take them"
-    return f"Scale {done.scale.value}, {done.runs} runs. Choices: {chosen}."
-
-
-def _page(title: str, body: str, done: Reproduction, plotly_code: str) -> str:
+def _page(heading: str, about: str, body: str, done: Reproduction, plotly_code: str) -> str:
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=escape(title), state=escape(_state(done)), body=body, plotly=plotly_code
+        title=escape(heading), about=escape(about), state=escape(done.conditions), body=body, plotly=plotly_code
     )
 
 
-def _summary_html(done: Reproduction) -> str:
-    head = "".join(f"<th>{verdict.value}</th>" for verdict in Verdict)
-    rows = "".join(
-        f'<tr><td><a href="{paper}.html">{paper}</a></td>'
-        + "".join(f'<td class="number">{counts[verdict.value]}</td>' for verdict in Verdict)
-        + "</tr>"
-        for paper, counts in done.summary.items()
+def _table(headers: Sequence[str], rows: Iterable[str]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in headers)
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _summary(done: Reproduction) -> str:
+    links = {f'<a href="{paper}.html">{paper}</a>': counts for paper, counts in done.summary.items()}
+    total = {verdict.value: sum(counts[verdict.value] for counts in done.summary.values()) for verdict in Verdict}
+    rows = (
+        f"<tr><td>{name}</td>" + "".join(f'<td class="number">{count}</td>' for count in counts.values()) + "</tr>"
+        for name, counts in {**links, "all": total}.items()
     )
-    return f"<table><thead><tr><th>paper</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    differing = [judged for judged in done.claims if judged.finding.verdict is not Verdict.AGREES]
+    return (
+        _table(("paper", *(verdict.value for verdict in Verdict)), rows)
+        + "<h2>What does not agree, and why</h2>"
+        + _table(("claim", "verdict", "why"), map(_difference, differing))
+    )
 
 
-def _choices_html(paper: str) -> str:
-    rows = "".join(
+def _difference(judged: Judged) -> str:
+    paper = judged.claim.id.partition("/")[0]
+    link = f'<a href="{paper}.html#{judged.claim.id}">{escape(judged.claim.says)}</a>'
+    return (
+        f"<tr><td>{link}<br><code>{judged.claim.id}</code></td>{_verdict(judged.finding.verdict)}"
+        f"<td>{escape(judged.reason)}</td></tr>"
+    )
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f'<td class="{verdict.value}">{verdict.value}</td>'
+
+
+def _contents(figures: Sequence[Reproduced]) -> str:
+    """Links to the figures, with how many of their claims agree."""
+    links = []
+    for done in figures:
+        agree = sum(judged.finding.holds for judged in done.claims)
+        text = f"{escape(done.figure.ref)} <small>{agree}/{len(done.claims)}</small>"
+        links.append(f'<a href="#{escape(done.figure.id)}">{text}</a>')
+    return f'<nav><a href="index.html">all papers</a> {" ".join(links)}</nav>'
+
+
+def _choices(paper: str) -> str:
+    rows = (
         f"<tr><td><code>{name}</code></td><td>{escape(choice.about)}</td><td>{escape(choice.taken)}</td>"
         f"<td>{escape(', '.join(choice.others))}</td></tr>"
         for name, choice in choices(paper).items()
     )
-    head = "<tr><th>choice</th><th>what the paper leaves unsaid</th><th>taken</th><th>others</th></tr>"
-    return f"<h2>Choices</h2><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    return "<h2>Choices</h2>" + _table(("choice", "what the paper leaves unsaid", "taken", "others"), rows)
 
 
-def _choices_markdown(paper: str) -> str:
-    rows = [
-        f"| `{name}` | {choice.about} | {choice.taken} | {', '.join(choice.others)} |"
-        for name, choice in choices(paper).items()
-    ]
-    head = "| choice | what the paper leaves unsaid | taken | others |\n|---|---|---|---|"
-    return "\n".join(["## Choices\n", head, *rows])
-
-
-def _figure_html(done: Reproduced) -> str:
+def _figure(done: Reproduced) -> str:
     figure = done.figure
     heading = f'<section id="{escape(figure.id)}"><h2>{escape(figure.ref)}: {escape(figure.title)}</h2>'
     plots = "".join(_plot(figure.id, number, drawing) for number, drawing in enumerate(done.drawings))
-    return f"{heading}{plots}{_claims_html(done.claims)}</section>"
+    claims = _table(("claim", "verdict", "paper", "measured", "agrees if"), map(_claim, done.claims))
+    return f'{heading}<div class="plots">{plots}</div>{claims}</section>'
 
 
-def _claims_html(claims: Iterable[Judged]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in ("claim", "verdict", "paper", "measured", "agrees if"))
-    rows = "".join(
-        f"<tr><td>{escape(judged.claim.says)}<br><code>{judged.claim.id}</code></td>"
-        f'<td class="{judged.finding.verdict.value}">{judged.finding.verdict.value}</td>'
-        f"<td>{escape(paper_text(judged.entry['expected']))}</td>"
-        f"<td>{escape(measured_text(judged.finding))}<br>{escape(judged.reason)}</td>"
-        f"<td>{escape(judged.claim.tolerance)}</td></tr>"
-        for judged in claims
+def _claim(judged: Judged) -> str:
+    reason = f"<p>{escape(judged.reason)}</p>" if judged.reason else ""
+    return (
+        f'<tr id="{judged.claim.id}"><td>{escape(judged.claim.says)}<br><code>{judged.claim.id}</code></td>'
+        f"{_verdict(judged.finding.verdict)}<td>{_lines(printed(judged.entry['expected']))}</td>"
+        f"<td>{_lines(measured(judged.finding))}{reason}</td><td>{escape(judged.claim.tolerance)}</td></tr>"
     )
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _figure_markdown(done: Reproduced) -> str:
-    head = "| claim | verdict | paper | measured | agrees if |\n|---|---|---|---|---|"
-    rows = [
-        f"| {_cell(judged.claim.says)} (`{judged.claim.id}`) | {judged.finding.verdict.value} "
-        f"| {_cell(paper_text(judged.entry['expected']))} "
-        f"| {_cell('. '.join(part for part in (measured_text(judged.finding), judged.reason) if part))} "
-        f"| {_cell(judged.claim.tolerance)} |"
-        for judged in done.claims
-    ]
-    return "\n".join([f"## {done.figure.ref}: {done.figure.title}\n", head, *rows])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+def _lines(parts: Sequence[str]) -> str:
+    """One part on each line; those beyond the first few are folded away."""
+    first, rest = ("<br>".join(map(escape, some)) for some in (parts[:_SHOWN], parts[_SHOWN:]))
+    more = f"<details><summary>{len(parts) - _SHOWN} more</summary>{rest}</details>" if rest else ""
+    return first + more
 
 
 def _plot(name: str, number: int, drawing: Drawing) -> str:
@@ -137,7 +130,9 @@ def _plot(name: str, number: int, drawing: Drawing) -> str:
         )
     figure.update_xaxes(title_text=drawing.x_label, type="log" if drawing.log_x else "linear", showline=True)
     figure.update_yaxes(title_text=drawing.y_label, type="log" if drawing.log_y else "linear", showline=True)
-    figure.update_layout(template="none", height=400, margin={"l": 70, "r": 30, "t": 30, "b": 60})
+    figure.update_layout(
+        template="none", height=340, margin={"l": 70, "r": 20, "t": 20, "b": 50}, legend={"orientation": "h", "y": 1.12}
+    )
     body = plotly.io.to_html(
         figure,
         config={"displaylogo": False, "responsive": True},

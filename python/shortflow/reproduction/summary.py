@@ -13,14 +13,17 @@ _NUMBERS = 2
 """So many measured numbers, and so many of the paper's, a row of the terminal's table shows."""
 
 
-def paper_text(expected: object) -> str:
-    """The paper's values in one line."""
-    return ", ".join(_printed(expected))
+def printed(expected: object) -> list[str]:
+    """Each of the paper's values with its name."""
+    if isinstance(expected, dict):
+        return [_named(name, _value(value)) for name, value in expected.items()]
+    return [_value(expected)]
 
 
-def measured_text(finding: Finding) -> str:
-    """The measured numbers in one line, with the interval of the deciding one behind it."""
-    return ", ".join(_measured(finding))
+def measured(finding: Finding) -> list[str]:
+    """Each measured number with its name; the deciding one comes first and has its interval."""
+    names = sorted(finding.measured, key=lambda name: name != finding.deciding)
+    return [_named(name, _number(finding, name)) for name in names]
 
 
 def claim_table(done: Reproduction) -> Table:
@@ -32,8 +35,8 @@ def claim_table(done: Reproduction) -> Table:
     table.add_column("measured", ratio=3)
     for judged in done.claims:
         finding = judged.finding
-        numbers = _shortened(_measured(finding), _NUMBERS) if finding.measured else judged.reason
-        paper = _shortened(_printed(judged.entry["expected"]), _NUMBERS)
+        numbers = _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason
+        paper = _shortened(printed(judged.entry["expected"]), _NUMBERS)
         table.add_row(judged.claim.id, finding.verdict.value, paper, numbers)
     return table
 
@@ -62,7 +65,7 @@ def shift_table(moved: Sequence[Shift]) -> Table:
     for claim, shifts in by_claim.items():
         base = shifts[0].before.finding
         decides = _deciding(base)
-        table.add_row(claim, base.verdict.value, f"{decides} " * (decides != "value") + _number(base, decides))
+        table.add_row(claim, base.verdict.value, _named(decides, _number(base, decides)))
         for shift in shifts:
             after = shift.after.finding
             verdict = f"→ {after.verdict.value}" if shift.flips else after.verdict.value
@@ -92,17 +95,8 @@ def summary_table(done: Reproduction) -> Table:
     return table
 
 
-def _printed(expected: object) -> list[str]:
-    """Each of the paper's values with its name."""
-    if isinstance(expected, dict):
-        return [f"{name} {_value(value)}" for name, value in expected.items()]
-    return [_value(expected)]
-
-
-def _measured(finding: Finding) -> list[str]:
-    """Each measured number with its name; the deciding one comes first and has its interval."""
-    names = sorted(finding.measured, key=lambda name: name != finding.deciding)
-    return [("" if name == "value" else f"{name} ") + _number(finding, name) for name in names]
+def _named(name: str, value: str) -> str:
+    return value if name == "value" else f"{name.replace('_', ' ')}: {value}"
 
 
 def _deciding(finding: Finding) -> str:
@@ -132,5 +126,5 @@ def _value(value: object) -> str:
     if isinstance(value, Sequence):
         return "[" + ", ".join(_value(each) for each in value) + "]"
     if isinstance(value, dict):
-        return paper_text(value)
+        return ", ".join(printed(value))
     return str(value)

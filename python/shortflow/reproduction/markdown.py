@@ -1,0 +1,59 @@
+"""The report of a reproduction in Markdown: a front page and one page for each paper, without drawings."""
+
+from pathlib import Path
+
+from shortflow.papers import choices, title
+from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
+from shortflow.reproduction.finding import Verdict
+from shortflow.reproduction.summary import measured, printed
+from shortflow.store import write_text
+
+_CLAIMS = "| claim | verdict | paper | measured | agrees if |\n|---|---|---|---|---|"
+_CHOICES = "| choice | what the paper leaves unsaid | taken | others |\n|---|---|---|---|"
+
+
+def write_markdown(done: Reproduction, folder: Path) -> None:
+    """Write the pages into a folder."""
+    for paper in done.summary:
+        write_text(folder / f"{paper}.md", _page(done, paper))
+    head = f"| paper | {' | '.join(verdict.value for verdict in Verdict)} |\n|---|{'---:|' * len(Verdict)}"
+    rows = [
+        f"| [{paper}]({paper}.md) | {' | '.join(str(counts[verdict.value]) for verdict in Verdict)} |"
+        for paper, counts in done.summary.items()
+    ]
+    total = [str(sum(counts[verdict.value] for counts in done.summary.values())) for verdict in Verdict]
+    table = "\n".join([head, *rows, f"| all | {' | '.join(total)} |"])
+    write_text(folder / "README.md", f"# The papers, claim by claim\n\n{done.conditions}\n\n{table}\n")
+
+
+def _page(done: Reproduction, paper: str) -> str:
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in done.summary[paper].items())
+    rows = [
+        f"| `{name}` | {choice.about} | {choice.taken} | {', '.join(choice.others)} |"
+        for name, choice in choices(paper).items()
+    ]
+    figures = [_figure(figure) for figure in done.figures if figure.figure.paper == paper]
+    head = [f"# {paper}", title(paper), f"{counts}. {done.conditions}", "## Choices", "\n".join([_CHOICES, *rows])]
+    return "\n\n".join([*head, *figures]) + "\n"
+
+
+def _figure(done: Reproduced) -> str:
+    table = "\n".join([_CLAIMS, *map(_row, done.claims)])
+    return f"## {done.figure.ref}: {done.figure.title}\n\n{table}"
+
+
+def _row(judged: Judged) -> str:
+    found = "; ".join(measured(judged.finding))
+    cells = (
+        f"{judged.claim.says} (`{judged.claim.id}`)",
+        judged.finding.verdict.value,
+        "; ".join(printed(judged.entry["expected"])),
+        ". ".join(part for part in (found, judged.reason) if part),
+        judged.claim.tolerance,
+    )
+    return f"| {' | '.join(cell(text) for text in cells)} |"
+
+
+def cell(text: str) -> str:
+    """A text as it stands in a cell of a table."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("*", "\\*").replace("<", "&lt;")
