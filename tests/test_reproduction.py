@@ -5,6 +5,7 @@ import functools
 import inspect
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from shortflow.comparison import Comparison, RunSummary
 from shortflow.reproduction import Choice, Data, Finding, all_hold, lower, no_difference, within
 from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, decide, draw, reproduce, select
-from shortflow.reproduction.figure import Figure
+from shortflow.reproduction.figure import Claim, Figure
 from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.study import Scale, Study, Value
@@ -63,6 +64,12 @@ def test_a_recipe_survives_runs_in_which_nothing_happened(figure: Figure, tmp_pa
         assert not asks or finding.verdict is not Verdict.AGREES, claim.id
         assert not any(np.isnan(np.asarray(v)).any() for v in finding.measured.values() if not isinstance(v, str))
     draw(figure, data)
+
+
+@pytest.mark.parametrize("value", [None, float("nan")])
+def test_a_number_that_is_not_there_leaves_a_claim_untested(value: Any) -> None:
+    claim = Claim("l2dct/one", "", "", lambda: within(float(value), 0, 1), "")
+    assert decide(claim, {}).verdict is Verdict.UNTESTED
 
 
 class Nothing(Data):

@@ -26,8 +26,9 @@ from shortflow.store import Store
 Chosen = Mapping[str, str]
 T = TypeVar("T")
 
-TOO_LITTLE = (ConfigError, ValueError, ArithmeticError, LookupError)
-"""What a recipe raises over runs that lack what it looks for: a metric, a flow of some size, a sample."""
+TOO_LITTLE = (ConfigError, ValueError, ArithmeticError, LookupError, TypeError)
+"""What a recipe raises over runs that lack what it looks for: a metric, a flow of some size, a sample, or a time that
+is null as the flow never ended."""
 
 
 class ClaimRow(TypedDict):
