@@ -132,6 +132,10 @@ def test_verdicts_follow_the_band_or_the_whole_interval() -> None:
     assert measured(both) == ["second: -0.2 [-0.5, 0.1]", "first: -0.2"]
 
 
+def test_a_document_has_no_infinite_numbers() -> None:
+    assert within(float("inf"), 0, 1, knee=3.0).document() == {"value": "inf", "knee": 3.0}
+
+
 def test_only_choices_that_are_not_taken_change_settings() -> None:
     choices = {"alpha": Choice("initial estimate", "0", {"1": {"transport.initial_alpha": 1}})}
     assert settings_of(choices, {"alpha": "0"}) == {}

@@ -80,6 +80,6 @@ def _row(shift: Shift) -> dict[str, object]:
         "choice": shift.choice,
         "value": shift.value,
         "claim": shift.before.claim.id,
-        "before": {"verdict": shift.before.finding.verdict.value, "measured": shift.before.finding.measured},
-        "after": {"verdict": shift.after.finding.verdict.value, "measured": shift.after.finding.measured},
+        "before": {"verdict": shift.before.finding.verdict.value, "measured": shift.before.finding.document()},
+        "after": {"verdict": shift.after.finding.verdict.value, "measured": shift.after.finding.document()},
     }

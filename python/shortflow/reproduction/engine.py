@@ -17,7 +17,7 @@ from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.drawing import Drawing
 from shortflow.reproduction.evidence import Data
 from shortflow.reproduction.figure import Claim, Figure
-from shortflow.reproduction.finding import Finding, Measured, Number, Verdict, not_tested
+from shortflow.reproduction.finding import Finding, Measured, Verdict, not_tested
 from shortflow.reproduction.study import Position, Scale
 from shortflow.result import Run
 from shortflow.runner import Progress, run_all
@@ -32,7 +32,7 @@ is null as the flow never ended."""
 
 
 class ClaimRow(TypedDict):
-    """A claim's verdict as other programs read it; what is infinite is the text "inf"."""
+    """A claim's verdict as other programs read it."""
 
     id: str
     verdict: str
@@ -116,7 +116,7 @@ class Reproduction:
                 "id": judged.claim.id,
                 "verdict": judged.finding.verdict.value,
                 "paper": judged.entry["expected"],
-                "measured": {name: _finite(value) for name, value in judged.finding.measured.items()},
+                "measured": judged.finding.document(),
                 "ci95": None if judged.finding.ci95 is None else list(judged.finding.ci95),
                 "tolerance": judged.claim.tolerance,
                 "reason": judged.reason,
@@ -215,10 +215,6 @@ def _run_once_each(
         return {}
     summaries = run_all(list(unique.values()), jobs=jobs, store=store, progress=progress)
     return dict(zip(unique, summaries, strict=True))
-
-
-def _finite(value: Number) -> Number:
-    return str(value) if isinstance(value, float) and np.isinf(value) else value
 
 
 def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:

@@ -1,5 +1,6 @@
 """How a measurement decides a claim. Numbers are judged by the claim's band, orderings by paired intervals."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -34,6 +35,13 @@ class Finding:
     def holds(self) -> bool:
         """Whether the claim agrees."""
         return self.verdict is Verdict.AGREES
+
+    def document(self) -> Measured:
+        """The measured numbers as other programs read them: what is infinite is the text "inf"."""
+        return {
+            name: str(value) if isinstance(value, float) and math.isinf(value) else value
+            for name, value in self.measured.items()
+        }
 
 
 def fact(holds: bool, **measured: Number) -> Finding:

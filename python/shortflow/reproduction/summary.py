@@ -43,14 +43,17 @@ def claim_table(done: Reproduction) -> Table:
 
 def reason_table(done: Reproduction) -> Table | None:
     """Why claims differ, where varying what the paper leaves unsaid has shown it."""
-    differing = [judged for judged in done.claims if judged.finding.verdict is Verdict.DIFFERS and judged.claim.because]
-    if not differing:
+    reasons: dict[str, list[str]] = {}
+    for judged in done.claims:
+        if judged.finding.verdict is Verdict.DIFFERS and judged.claim.because:
+            reasons.setdefault(judged.claim.because, []).append(judged.claim.id)
+    if not reasons:
         return None
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("differs", no_wrap=True)
     table.add_column("because", ratio=1)
-    for judged in differing:
-        table.add_row(judged.claim.id, judged.claim.because)
+    for reason, claims in reasons.items():
+        table.add_row("\n".join(claims), reason)
     return table
 
 
