@@ -55,6 +55,10 @@ TESTBED = Study(
 )
 
 TWIN = "in a simulation of the testbed: "
+NOT_LESS = (
+    "one flow beside the long one gains most; an initial window of 10 segments or a handshake gives -39 % against "
+    "DCTCP, no choice less than -42 % against TCP; RTT, buffer and RTOmin of the testbed are not known"
+)
 fig14a = Figure("l2dct/fig14a", "Fig. 14(a)", "Mean FCT of flows of 100 MB (simulated testbed)", {"testbed": TESTBED})
 fig14b = Figure(
     "l2dct/fig14b", "Fig. 14(b)", "One flow of 100 MB joins a long one (simulated testbed)", {"testbed": TESTBED}
@@ -77,6 +81,7 @@ def _reduction(testbed: Data, baseline: str, paper: float) -> Finding:
     "fig14a-testbed-vs-dctcp",
     TWIN + "the mean FCT is up to 20 % below DCTCP's",
     "lower for every number of flows, and the largest reduction within 10 to 30 %",
+    because=NOT_LESS,
 )
 def over_dctcp(testbed: Data) -> Finding:
     return _reduction(testbed, "dctcp", 0.20)
@@ -86,6 +91,7 @@ def over_dctcp(testbed: Data) -> Finding:
     "fig14a-testbed-vs-tcp",
     TWIN + "the mean FCT is up to 29 % below that of TCP with ECN",
     "lower for every number of flows, and the largest reduction within 19 to 39 %",
+    because=NOT_LESS,
 )
 def over_tcp(testbed: Data) -> Finding:
     return _reduction(testbed, "tcp-ecn", 0.29)
@@ -112,6 +118,8 @@ def even(testbed: Data) -> Finding:
     "fig14b-testbed-finish-gap",
     TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
     "L2DCT before DCTCP before TCP, and the gaps within 2.5 s of the paper's",
+    because="with an initial window of 10 segments or a handshake (--choice handshake=on) DCTCP's flow gets its "
+    "share sooner and ends 5.9 instead of 8.6 s later, which agrees",
 )
 def gaps(testbed: Data) -> Finding:
     fct: dict[str, Estimate] = {
