@@ -235,7 +235,13 @@ def two_thirds(sizes: Data) -> Finding:
     return within(over_starts(sizes, "atcp", rate_ratio), 1.5, 2.6)
 
 
-@fig6.claim("fig6-small-fct", "the 10 MB flow takes 1.2 s instead of 1.8 s", "each within 20 %, their ratio 1.2 to 1.8")
+@fig6.claim(
+    "fig6-small-fct",
+    "the 10 MB flow takes 1.2 s instead of 1.8 s",
+    "each within 20 %, their ratio 1.2 to 1.8",
+    because="with NewReno one to three timeouts of the 10 MB flow, whose slow start loses hundreds of packets, "
+    "decide its time; with --choice recovery=sack it takes 2.0 and 1.4 s, which agrees",
+)
 def small_fct(sizes: Data) -> Finding:
     tcp, atcp = (over_starts(sizes, scheme, small_time) for scheme in ("tcp", "atcp"))
     return all_hold(
