@@ -2,14 +2,15 @@
 
 use crate::foreign::Failure;
 use crate::scenario::{Contender, PyScenario, PyScheme, config_error};
-use crate::tables::{self, Table};
+use crate::tables::Table;
 use crate::{Cancelled, SimulationError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shortflow_sim::ideal;
-use shortflow_sim::outcome::{DropRow, Outcome, Place};
+use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{self, BYTES_PER_CONNECTION, Observer, RunError};
+use shortflow_sim::tables;
 use shortflow_units::Instant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -100,22 +101,22 @@ pub struct PyOutcome {
 impl PyOutcome {
     /// The flow table.
     fn flows(&self) -> PyResult<Table> {
-        tables::flows(&self.outcome, &self.scenario)
+        Table::of(tables::flows(&self.outcome, &self.scenario))
     }
 
     /// The queries, jobs and requests.
     fn tasks(&self) -> PyResult<Table> {
-        tables::tasks(&self.outcome, &self.scenario)
+        Table::of(tables::tasks(&self.outcome, &self.scenario))
     }
 
     /// The samples.
     fn samples(&self) -> PyResult<Table> {
-        tables::samples(&self.outcome, &self.scenario)
+        Table::of(tables::samples(&self.outcome, &self.scenario))
     }
 
     /// The ports.
     fn ports(&self) -> PyResult<Table> {
-        tables::ports(&self.outcome, &self.scenario)
+        Table::of(tables::ports(&self.outcome, &self.scenario))
     }
 
     /// Provenance and totals.
@@ -153,12 +154,8 @@ impl PyOutcome {
     /// Dropped packets by place and reason.
     fn drops<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let row = |row: &DropRow| {
-            let place = match row.place {
-                Place::Port(from, to) => tables::port_name(&self.scenario, from, to),
-                Place::Node(node) => self.scenario.graph.name(node).to_owned(),
-            };
             let drop = PyDict::new(py);
-            drop.set_item("place", place)?;
+            drop.set_item("place", tables::place_name(&self.scenario, row))?;
             drop.set_item("reason", row.reason.name())?;
             drop.set_item("packets", row.packets)?;
             Ok(drop)

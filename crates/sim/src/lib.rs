@@ -14,6 +14,7 @@ pub mod queue;
 pub mod scenario;
 pub mod scheme;
 pub mod simulation;
+pub mod tables;
 pub mod tcp;
 pub mod theory;
 pub mod topology;

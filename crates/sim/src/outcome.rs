@@ -1,6 +1,6 @@
 //! What a run leaves behind: tables, counters and a digest of them all.
 
-use crate::net::{Percentiles, Port};
+use crate::net::{Network, Percentiles, Port};
 use crate::probe::Sample;
 use crate::queue::DropReason;
 use crate::traffic::{Arrival, TaskId, TaskRow};
@@ -155,6 +155,19 @@ pub struct DropRow {
     pub reason: DropReason,
     /// How many.
     pub packets: u64,
+}
+
+impl DropRow {
+    /// Everything that was dropped in `network`.
+    pub fn all(network: &Network) -> Vec<DropRow> {
+        let ports =
+            network.ports().iter().map(|port| (Place::Port(port.from, port.to), &port.counters().drops));
+        let nodes = network.drops_at_nodes().map(|(node, drops)| (Place::Node(node), drops));
+        let rows = ports.chain(nodes).flat_map(|(place, drops)| {
+            drops.by_reason().map(move |(reason, packets)| DropRow { place, reason, packets })
+        });
+        rows.collect()
+    }
 }
 
 impl PortRow {

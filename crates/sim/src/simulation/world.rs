@@ -5,7 +5,7 @@ use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError};
 use crate::engine::{EventQueue, Seeds};
 use crate::net::{Event, Kind, Network, Packet};
-use crate::outcome::{Counters, DropRow, FlowRow, Outcome, Place, PortRow};
+use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
@@ -397,7 +397,7 @@ impl<'a> World<'a> {
             connections_peak: self.connections.peak(),
         };
         let ports = self.network.ports().iter().map(|port| PortRow::of(port, length)).collect();
-        let drops = drop_rows(&self.network);
+        let drops = DropRow::all(&self.network);
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
         Outcome { flows, tasks, samples, ports, drops, counters, end: self.events.now() }
     }
@@ -415,13 +415,4 @@ impl<'a> World<'a> {
             self.record(conn, &message, None);
         }
     }
-}
-
-fn drop_rows(network: &Network) -> Vec<DropRow> {
-    let ports = network.ports().iter().map(|port| (Place::Port(port.from, port.to), &port.counters().drops));
-    let nodes = network.drops_at_nodes().map(|(node, drops)| (Place::Node(node), drops));
-    let rows = ports.chain(nodes).flat_map(|(place, drops)| {
-        drops.by_reason().map(move |(reason, packets)| DropRow { place, reason, packets })
-    });
-    rows.collect()
 }

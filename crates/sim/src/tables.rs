@@ -1,0 +1,176 @@
+//! A run's tables in columns: times in seconds, sizes in bytes. Whoever hands results out, as Arrow, as
+//! JSON, turns these into its own form, so that a table has the same columns everywhere.
+
+use crate::outcome::{DropRow, FlowRow, Outcome, Place, PortRow};
+use crate::probe::Subject;
+use crate::scenario::Scenario;
+use shortflow_units::{Bytes, NodeId};
+
+/// The values of a column, one per row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Names.
+    Text(Vec<String>),
+    /// Real numbers.
+    Real(Vec<Option<f64>>),
+    /// Counts that may be large.
+    Count(Vec<Option<u64>>),
+    /// Counts that are small.
+    Small(Vec<u32>),
+    /// Yes or no.
+    Flag(Vec<Option<bool>>),
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name; the unit is at its end.
+    pub name: &'static str,
+    /// Its values.
+    pub values: Values,
+    /// Whether a value may be absent.
+    pub nullable: bool,
+}
+
+/// The tables of a run, by name.
+pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Column>); 4] {
+    [
+        ("flows", flows(outcome, scenario)),
+        ("tasks", tasks(outcome, scenario)),
+        ("samples", samples(outcome, scenario)),
+        ("ports", ports(outcome, scenario)),
+    ]
+}
+
+/// "s0->h22".
+pub fn port_name(scenario: &Scenario, from: NodeId, to: NodeId) -> String {
+    format!("{}->{}", scenario.graph.name(from), scenario.graph.name(to))
+}
+
+/// The place where packets were dropped, in words.
+pub fn place_name(scenario: &Scenario, row: &DropRow) -> String {
+    match row.place {
+        Place::Port(from, to) => port_name(scenario, from, to),
+        Place::Node(node) => scenario.graph.name(node).to_owned(),
+    }
+}
+
+fn column((name, values, nullable): (&'static str, Values, bool)) -> Column {
+    Column { name, values, nullable }
+}
+fn text<T>(rows: &[T], of: impl Fn(&T) -> String) -> Values {
+    Values::Text(rows.iter().map(of).collect())
+}
+fn real<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Values {
+    Values::Real(rows.iter().map(of).collect())
+}
+fn count<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> Values {
+    Values::Count(rows.iter().map(of).collect())
+}
+fn small<T>(rows: &[T], of: impl Fn(&T) -> u32) -> Values {
+    Values::Small(rows.iter().map(of).collect())
+}
+fn flag<T>(rows: &[T], of: impl Fn(&T) -> Option<bool>) -> Values {
+    Values::Flag(rows.iter().map(of).collect())
+}
+fn numbers(rows: usize) -> Values {
+    Values::Count((0..rows as u64).map(Some).collect())
+}
+
+/// A row a flow.
+pub fn flows(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
+    let rows = &outcome.flows[..];
+    let host = |host: u32| scenario.graph.name(NodeId(host)).to_owned();
+    let columns = [
+        ("id", numbers(rows.len()), false),
+        ("source", text(rows, |row| host(row.source.0)), false),
+        ("destination", text(rows, |row| host(row.destination.0)), false),
+        ("class", text(rows, |row| scenario.classes[row.class.index()].clone()), false),
+        ("size_bytes", count(rows, |row| (row.size != Bytes::MAX).then_some(row.size.get())), true),
+        ("start_s", real(rows, |row| Some(row.start.as_secs_f64())), false),
+        ("finish_s", real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())), true),
+        ("fct_s", real(rows, |row| row.fct().map(|fct| fct.as_secs_f64())), true),
+        ("ideal_fct_s", real(rows, |row| row.ideal.map(|ideal| ideal.as_secs_f64())), true),
+        ("slowdown", real(rows, FlowRow::slowdown), true),
+        ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
+        ("missed", flag(rows, |row| row.missed(outcome.end)), true),
+        ("retransmits", small(rows, |row| row.retransmits), false),
+        ("timeouts", small(rows, |row| row.timeouts), false),
+        ("marks", small(rows, |row| row.marks), false),
+        ("acked_bytes", count(rows, |row| Some(row.acked.get())), false),
+        ("window_bytes", count(rows, |row| Some(row.acked_in_window.get())), false),
+        ("queueing_s", real(rows, FlowRow::queueing), true),
+        ("switch_queueing_s", real(rows, FlowRow::switch_queueing), true),
+        ("task", count(rows, |row| row.task.map(|task| task.index() as u64)), true),
+    ];
+    columns.into_iter().map(column).collect()
+}
+
+/// A row a query, job or request.
+pub fn tasks(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
+    let rows = &outcome.tasks[..];
+    let columns = [
+        ("id", numbers(rows.len()), false),
+        ("kind", text(rows, |row| row.kind.name().to_owned()), false),
+        ("class", text(rows, |row| scenario.classes[row.class.index()].clone()), false),
+        ("start_s", real(rows, |row| Some(row.start.as_secs_f64())), false),
+        ("finish_s", real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())), true),
+        ("time_s", real(rows, |row| row.time().map(|time| time.as_secs_f64())), true),
+        ("flows", small(rows, |row| row.flows), false),
+        ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
+        ("missed", flag(rows, |row| row.missed(outcome.end)), true),
+        ("part_of", count(rows, |row| row.part_of.map(|whole| whole.index() as u64)), true),
+    ];
+    columns.into_iter().map(column).collect()
+}
+
+/// A row a sample.
+pub fn samples(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
+    let rows = &outcome.samples[..];
+    let port = |port: usize| {
+        let row: &PortRow = &outcome.ports[port];
+        port_name(scenario, row.from, row.to)
+    };
+    let describe = |subject: Subject| match subject {
+        Subject::QueuePackets(id) => ("queue_pkt", port(id.index())),
+        Subject::QueueBytes(id) => ("queue_bytes", port(id.index())),
+        Subject::Cwnd(flow) => ("cwnd_seg", flow.0.to_string()),
+        Subject::Alpha(flow) => ("alpha", flow.0.to_string()),
+        Subject::FlowThroughput(flow) => ("flow_throughput_bps", flow.0.to_string()),
+        Subject::Throughput(class) => ("throughput_bps", scenario.classes[class.index()].clone()),
+    };
+    let columns = [
+        ("time_s", real(rows, |row| Some(row.at.as_secs_f64())), false),
+        ("kind", text(rows, |row| describe(row.subject).0.to_owned()), false),
+        ("subject", text(rows, |row| describe(row.subject).1), false),
+        ("value", real(rows, |row| Some(row.value)), false),
+    ];
+    columns.into_iter().map(column).collect()
+}
+
+/// A row a port.
+pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
+    let rows = &outcome.ports[..];
+    let packets = |at: usize| count(rows, move |row| row.percentiles.map(|found| found.packets[at]));
+    let bytes = |at: usize| count(rows, move |row| row.percentiles.map(|found| found.bytes[at]));
+    let columns = [
+        ("port", text(rows, |row| port_name(scenario, row.from, row.to)), false),
+        ("rate_bps", count(rows, |row| Some(row.rate.as_bps())), false),
+        ("tx_bytes", count(rows, |row| Some(row.tx_bytes.get())), false),
+        ("tx_packets", count(rows, |row| Some(row.tx_packets)), false),
+        ("drops", count(rows, |row| Some(row.drops)), false),
+        ("marks", count(rows, |row| Some(row.marks)), false),
+        ("queue_mean_pkt", real(rows, |row| Some(row.mean_packets)), false),
+        ("queue_max_pkt", count(rows, |row| Some(u64::from(row.max_packets))), false),
+        ("queue_p50_pkt", packets(0), true),
+        ("queue_p95_pkt", packets(1), true),
+        ("queue_p99_pkt", packets(2), true),
+        ("queue_mean_bytes", real(rows, |row| Some(row.mean_bytes)), false),
+        ("queue_max_bytes", count(rows, |row| Some(row.max_bytes.get())), false),
+        ("queue_p50_bytes", bytes(0), true),
+        ("queue_p95_bytes", bytes(1), true),
+        ("queue_p99_bytes", bytes(2), true),
+        ("utilisation", real(rows, |row| Some(row.utilisation)), false),
+    ];
+    columns.into_iter().map(column).collect()
+}
