@@ -8,5 +8,6 @@ pub mod laws;
 pub mod programs;
 pub mod switch;
 pub mod sys;
+pub mod testbed;
 
 pub use failure::Failure;

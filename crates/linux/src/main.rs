@@ -4,7 +4,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{Failure, completions, laws};
+use commands::{Failure, completions, laws, testbed};
 #[cfg(feature = "bpf")]
 use commands::{check, class, load, stamp, status, unload};
 use std::process::ExitCode;
@@ -39,6 +39,8 @@ enum Command {
     /// Give packets that leave a device their priority, for switches that queue by it.
     #[cfg(feature = "bpf")]
     Stamp(stamp::Args),
+    /// Run a scenario on the kernel's TCP, in network namespaces; writes one JSON document.
+    Testbed(testbed::Args),
     /// Print a completion script for a shell.
     Completions(completions::Args),
     #[cfg(not(feature = "bpf"))]
@@ -61,6 +63,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Class(args) => class::run(args),
         #[cfg(feature = "bpf")]
         Command::Stamp(args) => stamp::run(args),
+        Command::Testbed(args) => testbed::run(args),
         Command::Completions(args) => completions::run::<Cli>(args),
         #[cfg(not(feature = "bpf"))]
         Command::Other(words) => Err(commands::without_ebpf(&words)),

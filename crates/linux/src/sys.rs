@@ -4,8 +4,9 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Error};
+use std::io::{self, Error, ErrorKind};
 use std::mem::{size_of, zeroed};
+use std::net::{SocketAddrV4, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
@@ -224,10 +225,61 @@ impl Poll {
             )
         });
         let count = match count {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) if error.kind() == ErrorKind::Interrupted => 0,
             count => count?,
         };
         Ok(self.ready[..count as usize].iter().map(|event| event.u64))
+    }
+}
+
+/// A TCP socket in the namespace of the calling thread that waits for nothing, and is not connected.
+///
+/// # Errors
+/// Fails when there are too many open files.
+pub fn tcp_socket() -> io::Result<TcpStream> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: the descriptor is new and owned by nobody else.
+    let socket = unsafe {
+        let fd = check(libc::socket(libc::AF_INET, kind, 0))?;
+        TcpStream::from(OwnedFd::from_raw_fd(fd as RawFd))
+    };
+    socket.set_nodelay(true)?;
+    Ok(socket)
+}
+
+/// Begins to connect; the socket becomes writable when that is done.
+///
+/// # Errors
+/// Fails if nothing leads there.
+pub fn connect(socket: &TcpStream, to: SocketAddrV4) -> io::Result<()> {
+    let address = libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: to.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(to.ip().octets()) },
+        sin_zero: [0; 8],
+    };
+    let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+    // SAFETY: connect reads one sockaddr_in.
+    let done = check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) });
+    match done {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        done => done.map(|_| ()),
+    }
+}
+
+/// Hands bytes to a socket; how many it took, `None` if it has no room just now. With `more` to come, TCP
+/// does not send a segment that is not full.
+///
+/// # Errors
+/// Fails when the connection does.
+pub fn send(socket: &impl AsRawFd, bytes: &[u8], more: bool) -> io::Result<Option<usize>> {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | if more { libc::MSG_MORE } else { 0 };
+    // SAFETY: send reads at most bytes.len() bytes.
+    let sent = unsafe { libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags) };
+    match check(sent as i64) {
+        Ok(taken) => Ok(Some(taken as usize)),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -242,7 +294,7 @@ pub fn discard_received(socket: &impl AsRawFd) -> io::Result<Option<usize>> {
     let got = check(unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), MOST, flags) } as i64);
     match got {
         Ok(bytes) => Ok(Some(bytes as usize)),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -84,8 +84,7 @@ fn through_the_switch(scheme: &str) -> io::Result<(Duration, Network, SwitchRepo
     let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (graph, clock) = (&scenario.graph, Clock::starting_now());
-        let switch = Switch::new(graph, network, &mut taps, 1500, clock);
+        let switch = Switch::new(&scenario, network, &mut taps, 1500, Clock::starting_now());
         let switch = scope.spawn(|| switch.run(&stop));
         let took = transfer(&[a, b]);
         stop.store(true, Ordering::Relaxed);

@@ -12,6 +12,7 @@ pub mod load;
 pub mod stamp;
 #[cfg(feature = "bpf")]
 pub mod status;
+pub mod testbed;
 #[cfg(feature = "bpf")]
 pub mod unload;
 

@@ -2,7 +2,7 @@
 
 use shortflow_sim::net::EcnField;
 use shortflow_units::HostId;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4};
 
 /// Length of an Ethernet header.
 pub const ETHERNET: usize = 14;
@@ -114,6 +114,12 @@ fn ecn(traffic_class: u8) -> EcnField {
     }
 }
 
+/// The number of the connection between two addresses, in this direction, as [`Header::flow`] has it.
+pub fn flow_of(from: SocketAddrV4, to: SocketAddrV4) -> u32 {
+    let ports = [from.port().to_be_bytes(), to.port().to_be_bytes()].concat();
+    hash(&[&from.ip().octets(), &to.ip().octets(), &ports])
+}
+
 /// FNV-1a.
 fn hash(parts: &[&[u8]]) -> u32 {
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
@@ -167,7 +173,9 @@ mod tests {
         let header = read(&frame_v4(46 << 2 | 2, 1)).unwrap();
         assert_eq!((header.to, header.ecn, header.priority), (HostId(299), EcnField::Ect, 46));
         assert_eq!((header.wire, header.payload), (140, 100));
-        assert_ne!(header.flow, 0);
+        let (from, to) = (SocketAddrV4::new(ipv4(HostId(0)), 7), SocketAddrV4::new(ipv4(HostId(299)), 9));
+        assert_eq!(header.flow, flow_of(from, to));
+        assert_ne!(header.flow, flow_of(to, from));
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod frames;
 pub mod header;
 mod lateness;
 
-pub use header::{ETHERNET, ipv4, ipv6};
+pub use header::{ETHERNET, flow_of, ipv4, ipv6};
 pub use lateness::Lateness;
 
 use crate::sys::{self, Interest, Poll};
@@ -19,8 +19,10 @@ use frames::Frames;
 use shortflow_sim::engine::EventQueue;
 use shortflow_sim::net::{EcnField, Event, Kind, Network, Packet, SackBlocks};
 use shortflow_sim::probe::{Sample, Subject};
-use shortflow_sim::topology::Graph;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::tcp::Tally;
 use shortflow_units::{ConnId, HostId, Instant, PortId, Span};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,17 +82,6 @@ impl Taps {
     }
 }
 
-/// The queues to follow.
-#[derive(Debug, Clone)]
-pub struct Sampling {
-    /// Whose.
-    pub ports: Vec<PortId>,
-    /// How often.
-    pub every: Span,
-    /// Until when.
-    pub until: Instant,
-}
-
 /// What a switch has seen of itself.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchReport {
@@ -102,51 +93,51 @@ pub struct SwitchReport {
     pub busy: f64,
     /// Frames that were lost here and not in a queue, for want of memory or because a host took no more.
     pub lost: u64,
-    /// Backlog of the ports that were followed.
+    /// Backlog of the measured ports, if the scenario wants samples.
     pub samples: Vec<Sample>,
+    /// What became of the data packets of each connection, by its number ([`flow_of`]).
+    pub tallies: HashMap<u32, Tally>,
 }
 
 /// A network between TAP devices.
 #[derive(Debug)]
 pub struct Switch<'a> {
-    graph: &'a Graph,
+    scenario: &'a Scenario,
+    measured: Vec<PortId>,
     network: Network,
     events: EventQueue<Event>,
     clock: Clock,
     taps: &'a mut Taps,
     frames: Frames,
-    sampling: Option<Sampling>,
     report: SwitchReport,
 }
 
 impl<'a> Switch<'a> {
-    /// `network` of `graph` between `taps`, for IP packets of at most `mtu` bytes.
+    /// `network` of `scenario` between `taps`, for IP packets of at most `mtu` bytes. It measures what the
+    /// scenario says, at the times that it says.
     pub fn new(
-        graph: &'a Graph,
+        scenario: &'a Scenario,
         network: Network,
         taps: &'a mut Taps,
         mtu: usize,
         clock: Clock,
     ) -> Switch<'a> {
         let mut events = EventQueue::new();
+        events.schedule(Instant::ZERO + scenario.warmup, Event::WarmUpEnd);
+        events.schedule(Instant::ZERO + scenario.duration, Event::MeasureEnd);
         network.begin(&mut events);
+        if scenario.measure.sample_every.is_some() {
+            events.schedule(Instant::ZERO, Event::Sample);
+        }
         Switch {
-            graph,
+            measured: network.ports_between(&scenario.measure.ports),
+            scenario,
             network,
             events,
             clock,
             taps,
             frames: Frames::new(mtu + ETHERNET + 4),
-            sampling: None,
             report: SwitchReport::default(),
-        }
-    }
-
-    /// Follows some queues too.
-    pub fn sample(&mut self, sampling: Option<Sampling>) {
-        self.sampling = sampling;
-        if self.sampling.is_some() {
-            self.events.schedule(Instant::ZERO, Event::Sample);
         }
     }
 
@@ -188,16 +179,17 @@ impl<'a> Switch<'a> {
                     }
                 }
                 Event::LinkChange(step) => {
-                    self.network.change_links(self.graph, self.events.now(), step);
+                    self.network.change_links(&self.scenario.graph, self.events.now(), step);
                 }
                 Event::TransmitDone(port) => self.network.transmit_done(&mut self.events, port),
                 Event::Sample => self.take_sample(),
+                Event::WarmUpEnd => {
+                    let kept = self.scenario.measure.sample_every.map_or(&[][..], |_| &self.measured);
+                    self.network.open_window(self.events.now(), kept);
+                }
+                Event::MeasureEnd => self.network.close_window(self.events.now()),
                 // Hosts are real here: they have their own timers.
-                Event::Retransmit(_)
-                | Event::DelayedAck(_)
-                | Event::FlowStart(_)
-                | Event::WarmUpEnd
-                | Event::MeasureEnd => {}
+                Event::Retransmit(_) | Event::DelayedAck(_) | Event::FlowStart(_) => {}
             }
         }
         self.events.advance(now);
@@ -208,6 +200,9 @@ impl<'a> Switch<'a> {
     fn hand_over(&mut self, packet: &Packet) {
         let due = self.events.now();
         self.report.lateness.add(self.clock.now().since(due));
+        if packet.kind == Kind::Data {
+            self.report.tallies.entry(packet.ordinal).or_default().count_arrived(packet);
+        }
         let frame = self.frames.get_mut(packet.seq);
         let sent = match (frame, self.taps.of(packet.to)) {
             (Some(frame), Some(device)) => {
@@ -235,26 +230,26 @@ impl<'a> Switch<'a> {
             let seq = self.frames.keep(length);
             let packet = packet_of(&header, seq);
             self.catch_up();
-            self.network.send(&mut self.events, host, packet);
+            let waits = self.network.send(&mut self.events, host, packet);
+            if packet.kind == Kind::Data {
+                self.report.tallies.entry(packet.ordinal).or_default().count_left(waits);
+            }
         }
         Ok(())
     }
 
     fn take_sample(&mut self) {
-        let Some(sampling) = &self.sampling else { return };
         let at = self.events.now();
-        for &port in &sampling.ports {
+        for &port in &self.measured {
             let backlog = self.network.backlog(port, at);
             let packets = (Subject::QueuePackets(port), f64::from(backlog.packets));
             let bytes = (Subject::QueueBytes(port), backlog.bytes.as_f64());
-            self.report.samples.extend([packets, bytes].map(|(subject, value)| Sample {
-                at,
-                subject,
-                value,
-            }));
+            let samples = [packets, bytes].map(|(subject, value)| Sample { at, subject, value });
+            self.report.samples.extend(samples);
         }
-        if at + sampling.every <= sampling.until {
-            self.events.schedule(at + sampling.every, Event::Sample);
+        let next = self.scenario.measure.sample_every.map(|every| at + every);
+        if let Some(next) = next.filter(|next| *next <= Instant::ZERO + self.scenario.duration) {
+            self.events.schedule(next, Event::Sample);
         }
     }
 }

@@ -1,0 +1,162 @@
+//! A host: a network namespace with one network card, and the TCP settings of the scenario.
+
+use crate::Failure;
+use crate::switch::{ETHERNET, ipv4};
+use crate::sys::{self, Namespace};
+use shortflow_cc::{Ecn, Recovery};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::Scheme;
+use shortflow_units::{HostId, Rate};
+use std::fs::{self, File};
+use std::io::{self, Error, Write};
+use std::process::{Command, Stdio};
+
+/// Headers of IPv4 and TCP, and the same with timestamps.
+const HEADERS: [u64; 2] = [40, 52];
+/// Frames that may leave at once when the card's timer was late; at the link's rate on average.
+const BURST_FRAMES: u64 = 4;
+/// What waits in a card at most, in frames: more than any window.
+const CARD_FRAMES: u64 = 10_000;
+
+/// What the TCP of every host is like.
+#[derive(Debug, Clone)]
+pub struct TcpSettings {
+    /// Name of the kernel's congestion control.
+    pub congestion: String,
+    /// Bytes of a full IP packet.
+    pub mtu: u64,
+    timestamps: bool,
+    ecn: bool,
+    sack: bool,
+    initial_window: u64,
+    rto_min_ms: u64,
+    quick_acks: bool,
+}
+
+impl TcpSettings {
+    /// As scenario and scheme want it.
+    ///
+    /// # Errors
+    /// Fails where the kernel has no such setting.
+    pub fn of(scenario: &Scenario, scheme: &Scheme, congestion: String) -> Result<TcpSettings, Failure> {
+        let tcp = &scenario.tcp;
+        let wrong = |key: &str, value: String, expected: &str| {
+            Err(Failure::Input(format!("{key}: {value} is not {expected}, which is what a kernel has")))
+        };
+        if !HEADERS.contains(&tcp.header.get()) {
+            return wrong("tcp.header", tcp.header.to_string(), "40B, or 52B with timestamps");
+        }
+        if tcp.initial_window.fract() != 0.0 {
+            return wrong("tcp.initial_window", tcp.initial_window.to_string(), "a whole number");
+        }
+        if !(1..=2).contains(&tcp.ack_every) {
+            return wrong("tcp.ack_every", tcp.ack_every.to_string(), "1 or 2");
+        }
+        if tcp.receive_window.is_finite() {
+            return wrong("tcp.receive_window", format!("{}pkt", tcp.receive_window), "unlimited");
+        }
+        Ok(TcpSettings {
+            congestion,
+            mtu: (tcp.mss + tcp.header).get(),
+            timestamps: tcp.header.get() == HEADERS[1],
+            ecn: scheme.transport.ecn() != Ecn::Off,
+            sack: scheme.transport.recovery() == Recovery::Sack,
+            initial_window: tcp.initial_window as u64,
+            rto_min_ms: (tcp.rto_min.as_secs_f64() * 1e3).ceil().max(1.0) as u64,
+            quick_acks: tcp.ack_every == 1,
+        })
+    }
+
+    /// Kernel settings of the namespace, below /proc/sys/net.
+    fn sysctls(&self) -> Vec<(&'static str, String)> {
+        let flag = |on: bool| u8::from(on).to_string();
+        let plain = |value: &str| value.to_owned();
+        vec![
+            ("ipv4/tcp_congestion_control", self.congestion.clone()),
+            ("ipv4/tcp_ecn", flag(self.ecn)),
+            ("ipv4/tcp_sack", flag(self.sack)),
+            ("ipv4/tcp_timestamps", flag(self.timestamps)),
+            ("ipv4/tcp_no_metrics_save", flag(true)),
+            ("ipv4/tcp_slow_start_after_idle", flag(false)),
+            ("ipv4/tcp_rmem", plain("4096 4194304 33554432")),
+            ("ipv4/tcp_wmem", plain("4096 1048576 33554432")),
+            ("ipv4/ip_local_port_range", plain("2000 65000")),
+            ("ipv4/tcp_max_syn_backlog", plain("16384")),
+            ("core/somaxconn", plain("16384")),
+        ]
+    }
+
+    /// Lines for `ip -batch`.
+    fn links(&self, host: HostId) -> String {
+        let quick = if self.quick_acks { " quickack 1" } else { "" };
+        format!(
+            "link set dev eth0 address 02:53:46:00:00:01 mtu {mtu} arp off gso_max_segs 1 up\n\
+             address add {address}/16 dev eth0 noprefixroute\n\
+             route add 10.83.0.0/16 dev eth0 src {address} initcwnd {window} rto_min {rto_min}ms{quick}\n",
+            mtu = self.mtu,
+            address = ipv4(host),
+            window = self.initial_window,
+            rto_min = self.rto_min_ms,
+        )
+    }
+
+    /// A line for `tc -batch`. The card counts Ethernet headers, which a link of the scenario does not have.
+    fn card(&self, rate: Rate) -> String {
+        let frame = self.mtu + ETHERNET as u64;
+        let bits = u128::from(rate.as_bps()) * u128::from(frame) / u128::from(self.mtu);
+        let (burst, limit) = (BURST_FRAMES * frame, CARD_FRAMES * frame);
+        format!("qdisc replace dev eth0 root tbf rate {bits}bit burst {burst} limit {limit}\n")
+    }
+}
+
+/// A host of the testbed.
+#[derive(Debug)]
+pub struct Host {
+    /// Where its sockets live.
+    pub namespace: Namespace,
+    /// The far end of its network card.
+    pub device: File,
+}
+
+impl Host {
+    /// A host with a card of this rate.
+    ///
+    /// # Errors
+    /// Fails without the right to make namespaces and TAP devices, without `ip` and `tc`, or if the kernel
+    /// lacks the congestion control.
+    pub fn new(host: HostId, rate: Rate, tcp: &TcpSettings) -> io::Result<Host> {
+        let namespace = Namespace::new()?;
+        let device = namespace.within(|| {
+            let device = sys::tap("eth0")?;
+            sys::offloads_off("eth0")?;
+            for (key, value) in tcp.sysctls() {
+                let named = |error: Error| Error::new(error.kind(), format!("{key} = {value}: {error}"));
+                fs::write(format!("/proc/sys/net/{key}"), &value).map_err(named)?;
+            }
+            batch("ip", &tcp.links(host))?;
+            batch("tc", &tcp.card(rate))?;
+            Ok(device)
+        })?;
+        Ok(Host { namespace, device })
+    }
+}
+
+/// Runs the lines by a tool of iproute2 in the namespace of the calling thread.
+fn batch(tool: &str, lines: &str) -> io::Result<()> {
+    let named = |error: Error| Error::new(error.kind(), format!("{tool} (of iproute2): {error}"));
+    let mut child = Command::new(tool)
+        .args(["-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(named)?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(lines.as_bytes())?;
+    }
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Error::other(format!("{tool}: {}", String::from_utf8_lossy(&output.stderr).trim())))
+}

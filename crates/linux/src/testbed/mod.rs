@@ -1,0 +1,176 @@
+//! The testbed: the hosts of a scenario as network namespaces with the kernel's own TCP, and the scenario's
+//! network between them.
+//!
+//! Everything belongs to this one process: namespaces without names, TAP devices and sockets are gone once it
+//! is, however it ends.
+
+mod document;
+mod host;
+mod plan;
+mod traffic;
+mod verdict;
+
+pub use document::document;
+pub use host::{Host, TcpSettings};
+pub use plan::{Plan, Transfer};
+pub use traffic::{Traffic, TrafficReport};
+pub use verdict::{Trust, verdict};
+
+use crate::Failure;
+use crate::switch::{Clock, Switch, SwitchReport, Taps};
+use crate::sys::{self, Namespace};
+use shortflow_sim::engine::Seeds;
+use shortflow_sim::net::Network;
+use shortflow_sim::outcome::{Counters, DropRow, Outcome, PortRow};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::Scheme;
+use shortflow_sim::tcp::priority::By;
+use shortflow_sim::theory::fct::ideal_fct;
+use shortflow_units::{Bytes, HostId, Span};
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Priority of the thread that writes and reads, below that of the switch.
+const TRAFFIC_PRIORITY: i32 = 40;
+/// Open files: two ends for each connection, and some more.
+const OPEN_FILES: u64 = 40_000;
+
+/// What a run on the testbed gives.
+#[derive(Debug)]
+pub struct Measured {
+    /// The same tables as a simulation's.
+    pub outcome: Outcome,
+    /// The switch's account of itself, its samples taken out.
+    pub switch: SwitchReport,
+    /// By how much the last of the starts was late.
+    pub late_starts: Span,
+    /// The kernel's congestion control.
+    pub congestion: String,
+}
+
+/// The name of the kernel's congestion control for the transport of a scheme: its own TCP for TCP and CUBIC,
+/// and for the rest the programs of this crate.
+pub fn congestion_of(scheme: &Scheme) -> String {
+    match scheme.transport.info().name {
+        "newreno" | "sack" => "reno".to_owned(),
+        "cubic" => "cubic".to_owned(),
+        name => format!("sf_{name}"),
+    }
+}
+
+/// Runs `scheme` in `scenario` with the random draws of `seed`, with a congestion control of the kernel.
+///
+/// # Errors
+/// Fails if the scenario wants what a kernel does not have, or if the host lacks something.
+pub fn run(scenario: &Scenario, scheme: &Scheme, seed: u64, congestion: &str) -> Result<Measured, Failure> {
+    if scheme.priority.by != By::None {
+        let why = "its packets carry priorities, which the kernel's TCP does not write";
+        return Err(Failure::Input(format!("{}: {why}", scheme.name)));
+    }
+    let plan = Plan::of(scenario, seed)?;
+    let tcp = TcpSettings::of(scenario, scheme, congestion.to_owned())?;
+    check_congestion(congestion)?;
+    sys::raise_open_files(OPEN_FILES);
+    let network = || {
+        let network = Network::new(scenario, scheme, Seeds::new(seed));
+        network.map_err(|error| Failure::Input(format!("topology: {error}")))
+    };
+    let (namespaces, mut taps) = hosts(scenario, &plan, &tcp).map_err(Failure::host("testbed"))?;
+    let mut traffic =
+        Traffic::new(scenario, &plan, &namespaces).map_err(Failure::host("testbed: sockets"))?;
+    if !scenario.tcp.handshake {
+        // Connections are made over a network of their own, so that the measured one begins at time zero.
+        let clock = Clock::starting_now();
+        between(Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock), || traffic.connect())?;
+    }
+    let clock = Clock::starting_now();
+    let switch = Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock);
+    let ((network, switch), report) = between(switch, || {
+        sys::real_time(TRAFFIC_PRIORITY);
+        traffic.run(clock).map_err(Failure::host("testbed: a connection"))
+    })?;
+    Ok(measured(scenario, &plan, &network, switch, report, congestion))
+}
+
+/// Does something while the switch runs in a thread of its own.
+fn between<T: Send>(
+    switch: Switch<'_>,
+    action: impl FnOnce() -> Result<T, Failure> + Send,
+) -> Result<((Network, SwitchReport), T), Failure> {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let switch = scope.spawn(|| switch.run(&stop));
+        let done = scope.spawn(action).join();
+        stop.store(true, Ordering::Relaxed);
+        let switched = switch.join();
+        let died = |_| Failure::Host("testbed: a thread died".to_owned());
+        Ok((switched.map_err(died)?.map_err(Failure::host("testbed: the switch"))?, done.map_err(died)??))
+    })
+}
+
+/// The hosts that take part: their namespaces, and the far ends of their cards.
+fn hosts(
+    scenario: &Scenario,
+    plan: &Plan,
+    tcp: &TcpSettings,
+) -> io::Result<(HashMap<HostId, Namespace>, Taps)> {
+    let rates = scenario.graph.access_links();
+    let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
+    for host in plan.hosts() {
+        let Host { namespace, device } = Host::new(host, rates[host.index()].1, tcp)?;
+        namespaces.insert(host, namespace);
+        devices.push((host, device));
+    }
+    Ok((namespaces, Taps::new(devices)?))
+}
+
+fn check_congestion(name: &str) -> Result<(), Failure> {
+    const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let known = std::fs::read_to_string(KNOWN).map_err(Failure::host(KNOWN))?;
+    if known.split_whitespace().any(|each| each == name) {
+        return Ok(());
+    }
+    let known = known.trim();
+    Err(Failure::Host(format!("testbed: the kernel has no congestion control {name} (it has {known})")))
+}
+
+/// Hosts and network together as one result.
+fn measured(
+    scenario: &Scenario,
+    plan: &Plan,
+    network: &Network,
+    mut switch: SwitchReport,
+    traffic: TrafficReport,
+    congestion: &str,
+) -> Measured {
+    let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, late_starts, end } = traffic;
+    for (row, number) in flows.iter_mut().zip(&numbers) {
+        let number_or_any = number.unwrap_or_default();
+        let path = network.path(row.source, row.destination, number_or_any);
+        let back = network.path(row.destination, row.source, number_or_any);
+        let tcp = &scenario.tcp;
+        row.ideal = (row.size != Bytes::MAX).then(|| ideal_fct(row.size, tcp.mss, tcp.header, &path, &back));
+        if let Some(tally) = number.and_then(|number| switch.tallies.get(&number)) {
+            (row.left, row.waited_at_host) = (tally.left, tally.waited_at_host);
+            (row.packets, row.marks, row.waited) = (tally.arrived, tally.marks, tally.waited);
+        }
+    }
+    samples.append(&mut switch.samples);
+    samples.sort_by_key(|sample| sample.at);
+    let seconds = scenario.duration.saturating_sub(scenario.warmup).as_secs_f64();
+    let counters = Counters {
+        events: 0, // a kernel does not count any
+        packet_hops: network.hops(),
+        packets_sent: network.sent(),
+        packets_delivered: network.delivered(),
+        packets_dropped: network.dropped(),
+        packets_in_flight: network.in_flight(),
+        unfinished: unfinished as u64,
+        connections_peak: plan.connections.len() as u64,
+    };
+    let ports = network.ports().iter().map(|port| PortRow::of(port, seconds)).collect();
+    let (tasks, drops) = (Vec::new(), DropRow::all(network));
+    let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end };
+    Measured { outcome, switch, late_starts, congestion: congestion.to_owned() }
+}

@@ -1,0 +1,427 @@
+//! All senders and receivers of a run, in one thread.
+//!
+//! A flow is written into its connection from its start on. The receiver answers its last byte with one byte,
+//! and the flow is finished when that is back: just when the simulator has its last ACK. The answer also keeps
+//! that ACK from being delayed.
+
+use super::plan::{Plan, Transfer};
+use crate::Failure;
+use crate::switch::{Clock, flow_of, ipv4};
+use crate::sys::{self, Interest, Namespace, Poll, TcpInfo};
+use shortflow_cc::Role;
+use shortflow_sim::outcome::FlowRow;
+use shortflow_sim::probe::{ClassMeter, Sample, Subject, throughput};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::tcp::{Flow, Message};
+use shortflow_units::{Bytes, FlowId, HostId, Instant, Span};
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::time::Duration;
+
+const PORT: u16 = 1983;
+/// Bytes written at once.
+const CHUNK: usize = 1 << 18;
+/// How long connections may take that are made before the run.
+const PATIENCE: Span = Span::from_millis(10_000);
+/// The row of a flow that has none.
+const UNCOUNTED: FlowId = FlowId(u32::MAX);
+
+/// A flow on its way.
+#[derive(Debug)]
+struct Active {
+    message: Message,
+    /// What the kernel had counted when it started.
+    before: TcpInfo,
+}
+
+#[derive(Debug)]
+struct Connection {
+    ends: (HostId, HostId),
+    sender: TcpStream,
+    receiver: Option<TcpStream>,
+    /// Whether it has been asked for.
+    begun: bool,
+    /// Whether it stands.
+    open: bool,
+    /// Flows that are not finished, in order.
+    flows: VecDeque<Active>,
+    /// Bytes to write in all, and written so far.
+    wanted: u64,
+    written: u64,
+    /// Where flows end in the stream, and how much of it has arrived.
+    ends_at: VecDeque<u64>,
+    received: u64,
+    /// Bytes acknowledged up to the last sample.
+    sampled: u64,
+}
+
+impl Connection {
+    /// Bytes acknowledged; the kernel counts the SYN too.
+    fn acked(&self) -> io::Result<(u64, TcpInfo)> {
+        let info = sys::tcp_info(&self.sender)?;
+        Ok((info.acked.saturating_sub(1), info))
+    }
+}
+
+/// The senders and receivers.
+#[derive(Debug)]
+pub struct Traffic<'a> {
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+    poll: Poll,
+    listeners: Vec<TcpListener>,
+    connections: Vec<Connection>,
+    /// Whose sender has this address.
+    senders: HashMap<SocketAddr, usize>,
+    zeros: Vec<u8>,
+    rows: Vec<FlowRow>,
+    /// The connection of each row.
+    carriers: Vec<usize>,
+    active: Vec<usize>,
+    meter: ClassMeter,
+    samples: Vec<Sample>,
+    sampled: Instant,
+    pending: usize,
+    late_starts: Span,
+}
+
+/// What the hosts have seen.
+#[derive(Debug)]
+pub struct TrafficReport {
+    /// Flows in order of their starts, without what only the network knows.
+    pub rows: Vec<FlowRow>,
+    /// For each row the number of its connection in the network, if it had one to itself.
+    pub numbers: Vec<Option<u32>>,
+    /// Throughput and windows.
+    pub samples: Vec<Sample>,
+    /// Counted flows with an end that were not finished.
+    pub unfinished: usize,
+    /// By how much the last of the starts was late.
+    pub late_starts: Span,
+    /// When it was over.
+    pub end: Instant,
+}
+
+impl<'a> Traffic<'a> {
+    /// Sockets for everything in `plan`; `namespaces` by host.
+    ///
+    /// # Errors
+    /// Fails when there are too many open files.
+    pub fn new(
+        scenario: &'a Scenario,
+        plan: &'a Plan,
+        namespaces: &HashMap<HostId, Namespace>,
+    ) -> io::Result<Traffic<'a>> {
+        let poll = Poll::new()?;
+        let within = |host: HostId| namespaces.get(&host).ok_or(ErrorKind::NotFound);
+        let mut listeners: Vec<TcpListener> = Vec::new();
+        for (&host, namespace) in namespaces {
+            let listener = namespace.within(|| TcpListener::bind((ipv4(host), PORT)))?;
+            listener.set_nonblocking(true)?;
+            poll.add(&listener, listeners.len() as u64, Interest::Readable)?;
+            listeners.push(listener);
+        }
+        let mut sockets: HashMap<HostId, Vec<TcpStream>> = HashMap::new();
+        for (&host, namespace) in namespaces {
+            let count = plan.connections.iter().filter(|(source, _)| *source == host).count();
+            sockets.insert(host, namespace.within(|| (0..count).map(|_| sys::tcp_socket()).collect())?);
+        }
+        let connection = |&ends: &(HostId, HostId)| {
+            within(ends.0)?;
+            let sender = sockets.get_mut(&ends.0).and_then(Vec::pop).ok_or(ErrorKind::NotFound)?;
+            Ok(Connection {
+                ends,
+                sender,
+                receiver: None,
+                begun: false,
+                open: false,
+                flows: VecDeque::new(),
+                wanted: 0,
+                written: 0,
+                ends_at: VecDeque::new(),
+                received: 0,
+                sampled: 0,
+            })
+        };
+        let connections: Vec<Connection> =
+            plan.connections.iter().map(connection).collect::<io::Result<_>>()?;
+        Ok(Traffic {
+            scenario,
+            plan,
+            poll,
+            listeners,
+            connections,
+            senders: HashMap::new(),
+            zeros: vec![0; CHUNK],
+            rows: Vec::new(),
+            carriers: Vec::new(),
+            active: Vec::new(),
+            meter: ClassMeter::new(scenario.classes.len()),
+            samples: Vec::new(),
+            sampled: Instant::ZERO,
+            pending: 0,
+            late_starts: Span::ZERO,
+        })
+    }
+
+    /// Connects everything, unless the scenario has connections begin with their flows.
+    ///
+    /// # Errors
+    /// Fails if a connection fails, or takes too long.
+    pub fn connect(&mut self) -> Result<(), Failure> {
+        let lost = Failure::host("testbed: a connection");
+        let clock = Clock::starting_now();
+        let mut connect = || -> io::Result<bool> {
+            for number in 0..self.connections.len() {
+                self.begin(number)?;
+            }
+            while !self.connections.iter().all(|each| each.open && each.receiver.is_some()) {
+                if clock.now() > Instant::ZERO + PATIENCE {
+                    return Ok(false);
+                }
+                self.serve(clock, Span::from_millis(10))?;
+            }
+            Ok(true)
+        };
+        match connect().map_err(lost)? {
+            true => Ok(()),
+            false => Err(Failure::Host("testbed: the hosts cannot reach each other".to_owned())),
+        }
+    }
+
+    /// Asks for a connection.
+    fn begin(&mut self, number: usize) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        connection.begun = true;
+        sys::connect(&connection.sender, SocketAddrV4::new(ipv4(connection.ends.1), PORT))?;
+        self.senders.insert(connection.sender.local_addr()?, number);
+        let token = self.listeners.len() + 2 * number;
+        self.poll.add(&connection.sender, token as u64, Interest::Changes)
+    }
+
+    /// Sends everything at its time, until the measured time is over and every flow with an end is finished,
+    /// or until the drain is over too.
+    ///
+    /// # Errors
+    /// Fails when a connection does.
+    pub fn run(mut self, clock: Clock) -> io::Result<TrafficReport> {
+        let scenario = self.scenario;
+        let (warm, measured) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
+        let over = measured + scenario.drain;
+        let mut starts = self.plan.transfers.iter().peekable();
+        let mut sample_at = scenario.measure.sample_every.map(|_| Instant::ZERO);
+        let (mut warming, mut measuring) = (true, true);
+        loop {
+            let now = clock.now();
+            while let Some(transfer) = starts.next_if(|transfer| transfer.arrival.at <= now) {
+                self.start(clock, transfer)?;
+            }
+            if warming && now >= warm {
+                self.note_acked(|message, acked| message.acked_at_start = acked)?;
+                warming = false;
+            }
+            if let Some(at) = sample_at.filter(|at| *at <= now) {
+                self.sample(now)?;
+                sample_at =
+                    scenario.measure.sample_every.map(|every| at + every).filter(|at| *at <= measured);
+            }
+            if measuring && now >= measured {
+                self.note_acked(|message, acked| message.acked_at_end = Some(acked))?;
+                measuring = false;
+            }
+            if now >= over || !measuring && self.pending == 0 {
+                return self.finish(now);
+            }
+            let next_start = starts.peek().map(|transfer| transfer.arrival.at);
+            let window = [warming.then_some(warm), measuring.then_some(measured), Some(over)];
+            let next = window.into_iter().chain([next_start, sample_at]).flatten().min().unwrap_or(over);
+            self.serve(clock, next.since(clock.now()))?;
+        }
+    }
+
+    /// A flow begins.
+    fn start(&mut self, clock: Clock, transfer: &Transfer) -> io::Result<()> {
+        let Transfer { arrival, connection: number, counted } = *transfer;
+        if !self.connections[number].begun {
+            self.begin(number)?;
+        }
+        let now = clock.now();
+        self.late_starts = self.late_starts.max(now.since(arrival.at));
+        let backlogged = arrival.size == Bytes::MAX;
+        let flow = if counted { FlowId::from(self.rows.len()) } else { UNCOUNTED };
+        if counted {
+            self.rows.push(FlowRow { start: now, ..FlowRow::new(&arrival, None) });
+            self.carriers.push(number);
+            self.pending += usize::from(!backlogged);
+        }
+        let connection = &mut self.connections[number];
+        let start = connection.wanted;
+        connection.wanted = if backlogged { u64::MAX } else { start.saturating_add(arrival.size.get()) };
+        let flow = Flow { flow, class: arrival.class, role: Role::Unknown, deadline: None };
+        let (_, before) = connection.acked()?;
+        if connection.flows.is_empty() {
+            self.active.push(number);
+        }
+        connection.flows.push_back(Active { message: Message::new(flow, start..connection.wanted), before });
+        connection.ends_at.push_back(connection.wanted);
+        self.write(number)
+    }
+
+    /// Waits for at most `patience`, and does what has become possible.
+    fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<()> {
+        let ready: Vec<u64> = self.poll.wait(Duration::from_nanos(patience.as_ps() / 1000))?.collect();
+        for token in ready {
+            match (token as usize).checked_sub(self.listeners.len()) {
+                None => self.accept(token as usize)?,
+                Some(place) if place % 2 == 0 => {
+                    self.write(place / 2)?;
+                    self.take_answers(clock, place / 2)?;
+                }
+                Some(place) => self.receive(place / 2)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, listener: usize) -> io::Result<()> {
+        loop {
+            let (socket, from) = match self.listeners[listener].accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let Some(&number) = self.senders.get(&from) else { continue };
+            socket.set_nonblocking(true)?;
+            socket.set_nodelay(true)?;
+            self.poll.add(&socket, (self.listeners.len() + 2 * number + 1) as u64, Interest::Changes)?;
+            self.connections[number].receiver = Some(socket);
+            self.receive(number)?;
+        }
+    }
+
+    /// Writes what there is to write and the kernel takes.
+    fn write(&mut self, number: usize) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        if !connection.open {
+            if let Some(error) = connection.sender.take_error()? {
+                return Err(error);
+            }
+            connection.open = connection.sender.peer_addr().is_ok();
+        }
+        while connection.open && connection.written < connection.wanted {
+            let left = connection.wanted - connection.written;
+            let length = left.min(CHUNK as u64);
+            match sys::send(&connection.sender, &self.zeros[..length as usize], length < left)? {
+                Some(taken) => connection.written += taken as u64,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has arrived, and answers the flows that end there.
+    fn receive(&mut self, number: usize) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        let Some(receiver) = &mut connection.receiver else { return Ok(()) };
+        while let Some(bytes @ 1..) = sys::discard_received(receiver)? {
+            connection.received += bytes as u64;
+        }
+        while connection.ends_at.front().is_some_and(|end| *end <= connection.received) {
+            connection.ends_at.pop_front();
+            receiver.write_all(&[1])?;
+        }
+        Ok(())
+    }
+
+    /// Takes answers; each finishes a flow.
+    fn take_answers(&mut self, clock: Clock, number: usize) -> io::Result<()> {
+        let mut answers = [0; 64];
+        loop {
+            let count = match self.connections[number].sender.read(&mut answers) {
+                Ok(0) => return Ok(()),
+                Ok(count) => count,
+                Err(error) if [ErrorKind::WouldBlock, ErrorKind::NotConnected].contains(&error.kind()) => {
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            };
+            for _ in 0..count {
+                self.conclude(number, Some(clock.now()))?;
+            }
+        }
+    }
+
+    /// The first flow of a connection is finished, or the run is over. Fills its row.
+    fn conclude(&mut self, number: usize, finish: Option<Instant>) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        let (acked, info) = connection.acked()?;
+        let Some(Active { message, before }) = connection.flows.pop_front() else { return Ok(()) };
+        self.meter.count(message.class, acked - std::mem::replace(&mut connection.sampled, acked));
+        if connection.flows.is_empty() {
+            self.active.retain(|active| *active != number);
+        }
+        let Some(row) = self.rows.get_mut(message.flow.index()) else { return Ok(()) };
+        row.finish = finish;
+        row.retransmits = info.retransmits.saturating_sub(before.retransmits);
+        row.timeouts = u32::from(info.timeouts.saturating_sub(before.timeouts));
+        row.acked = Bytes::new(message.acked(acked));
+        row.acked_in_window = message.acked_in_window(acked);
+        self.pending -= usize::from(finish.is_some());
+        Ok(())
+    }
+
+    fn note_acked(&mut self, note: impl Fn(&mut Message, u64)) -> io::Result<()> {
+        for &number in &self.active {
+            let (acked, _) = self.connections[number].acked()?;
+            for Active { message, .. } in &mut self.connections[number].flows {
+                let of_message = message.acked(acked);
+                note(message, of_message);
+            }
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, at: Instant) -> io::Result<()> {
+        let time = at.since(std::mem::replace(&mut self.sampled, at));
+        for &number in &self.active {
+            let connection = &mut self.connections[number];
+            let (acked, info) = connection.acked()?;
+            let new = acked - std::mem::replace(&mut connection.sampled, acked);
+            let Some(Active { message, .. }) = connection.flows.front() else { continue };
+            self.meter.count(message.class, new);
+            if message.is_backlogged() {
+                let shared = throughput(new, time);
+                let window = f64::from(info.cwnd);
+                let subjects =
+                    [(Subject::FlowThroughput(message.flow), shared), (Subject::Cwnd(message.flow), window)];
+                self.samples.extend(subjects.map(|(subject, value)| Sample { at, subject, value }));
+            }
+        }
+        self.meter.sample(at, time, &mut self.samples);
+        Ok(())
+    }
+
+    /// Closes the books.
+    fn finish(mut self, end: Instant) -> io::Result<TrafficReport> {
+        let unfinished = self.pending;
+        for number in std::mem::take(&mut self.active) {
+            for _ in 0..self.connections[number].flows.len() {
+                self.conclude(number, None)?;
+            }
+        }
+        let mut flows = vec![0; self.connections.len()];
+        self.plan.transfers.iter().for_each(|transfer| flows[transfer.connection] += 1);
+        let number = |&carrier: &usize| {
+            let connection = &self.connections[carrier];
+            let to = SocketAddrV4::new(ipv4(connection.ends.1), PORT);
+            match connection.sender.local_addr() {
+                Ok(SocketAddr::V4(from)) if flows[carrier] == 1 => Some(flow_of(from, to)),
+                _ => None,
+            }
+        };
+        let numbers = self.carriers.iter().map(number).collect();
+        let Traffic { rows, samples, late_starts, .. } = self;
+        Ok(TrafficReport { rows, numbers, samples, unfinished, late_starts, end })
+    }
+}
