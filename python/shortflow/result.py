@@ -9,7 +9,7 @@ import traceback
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import polars as pl
 
@@ -58,6 +58,15 @@ class Run:
         return hashlib.sha256("\n".join([*parts, str(self.seed), build_id()]).encode()).hexdigest()
 
 
+class Tables(NamedTuple):
+    """The tables of a run."""
+
+    flows: pl.DataFrame
+    tasks: pl.DataFrame
+    samples: pl.DataFrame
+    ports: pl.DataFrame
+
+
 @dataclass(frozen=True)
 class RunResult:
     """A finished run."""
@@ -84,15 +93,14 @@ def execute(run: Run, control: _core.Control) -> RunResult:
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
         raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
-    meta = result.meta()
-    return RunResult(
-        _labelled(pl.DataFrame(result.flows()), run),
-        _labelled(pl.DataFrame(result.tasks()), run),
-        _labelled(pl.DataFrame(result.samples()), run),
-        _labelled(pl.DataFrame(result.ports()), run),
-        meta,
-        _provenance(run, meta["digest"], time.perf_counter() - started),
-    )
+    tables = Tables(*(pl.DataFrame(table) for table in (result.flows(), result.tasks(), result.samples(), result.ports())))
+    return finished(run, tables, result.meta(), time.perf_counter() - started)
+
+
+def finished(run: Run, tables: Tables, meta: Meta, wall_s: float) -> RunResult:
+    """The result of a run that gave these tables."""
+    labelled = [_labelled(table, run) for table in tables]
+    return RunResult(*labelled, meta, _provenance(run, meta["digest"], wall_s))
 
 
 def _labelled(table: pl.DataFrame, run: Run) -> pl.DataFrame:

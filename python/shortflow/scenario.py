@@ -81,7 +81,7 @@ def load_scenario(
     if isinstance(source, Mapping):
         folder = (directory or Path()).resolve()
         return _parse(tomli_w.dumps(source), "scenario", folder, settings)
-    path = _path_of(str(source))
+    path = path_of(str(source))
     return _parse(_read(path), path.stem, path.parent.resolve(), settings)
 
 
@@ -99,7 +99,7 @@ def _parse(text: str, name: str, directory: Path, settings: Settings | None) -> 
     return Scenario(_core.Scenario.parse(text, name, str(directory), as_pairs(settings)), directory)
 
 
-def _path_of(source: str) -> Path:
+def path_of(source: str) -> Path:
     """The file of a scenario given by shipped name or by path."""
     if source in shipped_scenarios():
         return SHIPPED / f"{source}.toml"

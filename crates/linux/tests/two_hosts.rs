@@ -6,7 +6,7 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_units::HostId;
+use shortflow_units::{HostId, Span};
 use std::io::{self, Error, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
@@ -84,7 +84,7 @@ fn through_the_switch(scheme: &str) -> io::Result<(Duration, Network, SwitchRepo
     let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let switch = Switch::new(&scenario, network, &mut taps, 1500, Clock::starting_now());
+        let switch = Switch::new(&scenario, network, &mut taps, 1500, Clock::starting_in(Span::ZERO));
         let switch = scope.spawn(|| switch.run(&stop));
         let took = transfer(&[a, b]);
         stop.store(true, Ordering::Relaxed);

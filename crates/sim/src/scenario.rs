@@ -120,6 +120,8 @@ keys! {
         pub ack_every: u32 = "1", 1..=64u32;
         /// longest time an ACK is delayed
         pub ack_delay: Span = "500us", POSITIVE_TIME;
+        /// whether the end of a message is acknowledged at once, as by the answer of an application
+        pub ack_message_end: bool = "false", Flag;
         /// receive window, in segments
         pub receive_window: f64 = "unlimited", SegmentWindow;
         /// whether new connections exchange SYN and SYN-ACK first

@@ -60,6 +60,17 @@ fn a_delayed_ack_waits_for_a_second_segment_or_for_its_timer() {
 }
 
 #[test]
+fn the_end_of_a_message_need_not_wait() {
+    let settings =
+        "[tcp]\nack_every = 2\nack_delay = \"500us\"\ninitial_window = 1\nack_message_end = true\n";
+    let text = star(3, settings) + TRACE;
+    let outcome = run(&scenario(&text, &["0,h0,h2,1460", "1ms,h0,h2,2920"]), &scheme("tcp", &[]));
+    assert_eq!(fct(&outcome, 0), ns(324_640));
+    // The first of two segments waits for its timer: it is not the end.
+    assert_eq!(fct(&outcome, 1), ns(2 * 324_640 + 500_000));
+}
+
+#[test]
 fn the_receive_window_limits_the_flight() {
     let text = star(3, "[tcp]\nreceive_window = \"1pkt\"\n") + TRACE;
     let outcome = run(&scenario(&text, &["0,h0,h2,4380"]), &scheme("tcp", &[]));

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from shortflow._core import version
-from shortflow.cli import bench, compare, listing, report, reproduce, run, search, show, survey
+from shortflow.cli import bench, compare, linux, listing, report, reproduce, run, search, show, survey
 from shortflow.cli.console import print_error
 from shortflow.errors import ConfigError, ExitCode, Interrupted, MissingRequirement, SimulationError
 
@@ -30,6 +30,7 @@ app.command("list")(listing.list_names)
 app.command("show")(show.show)
 app.command("report")(report.report)
 app.command("bench")(bench.bench)
+app.add_typer(linux.app)
 
 FAILURES: dict[type[Exception], ExitCode] = {
     ConfigError: ExitCode.WRONG_INPUT,

@@ -9,8 +9,8 @@ mod stamps;
 
 pub use connections::{Connection, connections};
 pub use defaults::{default_here, make_default, restore_defaults};
-pub use object::{Prepared, attach_setsockopt, loaded_text};
-pub use pins::Pins;
+pub use object::{Held, Prepared, attach_setsockopt, loaded_text};
+pub use pins::{Pins, is_registered};
 pub use ports::{ports, set_port};
 pub use stamps::{By, stamp, unstamp};
 

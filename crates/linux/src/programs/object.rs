@@ -1,11 +1,11 @@
 //! From an object file to a registered congestion control.
 
-use super::pins::{Pins, is_registered, refused};
+use super::pins::{Pins, await_unregistered, is_registered, refused};
 use super::{kernel_name, needs_ecn, text_of};
 use crate::{Failure, check, laws};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
-use libbpf_rs::{MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
+use libbpf_rs::{Link, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use shortflow_cc::TransportConfig;
 use std::fs;
 use std::os::fd::AsRawFd;
@@ -103,6 +103,25 @@ impl Prepared {
         registered
     }
 
+    /// Registers it for as long as the answer is kept: it ends with the process, however that ends.
+    ///
+    /// # Errors
+    /// Fails if there is one of that name, and before Linux 6.4.
+    pub fn hold(mut self) -> Result<Held, Failure> {
+        let name = self.name.clone();
+        if !self.has_link {
+            return Err(Failure::Host(format!("{name}: only pins hold a registration before Linux 6.4")));
+        }
+        await_unregistered(&name)?;
+        let mut maps = self.object.maps_mut();
+        let mut map = maps
+            .find(|map| map.map_type() == MapType::StructOps && map.autocreate())
+            .ok_or_else(|| Failure::Host(format!("{name}: its program has no operations")))?;
+        let link = map.attach_struct_ops().map_err(refused(&name))?;
+        drop(maps);
+        Ok(Held { name, _link: link, _object: self.object })
+    }
+
     fn pin_and_attach(&mut self, directory: &Path) -> libbpf_rs::Result<()> {
         for mut map in self.object.maps_mut() {
             if map.name().to_string_lossy().ends_with("config") {
@@ -121,6 +140,21 @@ impl Prepared {
             }
         }
         Ok(())
+    }
+}
+
+/// A registration that nothing is pinned for.
+#[derive(Debug)]
+pub struct Held {
+    name: String,
+    _link: Link,
+    _object: Object,
+}
+
+impl Held {
+    /// The name under which it is registered.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 }
 

@@ -113,16 +113,7 @@ impl Pins {
             map.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
         }
         remove(&directory)?;
-        let mut waited = Duration::ZERO;
-        while is_registered(name) {
-            if waited >= PATIENCE {
-                return Err(Failure::Host(format!("{name}: the kernel still has it registered")));
-            }
-            let pause = Duration::from_millis(5);
-            std::thread::sleep(pause);
-            waited += pause;
-        }
-        Ok(())
+        await_unregistered(name)
     }
 
     /// Removes what belongs to no registration, and once there is none, everything.
@@ -155,6 +146,23 @@ impl Pins {
 /// Whether any congestion control of that name is registered, whoever did it.
 pub fn is_registered(name: &str) -> bool {
     fs::read_to_string(AVAILABLE).is_ok_and(|names| names.split_whitespace().any(|other| other == name))
+}
+
+/// Waits until no congestion control of that name is registered.
+///
+/// # Errors
+/// Fails if that takes too long.
+pub fn await_unregistered(name: &str) -> Result<(), Failure> {
+    let mut waited = Duration::ZERO;
+    while is_registered(name) {
+        if waited >= PATIENCE {
+            return Err(Failure::Host(format!("{name}: the kernel still has it registered")));
+        }
+        let pause = Duration::from_millis(5);
+        std::thread::sleep(pause);
+        waited += pause;
+    }
+    Ok(())
 }
 
 /// An error of libbpf about `what`.

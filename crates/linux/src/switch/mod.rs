@@ -40,12 +40,17 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Time zero is now.
-    pub fn starting_now() -> Clock {
-        Clock { origin_ns: sys::monotonic_ns() }
+    /// Time zero is so far ahead.
+    pub fn starting_in(span: Span) -> Clock {
+        Clock { origin_ns: sys::monotonic_ns() + span.as_ps() / 1000 }
     }
 
-    /// The present time.
+    /// Sleeps until time zero.
+    pub fn await_start(&self) {
+        std::thread::sleep(Duration::from_nanos(self.origin_ns.saturating_sub(sys::monotonic_ns())));
+    }
+
+    /// The present time; zero before the start.
     #[inline]
     pub fn now(&self) -> Instant {
         Instant::ZERO + Span::from_nanos(sys::monotonic_ns().saturating_sub(self.origin_ns))

@@ -33,6 +33,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Priority of the thread that writes and reads, below that of the switch.
 const TRAFFIC_PRIORITY: i32 = 40;
+/// What threads need to get ready.
+const HEAD_START: Span = Span::from_millis(100);
 /// Open files: two ends for each connection, and some more.
 const OPEN_FILES: u64 = 40_000;
 
@@ -81,10 +83,10 @@ pub fn run(scenario: &Scenario, scheme: &Scheme, seed: u64, congestion: &str) ->
         Traffic::new(scenario, &plan, &namespaces).map_err(Failure::host("testbed: sockets"))?;
     if !scenario.tcp.handshake {
         // Connections are made over a network of their own, so that the measured one begins at time zero.
-        let clock = Clock::starting_now();
+        let clock = Clock::starting_in(Span::ZERO);
         between(Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock), || traffic.connect())?;
     }
-    let clock = Clock::starting_now();
+    let clock = Clock::starting_in(HEAD_START);
     let switch = Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock);
     let ((network, switch), report) = between(switch, || {
         sys::real_time(TRAFFIC_PRIORITY);

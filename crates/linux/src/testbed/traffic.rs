@@ -17,13 +17,16 @@ use shortflow_units::{Bytes, FlowId, HostId, Instant, Span};
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::ops::Range;
 use std::time::Duration;
 
 const PORT: u16 = 1983;
-/// Bytes written at once.
-const CHUNK: usize = 1 << 18;
+/// Bytes written at once: few, as the kernel does not let go of the processor meanwhile.
+const CHUNK: usize = 1 << 15;
+/// Connections that a listener lets wait.
+const BACKLOG: usize = 100;
 /// How long connections may take that are made before the run.
-const PATIENCE: Span = Span::from_millis(10_000);
+const PATIENCE: Span = Span::from_millis(30_000);
 /// The row of a flow that has none.
 const UNCOUNTED: FlowId = FlowId(u32::MAX);
 
@@ -170,24 +173,28 @@ impl<'a> Traffic<'a> {
     /// # Errors
     /// Fails if a connection fails, or takes too long.
     pub fn connect(&mut self) -> Result<(), Failure> {
-        let lost = Failure::host("testbed: a connection");
-        let clock = Clock::starting_now();
-        let mut connect = || -> io::Result<bool> {
-            for number in 0..self.connections.len() {
-                self.begin(number)?;
+        let clock = Clock::starting_in(Span::ZERO);
+        for first in (0..self.connections.len()).step_by(BACKLOG) {
+            let last = self.connections.len().min(first + BACKLOG);
+            let connected = (first..last).try_for_each(|number| self.begin(number));
+            let connected = connected.and_then(|()| self.await_connections(clock, first..last));
+            if !connected.map_err(Failure::host("testbed: a connection"))? {
+                return Err(Failure::Host("testbed: the hosts cannot reach each other".to_owned()));
             }
-            while !self.connections.iter().all(|each| each.open && each.receiver.is_some()) {
-                if clock.now() > Instant::ZERO + PATIENCE {
-                    return Ok(false);
-                }
-                self.serve(clock, Span::from_millis(10))?;
-            }
-            Ok(true)
-        };
-        match connect().map_err(lost)? {
-            true => Ok(()),
-            false => Err(Failure::Host("testbed: the hosts cannot reach each other".to_owned())),
         }
+        Ok(())
+    }
+
+    /// Whether these connections stand before patience ends.
+    fn await_connections(&mut self, clock: Clock, which: Range<usize>) -> io::Result<bool> {
+        let stands = |each: &Connection| each.open && each.receiver.is_some();
+        while !self.connections[which.clone()].iter().all(stands) {
+            if clock.now() > Instant::ZERO + PATIENCE {
+                return Ok(false);
+            }
+            self.serve(clock, Span::from_millis(10))?;
+        }
+        Ok(true)
     }
 
     /// Asks for a connection.
@@ -209,6 +216,7 @@ impl<'a> Traffic<'a> {
         let scenario = self.scenario;
         let (warm, measured) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
         let over = measured + scenario.drain;
+        clock.await_start();
         let mut starts = self.plan.transfers.iter().peekable();
         let mut sample_at = scenario.measure.sample_every.map(|_| Instant::ZERO);
         let (mut warming, mut measuring) = (true, true);

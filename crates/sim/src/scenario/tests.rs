@@ -67,6 +67,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
             clock_granularity: Span::ZERO,
             ack_every: 1,
             ack_delay: Span::from_micros(500),
+            ack_message_end: false,
             receive_window: f64::INFINITY,
             handshake: false,
             grow_on_marked_acks: false,

@@ -160,11 +160,16 @@ impl<'a> World<'a> {
         let (network, events) = (&mut self.network, &mut self.events);
         match packet.kind {
             Kind::Data => {
+                let mut message_end = u64::MAX;
                 if let Some(message) = connection.sender.message_mut(packet.seq) {
                     message.tally.count_arrived(packet);
+                    message_end = message.end;
                 }
                 let mut out = Outbox { network, events, host: connection.destination };
                 connection.receiver.on_data(now, packet, tcp, &mut out);
+                if tcp.ack_message_end && connection.receiver.has_unanswered(message_end) {
+                    connection.receiver.on_timer(tcp, &mut out);
+                }
                 if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
                     self.events.schedule(at, Event::DelayedAck(packet.conn));
                 }

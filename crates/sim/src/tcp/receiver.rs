@@ -58,6 +58,12 @@ impl Receiver {
         self.rcv_nxt
     }
 
+    /// Whether everything below `end` has arrived and the ACK of it is delayed.
+    #[inline]
+    pub fn has_unanswered(&self, end: u64) -> bool {
+        self.ack_deadline.is_some() && self.rcv_nxt >= end
+    }
+
     /// A data packet arrives.
     #[inline]
     pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {

@@ -1,0 +1,9 @@
+"""`shortflow linux`: the schemes on real Linux."""
+
+import typer
+
+from shortflow.cli import testbed
+
+app = typer.Typer(name="linux", help="The schemes on real Linux.", no_args_is_help=True)
+app.command("testbed")(testbed.testbed)
+app.command("compare-sim")(testbed.compare_sim)

@@ -1,0 +1,81 @@
+"""`shortflow linux testbed` and `compare-sim`: scenarios on the kernel's TCP."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result
+from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings
+from shortflow.comparison import Comparison
+from shortflow.runner import summary
+from shortflow.scenario import load_scenario
+from shortflow.tables import comparison_tables
+from shortflow.testbed import Account, compare_with_simulation, known_differences, measure_on_testbed
+
+HEADLINES = ("afct_", "p95_", "goodput_", "throughput_")
+NETWORK = ("queue_mean_pkt", "utilisation", "marks", "drops", "retransmits", "timeouts")
+
+Congestion = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The kernel's congestion control, in place of the scheme's own.")
+]
+Scheme = Annotated[str, typer.Option(help="Queues and congestion control (`shortflow list schemes`).")]
+
+
+def testbed(
+    scenario: ScenarioName,
+    scheme: Scheme = "dctcp",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    congestion: Congestion = None,
+    set_values: SetValues = None,
+    json: Json = False,
+) -> None:
+    """Run a scenario once on the kernel's TCP, in network namespaces. Needs root."""
+    settings = parse_settings(set_values)
+    measured = measure_on_testbed(scenario, scheme, seed, settings, congestion)
+    loaded = load_scenario(scenario)
+    comparison = Comparison(loaded.name, loaded.title, settings, [summary(measured.result)])
+    note_faults(measured.result.meta["drops"])
+    note_unfinished(comparison)
+    if json:
+        print_json({**comparison.document(), "testbed": measured.account})
+    else:
+        print_result(comparison_tables(comparison))
+        print_result(_account(measured.account))
+
+
+def compare_sim(
+    scenario: ScenarioName,
+    scheme: Scheme = "dctcp",
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, from 1 on.")] = 3,
+    congestion: Congestion = None,
+    set_values: SetValues = None,
+    json: Json = False,
+) -> None:
+    """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root."""
+    settings = parse_settings(set_values)
+    comparison, accounts = compare_with_simulation(scenario, scheme, range(1, seeds + 1), settings, congestion)
+    reasons = known_differences(comparison, scheme)
+    note_unfinished(comparison)
+    if json:
+        print_json({**comparison.document(), "testbed": accounts, "known_differences": reasons})
+        return
+    print_result(comparison_tables(comparison, _headlines(comparison)))
+    print_result("\n".join(f"Known difference: {reason}." for reason in reasons) + "\n")
+    for seed, account in zip(comparison.seeds, accounts, strict=True):
+        print_note(f"seed {seed}: {_account(account)}")
+
+
+def _headlines(comparison: Comparison) -> Sequence[str]:
+    """Completion and throughput of every class, then the network; without sizes bin by bin."""
+    names = comparison.metric_names
+    of_classes = [name for start in HEADLINES for name in names if name.startswith(start) and "kb_" not in name]
+    return [*of_classes, *(name for name in NETWORK if name in names)]
+
+
+def _account(account: Account) -> str:
+    late = {name: f"{value * 1e6:,.0f}" for name, value in account["lateness_s"].items()}
+    return (
+        f"Testbed with {account['congestion']}: {account['verdict']}; frames late by {late['p50']} µs (median),"
+        f" {late['p99']} µs (p99), {late['max']} µs (max); switch busy {account['busy']:.0%}"
+    )

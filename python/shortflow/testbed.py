@@ -1,0 +1,159 @@
+"""The testbed: a scenario on the kernel's own TCP, with the tables of a simulation.
+
+The program `shortflow-linux` makes a network namespace for each host and runs the scenario's network between them by
+the clock. It needs root.
+"""
+
+import functools
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+import polars as pl
+
+from shortflow.comparison import Comparison, RunSummary
+from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.result import RunResult, Tables, finished
+from shortflow.runner import plan, run_once, summary
+from shortflow.scenario import Settings, load_scenario, path_of
+
+PROGRAM = "shortflow-linux"
+LINUX_TCP: dict[str, str] = {
+    "tcp.mss": "1448B",
+    "tcp.header": "52B",
+    "tcp.initial_window": "10",
+    "tcp.rto_min": "200ms",
+    "tcp.ack_every": "2",
+    "tcp.ack_delay": "40ms",
+}
+"""Linux's TCP as the simulator has it: timestamps, ten segments to begin with, delayed ACKs."""
+ANSWERED: dict[str, str] = {"tcp.ack_message_end": "true"}
+"""Receivers of the testbed answer the end of a flow at once."""
+SIMULATED, REAL = "simulated", "kernel"
+
+_TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
+
+
+class Lateness(TypedDict):
+    """By how much frames were late, in seconds."""
+
+    p50: float
+    p99: float
+    max: float
+
+
+class Account(TypedDict):
+    """How well the testbed kept time."""
+
+    congestion: str
+    """The kernel's congestion control."""
+    verdict: str
+    lateness_s: Lateness
+    late_starts_s: float
+    lost: int
+    """Frames lost outside queues."""
+    busy: float
+    """The share of the time in which the switch computed."""
+    real_time: bool
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run on the testbed."""
+
+    result: RunResult
+    account: Account
+
+    @property
+    def is_trustworthy(self) -> bool:
+        """Whether the testbed kept time."""
+        return self.account["verdict"] == "trustworthy"
+
+
+def measure_on_testbed(
+    scenario: str | Path, scheme: str, seed: int = 1, settings: Settings | None = None, congestion: str | None = None
+) -> Measured:
+    """Run a scenario, by its shipped name or path, once on the testbed.
+
+    `congestion` names a congestion control of the kernel in place of the scheme's own.
+    """
+    (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
+    arguments = [str(path_of(str(scenario))), "--scheme", scheme, "--seed", str(seed)]
+    for key, value in (settings or {}).items():
+        arguments += ["--set", f"{key}={value}"]
+    if congestion:
+        arguments += ["--congestion", congestion]
+    document = json.loads(_run(["testbed", *arguments]))
+    tables = {name: _table(columns) for name, columns in document["tables"].items()}
+    end_s = float(document["meta"]["end_s"])
+    return Measured(finished(work, Tables(**tables), document["meta"], end_s), document["testbed"])
+
+
+def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
+    """Linux's TCP where the scenario leaves its own open, and SACK; what is set stays."""
+    chosen = {setting["key"] for setting in load_scenario(scenario).resolved() if setting["source"] != "default"}
+    ours = {key: value for key, value in LINUX_TCP.items() if key not in chosen}
+    return {**ours, "transport.recovery": "sack", **{key: str(value) for key, value in settings.items()}}
+
+
+def compare_with_simulation(
+    scenario: str | Path, scheme: str, seeds: Sequence[int], settings: Settings, congestion: str | None = None
+) -> tuple[Comparison, list[Account]]:
+    """A scenario simulated and on the testbed, with the same flows; and how well the testbed kept time."""
+    common = linux_settings(scenario, scheme, settings)
+    runs: list[RunSummary] = []
+    accounts: list[Account] = []
+    loaded = load_scenario(scenario)
+    for work in plan(loaded, [scheme], seeds, {**common, **ANSWERED}):
+        runs.append(_named(summary(run_once(work)), SIMULATED))
+        measured = measure_on_testbed(scenario, scheme, work.seed, common, congestion)
+        runs.append(_named(summary(measured.result), REAL))
+        accounts.append(measured.account)
+    return Comparison(loaded.name, loaded.title, {"scheme": scheme, **dict(settings)}, runs), accounts
+
+
+def known_differences(comparison: Comparison, scheme: str) -> list[str]:
+    """What the simulator leaves out of the kernel's TCP, as far as it matters here."""
+    reasons = [
+        "the kernel acknowledges the first segments of a connection one by one, delays ACKs afterwards, and opens the"
+        " window by the segments acknowledged; the simulator delays from the start and opens it by ACKs"
+    ]
+    if any(comparison.values(name, "drops").get(seed) for name in (SIMULATED, REAL) for seed in comparison.seeds):
+        reasons.append(
+            "after losses the kernel reduces the window proportionally (RFC 6937) and detects losses by time and by"
+            " probes (RFC 8985); the simulator has SACK (RFC 6675) alone, and halves at once"
+        )
+    if scheme == "cubic":
+        reasons.append("the kernel's CUBIC leaves slow start by HyStart; the simulator's waits for a loss")
+    return reasons
+
+
+def _named(run: RunSummary, name: str) -> RunSummary:
+    return RunSummary(name, run.seed, run.digest, run.metrics, run.wall_s)
+
+
+def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
+    return pl.DataFrame({name: pl.Series(values, dtype=_TYPES[kind]) for name, kind, values in columns})
+
+
+def _run(arguments: Sequence[str]) -> str:
+    """What the program prints; its failures are ours."""
+    done = subprocess.run([program(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 0:
+        return done.stdout
+    message = done.stderr.strip() or f"{PROGRAM}: ended with code {done.returncode}"
+    raise ConfigError(message) if done.returncode == 2 else MissingRequirement(message)
+
+
+@functools.cache
+def program() -> Path:
+    """The program: of this checkout, or on the path."""
+    built = Path(__file__).parents[2] / "target" / "release" / PROGRAM
+    found = built if built.is_file() else shutil.which(PROGRAM)
+    if not found:
+        raise MissingRequirement(f"{PROGRAM} is not there; in a checkout, `make linux` builds it")
+    return Path(found)
