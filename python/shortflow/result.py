@@ -93,14 +93,16 @@ def execute(run: Run, control: _core.Control) -> RunResult:
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
         raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
-    tables = Tables(*(pl.DataFrame(table) for table in (result.flows(), result.tasks(), result.samples(), result.ports())))
+    tables = Tables(
+        *(pl.DataFrame(table) for table in (result.flows(), result.tasks(), result.samples(), result.ports()))
+    )
     return finished(run, tables, result.meta(), time.perf_counter() - started)
 
 
 def finished(run: Run, tables: Tables, meta: Meta, wall_s: float) -> RunResult:
     """The result of a run that gave these tables."""
-    labelled = [_labelled(table, run) for table in tables]
-    return RunResult(*labelled, meta, _provenance(run, meta["digest"], wall_s))
+    flows, tasks, samples, ports = (_labelled(table, run) for table in tables)
+    return RunResult(flows, tasks, samples, ports, meta, _provenance(run, meta["digest"], wall_s))
 
 
 def _labelled(table: pl.DataFrame, run: Run) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from typing import TypedDict
 
 import polars as pl
 
+from shortflow._core import Scheme
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.result import RunResult, Tables, finished
@@ -31,6 +32,8 @@ LINUX_TCP: dict[str, str] = {
     "tcp.ack_delay": "40ms",
 }
 """Linux's TCP as the simulator has it: timestamps, ten segments to begin with, delayed ACKs."""
+LINUX_SCHEME: dict[str, str] = {"transport.recovery": "sack", "transport.cwnd_floor": "2"}
+"""The same of a scheme's transport: SACK, and two segments as the least window."""
 ANSWERED: dict[str, str] = {"tcp.ack_message_end": "true"}
 """Receivers of the testbed answer the end of a flow at once."""
 SIMULATED, REAL = "simulated", "kernel"
@@ -94,10 +97,11 @@ def measure_on_testbed(
 
 
 def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
-    """Linux's TCP where the scenario leaves its own open, and SACK; what is set stays."""
+    """Linux's TCP where the scenario leaves its own open, and its transport; what is set stays."""
     chosen = {setting["key"] for setting in load_scenario(scenario).resolved() if setting["source"] != "default"}
-    ours = {key: value for key, value in LINUX_TCP.items() if key not in chosen}
-    return {**ours, "transport.recovery": "sack", **{key: str(value) for key, value in settings.items()}}
+    of_tcp = {key: value for key, value in LINUX_TCP.items() if key not in chosen}
+    of_scheme = {key: value for key, value in LINUX_SCHEME.items() if Scheme.accepts(scheme, key)}
+    return {**of_tcp, **of_scheme, **{key: str(value) for key, value in settings.items()}}
 
 
 def compare_with_simulation(
@@ -113,7 +117,9 @@ def compare_with_simulation(
         measured = measure_on_testbed(scenario, scheme, work.seed, common, congestion)
         runs.append(_named(summary(measured.result), REAL))
         accounts.append(measured.account)
-    return Comparison(loaded.name, loaded.title, {"scheme": scheme, **dict(settings)}, runs), accounts
+    return Comparison(
+        loaded.name, loaded.title, {"scheme": scheme} | {key: str(value) for key, value in settings.items()}, runs
+    ), accounts
 
 
 def known_differences(comparison: Comparison, scheme: str) -> list[str]:
@@ -142,7 +148,7 @@ def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
 
 def _run(arguments: Sequence[str]) -> str:
     """What the program prints; its failures are ours."""
-    done = subprocess.run([program(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([program(), *arguments], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout
     message = done.stderr.strip() or f"{PROGRAM}: ended with code {done.returncode}"

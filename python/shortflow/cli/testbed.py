@@ -22,7 +22,7 @@ Congestion = Annotated[
 Scheme = Annotated[str, typer.Option(help="Queues and congestion control (`shortflow list schemes`).")]
 
 
-def testbed(
+def run_on_testbed(
     scenario: ScenarioName,
     scheme: Scheme = "dctcp",
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
@@ -74,8 +74,10 @@ def _headlines(comparison: Comparison) -> Sequence[str]:
 
 
 def _account(account: Account) -> str:
-    late = {name: f"{value * 1e6:,.0f}" for name, value in account["lateness_s"].items()}
+    of_frames = account["lateness_s"]
+    late = {"p50": of_frames["p50"], "p99": of_frames["p99"], "max": of_frames["max"]}
+    micros = {name: f"{seconds * 1e6:,.0f} µs" for name, seconds in late.items()}
     return (
-        f"Testbed with {account['congestion']}: {account['verdict']}; frames late by {late['p50']} µs (median),"
-        f" {late['p99']} µs (p99), {late['max']} µs (max); switch busy {account['busy']:.0%}"
+        f"Testbed with {account['congestion']}: {account['verdict']}; frames late by {micros['p50']} (median),"
+        f" {micros['p99']} (p99), {micros['max']} (max); switch busy {account['busy']:.0%}"
     )

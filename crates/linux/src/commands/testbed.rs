@@ -40,8 +40,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let scenario = read(&args.scenario, &of_scenario)?;
     let scheme =
         Scheme::named(&args.scheme, &of_scheme).map_err(|error| Failure::Input(error.to_string()))?;
-    let congestion = args.congestion.unwrap_or_else(|| testbed::congestion_of(&scheme));
-    let measured = testbed::run(&scenario, &scheme, args.seed, &congestion)?;
+    let measured = testbed::run(&scenario, &scheme, args.seed, args.congestion.as_deref())?;
     let trust = testbed::verdict(&scenario, &measured);
     println!("{}", testbed::document(&scenario, &scheme.name, args.seed, &measured, &trust));
     Ok(())

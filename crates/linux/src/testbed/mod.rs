@@ -4,12 +4,14 @@
 //! Everything belongs to this one process: namespaces without names, TAP devices and sockets are gone once it
 //! is, however it ends.
 
+mod congestion;
 mod document;
 mod host;
 mod plan;
 mod traffic;
 mod verdict;
 
+pub use congestion::Control;
 pub use document::document;
 pub use host::{Host, TcpSettings};
 pub use plan::{Plan, Transfer};
@@ -51,28 +53,27 @@ pub struct Measured {
     pub congestion: String,
 }
 
-/// The name of the kernel's congestion control for the transport of a scheme: its own TCP for TCP and CUBIC,
-/// and for the rest the programs of this crate.
-pub fn congestion_of(scheme: &Scheme) -> String {
-    match scheme.transport.info().name {
-        "newreno" | "sack" => "reno".to_owned(),
-        "cubic" => "cubic".to_owned(),
-        name => format!("sf_{name}"),
-    }
-}
-
-/// Runs `scheme` in `scenario` with the random draws of `seed`, with a congestion control of the kernel.
+/// Runs `scheme` in `scenario` with the random draws of `seed`, with a congestion control of the kernel in
+/// place of the scheme's own if one is named.
 ///
 /// # Errors
 /// Fails if the scenario wants what a kernel does not have, or if the host lacks something.
-pub fn run(scenario: &Scenario, scheme: &Scheme, seed: u64, congestion: &str) -> Result<Measured, Failure> {
+pub fn run(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    congestion: Option<&str>,
+) -> Result<Measured, Failure> {
     if scheme.priority.by != By::None {
         let why = "its packets carry priorities, which the kernel's TCP does not write";
         return Err(Failure::Input(format!("{}: {why}", scheme.name)));
     }
     let plan = Plan::of(scenario, seed)?;
-    let tcp = TcpSettings::of(scenario, scheme, congestion.to_owned())?;
-    check_congestion(congestion)?;
+    let control = match congestion {
+        Some(name) => Control::of_kernel(name)?,
+        None => Control::of_transport(&scheme.transport)?,
+    };
+    let tcp = TcpSettings::of(scenario, scheme, control.name().to_owned())?;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, scheme, Seeds::new(seed));
@@ -92,7 +93,7 @@ pub fn run(scenario: &Scenario, scheme: &Scheme, seed: u64, congestion: &str) ->
         sys::real_time(TRAFFIC_PRIORITY);
         traffic.run(clock).map_err(Failure::host("testbed: a connection"))
     })?;
-    Ok(measured(scenario, &plan, &network, switch, report, congestion))
+    Ok(measured(scenario, &plan, &network, switch, report, control.name()))
 }
 
 /// Does something while the switch runs in a thread of its own.
@@ -125,16 +126,6 @@ fn hosts(
         devices.push((host, device));
     }
     Ok((namespaces, Taps::new(devices)?))
-}
-
-fn check_congestion(name: &str) -> Result<(), Failure> {
-    const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let known = std::fs::read_to_string(KNOWN).map_err(Failure::host(KNOWN))?;
-    if known.split_whitespace().any(|each| each == name) {
-        return Ok(());
-    }
-    let known = known.trim();
-    Err(Failure::Host(format!("testbed: the kernel has no congestion control {name} (it has {known})")))
 }
 
 /// Hosts and network together as one result.
