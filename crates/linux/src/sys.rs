@@ -247,6 +247,18 @@ pub fn tcp_socket() -> io::Result<TcpStream> {
     Ok(socket)
 }
 
+/// Chooses the congestion control of a TCP socket, or of those that a listener accepts.
+///
+/// # Errors
+/// Fails if the kernel has none of that name.
+pub fn set_congestion(socket: &impl AsRawFd, name: &str) -> io::Result<()> {
+    let (fd, value) = (socket.as_raw_fd(), name.as_ptr().cast());
+    let length = name.len() as libc::socklen_t;
+    // SAFETY: setsockopt reads `length` bytes.
+    check(unsafe { libc::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, value, length) })?;
+    Ok(())
+}
+
 /// Begins to connect; the socket becomes writable when that is done.
 ///
 /// # Errors

@@ -21,8 +21,6 @@ const CARD_FRAMES: u64 = 10_000;
 /// What the TCP of every host is like.
 #[derive(Debug, Clone)]
 pub struct TcpSettings {
-    /// Name of the kernel's congestion control.
-    pub congestion: String,
     /// Bytes of a full IP packet.
     pub mtu: u64,
     timestamps: bool,
@@ -38,7 +36,7 @@ impl TcpSettings {
     ///
     /// # Errors
     /// Fails where the kernel has no such setting.
-    pub fn of(scenario: &Scenario, scheme: &Scheme, congestion: String) -> Result<TcpSettings, Failure> {
+    pub fn of(scenario: &Scenario, scheme: &Scheme) -> Result<TcpSettings, Failure> {
         let tcp = &scenario.tcp;
         let wrong = |key: &str, value: String, expected: &str| {
             Err(Failure::Input(format!("{key}: {value} is not {expected}, which is what a kernel has")))
@@ -56,7 +54,6 @@ impl TcpSettings {
             return wrong("tcp.receive_window", format!("{}pkt", tcp.receive_window), "unlimited");
         }
         Ok(TcpSettings {
-            congestion,
             mtu: (tcp.mss + tcp.header).get(),
             timestamps: tcp.header.get() == HEADERS[1],
             ecn: scheme.transport.ecn() != Ecn::Off,
@@ -72,7 +69,6 @@ impl TcpSettings {
         let flag = |on: bool| u8::from(on).to_string();
         let plain = |value: &str| value.to_owned();
         vec![
-            ("ipv4/tcp_congestion_control", self.congestion.clone()),
             ("ipv4/tcp_ecn", flag(self.ecn)),
             ("ipv4/tcp_sack", flag(self.sack)),
             ("ipv4/tcp_timestamps", flag(self.timestamps)),
@@ -122,8 +118,7 @@ impl Host {
     /// A host with a card of this rate.
     ///
     /// # Errors
-    /// Fails without the right to make namespaces and TAP devices, without `ip` and `tc`, or if the kernel
-    /// lacks the congestion control.
+    /// Fails without the right to make namespaces and TAP devices, and without `ip` and `tc`.
     pub fn new(host: HostId, rate: Rate, tcp: &TcpSettings) -> io::Result<Host> {
         let namespace = Namespace::new()?;
         let device = namespace.within(|| {

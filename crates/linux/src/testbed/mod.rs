@@ -73,15 +73,15 @@ pub fn run(
         Some(name) => Control::of_kernel(name)?,
         None => Control::of_transport(&scheme.transport)?,
     };
-    let tcp = TcpSettings::of(scenario, scheme, control.name().to_owned())?;
+    let tcp = TcpSettings::of(scenario, scheme)?;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, scheme, Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
     let (namespaces, mut taps) = hosts(scenario, &plan, &tcp).map_err(Failure::host("testbed"))?;
-    let mut traffic =
-        Traffic::new(scenario, &plan, &namespaces).map_err(Failure::host("testbed: sockets"))?;
+    let traffic = Traffic::new(scenario, &plan, &namespaces, control.name());
+    let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
     if !scenario.tcp.handshake {
         // Connections are made over a network of their own, so that the measured one begins at time zero.
         let clock = Clock::starting_in(Span::ZERO);

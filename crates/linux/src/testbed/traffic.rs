@@ -107,21 +107,22 @@ pub struct TrafficReport {
 }
 
 impl<'a> Traffic<'a> {
-    /// Sockets for everything in `plan`; `namespaces` by host.
+    /// Sockets for everything in `plan`, with a congestion control of the kernel; `namespaces` by host.
     ///
     /// # Errors
-    /// Fails when there are too many open files.
+    /// Fails when there are too many open files, or if the kernel lacks the congestion control.
     pub fn new(
         scenario: &'a Scenario,
         plan: &'a Plan,
         namespaces: &HashMap<HostId, Namespace>,
+        congestion: &str,
     ) -> io::Result<Traffic<'a>> {
         let poll = Poll::new()?;
-        let within = |host: HostId| namespaces.get(&host).ok_or(ErrorKind::NotFound);
         let mut listeners: Vec<TcpListener> = Vec::new();
         for (&host, namespace) in namespaces {
             let listener = namespace.within(|| TcpListener::bind((ipv4(host), PORT)))?;
             listener.set_nonblocking(true)?;
+            sys::set_congestion(&listener, congestion)?;
             poll.add(&listener, listeners.len() as u64, Interest::Readable)?;
             listeners.push(listener);
         }
@@ -131,8 +132,8 @@ impl<'a> Traffic<'a> {
             sockets.insert(host, namespace.within(|| (0..count).map(|_| sys::tcp_socket()).collect())?);
         }
         let connection = |&ends: &(HostId, HostId)| {
-            within(ends.0)?;
             let sender = sockets.get_mut(&ends.0).and_then(Vec::pop).ok_or(ErrorKind::NotFound)?;
+            sys::set_congestion(&sender, congestion)?;
             Ok(Connection {
                 ends,
                 sender,
@@ -212,7 +213,7 @@ impl<'a> Traffic<'a> {
     ///
     /// # Errors
     /// Fails when a connection does.
-    pub fn run(mut self, clock: Clock) -> io::Result<TrafficReport> {
+    pub fn run(&mut self, clock: Clock) -> io::Result<TrafficReport> {
         let scenario = self.scenario;
         let (warm, measured) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
         let over = measured + scenario.drain;
@@ -410,8 +411,8 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Closes the books.
-    fn finish(mut self, end: Instant) -> io::Result<TrafficReport> {
+    /// Closes the books. Connections stay open: their ends are no part of the run.
+    fn finish(&mut self, end: Instant) -> io::Result<TrafficReport> {
         let unfinished = self.pending;
         for number in std::mem::take(&mut self.active) {
             for _ in 0..self.connections[number].flows.len() {
@@ -429,7 +430,7 @@ impl<'a> Traffic<'a> {
             }
         };
         let numbers = self.carriers.iter().map(number).collect();
-        let Traffic { rows, samples, late_starts, .. } = self;
-        Ok(TrafficReport { rows, numbers, samples, unfinished, late_starts, end })
+        let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));
+        Ok(TrafficReport { rows, numbers, samples, unfinished, late_starts: self.late_starts, end })
     }
 }
