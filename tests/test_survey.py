@@ -173,10 +173,9 @@ def test_a_setting_reaches_the_workload_and_the_schemes_that_have_it(tmp_path: P
     assert found.settings == {"transport.initial_alpha": "1", "traffic.1.repeat": "2"}
     (comparison,) = found.places.values()
     assert set(comparison.values("tcp", "flows_short").values()) == {40.0}
-    record = json.loads(next(tmp_path.rglob("*-dctcp-seed1-*/result.json")).read_text(encoding="utf-8"))
-    assert {"key": "transport.initial_alpha", "value": "1"}.items() <= record["provenance"]["scheme_settings"][
-        1
-    ].items()
+    record = json.loads(next(tmp_path.glob("runs/scenario-dctcp-seed1-*/result.json")).read_text(encoding="utf-8"))
+    values = {each["key"]: each["value"] for each in record["provenance"]["scheme_settings"]}
+    assert values["transport.initial_alpha"] == "1"
 
 
 def test_an_unknown_workload_is_named_with_the_nearest(shortflow: Command) -> None:
