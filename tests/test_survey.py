@@ -21,6 +21,8 @@ from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD
 from shortflow.survey.winners import AFCT, GOODPUT, MISSES, P99
 from shortflow.survey.workloads import PUBLISHED
 
+ROOT = Path(__file__).parents[1]
+
 
 def compared(metric: str, values: Mapping[str, Sequence[float]], flows: Mapping[str, int] | None = None) -> Comparison:
     """A comparison of schemes by one metric, of which each has a value for seed 1, 2 and so on."""
@@ -148,6 +150,14 @@ def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
         assert scheme in markdown
     assert page.count('id="map-') == 4
     assert "Changed: transport.initial_alpha=1." in markdown
+
+
+def test_the_committed_page_has_every_workload_and_scheme() -> None:
+    page = (ROOT / "docs" / "reproduction" / "beyond.md").read_text(encoding="utf-8")
+    for workload in WORKLOADS.values():
+        assert all(f"| {workload.name} {workload.label(level)} |" in page for level in workload.levels)
+        assert f"`{workload.name}`: {workload.about}." in page
+    assert all(f"| {scheme} |" in page for scheme in SCHEMES)
 
 
 def test_the_command_answers_with_one_document(shortflow: Command, tmp_path: Path) -> None:

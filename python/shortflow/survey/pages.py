@@ -85,14 +85,18 @@ def _section_markdown(section: Section) -> str:
 
 def _html(found: Survey) -> str:
     reading = "".join(f"<p>{escape(text)}</p>" for text in READING)
-    body = [f"<p>{escape(LEAD)}</p>", _section_html(matrix(found)), _section_html(standings(found)), reading]
+    body = [_section_html(matrix(found)), _section_html(standings(found)), reading]
     body += [_heat_map(found, *each) for each in _MAPS]
     for workload in _workloads(found):
         body += [_section_html(numbers(found, workload.name)), f"<p>{escape(workload.about)}.</p>"]
     body += [_section_html(participants()), f"<p>{escape(_left_out())}</p>"]
     template = resources.files("shortflow.reproduction").joinpath("page.html").read_text(encoding="utf-8")
     return Template(template).substitute(
-        title=escape(TITLE), state=escape(_state(found)), body="\n".join(body), plotly=get_plotlyjs()
+        title=escape(TITLE),
+        about=escape(LEAD),
+        state=escape(_state(found)),
+        body="\n".join(body),
+        plotly=get_plotlyjs(),
     )
 
 
