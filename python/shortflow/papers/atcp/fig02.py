@@ -10,6 +10,7 @@ from shortflow.papers.atcp.setup import (
     LARGE,
     MEDIUM,
     QUICK_TRACE,
+    SLOW_START,
     SMALL,
     TRACE_SETTINGS,
     Band,
@@ -59,7 +60,12 @@ def distribution(chain: Data) -> Sequence[Drawing]:
     return [Drawing("Completion times of all flows", "completion time (s)", "share of flows", lines, log_x=True)]
 
 
-@fig2.claim("sec2-web-median", "the median completion time falls from 200 to 80 ms", "falls by at least 15 %")
+@fig2.claim(
+    "sec2-web-median",
+    "the median completion time falls from 200 to 80 ms",
+    "falls by at least 15 %",
+    because=SLOW_START,
+)
 def overall_median(chain: Data) -> Finding:
     tcp, atcp = (chain.measured(median(ALL), scheme).value * 1e3 for scheme in ("tcp", "atcp"))
     return at_least(reduction(chain, median(ALL)), 0.15, tcp_ms=tcp, atcp_ms=atcp)
@@ -84,12 +90,22 @@ def large_unharmed(chain: Data) -> Finding:
     return within(chain.measured_change(mean(LARGE), "atcp", "tcp"), float("-inf"), 0.05)
 
 
-@fig2.claim("sec1-small-mean-10pct", "the mean of small flows drops by 10 %", "reduction within 2 to 30 %")
+@fig2.claim(
+    "sec1-small-mean-10pct",
+    "the mean of small flows drops by 10 %",
+    "reduction within 2 to 30 %",
+    because=SLOW_START,
+)
 def small_mean(chain: Data) -> Finding:
     return within(reduction(chain, mean(SMALL)), 0.02, 0.30)
 
 
-@fig2.claim("sec1-medium-mean-30-40pct", "the mean of medium flows drops by 30 to 40 %", "reduction within 15 to 55 %")
+@fig2.claim(
+    "sec1-medium-mean-30-40pct",
+    "the mean of medium flows drops by 30 to 40 %",
+    "reduction within 15 to 55 %",
+    because="14 % with NewReno, 27 % with --choice recovery=sack, which agrees",
+)
 def medium_mean(chain: Data) -> Finding:
     return within(reduction(chain, mean(MEDIUM)), 0.15, 0.55)
 
@@ -141,6 +157,7 @@ def middle_part(chain: Data, sloped: Data) -> Finding:
     "sec7b-deadline-30ms",
     "84.6 % of small flows take at most 30 ms, against 77 % under TCP",
     "2 to 20 points more than TCP",
+    because=SLOW_START,
 )
 def in_30ms(chain: Data) -> Finding:
     tcp, atcp = (chain.measured(in_time(SMALL, 0.03), scheme).value for scheme in ("tcp", "atcp"))

@@ -77,6 +77,7 @@ def _web(band: Band) -> Measure:
     "table3-web-tree",
     "the median of small flows falls from 102 to 80 ms, of medium ones from 1.7 to 1.2 s",
     "both below TCP's; reductions within 15 points of 22 and 29 %",
+    because="both medians rise with ATCP, by 18 and 6 %, and by 6 and 4 % with --choice recovery=sack",
 )
 def medians(web: Data) -> Finding:
     findings = {}
@@ -93,12 +94,19 @@ def medians(web: Data) -> Finding:
     "table3-text-gains",
     "the text beside the table: small flows gain 5 to 10 %, medium ones about 50 %",
     "small within 5 to 10 %, medium within 40 to 60 %; contradicts the table",
+    because="both medians rise with ATCP, by 18 and 6 %, and by 6 and 4 % with --choice recovery=sack",
 )
 def gains_of_the_text(web: Data) -> Finding:
     small, medium = (reduction(web, _web(band)) for band in BANDS.values())
     return all_hold({"small": within(small, 0.05, 0.10), "medium": within(medium, 0.40, 0.60)})
 
 
-@table3.claim("table3-large-unharmed", "large flows are practically unaffected", "mean of flows above 10 MB within 5 %")
+@table3.claim(
+    "table3-large-unharmed",
+    "large flows are practically unaffected",
+    "mean of flows above 10 MB within 5 %",
+    because="the few large flows of three seeds scatter; with --choice recovery=sack their mean changes by -4 %, "
+    "which agrees",
+)
 def large_unharmed(web: Data) -> Finding:
     return within(web.measured_change(mean(LARGE), "atcp", "tcp"), -0.05, 0.05)
