@@ -4,7 +4,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
-use commands::{Failure, completions, laws, testbed};
+use commands::{Failure, cleanup, completions, laws, testbed};
 #[cfg(feature = "bpf")]
 use commands::{check, class, load, stamp, status, unload};
 use std::process::ExitCode;
@@ -41,6 +41,8 @@ enum Command {
     Stamp(stamp::Args),
     /// Run a scenario on the kernel's TCP, in network namespaces; writes one JSON document.
     Testbed(testbed::Args),
+    /// Remove what killed commands have left behind, and say what is loaded.
+    Cleanup,
     /// Print a completion script for a shell.
     Completions(completions::Args),
     #[cfg(not(feature = "bpf"))]
@@ -64,6 +66,7 @@ fn run(command: Command) -> Result<(), Failure> {
         #[cfg(feature = "bpf")]
         Command::Stamp(args) => stamp::run(args),
         Command::Testbed(args) => testbed::run(args),
+        Command::Cleanup => cleanup::run(),
         Command::Completions(args) => completions::run::<Cli>(args),
         #[cfg(not(feature = "bpf"))]
         Command::Other(words) => Err(commands::without_ebpf(&words)),

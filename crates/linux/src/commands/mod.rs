@@ -4,6 +4,7 @@
 pub mod check;
 #[cfg(feature = "bpf")]
 pub mod class;
+pub mod cleanup;
 pub mod completions;
 pub mod laws;
 #[cfg(feature = "bpf")]

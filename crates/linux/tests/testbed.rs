@@ -1,0 +1,72 @@
+//! A scenario on real TCP, by the command. Needs root, `ip` and `tc`; skipped without.
+
+mod common;
+
+use common::{obstacle, program, scenario};
+use serde_json::Value;
+use std::path::Path;
+
+fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = program().arg("testbed").arg(scenario).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// The values of a column.
+fn column<'a>(document: &'a Value, table: &str, name: &str) -> Vec<&'a Value> {
+    let columns = document["tables"][table].as_array().unwrap();
+    let column = columns.iter().find(|column| column[0] == name).unwrap();
+    column[2].as_array().unwrap().iter().collect()
+}
+
+/// Four flows of 50 KB beside a long one take at least their 200 KB at 50 Mbit/s, 33 ms with headers, and
+/// together with the long flow's queue of some packets not many times that.
+#[test]
+fn flows_of_a_scenario_on_real_tcp() {
+    if let Some(reason) = obstacle() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    let (code, out, errors) = run(&scenario("real-tcp", "600ms"), &["--scheme", "tcp-ecn"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let sizes = column(&document, "flows", "size_bytes");
+    assert_eq!(sizes.iter().filter(|size| size.as_u64() == Some(50_000)).count(), 8);
+    let times: Vec<f64> =
+        column(&document, "flows", "fct_s").iter().filter_map(|time| time.as_f64()).collect();
+    assert_eq!(times.len(), 8);
+    let longest = times.iter().copied().fold(0.0, f64::max);
+    assert!((0.033..0.5).contains(&longest), "{times:?}");
+    let acked: u64 =
+        column(&document, "flows", "acked_bytes").iter().filter_map(|bytes| bytes.as_u64()).sum();
+    assert!((2_000_000..3_750_000).contains(&acked), "600 ms at 50 Mbit/s carry 3.6 MB: {acked}");
+    let of_flows: u64 = column(&document, "flows", "marks").iter().filter_map(|marks| marks.as_u64()).sum();
+    let of_ports: u64 = column(&document, "ports", "marks").iter().filter_map(|marks| marks.as_u64()).sum();
+    assert!(of_flows > 0 && of_flows.abs_diff(of_ports) < 20, "{of_flows} {of_ports}");
+    let counters = &document["meta"]["counters"];
+    let count = |name: &str| counters[name].as_u64().unwrap();
+    let accounted = count("packets_delivered") + count("packets_dropped") + count("packets_in_flight");
+    assert_eq!(count("packets_sent"), accounted);
+    assert_eq!(document["testbed"]["congestion"], "reno");
+}
+
+#[test]
+fn wrong_input_is_named() {
+    let scenario = scenario("wrong-input", "300ms");
+    let cases: [(&[&str], &str); 5] = [
+        (&["--scheme", "dctpc"], "\"dctpc\": unknown scheme; did you mean \"dctcp\"?"),
+        (&["--set", "tcp.header=60B"], "tcp.header: 60B is not 40B, or 52B with timestamps"),
+        (&["--set", "tcp.ack_every=3"], "tcp.ack_every: 3 is not 1 or 2"),
+        (&["--set", "switch.bufer=3pkt"], "switch.bufer: unknown key"),
+        (&["--scheme", "pecn"], "pecn: its packets carry priorities"),
+    ];
+    for (arguments, message) in cases {
+        let (code, out, errors) = run(&scenario, arguments);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(errors.starts_with(message), "{errors}");
+    }
+    let (code, _, errors) = run(Path::new("nowhere.toml"), &[]);
+    assert!(code == Some(2) && errors.starts_with("nowhere.toml: the scenario cannot be read"), "{errors}");
+    let (code, _, errors) = run(&scenario, &["--congestion", "vegas-2"]);
+    assert!(code == Some(3) && errors.contains("the kernel has no congestion control vegas-2"), "{errors}");
+}
