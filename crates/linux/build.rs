@@ -56,7 +56,7 @@ fn program(name: &str, out: &Path) {
         Ok(status) if status.success() => {}
         Ok(_) => exit(1),
         Err(error) => {
-            eprintln!("{}: {error}; on Debian: apt-get install clang", clang.display());
+            eprintln!("{}: {error}; on Debian: apt-get install clang", clang.to_string_lossy());
             exit(1);
         }
     }

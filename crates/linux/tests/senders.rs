@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 const SIZE: usize = 4_000_000;
+const PORT: u16 = 7000;
 const SCENARIO: &str = r#"
 title = "One flow from a fast link into a slow one"
 duration = "20s"
@@ -58,6 +59,8 @@ fn alone() -> Option<Alone> {
         String::from_utf8_lossy(&status.stderr).into_owned()
     } else if status.stdout != b"nothing is loaded\n" {
         "programs are loaded on this host".to_owned()
+    } else if host_state()[0].contains("sf_") {
+        "another process runs them".to_owned()
     } else if !shortflow(&["check"]).status.success() {
         "`shortflow-linux check` finds something missing".to_owned()
     } else {
@@ -76,6 +79,13 @@ fn said(arguments: &[&str]) -> (i32, String) {
     let output = shortflow(arguments);
     let text = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What is printed by a command that must succeed.
+fn must(arguments: &[&str]) -> String {
+    let (code, text) = said(arguments);
+    assert_eq!(code, 0, "{arguments:?}: {text}");
+    text
 }
 
 fn tool(line: &str) -> io::Result<String> {
@@ -117,56 +127,131 @@ fn host(number: u32, control: &str, ecn: &str) -> io::Result<(Namespace, fs::Fil
     Ok((namespace, device))
 }
 
+const ONE: Sender<'static> = Sender::Here { connections: 1 };
+
 /// What was seen of one transfer.
 struct Seen {
     took: Duration,
-    /// `ss` and `status`, while it ran.
+    /// `ss` and `status`, before it ended.
     socket: String,
     status: String,
     slow: PortCounters,
 }
 
-/// Sends `SIZE` bytes from host 0 to host 1; how long that takes, and what is seen half way.
-fn transfer(hosts: &[Namespace; 2]) -> io::Result<(Duration, String, String)> {
-    let listener = hosts[1].within(|| TcpListener::bind((ipv4(HostId(1)), 7000)))?;
-    let receiver = std::thread::spawn(move || {
-        let (mut socket, _) = listener.accept()?;
-        let mut buffer = vec![0; 1 << 16];
-        let mut left = SIZE;
-        while left > 0 {
-            left -= socket.read(&mut buffer)?;
-        }
-        socket.write_all(&[1])
-    });
-    let mut sender = hosts[0].within(|| TcpStream::connect((ipv4(HostId(1)), 7000)))?;
-    let start = Instant::now();
-    sender.write_all(&vec![0; SIZE / 2])?;
-    let socket = hosts[0].within(|| tool("ss -tin state established"))?;
-    let status = said(&["status"]).1;
-    sender.write_all(&vec![0; SIZE / 2])?;
-    sender.read_exact(&mut [0])?;
-    let took = start.elapsed();
-    receiver.join().unwrap()?;
-    Ok((took, socket, status))
+/// How host 0 sends.
+enum Sender<'a> {
+    /// From this process, over so many connections.
+    Here { connections: usize },
+    /// From Python in that cgroup, after these statements about `sock`.
+    Python { cgroup: &'a str, statements: &'a str },
 }
 
-fn through_the_switch(control: &str, ecn: &str) -> io::Result<Seen> {
-    let scenario = Scenario::parse(SCENARIO, "two-hosts", &[], &|_| Ok(LINKS.to_owned())).unwrap();
+/// Sends `SIZE` bytes from host 0 to host 1; how long that takes, and what is seen before the connections end.
+fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration, String, String)> {
+    let listener = hosts[1].within(|| TcpListener::bind((ipv4(HostId(1)), PORT)))?;
+    let connections = if let Sender::Here { connections } = sender { *connections } else { 1 };
+    let start = Instant::now();
+    let (arrived, at_end) = std::sync::mpsc::channel();
+    let (seen, at_sight) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let receiving = scope.spawn(move || {
+            let mut sockets = receive(&listener, connections)?;
+            let _ = arrived.send(start.elapsed());
+            let _ = at_sight.recv();
+            sockets.iter_mut().try_for_each(|socket| socket.write_all(&[1]))
+        });
+        let sending = scope.spawn(|| {
+            hosts[0].within(|| match sender {
+                Sender::Here { connections } => send(*connections),
+                Sender::Python { cgroup, statements } => send_by_python(cgroup, statements),
+            })
+        });
+        let took = at_end.recv_timeout(Duration::from_secs(20));
+        let socket = hosts[0].within(|| tool("ss -tin state established"))?;
+        let status = said(&["status"]).1;
+        drop(seen);
+        sending.join().unwrap()?;
+        receiving.join().unwrap()?;
+        Ok((took.map_err(Error::other)?, socket, status))
+    })
+}
+
+/// Takes so many connections and an equal part of `SIZE` bytes on each.
+fn receive(listener: &TcpListener, connections: usize) -> io::Result<Vec<TcpStream>> {
+    let reading = (0..connections).map(|_| {
+        let (socket, _) = listener.accept()?;
+        Ok(std::thread::spawn(move || {
+            io::copy(&mut (&socket).take((SIZE / connections) as u64), &mut io::sink())?;
+            Ok(socket)
+        }))
+    });
+    let reading: Vec<_> = reading.collect::<io::Result<_>>()?;
+    reading.into_iter().map(|thread| thread.join().unwrap()).collect()
+}
+
+/// The other side of it.
+fn send(connections: usize) -> io::Result<()> {
+    let sockets: Vec<TcpStream> =
+        (0..connections).map(|_| TcpStream::connect((ipv4(HostId(1)), PORT))).collect::<io::Result<_>>()?;
+    std::thread::scope(|scope| {
+        let sending: Vec<_> = sockets
+            .iter()
+            .map(|mut socket| {
+                scope.spawn(move || {
+                    socket.write_all(&vec![0; SIZE / connections])?;
+                    socket.read_exact(&mut [0])
+                })
+            })
+            .collect();
+        sending.into_iter().try_for_each(|thread| thread.join().unwrap())
+    })
+}
+
+fn send_by_python(cgroup: &str, statements: &str) -> io::Result<()> {
+    let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/shortflow");
+    let connect = format!("sock = socket.create_connection(('{}', {PORT}))", ipv4(HostId(1)));
+    let script = format!(
+        "import socket, sys\nsys.path.insert(0, '{helper}')\nfrom linux import *\n\
+         {connect}\n{statements}\nsock.sendall(bytes({SIZE}))\nsock.recv(1)\n"
+    );
+    let enter = format!("echo $$ >{cgroup}/cgroup.procs && exec python3 -c \"$0\"");
+    let status = Command::new("sh").args(["-c", &enter, &script]).status()?;
+    if status.success() { Ok(()) } else { Err(Error::other("the Python sender failed")) }
+}
+
+/// Hosts whose connections are `control`'s, the receiver's ECN as said, and a queue that marks above `mark_above`.
+fn through_the_switch(
+    control: &str,
+    receiver_ecn: &str,
+    mark_above: &str,
+    sender: &Sender<'_>,
+) -> io::Result<Seen> {
+    let text = SCENARIO.replace("20pkt", mark_above);
+    let scenario = Scenario::parse(&text, "two-hosts", &[], &|_| Ok(LINKS.to_owned())).unwrap();
     let scheme = Scheme::named("tcp-ecn", &[]).unwrap();
     let network = Network::new(&scenario, &scheme, Seeds::new(1)).unwrap();
-    let ((a, at_a), (b, at_b)) = (host(0, control, ecn)?, host(1, control, ecn)?);
+    // A SYN that is itself ECT is refused by listeners whose own control needs no ECN.
+    let listening = if receiver_ecn == "0" { "reno" } else { control };
+    let ((a, at_a), (b, at_b)) = (host(0, control, "1")?, host(1, listening, receiver_ecn)?);
     let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (graph, clock) = (&scenario.graph, Clock::starting_now());
         let switch = Switch::new(graph, network, &mut taps, 1500, clock);
         let switch = scope.spawn(|| switch.run(&stop));
-        let seen = transfer(&[a, b]);
+        let seen = transfer(&[a, b], sender);
         stop.store(true, Ordering::Relaxed);
         let (network, _) = switch.join().unwrap()?;
         let (took, socket, status) = seen?;
         Ok(Seen { took, socket, status, slow: *network.ports()[2].counters() })
     })
+}
+
+impl Seen {
+    /// Packets in the slow link's queue while it is busy, in the mean.
+    fn mean_queue(&self) -> f64 {
+        self.slow.packet_time.as_secs_f64() / self.slow.busy.as_secs_f64()
+    }
 }
 
 /// Nanoseconds per call and calls of each program whose name begins with `prefix`.
@@ -184,25 +269,189 @@ fn every_law_fills_a_marking_link_and_leaves_nothing_behind() {
     let Some(_alone) = alone() else { return };
     let before = host_state();
     let names: Vec<&str> = [&["load"][..], &LAWS].concat();
-    let (code, text) = said(&names);
-    assert_eq!(code, 0, "{text}");
+    must(&names);
     let _ = fs::write("/proc/sys/kernel/bpf_stats_enabled", "1");
     for law in LAWS {
-        let seen = through_the_switch(law, "1").unwrap();
+        let seen = through_the_switch(law, "1", "20pkt", &ONE).unwrap();
         let slow = seen.slow;
         eprintln!("{law}: {:?} {slow:?}", seen.took);
         for (program, nanoseconds, calls) in costs(&law[3..]) {
             eprintln!("  {program:<16} {nanoseconds:>5} ns x {calls}");
         }
         assert!(seen.socket.contains(law) && seen.socket.contains("delivered_ce"), "{}", seen.socket);
-        let of_law = seen.status.split("sf_").find(|part| part.starts_with(&law[3..])).unwrap();
+        let of_law = status_of(&seen.status, law);
         assert!(of_law.contains("connections  2") && of_law.contains("alpha "), "{}", seen.status);
         assert!((0.66..1.0).contains(&seen.took.as_secs_f64()), "{law}: {:?}", seen.took);
         assert!(slow.marked > 0 && slow.drops.total() == 0, "{law}: {slow:?}");
         assert!(slow.peak.packets < 100, "{law}: {slow:?}");
     }
     let _ = fs::write("/proc/sys/kernel/bpf_stats_enabled", "0");
-    let (code, text) = said(&["unload"]);
-    assert_eq!(code, 0, "{text}");
+    must(&["unload"]);
     assert_eq!(host_state(), before);
+}
+
+/// The part of `status` about one of them.
+fn status_of<'a>(status: &'a str, law: &str) -> &'a str {
+    status.split("sf_").find(|part| part.starts_with(&law[3..])).unwrap_or_default()
+}
+
+/// Where the receiver refuses ECN nobody sees marks, so the connection is Reno's.
+#[test]
+fn without_ecn_reno_takes_over() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let seen = through_the_switch("sf_dctcp", "0", "20pkt", &ONE).unwrap();
+    assert!(seen.socket.contains("\t reno "), "{}", seen.socket);
+    assert_eq!(seen.slow.marked, 0, "packets are not ECN-capable");
+    assert!(status_of(&seen.status, "sf_dctcp").contains("connections  0"), "{}", seen.status);
+}
+
+/// Forty windows of two segments are a queue of seventy; FaST's windows fall below one.
+#[test]
+fn many_windows_of_fast_keep_the_queue_short() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp", "sf_fast"]);
+    let mean = |law| {
+        let seen = through_the_switch(law, "1", "4pkt", &Sender::Here { connections: 40 }).unwrap();
+        eprintln!("{law}: {:?} {:?}\n{}", seen.took, seen.slow, status_of(&seen.status, law));
+        seen.mean_queue()
+    };
+    let (dctcp, fast) = (mean("sf_dctcp"), mean("sf_fast"));
+    assert!(fast < 0.7 * dctcp, "{fast} against {dctcp} packets");
+}
+
+/// `class` reaches the law: with ns = 0, short flows of xDCTCP do not cut and the queue stays as slow start left it.
+#[test]
+fn the_class_of_a_port_decides_the_cut() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_xdctcp", "--param", "ns=0"]);
+    let mean = |class: &str| {
+        assert_eq!(said(&["class", class]), (0, format!("port {PORT}: {}\n", &class[5..])));
+        let seen = through_the_switch("sf_xdctcp", "1", "20pkt", &ONE).unwrap();
+        assert!(status_of(&seen.status, "sf_xdctcp").contains("2 with a class"), "{}", seen.status);
+        seen.mean_queue()
+    };
+    let (short, long) = (mean("7000=short"), mean("7000=long"));
+    assert!(short > 1.5 * long, "{short} and {long} packets");
+}
+
+/// The same by setsockopt(2), for which the process must be in the cgroup; deadline and size arrive too.
+#[test]
+fn applications_of_a_cgroup_state_what_they_send() {
+    let Some(_alone) = alone() else { return };
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let Some(root) = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2")) else {
+        eprintln!("skipped: no cgroup2 is mounted");
+        return;
+    };
+    let root = root.split(' ').nth(1).unwrap();
+    let before = host_state();
+    let (inside, outside) = (Cgroup::new(root, "in"), Cgroup::new(root, "out"));
+    let arguments = ["load", "sf_xdctcp", "--param", "ns=0", "--cgroup", &inside.0];
+    must(&arguments);
+    let statements = "set_size(sock, 4000000)\nset_deadline(sock, 0.5)\nset_class(sock, 'short')";
+    let sender = Sender::Python { cgroup: &inside.0, statements };
+    let seen = through_the_switch("sf_xdctcp", "1", "20pkt", &sender).unwrap();
+    let known = "2; 1 with a size; 1 with a deadline; 1 with a class";
+    assert!(status_of(&seen.status, "sf_xdctcp").contains(known), "{}", seen.status);
+    let short = seen.mean_queue();
+    let statements =
+        "try:\n    set_class(sock, 'short')\nexcept OSError as error:\n    assert '--cgroup' in str(error)";
+    let sender = Sender::Python { cgroup: &outside.0, statements };
+    let seen = through_the_switch("sf_xdctcp", "1", "20pkt", &sender).unwrap();
+    assert!(!seen.status.contains("with a class"), "{}", seen.status);
+    assert!(short > 1.5 * seen.mean_queue(), "{short} and {} packets", seen.mean_queue());
+    must(&["unload"]);
+    drop((inside, outside));
+    assert_eq!(host_state(), before);
+}
+
+/// A cgroup of this test.
+struct Cgroup(String);
+
+impl Cgroup {
+    fn new(root: &str, name: &str) -> Cgroup {
+        let path = format!("{root}/shortflow-test-{}-{name}", std::process::id());
+        fs::create_dir(&path).unwrap();
+        Cgroup(path)
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// The default of a namespace comes back, also when `unload` runs in another one.
+#[test]
+fn the_default_from_before_comes_back() {
+    const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let Some(_alone) = alone() else { return };
+    let before = host_state();
+    let namespace = Namespace::new().unwrap();
+    let default = || namespace.within(|| fs::read_to_string(SYSCTL)).unwrap();
+    namespace.within(|| fs::write(SYSCTL, "reno")).unwrap();
+    // Namespaces are found by the processes that are in them.
+    let mut inside = namespace.within(|| Command::new("sleep").arg("60").spawn()).unwrap();
+    for law in ["sf_dctcp", "sf_l2dct"] {
+        let loaded = namespace.within(|| Ok(said(&["load", law, "--default"]))).unwrap();
+        assert_eq!((loaded.0, default().trim()), (0, law), "{}", loaded.1);
+    }
+    must(&["unload"]);
+    assert_eq!(default().trim(), "reno");
+    inside.kill().unwrap();
+    inside.wait().unwrap();
+    assert_eq!(host_state(), before);
+}
+
+#[test]
+fn loading_twice_changes_nothing_and_other_parameters_replace() {
+    let Some(_alone) = alone() else { return };
+    let before = host_state();
+    for (arguments, says) in [
+        (&["load", "dctcp"][..], "sf_dctcp: loaded: g=0.0625"),
+        (&["load", "sf_dctcp"], "sf_dctcp: already loaded: g=0.0625"),
+        (&["load", "dctcp", "--param", "g=0.25"], "sf_dctcp: replaced, for new connections: g=0.25"),
+        (&["status"], "parameters   g=0.25"),
+        (&["unload", "sf_fast"], "sf_fast: not loaded"),
+        (&["unload", "dctcp"], "sf_dctcp: unloaded"),
+        (&["unload"], "nothing is loaded"),
+    ] {
+        let (code, text) = said(arguments);
+        assert!(code == 0 && text.contains(says), "{arguments:?}: {text}");
+    }
+    assert_eq!(host_state(), before);
+}
+
+#[test]
+fn wrong_input_says_what_was_expected() {
+    for (arguments, says) in [
+        (&["load", "sf_dctpc"][..], "did you mean \"dctcp\""),
+        (&["load", "dctcp", "--param", "gg=1"], "did you mean \"g\""),
+        (&["load", "dctcp", "--param", "g=2"], "a number from 0 to 1"),
+        (&["load", "dctcp", "--param", "g"], "KEY=VALUE"),
+        (&["load", "l2dct", "--param", "w_min=3"], "w_max"),
+        (&["unload", "sf_quic"], "known are"),
+        (&["class", "7000=tall"], "short, long, none"),
+    ] {
+        let (code, text) = said(arguments);
+        assert!(code == 2 && text.contains(says), "{arguments:?}: {code} {text}");
+    }
+}
+
+/// However early `load` is killed, the next command removes what it has left.
+#[test]
+fn a_killed_load_leaves_nothing_that_the_next_command_does_not_remove() {
+    let Some(_alone) = alone() else { return };
+    let before = host_state();
+    for step in 0..12 {
+        let arguments = ["load", "sf_dctcp", "sf_l2dct", "--default"];
+        let mut load = Command::new(env!("CARGO_BIN_EXE_shortflow-linux")).args(arguments).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(step * 12));
+        let _ = load.kill();
+        load.wait().unwrap();
+        must(&["unload"]);
+        assert_eq!(host_state(), before, "killed after {} ms", step * 12);
+    }
 }

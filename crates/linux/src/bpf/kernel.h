@@ -58,7 +58,7 @@ struct tcp_congestion_ops {
 	void (*init)(struct sock *);
 };
 
-enum { TCP_CLOSE = 7, TCP_LISTEN = 10 };
+enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8 };
 enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 /* Phases of loss recovery, and two events of a receiver. */

@@ -15,6 +15,12 @@
 #define HOOK(result, name, args...) SEC("struct_ops") result BPF_PROG(name, args)
 #define MY(name) JOIN(LAW, name)
 
+/*
+ * As a receiver: how long an ACK may wait for a second segment. A sender with a window below two would wait for
+ * it in every round trip, 40 ms by the kernel's default. The timer's tick makes it one to four milliseconds.
+ */
+#define DELAYED_ACK_US 1000
+
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 /* Set by the loader, in the order of its sections: what the user typed, then the same in fixed point. */
@@ -57,6 +63,9 @@ INLINE const struct MY(_params) *params(void)
 	barrier_var(p);
 	return p;
 }
+
+/* Hooks come before `start` too: the ACK of a SYN, the timeout of one. */
+INLINE _Bool has_started(const struct sender *s) { return s->window.cwnd; }
 
 INLINE __u32 segments_of(__u64 window, __u32 low) { return clamp64(window >> 24, low, 1 << 20); }
 
@@ -120,6 +129,7 @@ HOOK(void, MY(_start), struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct sender *s = sender_of(sk);
 	struct flow none = {}, *flow;
+	int delayed_ack_us = DELAYED_ACK_US;
 	char reno[] = "reno";
 	struct ack ack;
 
@@ -127,6 +137,7 @@ HOOK(void, MY(_start), struct sock *sk)
 		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
 		return;
 	}
+	bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &delayed_ack_us, sizeof(delayed_ack_us));
 	flow = bpf_sk_storage_get(&flows, sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
 	if (flow && flow->role == ROLE_UNKNOWN)
 		flow->role = role_of_ports(sk);
@@ -176,6 +187,8 @@ INLINE void control(struct sock *sk)
 	struct sender *s = sender_of(sk);
 	__u8 phase = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
 
+	if (!has_started(s))
+		return;
 	if (phase < CA_RECOVERY)
 		s->is_loss = 0;
 	if ((__s32)(tp->snd_una - s->snd_una) > 0)
@@ -196,7 +209,7 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	__u64 ssthresh = s->window.ssthresh;
 	struct ack ack;
 
-	if (phase != CA_RECOVERY && phase != CA_LOSS)
+	if (!has_started(s) || (phase != CA_RECOVERY && phase != CA_LOSS))
 		return;
 	ack = view(sk, tp);
 	s->prior_cwnd = s->window.cwnd;
@@ -226,7 +239,7 @@ HOOK(void, MY(_event), struct sock *sk, int event)
 	struct sender *s = sender_of(sk);
 	__u8 ce = event == EVENT_CE;
 
-	if (!config.needs_ecn || (event != EVENT_CE && event != EVENT_NO_CE))
+	if (!config.needs_ecn || !has_started(s) || (event != EVENT_CE && event != EVENT_NO_CE))
 		return;
 	if (ce != s->ce) {
 		tp->ecn_flags = s->ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;

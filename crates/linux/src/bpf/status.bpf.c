@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Every connection that one of our senders drives, of whatever network namespace. */
+/* Every open connection that one of our senders drives, of whatever network namespace. */
 #include "flow.h"
 #include "laws/law.h"
 
@@ -8,22 +8,25 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* What each struct sender begins with. */
 struct beginning { struct window window; struct marks marks; };
 
-struct connection { char name[16]; __u64 cwnd, alpha; };
+struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; };
 
 SEC("iter/bpf_sk_storage_map")
 int connections(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
 	struct sock *sk = ctx->sk;
+	struct flow *flow = ctx->value;
 	struct inet_connection_sock *icsk = (void *)sk;
 	struct connection connection = {};
 	struct beginning state;
 
-	if (!sk || sk->__sk_common.skc_state == TCP_LISTEN || sk->__sk_common.skc_state == TCP_CLOSE)
+	if (!sk || (sk->__sk_common.skc_state != TCP_ESTABLISHED && sk->__sk_common.skc_state != TCP_CLOSE_WAIT))
 		return 0;
 	BPF_CORE_READ_STR_INTO(&connection.name, icsk, icsk_ca_ops, name);
 	bpf_core_read(&state, sizeof(state), &icsk->icsk_ca_priv);
 	connection.cwnd = state.window.cwnd;
 	connection.alpha = state.marks.alpha;
+	if (flow)
+		connection.flow = *flow;
 	bpf_seq_write(ctx->meta->seq, &connection, sizeof(connection));
 	return 0;
 }

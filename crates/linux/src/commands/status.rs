@@ -1,6 +1,7 @@
 //! `status`: what is loaded, and how its connections fare.
 
 use super::Failure;
+use shortflow_cc::Role;
 use shortflow_linux::programs::{self, Connection, Pins};
 
 #[derive(clap::Args)]
@@ -19,7 +20,7 @@ pub fn run(_: Args) -> Result<(), Failure> {
         let note = if name == default { "  (default of this network namespace)" } else { "" };
         println!("{name}{note}");
         println!("  parameters   {}", programs::loaded_text(&pins, &name)?);
-        println!("  connections  {}", mine.len());
+        println!("  connections  {}", counted(&mine));
         if !mine.is_empty() {
             println!("  cwnd         {}", spread(mine.iter().map(|connection| connection.cwnd)));
             println!("  alpha        {}", spread(mine.iter().map(|connection| connection.alpha)));
@@ -33,6 +34,19 @@ pub fn run(_: Args) -> Result<(), Failure> {
         println!("port {port}: {}", super::class::word(role));
     }
     Ok(())
+}
+
+/// How many there are, and what is known of them beyond that.
+fn counted(connections: &[&Connection]) -> String {
+    let number = |which: &dyn Fn(&Connection) -> bool| connections.iter().filter(|one| which(one)).count();
+    let known = [
+        ("size", number(&|one| one.size.is_some())),
+        ("deadline", number(&|one| one.deadline_ns.is_some())),
+        ("class", number(&|one| one.role != Role::Unknown)),
+    ];
+    let known =
+        known.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("; {count} with a {what}"));
+    format!("{}{}", connections.len(), known.collect::<String>())
 }
 
 /// Smallest, median and largest value; of an even number the median is the mean of the middle two.

@@ -1,8 +1,10 @@
 //! The live connections of our senders, read from the kernel.
 
 use super::pins::{Pins, refused};
+use super::ports::role_of;
 use crate::Failure;
 use libbpf_rs::{Iter, MapHandle, ObjectBuilder};
+use shortflow_cc::Role;
 use std::io::Read;
 use std::os::fd::AsFd;
 
@@ -15,10 +17,16 @@ pub struct Connection {
     pub cwnd: f64,
     /// Its congestion estimate.
     pub alpha: f64,
+    /// Bytes of its present message, where the application says so.
+    pub size: Option<u64>,
+    /// When that should be complete, in nanoseconds of the monotonic clock, where the application says so.
+    pub deadline_ns: Option<u64>,
+    /// Whether somebody waits for it: so says the application, or the operator of its port.
+    pub role: Role,
 }
 
-/// `struct connection` of status.bpf.c.
-const RECORD: usize = 32;
+/// `struct connection` of status.bpf.c: a name and six words.
+const RECORD: usize = 64;
 
 /// All of them, in every network namespace.
 ///
@@ -43,10 +51,14 @@ impl Connection {
     fn read(record: &[u8]) -> Option<Connection> {
         let word = |at: usize| Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?));
         let end = record.iter().position(|byte| *byte == 0)?;
+        let stated = |at: usize| word(at).map(|value| Some(value).filter(|value| *value != 0));
         Some(Connection {
             name: String::from_utf8_lossy(&record[..end]).into_owned(),
             cwnd: word(16)? as f64 / 2f64.powi(24),
             alpha: word(24)? as f64 / 2f64.powi(60),
+            size: stated(40)?,
+            deadline_ns: stated(48)?,
+            role: role_of(word(56)?),
         })
     }
 
@@ -63,9 +75,17 @@ mod tests {
     #[test]
     fn a_record_of_the_kernel() {
         let mut record = b"sf_dctcp\0\0\0\0\0\0\0\0".to_vec();
-        record.extend((5u64 << 23).to_ne_bytes());
-        record.extend((1u64 << 58).to_ne_bytes());
-        let connection = Connection { name: "sf_dctcp".to_owned(), cwnd: 2.5, alpha: 0.25 };
+        for word in [5 << 23, 1 << 58, 77, 1000, 0, 2u64] {
+            record.extend(word.to_ne_bytes());
+        }
+        let connection = Connection {
+            name: "sf_dctcp".to_owned(),
+            cwnd: 2.5,
+            alpha: 0.25,
+            size: Some(1000),
+            deadline_ns: None,
+            role: Role::Long,
+        };
         assert_eq!(Connection::read(&record), Some(connection));
         assert_eq!(Connection::read(&record[..24]), None);
     }

@@ -18,19 +18,23 @@ fn number(role: Role) -> u64 {
     }
 }
 
+/// The role that [`number`] gives that number.
+pub(super) fn role_of(word: u64) -> Role {
+    [Role::Short, Role::Long].into_iter().find(|role| number(*role) == word).unwrap_or(Role::Unknown)
+}
+
 /// Every port that has a role, in order.
 ///
 /// # Errors
 /// Fails where the map cannot be read.
 pub fn ports(pins: &Pins) -> Result<Vec<(u16, Role)>, Failure> {
     let map = map(pins)?;
-    let role_of = |key: &[u8]| -> Option<(u16, Role)> {
-        let value = map.lookup(key, MapFlags::ANY).ok()??;
-        let number_there = u64::from_ne_bytes(value.try_into().ok()?);
-        let role = [Role::Short, Role::Long].into_iter().find(|role| number(*role) == number_there)?;
-        Some((u16::from_ne_bytes(key.try_into().ok()?), role))
+    let entry = |key: Vec<u8>| -> Option<(u16, Role)> {
+        let value = map.lookup(&key, MapFlags::ANY).ok()??;
+        let port = u16::from_ne_bytes(key.try_into().ok()?);
+        Some((port, role_of(u64::from_ne_bytes(value.try_into().ok()?))))
     };
-    let mut ports: Vec<_> = map.keys().filter_map(|key| role_of(&key)).collect();
+    let mut ports: Vec<_> = map.keys().filter_map(entry).collect();
     ports.sort_by_key(|(port, _)| *port);
     Ok(ports)
 }

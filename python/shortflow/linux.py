@@ -1,0 +1,64 @@
+"""What an application tells the eBPF congestion controls about its TCP connections.
+
+It takes `shortflow-linux load NAME --cgroup PATH`, and a process in that cgroup; no privileges. The numbers are those
+of `crates/linux/include/shortflow.h`. Only the standard library is used.
+"""
+
+import errno
+import socket
+import struct
+from typing import Literal
+
+__all__ = ["set_class", "set_deadline", "set_size"]
+
+_SOL_SHORTFLOW = 0x5346
+_SIZE, _DEADLINE_NS, _CLASS = 1, 2, 3
+_CLASSES = {None: 0, "short": 1, "long": 2}
+
+
+def set_size(sock: socket.socket, size: int | None) -> None:
+    """Say that the next byte begins a message of `size` bytes; `None` where that is not known.
+
+    Raises:
+        ValueError: `size` is negative.
+        OSError: nobody listens; see `shortflow-linux status`.
+    """
+    if size is not None and size < 0:
+        raise ValueError(f"size = {size}: expected bytes, 0 or more")
+    _set(sock, _SIZE, size or 0)
+
+
+def set_deadline(sock: socket.socket, seconds: float | None) -> None:
+    """Say in how many seconds from now the message should be complete; `None` takes it back.
+
+    D2TCP uses it where the size is known too.
+
+    Raises:
+        ValueError: `seconds` is not positive.
+        OSError: nobody listens; see `shortflow-linux status`.
+    """
+    if seconds is not None and not 0 < seconds < 1e9:
+        raise ValueError(f"seconds = {seconds}: expected more than 0")
+    _set(sock, _DEADLINE_NS, 0 if seconds is None else max(round(seconds * 1e9), 1))
+
+
+def set_class(sock: socket.socket, name: Literal["short", "long"] | None) -> None:
+    """Say whether somebody waits for what the connection carries; `None` where it is not known.
+
+    Raises:
+        ValueError: another name.
+        OSError: nobody listens; see `shortflow-linux status`.
+    """
+    if name not in _CLASSES:
+        raise ValueError(f"class = {name!r}: expected 'short', 'long' or None")
+    _set(sock, _CLASS, _CLASSES[name])
+
+
+def _set(sock: socket.socket, option: int, value: int) -> None:
+    try:
+        sock.setsockopt(_SOL_SHORTFLOW, option, struct.pack("=Q", value))
+    except OSError as error:
+        if error.errno == errno.ENOPROTOOPT:
+            why = "this process is in no cgroup given to `shortflow-linux load --cgroup`"
+            raise OSError(error.errno, why) from error
+        raise
