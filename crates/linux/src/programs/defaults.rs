@@ -7,9 +7,9 @@ use crate::sys::Namespace;
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use std::fs;
-use std::io;
 use std::mem::size_of;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 const HERE: &str = "/proc/thread-self/ns/net";
@@ -71,8 +71,9 @@ pub fn restore_defaults(pins: &Pins, names: &[String]) -> Result<(), Failure> {
             }
         };
         let is_settled = match namespace_of(inode) {
-            Some(namespace) => namespace.within(restore).map_err(Failure::host(SYSCTL))?,
-            None => true,
+            Where::Here => restore().map_err(Failure::host(SYSCTL))?,
+            Where::There(namespace) => namespace.within(restore).map_err(Failure::host(SYSCTL))?,
+            Where::Gone => true,
         };
         if is_settled {
             map.delete(&key).map_err(refused("defaults"))?;
@@ -81,18 +82,22 @@ pub fn restore_defaults(pins: &Pins, names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The network namespace with that number, if a process is in it or `ip netns` keeps it.
-fn namespace_of(inode: u64) -> Option<Namespace> {
-    let is_it = |path: &std::path::Path| fs::metadata(path).is_ok_and(|found| found.ino() == inode);
-    let entries = |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    let of_processes = entries("/proc").map(|process| process.join("ns/net"));
-    let path = std::iter::once(HERE.into())
-        .chain(entries("/run/netns"))
-        .chain(of_processes)
-        .find(|path: &std::path::PathBuf| is_it(path))?;
-    open(&path).ok()
+/// A network namespace, as this process sees it.
+enum Where {
+    Here,
+    There(Namespace),
+    Gone,
 }
 
-fn open(path: &std::path::Path) -> io::Result<Namespace> {
-    fs::File::open(path).map(Namespace::from)
+/// The network namespace with that number, if a process is in it or `ip netns` keeps it. To enter another one takes
+/// `CAP_SYS_ADMIN`.
+fn namespace_of(inode: u64) -> Where {
+    let is_it = |path: &Path| fs::metadata(path).is_ok_and(|found| found.ino() == inode);
+    if is_it(Path::new(HERE)) {
+        return Where::Here;
+    }
+    let entries = |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let of_processes = entries("/proc").map(|process| process.join("ns/net"));
+    let file = entries("/run/netns").chain(of_processes).find(|path| is_it(path)).map(fs::File::open);
+    file.and_then(Result::ok).map_or(Where::Gone, |file| Where::There(Namespace::from(file)))
 }
