@@ -69,6 +69,7 @@ test: setup ## Formatting, lints, types and all tests that take seconds.
 test-full: test ## The tests that take minutes too.
 	cargo test --locked --quiet --release
 	$(BIN)/pytest -m slow
+	@if $(MAKE) --silent require-linux; then $(MAKE) test-kernels; else echo "skipped: test-kernels"; fi
 
 # What the eBPF part of crates/linux is built with, as Debian calls it.
 LINUX_PACKAGES := bpftool clang gcc libc6-dev libelf-dev llvm make pkg-config zlib1g-dev
@@ -88,6 +89,10 @@ linux: require-linux ## Build target/release/shortflow-linux.
 test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part.
 	cargo clippy --package shortflow-linux --features bpf --all-targets --locked --quiet -- --deny warnings
 	cargo test --locked --quiet --package shortflow-linux --features bpf
+
+.PHONY: test-kernels
+test-kernels: linux ## Load every program into Debian's kernels, under QEMU; skipped without it.
+	crates/linux/tests/kernels/run target/release/shortflow-linux target/kernels
 
 .PHONY: bench
 bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per flow.
