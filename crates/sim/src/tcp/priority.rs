@@ -4,6 +4,7 @@
 //! | rule | number in the packet | scheduling that it asks for |
 //! |---|---|---|
 //! | size | bytes of the message | shortest job first (pECN §4.2) |
+//! | size-dscp, size-class | the size as a DSCP of 64 levels and as one of eight classes, see [`dscp`] | the same, as far as switches that are bought tell packets apart |
 //! | remaining | its bytes not yet acknowledged | shortest remaining time first (pFabric §4.1) |
 //! | sent | its bytes sent before | least attained service first |
 //! | deadline | when it should be complete, in picoseconds | earliest deadline first (pECN §4.2) |
@@ -27,6 +28,10 @@ choice! {
         None = "none",
         /// The size of the message.
         Size = "size",
+        /// The size as the DSCP carries it.
+        SizeDscp = "size-dscp",
+        /// The size as one of eight classes.
+        SizeClass = "size-class",
         /// What is not yet acknowledged of it.
         Remaining = "remaining",
         /// What has been sent of it.
@@ -90,6 +95,14 @@ params! {
     }
 }
 
+/// A size as a DSCP carries it: four levels per doubling from 1 KiB to 64 MiB, and at least 1. Its eighth is the
+/// class, which changes at 4, 16, 64 and 256 KiB, 1, 4 and 16 MiB.
+pub fn dscp(size: Bytes) -> u64 {
+    let Some(doublings) = size.get().checked_ilog2().filter(|bits| *bits >= 10) else { return 1 };
+    let quarter = size.get() >> (doublings - 2) & 3;
+    (u64::from(doublings - 10) * 4 + quarter).clamp(1, 63)
+}
+
 impl PriorityRule {
     /// True if all packets are alike.
     #[inline]
@@ -106,6 +119,8 @@ impl PriorityRule {
             By::Sent => sent,
             By::Levels => self.thresholds.level(Bytes::new(sent)),
             By::Deadline => message.deadline.map_or(u64::MAX, Instant::as_ps),
+            By::SizeDscp => dscp(Bytes::new(message.end - message.start)),
+            By::SizeClass => dscp(Bytes::new(message.end - message.start)) / 8,
             By::Size | By::Remaining if message.is_backlogged() => u64::MAX,
             By::Size => message.end - message.start,
             By::Remaining => message.end - message.start - message.acked(snd_una),
@@ -140,6 +155,15 @@ mod tests {
         let priority = |by| rule(by).of(&message, 80_000, 170_000);
         let got = ["none", "size", "remaining", "sent", "deadline", "levels"].map(priority);
         assert_eq!(got, [0, 200_000, 170_000, 120_000, 7, 2]);
+        assert_eq!(["size-dscp", "size-class"].map(priority), [30, 3]);
+    }
+
+    /// 1 KiB is where levels begin, 64 MiB where they end; a class is two doublings.
+    #[test]
+    fn sizes_in_a_dscp() {
+        let levels = [0, 1_024, 1_280, 2_048, 4_095, 4_096, 98_000, 1 << 20, 1 << 26, u64::MAX];
+        let got = levels.map(|size| dscp(Bytes::new(size)));
+        assert_eq!(got, [1, 1, 1, 4, 7, 8, 25, 40, 63, 63]);
     }
 
     #[test]
