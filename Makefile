@@ -67,7 +67,7 @@ test: setup ## Formatting, lints, types and all tests that take seconds.
 
 .PHONY: test-full
 test-full: test ## The tests that take minutes too.
-	cargo test --locked --quiet --release
+	SHORTFLOW_KILLS=20 cargo test --locked --quiet --release
 	$(BIN)/pytest -m slow
 	@if $(MAKE) --silent require-linux; then $(MAKE) test-kernels; else echo "skipped: test-kernels"; fi
 

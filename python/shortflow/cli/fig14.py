@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from shortflow.cli.console import print_json, print_note, print_result
-from shortflow.cli.options import Json
+from shortflow.cli.options import Json, whole_number
 from shortflow.errors import ConfigError
 from shortflow.papers.l2dct import testbed
 from shortflow.tables import lay_out, stacked
@@ -13,7 +13,9 @@ from shortflow.testbed import Account
 
 
 def fig14(
-    repeat: Annotated[int, typer.Option(min=1, help="Repetitions of each run; the paper has 10.")] = 10,
+    repeat: Annotated[
+        int, typer.Option(metavar="NUMBER", parser=whole_number(1), help="Repetitions of each run; the paper has 10.")
+    ] = 10,
     flows: Annotated[str, typer.Option(metavar="N,…", help="Numbers of simultaneous flows, from 1 to 8.")] = "1,2,4,8",
     full: Annotated[
         bool, typer.Option("--full", help=f"Flows of {testbed.FULL_MB} MB, which take hours in all.")

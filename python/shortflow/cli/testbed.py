@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result
-from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings
+from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
 from shortflow.comparison import Comparison
 from shortflow.runner import summary
 from shortflow.scenario import load_scenario
@@ -25,7 +25,7 @@ Scheme = Annotated[str, typer.Option(help="Queues and congestion control (`short
 def run_on_testbed(
     scenario: ScenarioName,
     scheme: Scheme = "dctcp",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")] = 1,
     congestion: Congestion = None,
     set_values: SetValues = None,
     json: Json = False,
@@ -47,7 +47,7 @@ def run_on_testbed(
 def compare_sim(
     scenario: ScenarioName,
     scheme: Scheme = "dctcp",
-    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds, from 1 on.")] = 3,
+    seeds: Seeds = 3,
     congestion: Congestion = None,
     set_values: SetValues = None,
     json: Json = False,

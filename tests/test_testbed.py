@@ -1,0 +1,120 @@
+"""The testbed's side of Python. A stand-in for the program answers with a simulation's tables."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shortflow
+from shortflow import testbed
+from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.testbed import LINUX_TCP, REAL, SIMULATED, compare_with_simulation, linux_settings, measure_on_testbed
+
+SCENARIO = "testbed-two-long"
+SHORT = {"duration": "300ms", "warmup": "100ms"}
+KINDS: dict[Any, str] = {kind: name for name, kind in testbed._TYPES.items()}
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, out: str, errors: str = "") -> Path:
+    """A program that notes its arguments and answers; the notes."""
+    (tmp_path / "answer").write_text(out)
+    notes = tmp_path / "arguments"
+    script = tmp_path / "shortflow-linux"
+    script.write_text(
+        f"#!{sys.executable}\nimport sys\nopen({str(notes)!r}, 'a').write('\\n'.join(sys.argv[1:]))\n"
+        f"print(open({str(tmp_path / 'answer')!r}).read())\nprint({errors!r}, file=sys.stderr)\nsys.exit({code})\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setattr(testbed, "program", lambda: script)
+    return notes
+
+
+def document(verdict: str = "trustworthy") -> str:
+    """What the program prints, with a simulation's tables."""
+    result = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=SHORT)
+    tables = {
+        name: [
+            [column.name, KINDS[column.dtype], column.to_list()]
+            for column in getattr(result, name).drop("scheme", "seed", "run")
+        ]
+        for name in ("flows", "tasks", "samples", "ports")
+    }
+    account: dict[str, object] = {
+        "congestion": "sf_dctcp",
+        "verdict": verdict,
+        "lateness_s": {"p50": 2e-5, "p99": 1e-4, "max": 2e-3},
+    }
+    account |= {"late_starts_s": 0.0, "lost": 0, "busy": 0.5, "real_time": True}
+    return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
+
+
+def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    notes = stand_in(monkeypatch, tmp_path, 0, document())
+    measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT)
+    simulated = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=SHORT)
+    assert measured.is_trustworthy
+    assert measured.result.metrics == simulated.metrics
+    assert measured.result.flows.schema == simulated.flows.schema
+    assert measured.result.ports.equals(simulated.ports)
+    arguments = notes.read_text().split("\n")
+    assert arguments[0] == "testbed"
+    assert Path(arguments[1]).name == f"{SCENARIO}.toml"
+    assert arguments[2:] == ["--scheme", "dctcp", "--seed", "1", "--set", "duration=300ms", "--set", "warmup=100ms"]
+
+
+def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    notes = stand_in(monkeypatch, tmp_path, 0, document("not trustworthy: too late"))
+    comparison, accounts = compare_with_simulation(SCENARIO, "dctcp", [1, 2], SHORT)
+    assert comparison.schemes == [SIMULATED, REAL]
+    assert comparison.seeds == [1, 2]
+    assert [account["verdict"] for account in accounts] == ["not trustworthy: too late"] * 2
+    assert "transport.cwnd_floor=2" in notes.read_text()
+    assert "ack_message_end" not in notes.read_text()
+    # Two backlogged flows draw nothing at random, and the stand-in has Linux's TCP but for its least window.
+    assert comparison.values(SIMULATED, "marks")[1] == pytest.approx(comparison.values(REAL, "marks")[1], rel=0.1)
+
+
+def test_what_is_set_or_in_the_scenario_stays() -> None:
+    plain = linux_settings("incast", "dctcp", {})
+    assert plain["tcp.mss"] == LINUX_TCP["tcp.mss"]
+    assert "tcp.rto_min" not in plain, "the scenario says 10ms"
+    chosen = linux_settings("incast", "tcp", {"tcp.mss": "1460B", "transport.recovery": "newreno"})
+    assert (chosen["tcp.mss"], chosen["transport.recovery"]) == ("1460B", "newreno")
+    assert "transport.cwnd_floor" not in chosen, "TCP has none"
+
+
+@pytest.mark.parametrize(("code", "error"), [(2, ConfigError), (3, MissingRequirement)])
+def test_failures_of_the_program_are_passed_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, error: type[Exception]
+) -> None:
+    stand_in(monkeypatch, tmp_path, code, "", "tcp.header: 60B is not 40B")
+    with pytest.raises(error, match="60B is not 40B"):
+        measure_on_testbed(SCENARIO, "dctcp")
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/dev/net/tun").exists() or not shutil.which("tc"), reason="needs root, TUN and tc"
+)
+def test_the_command_on_real_tcp(shortflow: Any) -> None:
+    answer = shortflow("linux", "testbed", SCENARIO, "--scheme", "tcp-ecn", "--set", "duration=1500ms", "--json")
+    if answer.code == 3 and "make linux" in answer.stderr:
+        pytest.skip("shortflow-linux is not built")
+    assert answer.code == 0, answer.stderr
+    metrics = answer.document["schemes"]["tcp-ecn"]["metrics"]
+    assert 60e6 < metrics["goodput_long_bps"]["mean"] < 97e6
+    assert metrics["marks"]["mean"] > 50
+    assert answer.document["testbed"]["congestion"] == "reno"
+
+
+def test_tables_keep_their_types_without_rows() -> None:
+    table = testbed._table([("id", "count", []), ("missed", "flag", [])])
+    assert table.schema == {"id": pl.UInt64, "missed": pl.Boolean}
