@@ -36,7 +36,7 @@ LINUX_SCHEME: dict[str, str] = {"transport.recovery": "sack", "transport.cwnd_fl
 """The same of a scheme's transport: SACK, and two segments as the least window."""
 ANSWERED: dict[str, str] = {"tcp.ack_message_end": "true"}
 """Receivers of the testbed answer the end of a flow at once."""
-SIMULATED, REAL = "simulated", "kernel"
+BOTH = SIMULATED, REAL = "simulated", "kernel"
 
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
@@ -126,12 +126,18 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
     """What the simulator leaves out of the kernel's TCP, as far as it matters here."""
     reasons = [
         "the kernel acknowledges the first segments of a connection one by one, delays ACKs afterwards, and opens the"
-        " window by the segments acknowledged; the simulator delays from the start and opens it by ACKs"
+        " window by the segments acknowledged; the simulator delays from the start and opens it by ACKs, half as fast"
     ]
-    if any(comparison.values(name, "drops").get(seed) for name in (SIMULATED, REAL) for seed in comparison.seeds):
+    names = ("drops", "retransmits")
+    if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
         reasons.append(
-            "after losses the kernel reduces the window proportionally (RFC 6937) and detects losses by time and by"
-            " probes (RFC 8985); the simulator has SACK (RFC 6675) alone, and halves at once"
+            "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and reduces"
+            " the window proportionally (RFC 6937); the simulator has SACK (RFC 6675) alone, and halves at once"
+        )
+    if scheme == "tcp-ecn":
+        reasons.append(
+            "the kernel's Reno takes a round trip to halve after a mark (RFC 6937); where that keeps the queue above"
+            " K, it halves again"
         )
     if scheme == "cubic":
         reasons.append("the kernel's CUBIC leaves slow start by HyStart; the simulator's waits for a loss")
