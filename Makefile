@@ -74,6 +74,10 @@ test-full: test ## The tests that take minutes too.
 # What the eBPF part of crates/linux is built with, as Debian calls it.
 LINUX_PACKAGES := bpftool clang gcc libc6-dev libelf-dev llvm make pkg-config zlib1g-dev
 
+.PHONY: linux-packages
+linux-packages:
+	@echo $(LINUX_PACKAGES)
+
 .PHONY: require-linux
 require-linux: | require
 	@test "$$(uname -s)" = Linux || { echo "missing: Linux" >&2; exit 3; }
