@@ -1,7 +1,7 @@
 """What the runs of a study say: metrics, statistics and, where a claim needs them, the tables of single runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
@@ -21,6 +21,8 @@ class Data:
     points: Mapping[Position, Comparison]
     runs: Mapping[Position, Sequence[Run]]
     store: Store
+    read: dict[str, RunResult] = field(default_factory=dict, repr=False)
+    """The results read so far, by the runs' keys."""
 
     def values(self, key: str) -> list[Value]:
         """The values that a key of the grid takes."""
@@ -48,8 +50,10 @@ class Data:
     def results(self, scheme: str, **where: Value) -> list[RunResult]:
         """The full results of every seed, with their tables."""
         runs = [run for run in self.runs[self._position(where)] if run.scheme.name == scheme]
-        found = [self.store.find(run) for run in runs]
-        return [result for result in found if result is not None]
+        for run in runs:
+            if run.key not in self.read and (found := self.store.find(run)):
+                self.read[run.key] = found
+        return [self.read[run.key] for run in runs if run.key in self.read]
 
     def measured(self, measure: Callable[[RunResult], float], scheme: str, **where: Value) -> Estimate:
         """Something that is not among the metrics, over the seeds."""
