@@ -84,7 +84,8 @@ fn relay(devices: [&File; 2], stop: &AtomicBool) -> Vec<Header> {
             let Ok(length) = (&mut &*devices[from]).read(&mut frame) else { continue };
             is_idle = false;
             let frame = &frame[..length];
-            if from == 0 && frame[12..14] != [0x86, 0xdd] || from == 0 && frame[ETHERNET + 6] == 6 {
+            let is_discovery = frame[12..14] == [0x86, 0xdd] && frame[ETHERNET + 6] != 6;
+            if from == 0 && !is_discovery {
                 seen.extend(header::read(frame));
             }
             let _ = (&mut &*devices[to]).write(frame);

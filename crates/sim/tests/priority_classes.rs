@@ -33,7 +33,7 @@ sizes = {{ kind = "uniform", min = "{min}", max = "{max}" }}
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// Sizes of 2 to 50 KB fall into 19 levels but three classes; sizes of 2 to 500 KB into 32 and five.
+/// Sizes of 2 to 50 KB fall into 20 levels but three classes, sizes of 2 to 500 KB into 33 and five.
 #[test]
 fn levels_cost_little_and_classes_some() {
     for (min, max) in [("2KB", "50KB"), ("2KB", "500KB")] {
