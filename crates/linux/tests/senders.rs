@@ -9,7 +9,7 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{Network, PortCounters};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_units::HostId;
+use shortflow_units::{HostId, Span};
 use std::fs;
 use std::io::{self, Error, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -236,8 +236,7 @@ fn through_the_switch(
     let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (graph, clock) = (&scenario.graph, Clock::starting_now());
-        let switch = Switch::new(graph, network, &mut taps, 1500, clock);
+        let switch = Switch::new(&scenario, network, &mut taps, 1500, Clock::starting_in(Span::ZERO));
         let switch = scope.spawn(|| switch.run(&stop));
         let seen = transfer(&[a, b], sender);
         stop.store(true, Ordering::Relaxed);
