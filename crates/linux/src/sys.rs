@@ -259,6 +259,20 @@ pub fn set_congestion(socket: &impl AsRawFd, name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Lets a TCP socket end when it is closed, however that happens: it is reset and sends nothing that is left.
+/// Otherwise it would live on for minutes, and its namespace with it.
+///
+/// # Errors
+/// Fails if it is not a socket.
+pub fn end_when_closed(socket: &impl AsRawFd) -> io::Result<()> {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    let (fd, length) = (socket.as_raw_fd(), size_of::<libc::linger>() as libc::socklen_t);
+    let value = (&raw const linger).cast();
+    // SAFETY: setsockopt reads one linger.
+    check(unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, value, length) })?;
+    Ok(())
+}
+
 /// Begins to connect; the socket becomes writable when that is done.
 ///
 /// # Errors

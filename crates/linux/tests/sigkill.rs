@@ -62,6 +62,18 @@ fn is_left_registered() -> bool {
         && !fs::exists("/sys/fs/bpf/shortflow/sf_l2dct").unwrap_or(false)
 }
 
+/// How many programs for TCP the kernel keeps, whether registered or not; `None` without bpftool.
+fn kept_programs() -> Option<usize> {
+    let output = std::process::Command::new("bpftool").args(["struct_ops", "list"]).output().ok()?;
+    Some(
+        output
+            .stdout
+            .split(|byte| *byte == b'\n')
+            .filter(|line| line.trim_ascii_end().ends_with(b"congestion_ops"))
+            .count(),
+    )
+}
+
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -78,7 +90,7 @@ fn a_killed_testbed_leaves_nothing() {
     }
     let kills: u64 = std::env::var("SHORTFLOW_KILLS").map_or(4, |text| text.parse().unwrap());
     let (long, short) = (scenario("killed", "20s"), scenario("after-kills", "300ms"));
-    let before = visible();
+    let (before, programs) = (visible(), kept_programs());
     let mut held = 0;
     for kill in 0..kills {
         let mut testbed = program();
@@ -92,6 +104,7 @@ fn a_killed_testbed_leaves_nothing() {
         child.wait().unwrap();
         eventually("a namespace is held", || !is_held(&namespaces));
         eventually("a congestion control is registered", || !is_left_registered());
+        eventually("the kernel keeps a program", || kept_programs() <= programs);
         assert_eq!(visible(), before);
     }
     assert!(held > 0, "every testbed was killed before it had a namespace");

@@ -123,6 +123,7 @@ impl<'a> Traffic<'a> {
             let listener = namespace.within(|| TcpListener::bind((ipv4(host), PORT)))?;
             listener.set_nonblocking(true)?;
             sys::set_congestion(&listener, congestion)?;
+            sys::end_when_closed(&listener)?;
             poll.add(&listener, listeners.len() as u64, Interest::Readable)?;
             listeners.push(listener);
         }
@@ -134,6 +135,7 @@ impl<'a> Traffic<'a> {
         let connection = |&ends: &(HostId, HostId)| {
             let sender = sockets.get_mut(&ends.0).and_then(Vec::pop).ok_or(ErrorKind::NotFound)?;
             sys::set_congestion(&sender, congestion)?;
+            sys::end_when_closed(&sender)?;
             Ok(Connection {
                 ends,
                 sender,
@@ -303,6 +305,7 @@ impl<'a> Traffic<'a> {
             let Some(&number) = self.senders.get(&from) else { continue };
             socket.set_nonblocking(true)?;
             socket.set_nodelay(true)?;
+            sys::end_when_closed(&socket)?;
             self.poll.add(&socket, (self.listeners.len() + 2 * number + 1) as u64, Interest::Changes)?;
             self.connections[number].receiver = Some(socket);
             self.receive(number)?;
