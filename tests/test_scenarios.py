@@ -12,6 +12,10 @@ from shortflow.scenario import SHIPPED
 
 NAMES = shortflow.shipped_scenarios()
 SMALL: dict[str, dict[str, str | int]] = {
+    "testbed-fig14": {"traffic.2.at": "10ms", "size": "100KB"},
+    "testbed-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
+    "testbed-short-long": {"traffic.2.start": "0s"},
+    "testbed-weights": {"traffic.1.sizes.value": "100KB", "traffic.2.at": "10ms", "traffic.2.sizes.value": "50KB"},
     "incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "two-tier-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "fat-tree-websearch": {"k": 4},

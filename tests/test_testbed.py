@@ -13,7 +13,15 @@ import pytest
 import shortflow
 from shortflow import testbed
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.testbed import LINUX_TCP, REAL, SIMULATED, compare_with_simulation, linux_settings, measure_on_testbed
+from shortflow.testbed import (
+    LINUX_TCP,
+    REAL,
+    SIMULATED,
+    compare_with_simulation,
+    known_differences,
+    linux_settings,
+    measure_on_testbed,
+)
 
 SCENARIO = "testbed-two-long"
 SHORT = {"duration": "300ms", "warmup": "100ms"}
@@ -81,6 +89,18 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     assert "ack_message_end" not in notes.read_text()
     # Two backlogged flows draw nothing at random, and the stand-in has Linux's TCP but for its least window.
     assert comparison.values(SIMULATED, "marks")[1] == pytest.approx(comparison.values(REAL, "marks")[1], rel=0.1)
+
+
+def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(monkeypatch, tmp_path, 0, document())
+    delayed, _ = compare_with_simulation(SCENARIO, "dctcp", [1], SHORT)
+    (reason,) = known_differences(delayed, "dctcp")
+    assert "delays ACKs" in reason
+    every, _ = compare_with_simulation(SCENARIO, "tcp-ecn", [1], {**SHORT, "tcp.ack_every": 1})
+    (reason,) = known_differences(every, "tcp-ecn")
+    assert "halves again" in reason
+    drops, _ = compare_with_simulation(SCENARIO, "cubic", [1], {**SHORT, "switch.buffer": "9pkt", "tcp.ack_every": 1})
+    assert ["probes" in reason or "HyStart" in reason for reason in known_differences(drops, "cubic")] == [True, True]
 
 
 def test_what_is_set_or_in_the_scenario_stays() -> None:
