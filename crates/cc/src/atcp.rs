@@ -17,8 +17,6 @@
 //!   α/2 on marks. Without ECN the base makes no difference.
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with W_H.
 //! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
-//! - D5: §V-C has W_L ≤ W_H. The opposite order is accepted too: it makes flows that have sent more
-//!   the stronger ones.
 
 use crate::newreno::{cut, grow, on_loss};
 use crate::settings::{choice, params};
