@@ -69,11 +69,11 @@ pub fn run(
         return Err(Failure::Input(format!("{}: {why}", scheme.name)));
     }
     let plan = Plan::of(scenario, seed)?;
+    let tcp = TcpSettings::of(scenario, scheme)?;
     let control = match congestion {
         Some(name) => Control::of_kernel(name)?,
         None => Control::of_transport(&scheme.transport)?,
     };
-    let tcp = TcpSettings::of(scenario, scheme)?;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, scheme, Seeds::new(seed));
