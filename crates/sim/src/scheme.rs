@@ -413,7 +413,7 @@ mod tests {
         let error = message("pecn", "priority.by", "sise");
         assert_eq!(
             error,
-            "priority.by: \"sise\" is not one of none, size, remaining, sent, deadline, levels"
+            "priority.by: \"sise\" is not one of none, size, size-dscp, size-class, remaining, sent, deadline, levels"
         );
     }
 
