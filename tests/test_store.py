@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -100,6 +101,7 @@ def test_a_failure_while_writing_a_file_leaves_the_old_one(tmp_path: Path) -> No
 
 KILLED = """
 import sys, time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shortflow.store import new_directory
 with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
@@ -150,3 +152,17 @@ def test_results_can_be_read_by_whom_the_umask_says(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert (tmp_path / "run").stat().st_mode & 0o777 == 0o755
+
+
+def test_two_writers_of_one_place_leave_one_whole_result(tmp_path: Path) -> None:
+    target = tmp_path / "run"
+
+    def write(number: int) -> None:
+        for _ in range(50):
+            with new_directory(target) as directory:
+                (directory / "result.json").write_text(str(number))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert (target / "result.json").read_text() in "0123"
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]

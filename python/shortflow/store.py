@@ -6,6 +6,7 @@ reader ever sees half.
 """
 
 import contextlib
+import errno
 import json
 import os
 import platform
@@ -126,7 +127,13 @@ def find_runs(directory: Path) -> list[Path]:
 
 def check_target(target: Path) -> None:
     """Refuse a place for a run's directory that holds something else, before any work is done."""
-    if target.exists() and not (target / RECORD).is_file() and (not target.is_dir() or any(target.iterdir())):
+    try:
+        names = {path.name for path in target.iterdir()}
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        names = {target.name}
+    if names and RECORD not in names:
         raise ConfigError(f"{target}: is there already and is not a result of an earlier run; name another directory")
 
 
@@ -159,14 +166,22 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _swap(new: Path, target: Path) -> None:
-    """Rename `new` to `target`; an earlier result there is moved aside first and then removed."""
-    if not target.exists():
-        new.rename(target)
-        return
-    old = target.parent / _partial_name(target)
-    target.rename(old)
-    new.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+    """Rename `new` to `target`; an earlier result there is moved aside first and then removed.
+
+    Where another process puts the same result there meanwhile, whoever comes last stays.
+    """
+    while True:
+        old = target.parent / _partial_name(target)
+        with contextlib.suppress(FileNotFoundError):
+            target.rename(old)
+        try:
+            new.rename(target)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _partial_name(path: Path) -> str:
