@@ -106,6 +106,11 @@ def test_rank_correlations_by_hand() -> None:
     assert rank_correlation([9.0, 4.0, 1.0]) == pytest.approx(-1)
     # Ranks 2, 1, 3 beside 1, 2, 3: 1 - 6 * 2 / (3 * 8).
     assert rank_correlation([20.0, 10.0, 30.0]) == pytest.approx(0.5)
+    # Ranks 1, 2.5, 2.5, 4 beside 1, 2, 3, 4: 4.5 / sqrt(5 * 4.5); the order of equal values plays no part.
+    assert rank_correlation([1.0, 2.0, 2.0, 3.0]) == pytest.approx(4.5 / math.sqrt(5 * 4.5))
+    assert rank_correlation([2.0, 1.0, 1.0, 2.0]) == pytest.approx(0)
+    with pytest.raises(ValueError, match="values that differ"):
+        rank_correlation([3.0, 3.0, 3.0])
     one, other = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0])
     # Five of six pairs in the same order, one in the opposite one.
     assert kendall_tau(one, other) == pytest.approx(4 / 6)

@@ -71,9 +71,15 @@ def nearest_rank(values: Floats, percent: float) -> float:
 
 
 def rank_correlation(values: Sequence[float]) -> float:
-    """Spearman's rank correlation of values with their order: 1 if they only rise, -1 if they only fall."""
-    ranks = np.argsort(np.argsort(np.asarray(values)))
-    return float(np.corrcoef(np.arange(len(values)), ranks)[0, 1])
+    """Spearman's rank correlation of values with their order: 1 if they only rise, -1 if they only fall.
+
+    Equal values share the mean of their ranks; if all are equal there is no correlation, which is an error.
+    """
+    column = np.asarray(values, dtype=np.float64)
+    if len(np.unique(column)) < 2:
+        raise ValueError("a rank correlation needs values that differ")
+    below, equal = (compare.outer(column, column).sum(axis=1) for compare in (np.greater, np.equal))
+    return float(np.corrcoef(np.arange(len(column)), below + equal / 2)[0, 1])
 
 
 def kendall_tau(first: Floats, second: Floats) -> float:
