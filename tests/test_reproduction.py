@@ -14,7 +14,7 @@ from conftest import Command
 from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.comparison import Comparison, RunSummary
-from shortflow.reproduction import Choice, Data, Finding, all_hold, lower, no_difference, within
+from shortflow.reproduction import Choice, Data, Finding, all_hold, all_lower, lower, no_difference, within
 from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.figure import Claim, Figure
@@ -130,6 +130,13 @@ def test_verdicts_follow_the_band_or_the_whole_interval() -> None:
     assert both.measured == {"first": -0.2, "second": -0.2}
     assert (both.deciding, both.ci95) == ("second", (-0.5, 0.1))
     assert measured(both) == ["second: -0.2 [-0.5, 0.1]", "first: -0.2"]
+
+
+def test_lower_everywhere_is_decided_by_the_interval_that_reaches_highest() -> None:
+    small, wide = Estimate(-0.1, (-0.12, -0.08), 3), Estimate(-0.4, (-0.9, 0.1), 3)
+    assert all_lower([small, Estimate(-0.4, (-0.5, -0.3), 3)]).ci95 == small.ci95
+    found = all_lower([small, wide])
+    assert (found.verdict, found.ci95) == (Verdict.DIFFERS, wide.ci95)
 
 
 def test_a_document_has_no_infinite_numbers() -> None:

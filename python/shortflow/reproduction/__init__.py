@@ -7,6 +7,7 @@ from shortflow.reproduction.figure import Claim, Figure
 from shortflow.reproduction.finding import (
     Finding,
     all_hold,
+    all_lower,
     at_least,
     at_most,
     close_to,
@@ -29,6 +30,7 @@ __all__ = [
     "Scale",
     "Study",
     "all_hold",
+    "all_lower",
     "at_least",
     "at_most",
     "close_to",

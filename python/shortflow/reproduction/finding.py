@@ -84,6 +84,11 @@ def lower(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     return Finding(verdict, {"change": change.value, **more}, change.ci95, deciding="change")
 
 
+def all_lower(changes: Sequence[Estimate]) -> Finding:
+    """An ordering at several points: the paired relative change whose interval reaches highest decides."""
+    return lower(max(changes, key=lambda change: change.value if change.ci95 is None else change.ci95[1]))
+
+
 def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
     """An equivalence: the paired relative change lies within ±margin with its whole interval."""
     low, high = change.ci95 or (change.value, change.value)
