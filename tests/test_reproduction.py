@@ -3,18 +3,21 @@
 import collections
 import functools
 import inspect
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from conftest import Command
 from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.comparison import Comparison, RunSummary
-from shortflow.reproduction import Choice, Data, Finding, all_hold, all_lower, lower, no_difference, within
+from shortflow.papers.atcp.setup import SMALL, in_time, median
+from shortflow.reproduction import Choice, Data, Finding, all_hold, all_lower, lower, no_difference, not_tested, within
 from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.figure import Claim, Figure
@@ -23,7 +26,7 @@ from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.study import Scale, Study, Value
 from shortflow.reproduction.summary import claim_table, measured
 from shortflow.result import RunResult, execute
-from shortflow.runner import plan
+from shortflow.runner import plan, run_all
 from shortflow.scenario import load_scenario
 from shortflow.stats import Estimate
 from shortflow.store import Store
@@ -137,6 +140,35 @@ def test_lower_everywhere_is_decided_by_the_interval_that_reaches_highest() -> N
     assert all_lower([small, Estimate(-0.4, (-0.5, -0.3), 3)]).ci95 == small.ci95
     found = all_lower([small, wide])
     assert (found.verdict, found.ci95) == (Verdict.DIFFERS, wide.ci95)
+
+
+def test_a_part_that_is_not_tested_leaves_the_whole_so_unless_another_differs() -> None:
+    untested, good, bad = not_tested("no flow of that size"), within(1.0, 0, 1), within(2.0, 0, 1)
+    found = all_hold({"one": good, "other": untested})
+    assert (found.verdict, found.note) == (Verdict.UNTESTED, "other is not tested: no flow of that size")
+    found = all_hold({"one": untested, "other": bad})
+    assert found.verdict is Verdict.DIFFERS
+    assert (found.note, found.deciding) == ("does not hold for other; one is not tested: no flow of that size", "other")
+    assert all_hold({}).verdict is Verdict.UNTESTED
+
+
+def test_a_run_that_is_gone_from_the_store_is_not_left_out(tmp_path: Path) -> None:
+    study = Study("one-long-flow", ("dctcp",), quick_seeds=2, quick_settings={"duration": "5ms", "warmup": "1ms"})
+    runs = study.runs(Scale.QUICK, (), {})
+    store = Store(tmp_path)
+    summaries = run_all(runs, jobs=1, store=store)
+    data = Data(study, [], {(): Comparison("one", "", {}, summaries)}, {(): runs}, store)
+    shutil.rmtree(next(store.runs.glob("*-seed2-*")))
+    with pytest.raises(FileNotFoundError, match="seed 2"):
+        data.results("dctcp")
+
+
+def test_a_flow_that_never_ended_is_late() -> None:
+    columns = {"class": "answer", "start_s": 30.0, "size_bytes": 20_000, "fct_s": [0.01, 0.02, 0.5, None]}
+    result = replace(_empty(), flows=pl.DataFrame(columns))
+    assert in_time(SMALL, 0.03)(result) == 0.5
+    assert median(SMALL, percent=75)(result) == 0.5
+    assert median(SMALL, percent=80)(result) == float("inf")
 
 
 def test_a_document_has_no_infinite_numbers() -> None:

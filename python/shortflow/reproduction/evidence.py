@@ -1,5 +1,6 @@
 """What the runs of a study say: metrics, statistics and, where a claim needs them, the tables of single runs."""
 
+import errno
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -48,12 +49,8 @@ class Data:
         return found
 
     def results(self, scheme: str, **where: Value) -> list[RunResult]:
-        """The full results of every seed, with their tables."""
-        runs = [run for run in self.runs[self._position(where)] if run.scheme.name == scheme]
-        for run in runs:
-            if run.key not in self.read and (found := self.store.find(run)):
-                self.read[run.key] = found
-        return [self.read[run.key] for run in runs if run.key in self.read]
+        """The full results of every seed, with their tables; one that is gone from the store is an error."""
+        return [self._read(run) for run in self.runs[self._position(where)] if run.scheme.name == scheme]
 
     def measured(self, measure: Callable[[RunResult], float], scheme: str, **where: Value) -> Estimate:
         """Something that is not among the metrics, over the seeds."""
@@ -68,6 +65,15 @@ class Data:
         if found is None:
             raise ConfigError(f"{baseline}: is zero at {where}, so nothing can be relative to it")
         return found
+
+    def _read(self, run: Run) -> RunResult:
+        if run.key not in self.read:
+            found = self.store.find(run)
+            if found is None:
+                what = f"the finished run of {run.scenario.name} with {run.scheme.name}, seed {run.seed}, is gone"
+                raise FileNotFoundError(errno.ENOENT, what, str(self.store.runs))
+            self.read[run.key] = found
+        return self.read[run.key]
 
     def _position(self, where: Mapping[str, Value]) -> Position:
         named = {key.replace("__", "."): value for key, value in where.items()}

@@ -98,15 +98,24 @@ def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
-    """Several measurements that a claim needs all of; those that fail are named."""
-    failed = [name for name, finding in findings.items() if not finding.holds]
+    """Several measurements that a claim needs all of; those that fail are named.
+
+    One that fails decides, whatever the others say; else one that is untested leaves the claim untested.
+    """
+    if not findings:
+        return not_tested("nothing was measured")
+    names = {verdict: [name for name, each in findings.items() if each.verdict is verdict] for verdict in Verdict}
+    verdict = next(each for each in (Verdict.DIFFERS, Verdict.UNTESTED, Verdict.AGREES) if names[each])
     measured = {
         _qualified(name, key): value for name, finding in findings.items() for key, value in finding.measured.items()
     }
-    note = f"does not hold for {', '.join(failed)}" if failed else ""
-    first = failed[0] if failed else next(iter(findings))
-    verdict = Verdict.DIFFERS if failed else Verdict.AGREES
-    return Finding(verdict, measured, findings[first].ci95, note, _qualified(first, findings[first].deciding))
+    notes = []
+    if names[Verdict.DIFFERS]:
+        notes.append(f"does not hold for {', '.join(names[Verdict.DIFFERS])}")
+    notes += [f"{name} is not tested: {findings[name].note}" for name in names[Verdict.UNTESTED]]
+    first = names[verdict][0]
+    deciding = _qualified(first, findings[first].deciding)
+    return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding)
 
 
 def _qualified(name: str, key: str) -> str:

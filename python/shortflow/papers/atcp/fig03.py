@@ -1,6 +1,9 @@
 """Fig. 3 and Sec. III: what the synthetic trace shares with the measured one."""
 
+import math
+
 import numpy as np
+import polars as pl
 
 from shortflow.papers.atcp.fig02 import CHAIN
 from shortflow.papers.atcp.setup import ALL, GAPS, LARGE, SWITCH, TRACE_SIZES, Band, times
@@ -72,9 +75,9 @@ def short_durations(chain: Data) -> Finding:
 
 
 def _spans(result: RunResult, band: Band) -> Floats:
-    """Start and end of every finished flow of a class, one a row."""
-    flows = result.flows.drop_nulls("finish_s")
-    flows = flows.filter((flows["size_bytes"] > band[0]) & (flows["size_bytes"] <= band[1]))
+    """Start and end of every flow of a class, one a row; one that never ended goes on for ever."""
+    flows = result.flows.filter(pl.col("size_bytes") > band[0], pl.col("size_bytes") <= band[1])
+    flows = flows.with_columns(pl.col("finish_s").fill_null(math.inf))
     return np.asarray(flows.select("start_s", "finish_s").to_numpy(), dtype=np.float64)
 
 

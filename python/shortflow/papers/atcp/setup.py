@@ -1,5 +1,6 @@
 """What ATCP's figures share: the synthetic trace, the chain it crosses, and how sizes are classed (Sec. III)."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from shortflow.reproduction import Data
@@ -92,7 +93,7 @@ def across(flow_class: str, sizes: Table, rate: Value, ends: tuple[str, str]) ->
 def times(result: RunResult, band: Band, flow_class: str = "") -> Floats:
     """Completion times of the flows above the lower and up to the upper size, without those of the warm-up.
 
-    With `flow_class` they are those of a class alone.
+    With `flow_class` they are those of a class alone. A flow that never ended took for ever.
     """
     flows = result.flows if not flow_class else result.flows.filter(result.flows["class"] == flow_class)
     flows = flows.filter(
@@ -100,7 +101,7 @@ def times(result: RunResult, band: Band, flow_class: str = "") -> Floats:
         & (flows["size_bytes"] > band[0])
         & (flows["size_bytes"] <= band[1])
     )
-    return flows["fct_s"].drop_nulls().to_numpy()
+    return flows["fct_s"].fill_null(math.inf).to_numpy()
 
 
 def median(band: Band, flow_class: str = "", percent: float = 50) -> Measure:
