@@ -138,9 +138,9 @@ def queue(burst: Data) -> Finding:
     )
 
 
-def _cuts(run: Run, start: float, end: float) -> dict[str, float]:
+def cuts(run: Run, start: float, end: float) -> dict[str, float]:
     """The mean share of the window that a mark took in a period, by class: the same run with the law in Python."""
-    cuts: dict[str, list[float]] = {"short": [], "long": []}
+    shares: dict[str, list[float]] = {}
 
     class Noting(L2dctInPython):
         """L2DCT that notes its cuts."""
@@ -148,11 +148,11 @@ def _cuts(run: Run, start: float, end: float) -> dict[str, float]:
         def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
             super().on_congestion(window, cause, flow)
             if cause == "ecn-echo" and start <= flow.now_s <= end:
-                cuts[flow.role].append(self.alpha ** self.weight(flow) / 2)
+                shares.setdefault(flow.role, []).append(self.alpha ** self.weight(flow) / 2)
 
     (scheme,) = load_schemes([Noting])
     run_once(Run(run.scenario, scheme, run.seed))
-    return {name: statistics.fmean(found) for name, found in cuts.items()}
+    return {name: statistics.fmean(found) for name, found in shares.items()}
 
 
 @fig8.claim(
@@ -163,7 +163,7 @@ def _cuts(run: Run, start: float, end: float) -> dict[str, float]:
 def backs_off(burst: Data) -> Finding:
     (runs,) = burst.runs.values()
     pairs = zip(runs, burst.results("l2dct"), strict=True)
-    found = [_cuts(run, *_burst(result)) for run, result in pairs]
+    found = [cuts(run, *_burst(result)) for run, result in pairs]
     long, short = (estimate([cut[name] for cut in found]) for name in ("long", "short"))
     apart = (long.value - (long.half_width or 0)) > (short.value + (short.half_width or 0))
     return fact(apart, long_cut=long.value, short_cut=short.value)
