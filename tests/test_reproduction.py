@@ -17,7 +17,18 @@ from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.papers.atcp.setup import SMALL, in_time, median
-from shortflow.reproduction import Choice, Data, Finding, all_hold, all_lower, lower, no_difference, not_tested, within
+from shortflow.reproduction import (
+    Choice,
+    Data,
+    Finding,
+    all_hold,
+    all_lower,
+    for_information,
+    lower,
+    no_difference,
+    not_tested,
+    within,
+)
 from shortflow.reproduction.choices import settings_of
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.figure import Claim, Figure
@@ -133,6 +144,12 @@ def test_verdicts_follow_the_band_or_the_whole_interval() -> None:
     assert both.measured == {"first": -0.2, "second": -0.2}
     assert (both.deciding, both.ci95) == ("second", (-0.5, 0.1))
     assert measured(both) == ["second: -0.2 [-0.5, 0.1]", "first: -0.2"]
+
+
+def test_what_is_measured_for_information_is_not_judged() -> None:
+    found = for_information("the paper has no number", Estimate(1.1, (1.0, 1.2), 3), with_ms=5.4)
+    assert (found.verdict, found.note) == (Verdict.UNTESTED, "the paper has no number")
+    assert measured(found) == ["1.1 [1, 1.2]", "with ms: 5.4"]
 
 
 def test_lower_everywhere_is_decided_by_the_interval_that_reaches_highest() -> None:

@@ -54,6 +54,12 @@ def not_tested(why: str) -> Finding:
     return Finding(Verdict.UNTESTED, note=why)
 
 
+def for_information(why: str, value: Estimate | float, **more: Number) -> Finding:
+    """What was measured for a claim that cannot be decided here, such as one without a number in the paper."""
+    found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
+    return Finding(Verdict.UNTESTED, {"value": found.value, **more}, found.ci95, why, "value")
+
+
 def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
     """A number that has to lie in a band; its mean over the seeds decides."""
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
