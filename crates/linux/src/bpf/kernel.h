@@ -31,7 +31,7 @@ struct inet_connection_sock {
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u32 mss_cache, snd_cwnd, snd_ssthresh, packets_out, max_packets_out, rcv_nxt, snd_nxt, snd_una, srtt_us;
-	__u32 delivered_ce;
+	__u32 sacked_out, lost_out, retrans_out, delivered, delivered_ce;
 	__u64 bytes_acked;
 	__u8 ecn_flags;
 	__u8 is_cwnd_limited : 1;

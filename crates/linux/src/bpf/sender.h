@@ -46,6 +46,8 @@ struct sender {
 	__u32 snd_una, delivered_ce;	/* at the last ACK */
 	__u32 cut_end;			/* no further ECN cut before this is acknowledged */
 	__u32 prior_rcv_nxt;
+	__u32 delivered;		/* at the last ACK */
+	__u32 pipe;			/* half segments that recovery leaves in the network */
 	__u8 ce, is_loss;
 };
 _Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
@@ -69,14 +71,34 @@ INLINE _Bool has_started(const struct sender *s) { return s->window.cwnd; }
 
 INLINE __u32 segments_of(__u64 window, __u32 low) { return clamp64(window >> 24, low, 1 << 20); }
 
+INLINE __u32 in_flight(struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+}
+
+/*
+ * The window in recovery, in segments. The first retransmission leaves at once; from there one segment leaves for
+ * two that arrive, until cwnd is reached (RFC 9937 with its factor 1/2). Below cwnd the sender has lost more than
+ * it has cut: then one segment more leaves than arrived, so that no burst follows the loss.
+ */
+INLINE __u32 recovering(struct tcp_sock *tp, struct sender *s, __u32 cwnd)
+{
+	__u32 arrived = tp->delivered - s->delivered;
+
+	s->pipe = at_least(s->pipe, arrived) - arrived;
+	return clamp64(at_least(cwnd, s->pipe / 2), 1, in_flight(tp) + arrived + 1);
+}
+
 /* Below one segment the window is a pace: the kernel sends whole segments, further apart. */
-static __noinline void publish(struct tcp_sock *tp, struct sender *s)
+static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	__u64 rtt = tp->srtt_us >> 3, bytes;
 	_Bool below = s->window.cwnd < SEGMENT;
+	__u32 cwnd = segments_of(s->window.cwnd, 1);
 
-	tp->snd_cwnd = segments_of(s->window.cwnd, 1);
+	tp->snd_cwnd = phase == CA_RECOVERY ? recovering(tp, s, cwnd) : cwnd;
+	s->delivered = tp->delivered;
 	tp->snd_ssthresh = segments_of(s->window.ssthresh, 2);
 	if (!rtt)
 		return;
@@ -150,7 +172,7 @@ HOOK(void, MY(_start), struct sock *sk)
 	s->delivered_ce = tp->delivered_ce;
 	s->prior_rcv_nxt = tp->rcv_nxt;
 	s->prior_cwnd = s->window.cwnd;
-	publish(tp, s);
+	publish(tp, s, CA_OPEN);
 }
 
 /* The window is what holds the sender back, so that it may grow (RFC 7661; tcp_is_cwnd_limited()). */
@@ -193,7 +215,7 @@ INLINE void control(struct sock *sk)
 		s->is_loss = 0;
 	if ((__s32)(tp->snd_una - s->snd_una) > 0)
 		on_ack(sk, tp, s, phase);
-	publish(tp, s);
+	publish(tp, s, phase);
 }
 
 HOOK(void, MY(_control), struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs) { control(sk); }
@@ -218,6 +240,11 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 		s->window.ssthresh = ssthresh;
 	s->is_loss = phase == CA_LOSS;
 	s->cut_end = tp->snd_nxt;
+	if (phase == CA_LOSS)
+		return;
+	s->pipe = 2 * (in_flight(tp) + 1);
+	s->delivered = tp->delivered;
+	publish(tp, s, phase); /* recovery also starts by a timer, without an ACK */
 }
 
 HOOK(__u32, MY(_ssthresh), struct sock *sk) { return segments_of(sender_of(sk)->window.ssthresh, 2); }
