@@ -330,10 +330,15 @@ proptest! {
 
     /// An ACK for n segments moves the window as n ACKs do, but for the growth between them.
     #[test]
-    fn a_merged_ack_counts_as_its_segments(n in 1u32..64, cwnd in 64.0..1e5f64, slow: bool) {
+    fn a_merged_ack_counts_as_its_segments(
+        n in 1u32..64, cwnd in 64.0..1e5f64,
+        beyond in prop_oneof![Just(f64::INFINITY), Just(-62.0), 0.0..64.0f64]
+    ) {
         let config = TransportConfig::named("dctcp").unwrap();
         let (mut float, mut fixed) = (config.start(), FixedPoint::new(&config).unwrap());
-        let ssthresh = if slow { f64::INFINITY } else { 2.0 };
+        // Both round to 2^-24, so that they take the same number of steps to ssthresh.
+        let held = |segments: f64| (segments * 16_777_216.0).round() / 16_777_216.0;
+        let (cwnd, ssthresh) = (held(cwnd), held(cwnd + beyond));
         let mut windows = [Window { cwnd, ssthresh }; 2];
         let ack = |segments: u64| AckSample {
             acked: Bytes::new(segments * 1_460),
@@ -349,6 +354,27 @@ proptest! {
         fixed.on_merged_ack(&mut windows[1], &ack(n.into()), n);
         let n = f64::from(n);
         prop_assert!((windows[0].cwnd - windows[1].cwnd).abs() <= n * n / cwnd.powi(3) + 1e-6, "{windows:?}");
+    }
+}
+
+/// After a timeout that 60 segments had survived, cwnd = 1 and ssthresh = 30: their ACK does not bring cwnd back.
+/// The reference counts each ACK as one segment, however many it covers; merged ACKs exist in the kernel only.
+#[test]
+fn a_cumulative_ack_ends_slow_start_at_ssthresh() {
+    let config = TransportConfig::named("dctcp").unwrap();
+    let mut fixed = FixedPoint::new(&config).unwrap();
+    let ack = AckSample {
+        acked: Bytes::new(60 * 1_460),
+        ece: false,
+        may_grow: true,
+        snd_una: 1,
+        snd_nxt: 2,
+        flow: flow_at(0, 1 << 30, 0, Role::Unknown),
+    };
+    for (segments, cwnd) in [(1, 2.0), (29, 30.0), (60, 30.0 + 31.0 / 30.0)] {
+        let mut window = Window { cwnd: 1.0, ssthresh: 30.0 };
+        fixed.on_merged_ack(&mut window, &ack, segments);
+        assert!((window.cwnd - cwnd).abs() < 1e-6, "{segments}: {window:?}");
     }
 }
 

@@ -187,7 +187,8 @@ INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 
 	struct ack ack = view(sk, tp);
 
 	ack.acked = tp->snd_una - s->snd_una;
-	ack.segments = at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
+	/* After a timeout an ACK may cover what had arrived before it, so it counts as one (RFC 3465 section 2.3). */
+	ack.segments = phase == CA_LOSS ? 1 : at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
 	ack.ece = tp->delivered_ce != s->delivered_ce;
 	ack.may_grow = !ack.ece && phase != CA_RECOVERY && is_limited(tp, s);
 	s->snd_una = tp->snd_una;

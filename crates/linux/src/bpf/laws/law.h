@@ -99,15 +99,23 @@ INLINE void marks_on_ack(struct marks *m, const struct ack *ack, __u32 amount, _
 	m->acked = m->marked = 0;
 }
 
-/* RFC 5681, Eq. 2 and 3, with `step` segments (2^-24, at most 128) per round trip. */
+/*
+ * RFC 5681, Eq. 2 and 3, with `step` segments (2^-24, at most 128) per round trip. Of an ACK for several segments
+ * slow start takes as many as bring cwnd to ssthresh, as it would of as many ACKs; the others are congestion
+ * avoidance's.
+ */
 INLINE void grow(struct window *w, const struct ack *ack, __u64 step)
 {
 	__u64 segments = clamp64(ack->segments, 1, 255), cwnd = at_least(w->cwnd, 1), gain;
 
-	if (cwnd < w->ssthresh)
-		gain = at_most(((__u64)ack->acked << 24) / at_least(ack->mss, 1), segments * SEGMENT);
-	else
-		gain = ((segments * step << 24) + cwnd / 2) / cwnd;
+	if (cwnd < w->ssthresh) {
+		__u64 slow = at_most((w->ssthresh - cwnd + SEGMENT - 1) >> 24, segments);
+
+		gain = at_most(((__u64)ack->acked << 24) / at_least(ack->mss, 1), slow * SEGMENT);
+		segments -= slow;
+		cwnd = clamp64(cwnd + gain, 1, WINDOW_MAX);
+	}
+	gain = ((segments * step << 24) + cwnd / 2) / cwnd;
 	w->cwnd = clamp64(cwnd + gain, 1, WINDOW_MAX);
 }
 
