@@ -397,6 +397,47 @@ fn applications_of_a_cgroup_state_what_they_send() {
     assert_eq!(host_state(), before);
 }
 
+/// A receiver waits two ticks for a second segment, at most 20 ms, where Reno's waits 40 ms. A busy host adds to
+/// both.
+#[test]
+fn a_single_segment_is_acknowledged_soon() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let [ours, reno] = ["sf_dctcp", "reno"].map(|control| delayed_ack(control).unwrap().as_secs_f64());
+    eprintln!("acknowledged after {:.1} ms, by Reno's after {:.1} ms", ours * 1e3, reno * 1e3);
+    assert!(ours < 0.8 * reno, "{ours} {reno}");
+}
+
+/// How long a segment that nothing follows waits for its ACK.
+fn delayed_ack(control: &str) -> io::Result<Duration> {
+    Namespace::new()?.within(|| {
+        tool("ip link set lo up")?;
+        fs::write("/proc/sys/net/ipv4/tcp_ecn", "1")?;
+        fs::write("/proc/sys/net/ipv4/tcp_congestion_control", control)?;
+        let listener = TcpListener::bind(("127.0.0.1", PORT))?;
+        let mut sending = TcpStream::connect(("127.0.0.1", PORT))?;
+        let _receiving = listener.accept()?;
+        sending.set_nodelay(true)?;
+        // The fifth column has the bytes that wait for an ACK.
+        let waits = || {
+            let sockets = fs::read_to_string("/proc/thread-self/net/tcp")?;
+            let mut queues = sockets.lines().skip(1).filter_map(|line| line.split_whitespace().nth(4));
+            Ok::<_, Error>(queues.any(|queue| !queue.starts_with("00000000")))
+        };
+        let mut times = Vec::new();
+        for _ in 0..40 {
+            let start = Instant::now();
+            sending.write_all(&[1])?;
+            while waits()? {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            times.push(start.elapsed());
+        }
+        // The first segments of a connection are acknowledged at once.
+        Ok(times[20..].iter().copied().min().unwrap_or_default())
+    })
+}
+
 /// A cgroup of this test.
 struct Cgroup(String);
 

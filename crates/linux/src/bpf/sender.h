@@ -17,9 +17,21 @@
 
 /*
  * As a receiver: how long an ACK may wait for a second segment. A sender with a window below two would wait for
- * it in every round trip, 40 ms by the kernel's default. The timer's tick makes it one to four milliseconds.
+ * it in every round trip, 40 ms by the kernel's default. The kernel refuses less than two ticks of its timer, which
+ * ticks 1000, 250 or 100 times a second.
  */
-#define DELAYED_ACK_US 1000
+INLINE void hurry_acks(struct sock *sk)
+{
+	int us = 2000;
+
+	if (!bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)))
+		return;
+	us = 8000;
+	if (!bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)))
+		return;
+	us = 20000;
+	bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)); /* or else the default stays */
+}
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -151,7 +163,6 @@ HOOK(void, MY(_start), struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct sender *s = sender_of(sk);
 	struct flow none = {}, *flow;
-	int delayed_ack_us = DELAYED_ACK_US;
 	char reno[] = "reno";
 	struct ack ack;
 
@@ -159,7 +170,7 @@ HOOK(void, MY(_start), struct sock *sk)
 		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
 		return;
 	}
-	bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &delayed_ack_us, sizeof(delayed_ack_us));
+	hurry_acks(sk);
 	flow = bpf_sk_storage_get(&flows, sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
 	if (flow && flow->role == ROLE_UNKNOWN)
 		flow->role = role_of_ports(sk);
