@@ -26,6 +26,7 @@ struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	__u8 icsk_ca_state : 5;
+	struct { __u8 pending; } icsk_ack;
 	__u64 icsk_ca_priv[13];
 };
 struct tcp_sock {
@@ -64,6 +65,8 @@ enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 /* Phases of loss recovery, and two events of a receiver. */
 enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
 enum { EVENT_NO_CE = 4, EVENT_CE = 5 };
+/* icsk_ack.pending. */
+enum { ACK_TIMER = 2, ACK_NOW = 16 };
 /* tcp_sock.ecn_flags, and tcp_congestion_ops.flags. */
 enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };
 enum { NON_RESTRICTED = 1, NEEDS_ECN = 2 };

@@ -271,7 +271,7 @@ HOOK(__u32, MY(_undo), struct sock *sk)
 	return segments_of(w->cwnd, 1);
 }
 
-/* RFC 8257 section 3.2: what arrived before a change of CE is acknowledged with the old echo. */
+/* RFC 8257 section 3.2: at a change of CE what waits for its ACK gets the old echo, and the packet its own at once. */
 HOOK(void, MY(_event), struct sock *sk, int event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -281,8 +281,11 @@ HOOK(void, MY(_event), struct sock *sk, int event)
 	if (!config.needs_ecn || !has_started(s) || (event != EVENT_CE && event != EVENT_NO_CE))
 		return;
 	if (ce != s->ce) {
-		tp->ecn_flags = s->ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
-		bpf_tcp_send_ack(tp, s->prior_rcv_nxt);
+		if (tp->inet_conn.icsk_ack.pending & ACK_TIMER) {
+			tp->ecn_flags = s->ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
+			bpf_tcp_send_ack(tp, s->prior_rcv_nxt);
+		}
+		tp->inet_conn.icsk_ack.pending |= ACK_NOW;
 	}
 	s->ce = ce;
 	s->prior_rcv_nxt = tp->rcv_nxt;
