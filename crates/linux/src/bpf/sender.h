@@ -54,7 +54,7 @@ struct {
 struct sender {
 	struct window window;
 	struct MY(_state) law;
-	__u64 prior_cwnd;		/* before the last cut */
+	struct window prior;		/* before the loss that recovery is about */
 	__u32 snd_una, delivered_ce;	/* at the last ACK */
 	__u32 cut_end;			/* no further ECN cut before this is acknowledged */
 	__u32 prior_rcv_nxt;
@@ -182,7 +182,7 @@ HOOK(void, MY(_start), struct sock *sk)
 	s->cut_end = tp->snd_una - 1;
 	s->delivered_ce = tp->delivered_ce;
 	s->prior_rcv_nxt = tp->rcv_nxt;
-	s->prior_cwnd = s->window.cwnd;
+	s->prior = s->window;
 	publish(tp, s, CA_OPEN);
 }
 
@@ -209,7 +209,6 @@ INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 
 		return;
 	s->cut_end = tp->snd_una - 1; /* follows, because sequence numbers wrap */
 	if (ack.ece && phase != CA_RECOVERY) {
-		s->prior_cwnd = s->window.cwnd;
 		s->cut_end = tp->snd_nxt;
 		MY(_on_congestion)(&s->law, &s->window, &ack, params());
 	}
@@ -246,7 +245,8 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	if (!has_started(s) || (phase != CA_RECOVERY && phase != CA_LOSS))
 		return;
 	ack = view(sk, tp);
-	s->prior_cwnd = s->window.cwnd;
+	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) < CA_RECOVERY) /* still the phase before */
+		s->prior = s->window;
 	MY(_on_loss)(&s->law, &s->window, &ack, phase == CA_LOSS, params());
 	if (s->is_loss)
 		s->window.ssthresh = ssthresh;
@@ -264,10 +264,10 @@ HOOK(__u32, MY(_ssthresh), struct sock *sk) { return segments_of(sender_of(sk)->
 /* The loss was none. */
 HOOK(__u32, MY(_undo), struct sock *sk)
 {
-	struct window *w = &sender_of(sk)->window;
+	struct window *w = &sender_of(sk)->window, *prior = &sender_of(sk)->prior;
 
-	w->cwnd = clamp64(sender_of(sk)->prior_cwnd, w->cwnd, WINDOW_MAX);
-	w->ssthresh = at_least(w->ssthresh, w->cwnd);
+	w->cwnd = clamp64(prior->cwnd, w->cwnd, WINDOW_MAX);
+	w->ssthresh = clamp64(prior->ssthresh, w->ssthresh, WINDOW_MAX);
 	return segments_of(w->cwnd, 1);
 }
 
