@@ -16,7 +16,7 @@ use std::path::Path;
 const BY_LINK: u32 = 1 << 13;
 /// `flags` of `struct tcp_congestion_ops` in kernel.h, and the one that makes SYNs ask for ECN.
 const FLAGS: usize = 56;
-const NEEDS_ECN: u8 = 2;
+const NEEDS_ECN: u32 = 2;
 /// `config.text` of sender.h.
 const TEXT: usize = 256;
 
@@ -57,9 +57,11 @@ impl Prepared {
             if map.map_type() == MapType::StructOps {
                 let is_old = map.name().to_string_lossy().ends_with("_2");
                 map.set_autocreate(is_old != has_four_arguments).map_err(refused(&name))?;
-                if let Some(flags) = map.initial_value_mut().and_then(|operations| operations.get_mut(FLAGS))
-                {
-                    *flags = if needs_ecn(config) { *flags | NEEDS_ECN } else { *flags & !NEEDS_ECN };
+                let operations = map.initial_value_mut().and_then(|operations| operations.get_mut(FLAGS..));
+                if let Some(bytes) = operations.and_then(|rest| rest.first_chunk_mut()) {
+                    let flags = u32::from_ne_bytes(*bytes);
+                    let flags = if needs_ecn(config) { flags | NEEDS_ECN } else { flags & !NEEDS_ECN };
+                    *bytes = flags.to_ne_bytes();
                 }
                 if !has_link {
                     map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;
