@@ -3,7 +3,7 @@
 use super::object::open;
 use super::pins::{Pins, refused};
 use crate::{Failure, sys};
-use libbpf_rs::{OpenObject, TC_EGRESS, TcHook, TcHookBuilder};
+use libbpf_rs::{ErrorKind, OpenObject, TC_EGRESS, TcHook, TcHookBuilder};
 use shortflow_cc::settings::choice;
 use std::os::fd::AsFd;
 
@@ -52,13 +52,18 @@ pub fn stamp(pins: &Pins, device: &str, by: By) -> Result<(), Failure> {
 /// Stamps no more. False if nothing did. The `clsact` of the device stays: others may use it.
 ///
 /// # Errors
-/// Fails without such a device.
+/// Fails without such a device, or without `CAP_NET_ADMIN`.
 pub fn unstamp(device: &str) -> Result<bool, Failure> {
     let index = index_of(device)?;
     let nothing = std::io::stdin();
     let mut hook = TcHook::new(nothing.as_fd());
     hook.ifindex(index).attach_point(TC_EGRESS).handle(HANDLE).priority(PREFERENCE);
-    Ok(hook.detach().is_ok())
+    match hook.detach() {
+        Ok(()) => Ok(true),
+        // No such filter, or no `clsact` at all.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => Ok(false),
+        Err(error) => Err(refused(device)(error)),
+    }
 }
 
 fn index_of(device: &str) -> Result<i32, Failure> {
