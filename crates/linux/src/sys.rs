@@ -259,6 +259,19 @@ pub fn set_congestion(socket: &impl AsRawFd, name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// The congestion control of a TCP socket, or of those that a listener accepts.
+///
+/// # Errors
+/// Fails if it is not a TCP socket.
+pub fn congestion(socket: &impl AsRawFd) -> io::Result<String> {
+    let mut name = [0u8; 16];
+    let mut length = name.len() as libc::socklen_t;
+    let (fd, to) = (socket.as_raw_fd(), name.as_mut_ptr().cast());
+    // SAFETY: the kernel writes at most `length` bytes.
+    check(unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, to, &raw mut length) })?;
+    Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
+}
+
 /// Lets a TCP socket end when it is closed, however that happens: it is reset and sends nothing that is left.
 /// Otherwise it would live on for minutes, and its namespace with it.
 ///
@@ -392,6 +405,30 @@ pub fn unmount(directory: &CStr) -> io::Result<()> {
     // SAFETY: the argument is a string that ends with a zero byte.
     check(unsafe { libc::umount2(directory.as_ptr(), libc::MNT_DETACH) })?;
     Ok(())
+}
+
+/// Whether an open file is on the cgroup2 file system.
+///
+/// # Errors
+/// Fails if the kernel cannot tell.
+pub fn is_cgroup2(file: &impl AsRawFd) -> io::Result<bool> {
+    // SAFETY: a statfs of zeros is valid, and the kernel writes one.
+    let mut found: libc::statfs = unsafe { zeroed() };
+    check(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut found) })?;
+    Ok(i128::from(found.f_type) == i128::from(libc::CGROUP2_SUPER_MAGIC))
+}
+
+/// Ends this process when its parent ends, which must be the process `parent`.
+///
+/// # Errors
+/// Fails if the parent is another one, or has ended already.
+pub fn end_with_parent(parent: u32) -> io::Result<()> {
+    // SAFETY: prctl reads its arguments only.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    if std::os::unix::process::parent_id() == parent {
+        return Ok(());
+    }
+    Err(Error::other(format!("process {parent} is not the parent of this one, or has ended")))
 }
 
 /// Waits until no other process has locked `file`, and locks it for as long as it is open.

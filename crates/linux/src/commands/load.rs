@@ -31,6 +31,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     for name in &args.names {
         configs.push(programs::configure(programs::transport_named(name)?, &args.params)?);
     }
+    if let Some(cgroup) = &args.cgroup {
+        programs::check_cgroup(cgroup)?;
+    }
     let missing: Vec<String> =
         check::findings().iter().filter(|finding| !finding.is_enough()).map(Finding::to_string).collect();
     if !missing.is_empty() {
@@ -74,6 +77,9 @@ fn load(
                 "loaded"
             }
         };
+        if verb != "already loaded" {
+            programs::renew_default(&name)?;
+        }
         println!("{name}: {verb}: {text}");
         last = name;
     }

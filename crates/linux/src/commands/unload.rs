@@ -28,7 +28,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     };
     let leaving: Vec<String> =
         loaded.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect();
-    programs::restore_defaults(&pins, &leaving)?;
+    for warning in programs::restore_defaults(&pins, |name| leaving.iter().any(|other| other == name))? {
+        eprintln!("warning: {warning}");
+    }
     for name in &leaving {
         pins.unregister(name)?;
         println!("{name}: unloaded");

@@ -6,15 +6,18 @@ use crate::Failure;
 use crate::sys::Namespace;
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::mem::size_of;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 const HERE: &str = "/proc/thread-self/ns/net";
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
+/// The congestion control that every kernel has.
+const ALWAYS_THERE: &str = "reno";
 
 /// The default of this namespace.
 pub fn default_here() -> String {
@@ -48,56 +51,113 @@ fn open_or_create(pins: &Pins) -> libbpf_rs::Result<MapHandle> {
     Ok(map)
 }
 
-/// Where one of `names` is the default because of us, what was before comes back.
+/// Where one of `names` is the default, what was before comes back, and in a namespace that has inherited it, what was
+/// before in another. The answer has a line for each of those that could not be inspected: their records stay.
 ///
 /// # Errors
-/// Fails without the right to.
-pub fn restore_defaults(pins: &Pins, names: &[String]) -> Result<(), Failure> {
+/// Fails without the right to change this namespace.
+pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Vec<String>, Failure> {
     let path = pins.path("defaults");
-    if !path.exists() {
-        return Ok(());
-    }
-    let map = MapHandle::from_pinned_path(path).map_err(refused("defaults"))?;
-    for key in map.keys() {
-        let value = map.lookup(&key, MapFlags::ANY).map_err(refused("defaults"))?.unwrap_or_default();
-        let before = String::from_utf8_lossy(&value).trim_end_matches('\0').to_owned();
-        let inode = u64::from_ne_bytes(key.as_slice().try_into().unwrap_or_default());
-        let restore = || {
-            let is_theirs = names.contains(&default_here());
-            if is_theirs {
-                fs::write(SYSCTL, &before).map(|()| true)
-            } else {
-                Ok(!default_here().starts_with(PREFIX))
+    let map = path.exists().then(|| MapHandle::from_pinned_path(&path)).transpose();
+    let map = map.map_err(refused("defaults"))?;
+    let mut records = match &map {
+        Some(map) => records(map).map_err(refused("defaults"))?,
+        None => HashMap::new(),
+    };
+    let inherited = records.values().next().map_or(ALWAYS_THERE, String::as_str).to_owned();
+    let Seen { namespaces, hidden } = Seen::now()?;
+    let mut warnings = Vec::new();
+    for (position, (inode, namespace)) in namespaces.into_iter().enumerate() {
+        let before = records.get(&inode).unwrap_or(&inherited);
+        let settled = namespace.within(|| {
+            let now = default_here();
+            if names(&now) {
+                fs::write(SYSCTL, before)?;
             }
-        };
-        let is_settled = match namespace_of(inode) {
-            Where::Here => restore().map_err(Failure::host(SYSCTL))?,
-            Where::There(namespace) => namespace.within(restore).map_err(Failure::host(SYSCTL))?,
-            Where::Gone => true,
-        };
-        if is_settled {
-            map.delete(&key).map_err(refused("defaults"))?;
+            Ok(names(&now) || !now.starts_with(PREFIX))
+        });
+        match settled {
+            Ok(true) => {
+                if let (Some(_), Some(map)) = (records.remove(&inode), &map) {
+                    map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?;
+                }
+            }
+            Ok(false) => drop(records.remove(&inode)),
+            Err(error) if position == 0 => return Err(Failure::host(SYSCTL)(error)),
+            Err(error) if records.remove(&inode).is_some() => {
+                warnings.push(format!("network namespace {inode}: its default stays: {error}"));
+            }
+            Err(_) => {}
+        }
+    }
+    for (inode, before) in records {
+        match (&map, hidden) {
+            (Some(map), 0) => map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?,
+            _ => warnings.push(format!(
+                "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
+                 CAP_SYS_PTRACE show all); its default was {before}"
+            )),
+        }
+    }
+    if map.is_some_and(|map| map.keys().next().is_none()) {
+        fs::remove_file(&path).map_err(Failure::host(path.display()))?;
+    }
+    Ok(warnings)
+}
+
+/// Where `name` is the default, new sockets take what is registered under it now: the kernel's default is a program,
+/// not a name.
+///
+/// # Errors
+/// Fails without the right to change this namespace.
+pub fn renew_default(name: &str) -> Result<(), Failure> {
+    for (position, (_, namespace)) in Seen::now()?.namespaces.into_iter().enumerate() {
+        let renewed =
+            namespace.within(|| if default_here() == name { fs::write(SYSCTL, name) } else { Ok(()) });
+        match renewed {
+            Err(error) if position == 0 => return Err(Failure::host(SYSCTL)(error)),
+            _ => {}
         }
     }
     Ok(())
 }
 
-/// A network namespace, as this process sees it.
-enum Where {
-    Here,
-    There(Namespace),
-    Gone,
+/// What was before, by the number of the namespace.
+fn records(map: &MapHandle) -> libbpf_rs::Result<HashMap<u64, String>> {
+    let mut records = HashMap::new();
+    for key in map.keys() {
+        let value = map.lookup(&key, MapFlags::ANY)?.unwrap_or_default();
+        let before = String::from_utf8_lossy(&value).trim_end_matches('\0').to_owned();
+        records.insert(u64::from_ne_bytes(key.as_slice().try_into().unwrap_or_default()), before);
+    }
+    Ok(records)
 }
 
-/// The network namespace with that number, if a process is in it or `ip netns` keeps it. To enter another one takes
-/// `CAP_SYS_ADMIN`.
-fn namespace_of(inode: u64) -> Where {
-    let is_it = |path: &Path| fs::metadata(path).is_ok_and(|found| found.ino() == inode);
-    if is_it(Path::new(HERE)) {
-        return Where::Here;
+/// The network namespaces that this process can find.
+struct Seen {
+    /// With their numbers; the first is this thread's own.
+    namespaces: Vec<(u64, Namespace)>,
+    /// How many processes did not show theirs.
+    hidden: usize,
+}
+
+impl Seen {
+    /// Those that a process is in, or that `ip netns` keeps.
+    fn now() -> Result<Seen, Failure> {
+        let entries =
+            |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+        let of_processes = entries("/proc").map(|process| process.join("ns/net"));
+        let mut numbers = HashSet::new();
+        let mut seen = Seen { namespaces: Vec::new(), hidden: 0 };
+        let here = fs::File::open(HERE).map_err(Failure::host(HERE))?;
+        let others = entries("/run/netns").chain(of_processes).map(fs::File::open);
+        for file in std::iter::once(Ok(here)).chain(others) {
+            match file.and_then(|file| Ok((file.metadata()?.ino(), file))) {
+                Ok((inode, file)) if numbers.insert(inode) => seen.namespaces.push((inode, file.into())),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => seen.hidden += 1,
+                _ => {} // known, or ended meanwhile
+            }
+        }
+        Ok(seen)
     }
-    let entries = |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    let of_processes = entries("/proc").map(|process| process.join("ns/net"));
-    let file = entries("/run/netns").chain(of_processes).find(|path| is_it(path)).map(fs::File::open);
-    file.and_then(Result::ok).map_or(Where::Gone, |file| Where::There(Namespace::from(file)))
 }

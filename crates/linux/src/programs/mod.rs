@@ -8,8 +8,8 @@ mod ports;
 mod stamps;
 
 pub use connections::{Connection, connections};
-pub use defaults::{default_here, make_default, restore_defaults};
-pub use object::{Held, Prepared, attach_setsockopt, loaded_text};
+pub use defaults::{default_here, make_default, renew_default, restore_defaults};
+pub use object::{Held, Prepared, attach_setsockopt, check_cgroup, loaded_text};
 pub use pins::{Pins, is_registered};
 pub use ports::{ports, set_port};
 pub use stamps::{By, stamp, unstamp};

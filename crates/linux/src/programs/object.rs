@@ -1,8 +1,8 @@
 //! From an object file to a registered congestion control.
 
-use super::pins::{Pins, await_unregistered, is_registered, refused};
+use super::pins::{Pins, await_unregistered, refused};
 use super::{kernel_name, needs_ecn, text_of};
-use crate::{Failure, check, laws};
+use crate::{Failure, check, laws, sys};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
 use libbpf_rs::{Link, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
@@ -92,7 +92,8 @@ impl Prepared {
     /// Fails if there is one of that name.
     pub fn register(mut self, pins: &Pins) -> Result<(), Failure> {
         let name = self.name.clone();
-        if is_registered(&name) {
+        // One that a killed command has left may need a moment to go.
+        if await_unregistered(&name).is_err() {
             let why = "a congestion control of that name is there, and not from this command";
             return Err(Failure::Host(format!("{name}: {why}; see `bpftool struct_ops list`")));
         }
@@ -205,6 +206,19 @@ pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
     let text = value.unwrap_or_default();
     let end = text.iter().take(TEXT).position(|byte| *byte == 0).unwrap_or(0);
     Ok(String::from_utf8_lossy(&text[..end]).into_owned())
+}
+
+/// Finds out before anything is loaded whether [`attach_setsockopt`] can use it.
+///
+/// # Errors
+/// Fails if `cgroup` is not a directory of the cgroup2 file system.
+pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
+    let why = match fs::File::open(cgroup).and_then(|file| sys::is_cgroup2(&file)) {
+        Ok(true) => return Ok(()),
+        Ok(false) => "not a directory of the cgroup2 file system".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::Input(format!("--cgroup {}: {why}", cgroup.display())))
 }
 
 /// Lets the applications of a cgroup say what they know of their flows. False if that was so already.

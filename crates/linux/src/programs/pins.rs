@@ -9,14 +9,18 @@
 //!   sf_NAME/link          its registration; before Linux 6.4 `map`
 //! ```
 //!
-//! A registration is pinned last, so what has none is the rest of a command that was killed: the next one
-//! removes it.
+//! What has no registration in the kernel is the rest of a command that was killed: the next one removes it. The
+//! record of defaults stays until every namespace in it has its own again.
 
+use super::PREFIX;
+use super::defaults::restore_defaults;
 use crate::{Failure, sys};
-use libbpf_rs::{Link, MapCore, MapHandle};
+use libbpf_rs::query::LinkTypeInfo;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use std::ffi::CStr;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,6 +30,10 @@ const BPFFS_C: &CStr = c"/sys/fs/bpf";
 const OURS: &CStr = c"shortflow";
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// Only root may open it: any user could hold the lock of a file that he may read.
+const LOCK: &str = "/run/shortflow.lock";
+/// `BPF_STRUCT_OPS_STATE_INUSE`, the word after the reference count of a map that is registered.
+const IN_USE: [u8; 4] = 1u32.to_ne_bytes();
 /// The kernel unregisters some time after the last file is gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -45,9 +53,12 @@ impl Pins {
         match fs::read_dir(DIRECTORY) {
             Ok(_) => {
                 pins.sweep()?;
-                Ok(Path::new(DIRECTORY).exists().then_some(pins))
+                Ok((!pins.loaded().is_empty()).then_some(pins))
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                unmount_ours()?;
+                Ok(None)
+            }
             Err(error) => Err(Failure::host(DIRECTORY)(error)),
         }
     }
@@ -72,8 +83,10 @@ impl Pins {
     }
 
     fn lock() -> Result<Pins, Failure> {
-        let lock = File::open("/sys/fs").map_err(Failure::host("/sys/fs"))?;
-        sys::lock(&lock).map_err(Failure::host("lock of /sys/fs"))?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        let lock = options.open(LOCK).map_err(Failure::host(LOCK))?;
+        sys::lock(&lock).map_err(Failure::host(LOCK))?;
         Ok(Pins { _lock: lock })
     }
 
@@ -84,8 +97,17 @@ impl Pins {
 
     /// Names of the congestion controls that are registered.
     pub fn loaded(&self) -> Vec<String> {
-        let is_loaded = |name: &String| ["link", "map"].iter().any(|pin| self.path(name).join(pin).exists());
-        self.names().into_iter().filter(is_loaded).collect()
+        self.names().into_iter().filter(|name| is_registered(name) && self.is_held(name)).collect()
+    }
+
+    /// Whether what is pinned for `name` is a registration, and not one that has been taken back.
+    fn is_held(&self, name: &str) -> bool {
+        let info = Link::open(self.path(name).join("link")).and_then(|link| link.info());
+        let by_link =
+            info.is_ok_and(|info| matches!(info.info, LinkTypeInfo::StructOps(found) if found.map_id != 0));
+        let map = || MapHandle::from_pinned_path(self.path(name).join("map"));
+        let value = || map().and_then(|map| map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY));
+        by_link || value().is_ok_and(|value| value.is_some_and(|value| value.get(4..8) == Some(&IN_USE)))
     }
 
     /// Names of all files and directories.
@@ -105,13 +127,15 @@ impl Pins {
         let directory = self.path(name);
         let (link, map) = (directory.join("link"), directory.join("map"));
         if link.exists() {
-            let link = Link::open(&link).map_err(refused(name))?;
+            let held = Link::open(&link).map_err(refused(name))?;
             // Only since 6.11; before, it goes when its file is gone.
-            let _ = link.detach();
+            let _ = held.detach();
+            remove(&link)?;
         } else if map.exists() {
-            let map = MapHandle::from_pinned_path(&map).map_err(refused(name))?;
-            map.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
+            let held = MapHandle::from_pinned_path(&map).map_err(refused(name))?;
+            held.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
         }
+        // The parameters go last: what is registered has them.
         remove(&directory)?;
         await_unregistered(name)
     }
@@ -122,25 +146,33 @@ impl Pins {
     /// Fails without the right to.
     pub fn sweep(&self) -> Result<(), Failure> {
         let loaded = self.loaded();
+        if loaded.is_empty() && self.path("defaults").exists() {
+            restore_defaults(self, |name| name.starts_with(PREFIX))?;
+        }
         for name in self.names() {
-            let is_leftover = name.starts_with("sf_") && !loaded.contains(&name);
-            if is_leftover || loaded.is_empty() {
+            let is_leftover = name.starts_with(PREFIX) && !loaded.contains(&name);
+            if is_leftover || loaded.is_empty() && name != "defaults" {
                 remove(&self.path(&name))?;
             }
         }
-        if !loaded.is_empty() {
+        if !self.names().is_empty() {
             return Ok(());
         }
         fs::remove_dir(DIRECTORY).map_err(Failure::host(DIRECTORY))?;
-        // Every bpf file system has maps.debug and progs.debug.
-        let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
-        let is_empty = fs::read_dir(BPFFS)
-            .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_debug(&entry))));
-        if is_empty && mount_source().is_some_and(|source| source.as_bytes() == OURS.to_bytes()) {
-            sys::unmount(BPFFS_C).map_err(Failure::host("umount /sys/fs/bpf"))?;
-        }
-        Ok(())
+        unmount_ours()
     }
+}
+
+/// Takes the bpf file system away if we mounted it and nobody has put anything there.
+fn unmount_ours() -> Result<(), Failure> {
+    // Every bpf file system has maps.debug and progs.debug.
+    let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
+    let is_empty = fs::read_dir(BPFFS)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_debug(&entry))));
+    if is_empty && mount_source().is_some_and(|source| source.as_bytes() == OURS.to_bytes()) {
+        sys::unmount(BPFFS_C).map_err(Failure::host("umount /sys/fs/bpf"))?;
+    }
+    Ok(())
 }
 
 /// Whether any congestion control of that name is registered, whoever did it.

@@ -1,0 +1,193 @@
+//! What load and unload leave in the kernel when programs are replaced, and when commands are killed in the middle.
+//! Needs root and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
+#![cfg(feature = "bpf")]
+
+use shortflow_linux::sys::{self, Namespace};
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// Registrations are the whole host's: one test at a time. What it loads goes, however it ends.
+struct Alone {
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        said(&["unload"]);
+    }
+}
+
+fn alone() -> Option<Alone> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let reason = match said(&["status"]) {
+        (0, text) if text != "nothing is loaded\n" => "programs are loaded on this host".to_owned(),
+        (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
+        (0, _) if said(&["check"]).0 != 0 => "`shortflow-linux check` finds something missing".to_owned(),
+        (0, _) => return Some(Alone { _turn: turn }),
+        (_, text) => text,
+    };
+    eprintln!("skipped: {reason}");
+    None
+}
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_shortflow-linux"))
+}
+
+/// Exit code, and what was printed.
+fn said(arguments: &[&str]) -> (i32, String) {
+    let output = program().args(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What is printed by a command that must succeed.
+fn must(arguments: &[&str]) -> String {
+    let (code, text) = said(arguments);
+    assert_eq!(code, 0, "{arguments:?}: {text}");
+    text
+}
+
+fn is_registered(prefix: &str) -> bool {
+    let names = fs::read_to_string(AVAILABLE).unwrap_or_default();
+    names.split_whitespace().any(|name| name.starts_with(prefix))
+}
+
+fn default_here() -> String {
+    fs::read_to_string(DEFAULT).unwrap().trim().to_owned()
+}
+
+/// A namespace with a process in it, by which it is found.
+struct Inhabited {
+    namespace: Namespace,
+    process: Child,
+}
+
+impl Inhabited {
+    /// With the default that it inherits, or `default`.
+    fn new(default: Option<&str>) -> Inhabited {
+        let namespace = Namespace::new().unwrap();
+        if let Some(name) = default {
+            namespace.within(|| fs::write(DEFAULT, name)).unwrap();
+        }
+        let process = namespace.within(|| Command::new("sleep").arg("60").spawn()).unwrap();
+        Inhabited { namespace, process }
+    }
+
+    fn default(&self) -> String {
+        self.namespace.within(|| Ok(default_here())).unwrap()
+    }
+
+    fn load(&self, arguments: &[&str]) {
+        let (code, text) = self.namespace.within(|| Ok(said(arguments))).unwrap();
+        assert_eq!(code, 0, "{arguments:?}: {text}");
+    }
+}
+
+impl Drop for Inhabited {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// The kernel's default is a program rather than a name: a socket of the namespace takes the replaced one, whose
+/// registration would be gone, unless the default is set again. Without that, it takes Reno.
+#[test]
+fn new_sockets_take_the_replaced_default() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    let congestion = || {
+        host.namespace.within(|| {
+            let socket = TcpListener::bind("127.0.0.1:0")?;
+            sys::congestion(&socket)
+        })
+    };
+    host.load(&["load", "sf_dctcp", "--default"]);
+    assert_eq!(congestion().unwrap(), "sf_dctcp");
+    // From another namespace than the one that has it.
+    must(&["load", "sf_dctcp", "--param", "g=0.25"]);
+    assert_eq!(host.default(), "sf_dctcp");
+    assert_eq!(congestion().unwrap(), "sf_dctcp");
+    must(&["unload"]);
+    assert_eq!(congestion().unwrap(), "reno");
+}
+
+#[test]
+fn a_namespace_that_inherited_the_default_gets_another() {
+    let Some(_alone) = alone() else { return };
+    let before = default_here();
+    let heir = Inhabited::new(None);
+    must(&["load", "sf_dctcp", "sf_fast"]);
+    // As a child of a namespace with that default has it: without a record.
+    heir.namespace.within(|| fs::write(DEFAULT, "sf_fast")).unwrap();
+    must(&["unload", "sf_dctcp"]);
+    assert_eq!(heir.default(), "sf_fast");
+    must(&["unload"]);
+    assert_eq!((heir.default().as_str(), default_here()), ("reno", before));
+}
+
+/// Kills of `unload` and of a replacement, at moments spread over both: what the next `load` says is so is so.
+#[test]
+fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    let (mut early, mut midway) = (0, 0);
+    for step in 0..48u64 {
+        host.load(&["load", "sf_dctcp", "sf_l2dct", "--default"]);
+        let arguments: &[&str] =
+            if step % 2 == 0 { &["unload"] } else { &["load", "sf_dctcp", "sf_l2dct", "--param", "g=0.25"] };
+        let quiet = program().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut command = quiet.unwrap();
+        std::thread::sleep(Duration::from_micros(step / 2 * if step % 2 == 0 { 1500 } else { 6000 }));
+        let _ = command.kill();
+        let was_killed = !command.wait().unwrap().success();
+        let held = ["sf_dctcp/link", "sf_l2dct/link", "sf_dctcp/config", "sf_l2dct/config"];
+        let held =
+            held.iter().filter(|file| fs::exists(format!("{DIRECTORY}/{file}")).unwrap_or(false)).count();
+        let is_whole = held == 4 && host.default() == "sf_l2dct";
+        if was_killed {
+            early += usize::from(is_whole);
+            midway += usize::from(!is_whole);
+        }
+        must(&["load", "sf_dctcp"]);
+        assert!(is_registered("sf_dctcp"), "step {step}");
+        let status = must(&["status"]);
+        assert_eq!(status.contains("sf_l2dct"), is_registered("sf_l2dct"), "step {step}: {status}");
+        must(&["unload"]);
+        assert!(!is_registered("sf_") && !fs::exists(DIRECTORY).unwrap(), "step {step}");
+        assert_eq!(host.default(), "reno", "step {step}");
+    }
+    eprintln!("killed before the first change {early}, in the middle {midway}");
+    assert!(midway > 0, "no kill has landed in the middle");
+}
+
+/// What any user may open, any user may lock.
+#[test]
+fn only_root_can_hold_the_lock() {
+    let Some(_alone) = alone() else { return };
+    let mode = fs::metadata("/run/shortflow.lock").unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let readable = File::open("/sys/fs").unwrap();
+    sys::lock(&readable).unwrap();
+    assert_eq!(must(&["status"]), "nothing is loaded\n");
+}
+
+#[test]
+fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
+    let Some(_alone) = alone() else { return };
+    for cgroup in ["/nope", "/tmp"] {
+        let (code, text) = said(&["load", "sf_dctcp", "--cgroup", cgroup]);
+        assert!(code == 2 && text.starts_with(&format!("--cgroup {cgroup}: ")), "{code} {text}");
+        assert!(!text.contains("loaded"), "{text}");
+    }
+}
