@@ -2,13 +2,15 @@
 //! Needs root and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
 #![cfg(feature = "bpf")]
 
+use libbpf_rs::Link;
+use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
 use shortflow_linux::sys::{self, Namespace};
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -100,26 +102,37 @@ impl Drop for Inhabited {
     }
 }
 
-/// The kernel's default is a program rather than a name: a socket of the namespace takes the replaced one, whose
-/// registration would be gone, unless the default is set again. Without that, it takes Reno.
+/// The kernel's number of the program that is registered as sf_dctcp.
+fn registered() -> u32 {
+    let link = Link::open(format!("{DIRECTORY}/sf_dctcp/link")).unwrap();
+    match link.info().unwrap().info {
+        LinkTypeInfo::StructOps(found) => found.map_id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The kernel's default is a program rather than a name: new sockets take the replaced one, which the kernel keeps for
+/// that, unless the default is set again.
 #[test]
-fn new_sockets_take_the_replaced_default() {
+fn new_sockets_do_not_take_the_replaced_default() {
     let Some(_alone) = alone() else { return };
     let host = Inhabited::new(Some("reno"));
-    let congestion = || {
-        host.namespace.within(|| {
-            let socket = TcpListener::bind("127.0.0.1:0")?;
-            sys::congestion(&socket)
-        })
-    };
+    let congestion =
+        || host.namespace.within(|| sys::congestion(&TcpListener::bind("127.0.0.1:0")?)).unwrap();
     host.load(&["load", "sf_dctcp", "--default"]);
-    assert_eq!(congestion().unwrap(), "sf_dctcp");
+    assert_eq!(congestion(), "sf_dctcp");
+    let replaced = registered();
     // From another namespace than the one that has it.
     must(&["load", "sf_dctcp", "--param", "g=0.25"]);
-    assert_eq!(host.default(), "sf_dctcp");
-    assert_eq!(congestion().unwrap(), "sf_dctcp");
+    assert_eq!(congestion(), "sf_dctcp");
+    assert_ne!(registered(), replaced);
+    let begun = Instant::now();
+    while MapInfoIter::default().any(|map| map.id == replaced) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "the kernel still uses the replaced program");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     must(&["unload"]);
-    assert_eq!(congestion().unwrap(), "reno");
+    assert_eq!(congestion(), "reno");
 }
 
 #[test]
