@@ -140,7 +140,7 @@ def test_verdicts_follow_the_band_or_the_whole_interval() -> None:
     assert not no_difference(Estimate(0.01, (-0.06, 0.08), 3), 0.05).holds
     both = all_hold({"first": lower(sure), "second": lower(unsure)})
     assert both.verdict is Verdict.DIFFERS
-    assert both.note == "does not hold for second"
+    assert both.note == "does not hold for second; undecided at this scale: second"
     assert both.measured == {"first": -0.2, "second": -0.2}
     assert (both.deciding, both.ci95) == ("second", (-0.5, 0.1))
     assert measured(both) == ["second: -0.2 [-0.5, 0.1]", "first: -0.2"]
@@ -150,6 +150,16 @@ def test_what_is_measured_for_information_is_not_judged() -> None:
     found = for_information("the paper has no number", Estimate(1.1, (1.0, 1.2), 3), with_ms=5.4)
     assert (found.verdict, found.note) == (Verdict.UNTESTED, "the paper has no number")
     assert measured(found) == ["1.1 [1, 1.2]", "with ms: 5.4"]
+
+
+def test_an_interval_that_crosses_the_bound_leaves_it_undecided() -> None:
+    wide = Estimate(-0.2, (-0.5, 0.1), 3)
+    assert [each.note for each in (lower(wide), lower(wide, by=0.6))] == ["undecided at this scale", ""]
+    assert [within(wide, -0.4, 0.4).undecided, within(wide, -0.6, 0.2).undecided] == [True, False]
+    assert [no_difference(wide, margin).undecided for margin in (0.3, 0.6)] == [True, False]
+    assert not within(-0.2, -0.4, 0.4).undecided
+    # The one that fails decides, and is sure.
+    assert all_hold({"one": within(wide, -0.4, 0.4), "other": lower(wide, by=0.6)}).note == "does not hold for other"
 
 
 def test_lower_everywhere_is_decided_by_the_interval_that_reaches_highest() -> None:

@@ -11,6 +11,10 @@ Number = float | str | Sequence[float]
 Measured = Mapping[str, Number]
 
 
+UNDECIDED = "undecided at this scale"
+"""Said where an interval crosses the bound that decides."""
+
+
 class Verdict(StrEnum):
     """What came of a claim."""
 
@@ -30,6 +34,8 @@ class Finding:
     note: str = ""
     deciding: str = ""
     """The name of the measured number that decides."""
+    undecided: bool = False
+    """Whether the interval crosses the bound, so that more seeds or longer runs may say otherwise."""
 
     @property
     def holds(self) -> bool:
@@ -63,8 +69,8 @@ def for_information(why: str, value: Estimate | float, **more: Number) -> Findin
 def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
     """A number that has to lie in a band; its mean over the seeds decides."""
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
-    verdict = Verdict.AGREES if low <= found.value <= high else Verdict.DIFFERS
-    return Finding(verdict, {"value": found.value, **more}, found.ci95, deciding="value")
+    crosses = any(_crosses(found, bound) for bound in (low, high))
+    return _decided(low <= found.value <= high, {"value": found.value, **more}, found, "value", crosses)
 
 
 def at_least(value: Estimate | float, low: float, **more: Number) -> Finding:
@@ -86,8 +92,7 @@ def close_to(value: Estimate | float, paper: float, relative: float, **more: Num
 def lower(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     """An ordering: the paired relative change lies below -by with its whole interval (with one seed, the value)."""
     top = change.value if change.ci95 is None else change.ci95[1]
-    verdict = Verdict.AGREES if top < -by else Verdict.DIFFERS
-    return Finding(verdict, {"change": change.value, **more}, change.ci95, deciding="change")
+    return _decided(top < -by, {"change": change.value, **more}, change, "change", _crosses(change, -by))
 
 
 def all_lower(changes: Sequence[Estimate]) -> Finding:
@@ -99,8 +104,8 @@ def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
     """An equivalence: the paired relative change lies within ±margin with its whole interval."""
     low, high = change.ci95 or (change.value, change.value)
     holds = -margin <= low and high <= margin
-    verdict = Verdict.AGREES if holds else Verdict.DIFFERS
-    return Finding(verdict, {"change": change.value, **more}, change.ci95, deciding="change")
+    crosses = any(_crosses(change, bound) for bound in (-margin, margin))
+    return _decided(holds, {"change": change.value, **more}, change, "change", crosses)
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
@@ -119,9 +124,21 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     if names[Verdict.DIFFERS]:
         notes.append(f"does not hold for {', '.join(names[Verdict.DIFFERS])}")
     notes += [f"{name} is not tested: {findings[name].note}" for name in names[Verdict.UNTESTED]]
+    undecided = [name for name in names[verdict] if findings[name].undecided]
+    if undecided:
+        notes.append(f"{UNDECIDED}: {', '.join(undecided)}")
     first = names[verdict][0]
     deciding = _qualified(first, findings[first].deciding)
-    return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding)
+    return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding, bool(undecided))
+
+
+def _crosses(estimate: Estimate, bound: float) -> bool:
+    return estimate.ci95 is not None and estimate.ci95[0] < bound < estimate.ci95[1]
+
+
+def _decided(holds: bool, measured: Measured, by: Estimate, deciding: str, undecided: bool) -> Finding:
+    verdict = Verdict.AGREES if holds else Verdict.DIFFERS
+    return Finding(verdict, measured, by.ci95, UNDECIDED if undecided else "", deciding, undecided)
 
 
 def _qualified(name: str, key: str) -> str:
