@@ -35,7 +35,7 @@ from shortflow.reproduction.figure import Claim, Figure
 from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.study import Scale, Study, Value
-from shortflow.reproduction.summary import claim_table, measured
+from shortflow.reproduction.summary import claim_table, measured, reason_table
 from shortflow.result import RunResult, execute
 from shortflow.runner import plan, run_all
 from shortflow.scenario import load_scenario
@@ -215,6 +215,20 @@ def test_a_second_call_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
     assert first.runs == second.runs == 27
     assert second.reused == 27
     assert [j.finding for j in first.claims] == [j.finding for j in second.claims]
+
+
+def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path) -> None:
+    claim = Claim("l2dct/fig4a-afct-vs-tcp", "", "", lambda: within(2.0, 0, 1), "too much")
+    figure = Figure("l2dct/fig4a", "", "", claims=[claim])
+    for scale, chosen, reason in (
+        (Scale.QUICK, {}, "too much"),
+        (Scale.QUICK, {"initial-alpha": "0"}, "too much"),
+        (Scale.QUICK, {"initial-alpha": "1"}, ""),
+        (Scale.FULL, {}, ""),
+    ):
+        done = reproduce([figure], scale=scale, out=tmp_path, chosen=chosen)
+        assert [judged.reason for judged in done.claims] == [reason]
+        assert (reason_table(done) is None) == (not reason)
 
 
 def test_a_broken_law_makes_a_claim_differ() -> None:

@@ -61,12 +61,18 @@ class Judged:
     claim: Claim
     entry: Entry
     finding: Finding
+    usual: bool = True
+    """Whether it was run as the recipe's own reason was found: at the quick scale, with the choices taken."""
+
+    @property
+    def known(self) -> str:
+        """The recipe's reason why it differs, if it differs under the conditions that the reason was found for."""
+        return self.claim.because if self.usual and self.finding.verdict is Verdict.DIFFERS else ""
 
     @property
     def reason(self) -> str:
         """Why it differs or was not tested."""
-        known = self.claim.because if self.finding.verdict is Verdict.DIFFERS else ""
-        return "; ".join(part for part in (self.finding.note, known) if part)
+        return "; ".join(part for part in (self.finding.note, self.known) if part)
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,7 @@ class _Plan:
 
     figure: Figure
     scale: Scale
+    usual: bool
     runs: Mapping[str, Mapping[Position, Sequence[Run]]]
 
     @property
@@ -180,7 +187,7 @@ class _Plan:
 
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
-        judged = [Judged(claim, catalogue()[claim.id], decide(claim, data)) for claim in self.figure.claims]
+        judged = [Judged(each, catalogue()[each.id], decide(each, data), self.usual) for each in self.figure.claims]
         return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs))
 
     def _data(self, name: str, summaries: Mapping[str, RunSummary], store: Store) -> Data:
@@ -203,7 +210,7 @@ def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
         name: {position: study.runs(scale, position, settings) for position in study.positions(scale)}
         for name, study in figure.studies.items()
     }
-    return _Plan(figure, scale, runs)
+    return _Plan(figure, scale, scale is Scale.QUICK and not settings, runs)
 
 
 def _run_once_each(

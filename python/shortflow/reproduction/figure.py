@@ -25,7 +25,7 @@ class Claim:
     """What counts as agreement."""
     check: Check
     because: str
-    """Why it differs, where it does: found by varying what the paper leaves unsaid."""
+    """Why it differs, where it does: found by varying what the paper leaves unsaid, and said of the quick scale."""
 
 
 @dataclass

@@ -45,8 +45,8 @@ def reason_table(done: Reproduction) -> Table | None:
     """Why claims differ, where varying what the paper leaves unsaid has shown it."""
     reasons: dict[str, list[str]] = {}
     for judged in done.claims:
-        if judged.finding.verdict is Verdict.DIFFERS and judged.claim.because:
-            reasons.setdefault(judged.claim.because, []).append(judged.claim.id)
+        if judged.known:
+            reasons.setdefault(judged.known, []).append(judged.claim.id)
     if not reasons:
         return None
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
