@@ -74,7 +74,8 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
     arguments = notes.read_text().split("\n")
     assert arguments[0] == "testbed"
     assert Path(arguments[1]).name == f"{SCENARIO}.toml"
-    assert arguments[2:] == ["--scheme", "dctcp", "--seed", "1", "--set", "duration=300ms", "--set", "warmup=100ms"]
+    assert arguments[2:-2] == ["--scheme", "dctcp", "--seed", "1", "--set", "duration=300ms", "--set", "warmup=100ms"]
+    assert arguments[-2:] == ["--parent", str(os.getpid())]
 
 
 def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(

@@ -6,6 +6,7 @@ the clock. It needs root.
 
 import functools
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -157,7 +158,9 @@ def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
 
 def _run(arguments: Sequence[str]) -> str:
     """What the program prints; its failures are ours."""
-    done = subprocess.run([program(), *arguments], capture_output=True, text=True, check=False)
+    # What ends us ends it too, with its namespaces and its registration.
+    command = [program(), *arguments, "--parent", str(os.getpid())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout
     message = done.stderr.strip() or f"{PROGRAM}: ended with code {done.returncode}"

@@ -4,7 +4,10 @@ mod common;
 
 use common::{obstacle, program, scenario};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = program().arg("testbed").arg(scenario).args(arguments).output().unwrap();
@@ -69,4 +72,58 @@ fn wrong_input_is_named() {
     assert!(code == Some(2) && errors.starts_with("nowhere.toml: the scenario cannot be read"), "{errors}");
     let (code, _, errors) = run(&scenario, &["--congestion", "vegas-2"]);
     assert!(code == Some(3) && errors.contains("the kernel has no congestion control vegas-2"), "{errors}");
+}
+
+/// The kernel would run another law than the simulator.
+#[test]
+fn what_the_kernel_is_not_told_is_refused() {
+    let scenario = scenario("untold", "300ms");
+    let text = std::fs::read_to_string(&scenario).unwrap();
+    let with = |name: &str, lines: &str| {
+        let path = scenario.with_file_name(format!("untold-{name}.toml"));
+        let at = text.rfind("[measure]").unwrap();
+        std::fs::write(&path, format!("{}{lines}\n{}", &text[..at], &text[at..])).unwrap();
+        path
+    };
+    let deadlines = with("deadlines", "deadline = { kind = \"fixed\", value = \"20ms\" }");
+    let classes = with("classes", "class = \"short\"");
+    for (scenario, scheme, parameter, why) in [
+        (&deadlines, "d2tcp", "transport.clip_low=0.5", "the flows' deadlines"),
+        (&scenario, "l2dct", "transport.profile=srpt", "the bytes that remain"),
+        (&classes, "xdctcp", "transport.classify=role", "the flows' classes"),
+    ] {
+        let (code, _, errors) = run(scenario, &["--scheme", scheme, "--set", parameter]);
+        assert!(code == Some(2) && errors.contains(why), "{scheme}: {errors}");
+    }
+}
+
+/// Killed, a parent cannot end its children itself.
+#[test]
+fn a_testbed_ends_with_its_parent() {
+    if let Some(reason) = obstacle() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    let long = scenario("orphan", "60s");
+    let line = "\"$0\" testbed \"$1\" --scheme tcp-ecn --parent $$ >/dev/null & echo $!; wait";
+    let mut parent = Command::new("sh");
+    parent.args(["-c", line, env!("CARGO_BIN_EXE_shortflow-linux")]).arg(&long).stdout(Stdio::piped());
+    let mut parent = parent.spawn().unwrap();
+    let mut child = String::new();
+    BufReader::new(parent.stdout.take().unwrap()).read_line(&mut child).unwrap();
+    let is_alive = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+        stat.contains("(shortflow-linux)") && !stat.contains(") Z ")
+    };
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(is_alive());
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let begun = Instant::now();
+    while is_alive() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "process {child} lives on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code, _, errors) = run(&long, &["--parent", "1"]);
+    assert!(code == Some(3) && errors.contains("not the parent"), "{errors}");
 }

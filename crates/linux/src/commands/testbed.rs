@@ -1,7 +1,7 @@
 //! `testbed`: a scenario on real TCP. Writes one JSON document.
 
 use super::Failure;
-use shortflow_linux::testbed;
+use shortflow_linux::{sys, testbed};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,9 @@ pub struct Args {
     /// The kernel's congestion control, in place of the scheme's own.
     #[arg(long)]
     congestion: Option<String>,
+    /// End when the process of this number ends, which has started this one.
+    #[arg(long, hide = true)]
+    parent: Option<u32>,
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
@@ -33,6 +36,9 @@ fn setting(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
+    if let Some(parent) = args.parent {
+        sys::end_with_parent(parent).map_err(Failure::host("--parent"))?;
+    }
     let (of_scheme, of_scenario): (Vec<_>, Vec<_>) = args
         .settings
         .into_iter()

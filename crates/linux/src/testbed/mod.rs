@@ -21,6 +21,7 @@ pub use verdict::{Trust, verdict};
 use crate::Failure;
 use crate::switch::{Clock, Switch, SwitchReport, Taps};
 use crate::sys::{self, Namespace};
+use shortflow_cc::Role;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::outcome::{Counters, DropRow, Outcome, PortRow};
@@ -69,6 +70,13 @@ pub fn run(
         return Err(Failure::Input(format!("{}: {why}", scheme.name)));
     }
     let plan = Plan::of(scenario, seed)?;
+    if let (None, Some(why)) = (congestion, untold(scenario, scheme, &plan)) {
+        let instead = "; `--congestion` names another congestion control";
+        return Err(Failure::Input(format!(
+            "{}: {why}, which the testbed does not tell the kernel{instead}",
+            scheme.name
+        )));
+    }
     let tcp = TcpSettings::of(scenario, scheme)?;
     let control = match congestion {
         Some(name) => Control::of_kernel(name)?,
@@ -94,6 +102,25 @@ pub fn run(
         traffic.run(clock).map_err(Failure::host("testbed: a connection"))
     })?;
     Ok(measured(scenario, &plan, &network, switch, report, control.name()))
+}
+
+/// What the law of `scheme` would know in a simulation of these flows, and does not know here.
+fn untold(scenario: &Scenario, scheme: &Scheme, plan: &Plan) -> Option<&'static str> {
+    let transport = &scheme.transport;
+    let is_set =
+        |name: &str, value: &str| transport.params().iter().any(|it| it.name == name && it.default == value);
+    let has_deadlines = plan.transfers.iter().any(|transfer| transfer.arrival.deadline.is_some());
+    let has_roles = scenario.classes.iter().any(|class| Role::of_class(class) != Role::Unknown);
+    let is_shared = plan.connections.len() < plan.transfers.len();
+    match transport.info().name {
+        "d2tcp" if has_deadlines => Some("its windows depend on the flows' deadlines"),
+        "l2dct" if is_set("profile", "srpt") => Some("its weights depend on the bytes that remain"),
+        "xdctcp" if is_set("classify", "role") && has_roles => Some("its cuts depend on the flows' classes"),
+        "l2dct" | "xdctcp" | "atcp" if is_shared => Some(
+            "it goes by the bytes sent of each flow, and flows share connections: where one begins matters",
+        ),
+        _ => None,
+    }
 }
 
 /// Does something while the switch runs in a thread of its own.
