@@ -89,10 +89,15 @@ require-linux: | require
 linux: require-linux ## Build target/release/shortflow-linux.
 	cargo build --release --locked --quiet --package shortflow-linux --features bpf
 
+LINUX_LOG := target/test-linux.log
+
 .PHONY: test-linux
-test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part.
+test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part; lists what was skipped.
 	cargo clippy --package shortflow-linux --features bpf --all-targets --locked --quiet -- --deny warnings
-	cargo test --locked --quiet --package shortflow-linux --features bpf
+	@mkdir -p target
+	cargo test --locked --quiet --package shortflow-linux --features bpf -- --show-output 2>&1 | tee $(LINUX_LOG)
+	@skipped=$$(awk '/^---- .* stdout ----$$/ { name = $$2 } /^skipped: / { print name ": " $$0 }' $(LINUX_LOG)); \
+		test -z "$$skipped" || { echo "$$skipped"; test -z "$${SHORTFLOW_REQUIRE:-}"; }
 
 .PHONY: test-kernels
 test-kernels: linux ## Load every program into Debian's kernels, under QEMU; skipped without it.
