@@ -184,6 +184,52 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
     assert!(midway > 0, "no kill has landed in the middle");
 }
 
+/// Exit code and output of a command as root without some capabilities.
+fn said_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
+    let mut limited = Command::new("setpriv");
+    limited.args(["--bounding-set", capabilities]).arg(env!("CARGO_BIN_EXE_shortflow-linux")).args(arguments);
+    let output = limited.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    host.load(&["load", "sf_dctcp", "--default"]);
+    let (code, text) = said_without("-sys_admin,-sys_ptrace", &["unload"]);
+    assert!(
+        code == 0 && text.contains("CAP_SYS_ADMIN") && text.contains("its default was reno"),
+        "{code} {text}"
+    );
+    assert!(!is_registered("sf_"));
+    assert_eq!((host.default().as_str(), must(&["unload"]).as_str()), ("sf_dctcp", "nothing is loaded\n"));
+    assert_eq!(host.default(), "reno");
+    assert!(!fs::exists(DIRECTORY).unwrap());
+}
+
+#[test]
+fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
+    let (code, text) = said_without("-net_admin", &["stamp", "lo", "--by", "none"]);
+    assert!(code == 3 && text.starts_with("lo: "), "{code} {text}");
+}
+
+/// A `load` that was killed between mount and mkdir.
+#[test]
+fn a_file_system_that_nothing_is_in_goes() {
+    let Some(_alone) = alone() else { return };
+    let is_mounted = || fs::read_to_string("/proc/self/mounts").unwrap().contains(" /sys/fs/bpf bpf ");
+    if is_mounted() {
+        eprintln!("skipped: /sys/fs/bpf is mounted");
+        return;
+    }
+    sys::mount_bpf(c"shortflow", c"/sys/fs/bpf").unwrap();
+    assert!(is_mounted());
+    must(&["status"]);
+    assert!(!is_mounted());
+}
+
 /// What any user may open, any user may lock.
 #[test]
 fn only_root_can_hold_the_lock() {

@@ -8,7 +8,7 @@ use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::mem::size_of;
 use std::os::unix::fs::MetadataExt;
 
@@ -67,9 +67,9 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     let inherited = records.values().next().map_or(ALWAYS_THERE, String::as_str).to_owned();
     let Seen { namespaces, hidden } = Seen::now()?;
     let mut warnings = Vec::new();
-    for (position, (inode, namespace)) in namespaces.into_iter().enumerate() {
+    for Place { inode, elsewhere } in namespaces {
         let before = records.get(&inode).unwrap_or(&inherited);
-        let settled = namespace.within(|| {
+        let settled = within(elsewhere.as_ref(), || {
             let now = default_here();
             if names(&now) {
                 fs::write(SYSCTL, before)?;
@@ -83,7 +83,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
                 }
             }
             Ok(false) => drop(records.remove(&inode)),
-            Err(error) if position == 0 => return Err(Failure::host(SYSCTL)(error)),
+            Err(error) if elsewhere.is_none() => return Err(Failure::host(SYSCTL)(error)),
             Err(error) if records.remove(&inode).is_some() => {
                 warnings.push(format!("network namespace {inode}: its default stays: {error}"));
             }
@@ -111,11 +111,10 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
 /// # Errors
 /// Fails without the right to change this namespace.
 pub fn renew_default(name: &str) -> Result<(), Failure> {
-    for (position, (_, namespace)) in Seen::now()?.namespaces.into_iter().enumerate() {
-        let renewed =
-            namespace.within(|| if default_here() == name { fs::write(SYSCTL, name) } else { Ok(()) });
-        match renewed {
-            Err(error) if position == 0 => return Err(Failure::host(SYSCTL)(error)),
+    let renew = || if default_here() == name { fs::write(SYSCTL, name) } else { Ok(()) };
+    for Place { elsewhere, .. } in Seen::now()?.namespaces {
+        match within(elsewhere.as_ref(), renew) {
+            Err(error) if elsewhere.is_none() => return Err(Failure::host(SYSCTL)(error)),
             _ => {}
         }
     }
@@ -133,10 +132,27 @@ fn records(map: &MapHandle) -> libbpf_rs::Result<HashMap<u64, String>> {
     Ok(records)
 }
 
+/// A network namespace, by its number.
+struct Place {
+    inode: u64,
+    /// `None` for this thread's own.
+    elsewhere: Option<Namespace>,
+}
+
+/// What `action` gives in another namespace, or in this one, which takes no right to enter.
+fn within<T: Send>(
+    elsewhere: Option<&Namespace>,
+    action: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
+    match elsewhere {
+        Some(namespace) => namespace.within(action),
+        None => action(),
+    }
+}
+
 /// The network namespaces that this process can find.
 struct Seen {
-    /// With their numbers; the first is this thread's own.
-    namespaces: Vec<(u64, Namespace)>,
+    namespaces: Vec<Place>,
     /// How many processes did not show theirs.
     hidden: usize,
 }
@@ -147,13 +163,14 @@ impl Seen {
         let entries =
             |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
         let of_processes = entries("/proc").map(|process| process.join("ns/net"));
-        let mut numbers = HashSet::new();
-        let mut seen = Seen { namespaces: Vec::new(), hidden: 0 };
-        let here = fs::File::open(HERE).map_err(Failure::host(HERE))?;
-        let others = entries("/run/netns").chain(of_processes).map(fs::File::open);
-        for file in std::iter::once(Ok(here)).chain(others) {
+        let here = fs::metadata(HERE).map_err(Failure::host(HERE))?.ino();
+        let mut numbers = HashSet::from([here]);
+        let mut seen = Seen { namespaces: vec![Place { inode: here, elsewhere: None }], hidden: 0 };
+        for file in entries("/run/netns").chain(of_processes).map(fs::File::open) {
             match file.and_then(|file| Ok((file.metadata()?.ino(), file))) {
-                Ok((inode, file)) if numbers.insert(inode) => seen.namespaces.push((inode, file.into())),
+                Ok((inode, file)) if numbers.insert(inode) => {
+                    seen.namespaces.push(Place { inode, elsewhere: Some(file.into()) });
+                }
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => seen.hidden += 1,
                 _ => {} // known, or ended meanwhile
             }
