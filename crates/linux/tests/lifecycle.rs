@@ -209,6 +209,22 @@ fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
+/// Where a bpf file system is mounted.
+#[test]
+fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_fast"]);
+    let host = Inhabited::new(Some("reno"));
+    for (arguments, default) in
+        [(&["load", "sf_dctcp", "--default"][..], "sf_dctcp"), (&["unload", "sf_dctcp"], "reno")]
+    {
+        let unit = host.namespace.within(|| Ok(said_without("-all,+bpf,+perfmon,+net_admin", arguments)));
+        let (code, text) = unit.unwrap();
+        assert!(code == 0 && !text.contains("warning"), "{arguments:?}: {code} {text}");
+        assert_eq!(host.default(), default);
+    }
+}
+
 #[test]
 fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
     let (code, text) = said_without("-net_admin", &["stamp", "lo", "--by", "none"]);
