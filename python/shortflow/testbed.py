@@ -159,7 +159,7 @@ def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
 def _run(arguments: Sequence[str]) -> str:
     """What the program prints; its failures are ours."""
     # What ends us ends it too, with its namespaces and its registration.
-    command = [program(), *arguments, "--parent", str(os.getpid())]
+    command = [str(program()), *arguments, "--parent", str(os.getpid())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout
