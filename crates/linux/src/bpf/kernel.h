@@ -17,7 +17,7 @@ struct sock_common {
 };
 struct sock {
 	struct sock_common __sk_common;
-	unsigned long sk_pacing_rate;
+	unsigned long sk_pacing_rate, sk_max_pacing_rate;
 	__u32 sk_pacing_status;
 };
 struct inet_sock { struct sock sk; };
@@ -31,7 +31,7 @@ struct inet_connection_sock {
 };
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
-	__u32 mss_cache, snd_cwnd, snd_ssthresh, packets_out, max_packets_out, rcv_nxt, snd_nxt, snd_una, srtt_us;
+	__u32 mss_cache, snd_cwnd, snd_cwnd_clamp, snd_ssthresh, packets_out, max_packets_out, rcv_nxt, snd_nxt, snd_una, srtt_us;
 	__u32 sacked_out, lost_out, retrans_out, delivered, delivered_ce;
 	__u64 bytes_acked;
 	__u8 ecn_flags;

@@ -61,6 +61,7 @@ struct sender {
 	__u32 delivered;		/* at the last ACK */
 	__u32 pipe;			/* half segments that recovery leaves in the network */
 	__u8 ce, is_loss;
+	__u8 has_paced;			/* the kernel paces because publish() said so */
 };
 _Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
 
@@ -109,15 +110,24 @@ static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase
 	_Bool below = s->window.cwnd < SEGMENT;
 	__u32 cwnd = segments_of(s->window.cwnd, 1);
 
-	tp->snd_cwnd = phase == CA_RECOVERY ? recovering(tp, s, cwnd) : cwnd;
+	if (phase == CA_RECOVERY)
+		cwnd = recovering(tp, s, cwnd);
+	tp->snd_cwnd = at_least(at_most(cwnd, tp->snd_cwnd_clamp), 1);
 	s->delivered = tp->delivered;
 	tp->snd_ssthresh = segments_of(s->window.ssthresh, 2);
 	if (!rtt)
 		return;
 	bytes = s->window.cwnd * tp->mss_cache >> 24;
-	sk->sk_pacing_rate = at_least((below ? bytes : 2 * bytes) * 1000000 / rtt, 1);
-	if (below && sk->sk_pacing_status == SK_PACING_NONE)
+	sk->sk_pacing_rate = clamp64((below ? bytes : 2 * bytes) * 1000000 / rtt, 1, sk->sk_max_pacing_rate);
+	if (below && sk->sk_pacing_status == SK_PACING_NONE) {
 		sk->sk_pacing_status = SK_PACING_NEEDED;
+		s->has_paced = 1;
+	} else if (!below && s->has_paced) {
+		/* Somebody who has set a rate of their own meanwhile keeps it, and fq its own pacing. */
+		if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
+			sk->sk_pacing_status = SK_PACING_NONE;
+		s->has_paced = 0;
+	}
 }
 
 /* What the law sees of the flow, without an acknowledgement. */
