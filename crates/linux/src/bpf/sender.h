@@ -211,6 +211,8 @@ INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 
 	/* After a timeout an ACK may cover what had arrived before it, so it counts as one (RFC 3465 section 2.3). */
 	ack.segments = phase == CA_LOSS ? 1 : at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
 	ack.ece = tp->delivered_ce != s->delivered_ce;
+	/* After a loss most of what an ACK covers had arrived before it, and was echoed then. */
+	ack.marked = at_most((__u64)(tp->delivered_ce - s->delivered_ce) * ack.mss, ack.acked);
 	ack.may_grow = !ack.ece && phase != CA_RECOVERY && is_limited(tp, s);
 	s->snd_una = tp->snd_una;
 	s->delivered_ce = tp->delivered_ce;

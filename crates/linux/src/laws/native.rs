@@ -28,6 +28,7 @@ struct FixedAck {
     left_ns: u64,
     srtt_ns: u64,
     acked: u32,
+    marked: u32,
     segments: u32,
     snd_una: u32,
     snd_nxt: u32,
@@ -72,8 +73,10 @@ impl FixedAck {
     }
 
     fn of(ack: &AckSample) -> FixedAck {
+        let acked = u32::try_from(ack.acked.get()).unwrap_or(u32::MAX);
         FixedAck {
-            acked: u32::try_from(ack.acked.get()).unwrap_or(u32::MAX),
+            acked,
+            marked: if ack.ece { acked } else { 0 },
             segments: 1,
             snd_una: ack.snd_una as u32,
             snd_nxt: ack.snd_nxt as u32,

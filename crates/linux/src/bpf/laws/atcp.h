@@ -42,7 +42,7 @@ INLINE void atcp_init(struct atcp_state *s, struct window *w, const struct ack *
 INLINE void atcp_on_ack(struct atcp_state *s, struct window *w, const struct ack *ack, const struct atcp_params *p)
 {
 	if (p->base == ATCP_DCTCP)
-		marks_on_ack(&s->marks, ack, ack->acked, p->g);
+		marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
 	if (ack->may_grow)
 		grow(w, ack, atcp_weight(ack->sent, p));
 }

@@ -43,7 +43,7 @@ INLINE void d2tcp_init(struct d2tcp_state *s, struct window *w, const struct ack
 
 INLINE void d2tcp_on_ack(struct d2tcp_state *s, struct window *w, const struct ack *ack, const struct d2tcp_params *p)
 {
-	marks_on_ack(&s->marks, ack, ack->acked, p->g);
+	marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
 	if (ack->may_grow)
 		grow(w, ack, SEGMENT);
 }

@@ -19,7 +19,7 @@ INLINE void dctcp_init(struct dctcp_state *s, struct window *w, const struct ack
 
 INLINE void dctcp_on_ack(struct dctcp_state *s, struct window *w, const struct ack *ack, const struct dctcp_params *p)
 {
-	marks_on_ack(&s->marks, ack, ack->acked, p->g);
+	marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
 	if (ack->may_grow)
 		grow(w, ack, SEGMENT);
 }

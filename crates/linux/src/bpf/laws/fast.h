@@ -49,7 +49,9 @@ INLINE void fast_init(struct fast_state *s, struct window *w, const struct ack *
 /* F counts ACKs (Eq. 1). Below w_min the window gains one segment per round trip by bytes. */
 INLINE void fast_on_ack(struct fast_state *s, struct window *w, const struct ack *ack, const struct fast_params *p)
 {
-	marks_on_ack(&s->marks, ack, at_least(ack->segments, 1), p->g);
+	__u64 segments = at_least(ack->segments, 1), mss = at_least(ack->mss, 1);
+
+	marks_on_ack(&s->marks, ack, segments, at_most(((__u64)ack->marked + mss - 1) / mss, segments), p->g);
 	if (s->probes_left) {
 		if (!--s->probes_left)
 			w->cwnd = p->w_min;

@@ -39,7 +39,7 @@ INLINE void l2dct_on_ack(struct l2dct_state *s, struct window *w, const struct a
 {
 	__u64 k = SEGMENT;
 
-	marks_on_ack(&s->marks, ack, ack->acked, p->g);
+	marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
 	if (p->profile != L2DCT_PS)
 		k = at_most((l2dct_weight(ack, p) << 24) / at_least(p->w_max, 1), SEGMENT); /* Eq. 1 */
 	if (ack->may_grow)

@@ -37,6 +37,7 @@ struct ack {
 	__u64 left_ns;		/* until the deadline, 0 when it has passed; NEVER: no deadline */
 	__u64 srtt_ns;		/* 0 before the first sample */
 	__u32 acked;		/* bytes */
+	__u32 marked;		/* bytes of them that arrived with a mark */
 	__u32 segments;		/* that it acknowledges: 1, or more where delayed ACKs or GRO merge several */
 	__u32 snd_una, snd_nxt;	/* after it */
 	__u32 mss, flight;	/* bytes */
@@ -86,12 +87,11 @@ INLINE void marks_init(struct marks *m, const struct ack *ack, __u64 initial_alp
 	*m = (struct marks){ .alpha = at_most(initial_alpha, UNIT), .window_end = ack->snd_una };
 }
 
-/* RFC 8257 section 3.3, steps 1 to 8, with `amount` bytes or packets newly acknowledged. */
-INLINE void marks_on_ack(struct marks *m, const struct ack *ack, __u32 amount, __u64 g)
+/* RFC 8257 section 3.3, steps 1 to 8, with `amount` bytes or packets newly acknowledged, and `marked` of them. */
+INLINE void marks_on_ack(struct marks *m, const struct ack *ack, __u32 amount, __u32 marked, __u64 g)
 {
 	m->acked = at_most((__u64)m->acked + amount, ~0U);
-	if (ack->ece)
-		m->marked = at_most((__u64)m->marked + amount, ~0U);
+	m->marked = at_most((__u64)m->marked + marked, ~0U);
 	if ((__s32)(ack->snd_una - m->window_end) <= 0 || !m->acked)
 		return;
 	m->alpha = at_most(times(m->alpha, FACTOR - g) + fraction(m->marked, m->acked) * g, UNIT);

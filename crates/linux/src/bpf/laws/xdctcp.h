@@ -32,7 +32,7 @@ INLINE void xdctcp_init(struct xdctcp_state *s, struct window *w, const struct a
 INLINE void xdctcp_on_ack(struct xdctcp_state *s, struct window *w, const struct ack *ack,
 			  const struct xdctcp_params *p)
 {
-	marks_on_ack(&s->marks, ack, ack->acked, p->g);
+	marks_on_ack(&s->marks, ack, ack->acked, ack->marked, p->g);
 	if (ack->may_grow)
 		grow(w, ack, SEGMENT);
 }
