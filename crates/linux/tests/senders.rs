@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 const SIZE: usize = 4_000_000;
+/// The payload of a packet of 1500 bytes.
+const SEGMENT: usize = 1448;
 const PORT: u16 = 7000;
 const SCENARIO: &str = r#"
 title = "One flow from a fast link into a slow one"
@@ -144,6 +146,8 @@ struct Seen {
 enum Sender<'a> {
     /// From this process, over so many connections.
     Here { connections: usize },
+    /// From this process, one segment at a time.
+    Segments { count: usize, every: Duration },
     /// From Python in that cgroup, after these statements about `sock`.
     Python { cgroup: &'a str, statements: &'a str },
 }
@@ -151,13 +155,17 @@ enum Sender<'a> {
 /// Sends `SIZE` bytes from host 0 to host 1; how long that takes, and what is seen before the connections end.
 fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration, [String; 3])> {
     let listener = hosts[1].within(|| TcpListener::bind((ipv4(HostId(1)), PORT)))?;
-    let connections = if let Sender::Here { connections } = sender { *connections } else { 1 };
+    let (connections, each) = match sender {
+        Sender::Here { connections } => (*connections, SIZE / connections),
+        Sender::Segments { count, .. } => (1, count * SEGMENT),
+        Sender::Python { .. } => (1, SIZE),
+    };
     let start = Instant::now();
     let (arrived, at_end) = std::sync::mpsc::channel();
     let (seen, at_sight) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
         let receiving = scope.spawn(move || {
-            let mut sockets = receive(&listener, connections)?;
+            let mut sockets = receive(&listener, connections, each)?;
             let _ = arrived.send(start.elapsed());
             let _ = at_sight.recv();
             sockets.iter_mut().try_for_each(|socket| socket.write_all(&[1]))
@@ -165,6 +173,7 @@ fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration
         let sending = scope.spawn(|| {
             hosts[0].within(|| match sender {
                 Sender::Here { connections } => send(*connections),
+                Sender::Segments { count, every } => send_segments(*count, *every),
                 Sender::Python { cgroup, statements } => send_by_python(cgroup, statements),
             })
         });
@@ -179,12 +188,12 @@ fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration
     })
 }
 
-/// Takes so many connections and an equal part of `SIZE` bytes on each.
-fn receive(listener: &TcpListener, connections: usize) -> io::Result<Vec<TcpStream>> {
+/// Takes so many connections and `each` bytes on each.
+fn receive(listener: &TcpListener, connections: usize, each: usize) -> io::Result<Vec<TcpStream>> {
     let reading = (0..connections).map(|_| {
         let (socket, _) = listener.accept()?;
         Ok(std::thread::spawn(move || {
-            io::copy(&mut (&socket).take((SIZE / connections) as u64), &mut io::sink())?;
+            io::copy(&mut (&socket).take(each as u64), &mut io::sink())?;
             Ok(socket)
         }))
     });
@@ -208,6 +217,15 @@ fn send(connections: usize) -> io::Result<()> {
             .collect();
         sending.into_iter().try_for_each(|thread| thread.join().unwrap())
     })
+}
+
+fn send_segments(count: usize, every: Duration) -> io::Result<()> {
+    let mut socket = TcpStream::connect((ipv4(HostId(1)), PORT))?;
+    for _ in 0..count {
+        socket.write_all(&[0; SEGMENT])?;
+        std::thread::sleep(every);
+    }
+    socket.read_exact(&mut [0])
 }
 
 fn send_by_python(cgroup: &str, statements: &str) -> io::Result<()> {
@@ -319,6 +337,21 @@ fn lost_packets_are_sent_again_without_a_timeout() {
         assert!(counts[0] == 0 && counts[1] >= 3, "{law}: {counts:?} {}", seen.socket);
         assert!((0.66..3.0).contains(&seen.took.as_secs_f64()), "{law}: {:?}", seen.took);
     }
+}
+
+/// A segment that nothing follows is repaired by the kernel's probe before the timeout, and halves the window too.
+#[test]
+fn a_lost_tail_halves_the_window() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let scenario = format!("{SCENARIO}\n[faults]\nlinks = [\"s0->h1\"]\nloss = 0.03\n");
+    let sender = Sender::Segments { count: 12, every: Duration::from_millis(300) };
+    let seen = through(&scenario, "sf_dctcp", "1", &sender).unwrap();
+    let counts = ["TCPTimeouts", "TCPFastRetrans", "TCPLossProbeRecovery"].map(|name| seen.counted(name));
+    eprintln!("{:?}, timeouts, retransmissions, repairs by a probe: {counts:?} {}", seen.took, seen.socket);
+    assert!(counts[..2] == [0, 0] && counts[2] >= 1, "{counts:?} {}", seen.socket);
+    assert!(seen.socket.contains(" ssthresh:2 "), "{}", seen.socket);
+    assert!(seen.took.as_secs_f64() < 4.5, "{:?}", seen.took);
 }
 
 /// The part of `status` about one of them.

@@ -61,6 +61,7 @@ struct sender {
 	__u32 delivered;		/* at the last ACK */
 	__u32 pipe;			/* half segments that recovery leaves in the network */
 	__u8 ce, is_loss;
+	__u8 is_probed;			/* the phase became CWR since the last ACK was seen */
 	__u8 has_paced;			/* the kernel paces because publish() said so */
 };
 _Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
@@ -236,6 +237,7 @@ INLINE void control(struct sock *sk)
 		return;
 	if (phase < CA_RECOVERY)
 		s->is_loss = 0;
+	s->is_probed = 0;
 	if ((__s32)(tp->snd_una - s->snd_una) > 0)
 		on_ack(sk, tp, s, phase);
 	publish(tp, s, phase);
@@ -246,15 +248,34 @@ HOOK(void, MY(_control), struct sock *sk, __u32 ack, int flag, const struct rate
 /* Before Linux 6.10. */
 HOOK(void, MY(_control2), struct sock *sk, const struct rate_sample *rs) { control(sk); }
 
-/* Loss: once when recovery starts, and once for a series of timeouts. */
+/*
+ * A loss that the kernel's tail loss probe has repaired. It tells so by entering and leaving CWR within one ACK, which
+ * ECN-Echo does not: control() comes between.
+ */
+INLINE void on_probed(struct sock *sk, struct tcp_sock *tp, struct sender *s)
+{
+	struct ack ack = view(sk, tp);
+
+	ack.flight = tp->snd_nxt - s->snd_una; /* before this ACK */
+	MY(_on_loss)(&s->law, &s->window, &ack, 0, params());
+	s->cut_end = tp->snd_nxt;
+}
+
+/* Loss: once when recovery starts, once for a series of timeouts, and once when a probe has repaired it. */
 HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct sender *s = sender_of(sk);
 	__u64 ssthresh = s->window.ssthresh;
+	_Bool is_probed = s->is_probed && (__s32)(tp->snd_una - s->snd_una) > 0;
 	struct ack ack;
 
-	if (!has_started(s) || (phase != CA_RECOVERY && phase != CA_LOSS))
+	if (!has_started(s))
+		return;
+	s->is_probed = phase == CA_CWR;
+	if (phase < CA_CWR && is_probed)
+		on_probed(sk, tp, s);
+	if (phase != CA_RECOVERY && phase != CA_LOSS)
 		return;
 	ack = view(sk, tp);
 	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) < CA_RECOVERY) /* still the phase before */
