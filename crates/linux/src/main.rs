@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use commands::{Failure, cleanup, completions, laws, testbed};
 #[cfg(feature = "bpf")]
 use commands::{check, class, load, stamp, status, unload};
+use shortflow_linux::sys;
 use std::process::ExitCode;
 
 /// Congestion controls of the short-flow papers on this host.
@@ -74,6 +75,7 @@ fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn main() -> ExitCode {
+    sys::end_with_closed_pipes();
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

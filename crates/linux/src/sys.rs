@@ -86,6 +86,12 @@ fn interface(name: &str) -> libc::ifreq {
     request
 }
 
+/// A closed pipe on stdout ends this process quietly, as `| head` expects.
+pub fn end_with_closed_pipes() {
+    // SAFETY: no handler of this process is replaced but the one that Rust's start ignores the signal with.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
 /// Turns segmentation and receive offloads of a device of the calling thread's namespace off, so that
 /// what leaves a host is what its link carries.
 ///

@@ -60,7 +60,8 @@ impl Control {
             match loaded_text(&pins, &name)? {
                 parameters if parameters == prepared.text() => Ok(Control { name, _held: None }),
                 parameters => {
-                    let why = format!("is loaded with {parameters}; unload it, or run with the same");
+                    let wanted = prepared.text();
+                    let why = format!("is loaded with {parameters}, and the run wants {wanted}; unload it, or --set the same");
                     Err(Failure::Host(format!("testbed: {name} {why}")))
                 }
             }
