@@ -1,9 +1,10 @@
 """What several test files use: a small scenario, and the command as a user runs it."""
 
+import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,16 @@ def shortflow(tmp_path: Path) -> Command:
         return Answer(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A process that goes on beside the test, and not after it: a test that fails does not wait for it."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture

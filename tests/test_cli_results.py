@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import tomli_w
 
-from conftest import Command
+from conftest import Command, started
 from shortflow.bench import CASES
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
@@ -148,7 +148,7 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
     out = tmp_path / "kept"
     command = [sys.executable, "-c", WITH_CTRL_C, "compare", "l2dct-benchmark", "--schemes", "tcp,dctcp"]
     command += ["--seeds", "500", "--no-ideal", "--out", str(out)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with started(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
         while not list(out.glob("runs/*/result.json")) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -169,9 +169,39 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
         assert read_run(run).flows.height > 0
 
 
+INSIDE_A_LOCK = """
+import os, signal, threading
+from shortflow.__main__ import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+main_thread, take, taken = threading.get_ident(), threading.Condition.__enter__, 0
+
+def take_and_interrupt(condition):
+    global taken
+    have = take(condition)
+    if threading.get_ident() == main_thread:
+        taken += 1
+        if taken == 1000:
+            os.kill(os.getpid(), signal.SIGINT)
+    return have
+
+threading.Condition.__enter__ = take_and_interrupt
+main()
+"""
+
+
+def test_ctrl_c_while_a_lock_is_taken_does_not_stop_the_workers_for_ever(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", INSIDE_A_LOCK, "compare", "l2dct-benchmark", "--schemes", "tcp", "--no-ideal"]
+    command += ["--seeds", "100", "--jobs", "1", "--out", str(tmp_path / "kept")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 130
+    assert "interrupted; " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_ctrl_c_stops_a_run_that_would_take_hours(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WITH_CTRL_C, "run", "bench-star", "--set", "duration=10000s", "--out", "kept"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+    with started(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         time.sleep(2)
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=20)
@@ -195,7 +225,7 @@ class NeverReturns(shortflow.CongestionControl):
 def test_a_second_ctrl_c_ends_a_hook_that_never_returns(tmp_path: Path) -> None:
     (tmp_path / "law.py").write_text(NEVER_RETURNS, encoding="utf-8")
     command = [sys.executable, "-c", WITH_CTRL_C, "run", "incast", "--scheme", "law.py:NeverReturns"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+    with started(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         deadline = time.monotonic() + 60
         while not (tmp_path / "called").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -248,7 +278,7 @@ def test_ctrl_c_during_the_imports_is_one_line(tmp_path: Path) -> None:
 def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "shortflow", "run", "bench-star", "--set", "duration=10000s", "--out", "kept"]
     terminal, side = pty.openpty()
-    with subprocess.Popen(command, stderr=side, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
+    with started(command, stderr=side, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
         os.close(side)
         printed = b""
         while HIDE_CURSOR not in printed:

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from conftest import started
 from made import make_result
 from shortflow import _core
 from shortflow.errors import ConfigError
@@ -112,7 +113,7 @@ with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
 
 
 def test_a_process_killed_while_writing_leaves_no_result_and_its_leftovers_are_swept(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as process:
+    with started([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"writing\n"
         process.send_signal(signal.SIGKILL)

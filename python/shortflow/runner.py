@@ -16,6 +16,7 @@ from shortflow.errors import ConfigError, Interrupted
 from shortflow.result import Provenance, Run, RunResult, execute
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import load_schemes, split_settings
+from shortflow.signals import SignalsHeld
 from shortflow.store import Store
 from shortflow.transport import Transport
 
@@ -137,10 +138,10 @@ def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress:
     controls = [Control() for _ in tasks]
     pending: list[Future[T]] = []
     try:
-        with ThreadPoolExecutor(jobs) as pool:
+        with SignalsHeld() as held, ThreadPoolExecutor(jobs) as pool:
             pending += [pool.submit(task, control) for task, control in zip(tasks, controls, strict=True)]
             try:
-                _wait(pending, controls, progress)
+                _wait(pending, controls, held, progress)
             except BaseException:
                 for future, control in zip(pending, controls, strict=True):
                     future.cancel()
@@ -152,11 +153,14 @@ def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress:
     return [future.result() for future in pending]
 
 
-def _wait(pending: Sequence[Future[T]], controls: Sequence[Control], progress: Progress | None) -> None:
-    """Wait for all futures and report progress; the first failure is raised at once."""
+def _wait(
+    pending: Sequence[Future[T]], controls: Sequence[Control], held: SignalsHeld, progress: Progress | None
+) -> None:
+    """Wait for all futures and report progress; the first failure or signal is raised at once."""
     open_futures = set(pending)
     while open_futures:
         done, open_futures = futures.wait(open_futures, _POLL_S, futures.FIRST_COMPLETED)
+        held.let_through()
         for future in done:
             future.result()
         if progress:
