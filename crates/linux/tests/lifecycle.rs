@@ -2,6 +2,9 @@
 //! Needs root and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
 #![cfg(feature = "bpf")]
 
+mod common;
+
+use common::{alone, is_registered, must, program, said};
 use libbpf_rs::Link;
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
 use shortflow_linux::sys::{self, Namespace};
@@ -9,60 +12,10 @@ use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-
-/// Registrations are the whole host's: one test at a time. What it loads goes, however it ends.
-struct Alone {
-    _turn: MutexGuard<'static, ()>,
-}
-
-impl Drop for Alone {
-    fn drop(&mut self) {
-        said(&["unload"]);
-    }
-}
-
-fn alone() -> Option<Alone> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let reason = match said(&["status"]) {
-        (0, text) if text != "nothing is loaded\n" => "programs are loaded on this host".to_owned(),
-        (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
-        (0, _) if said(&["check"]).0 != 0 => "`shortflow-linux check` finds something missing".to_owned(),
-        (0, _) => return Some(Alone { _turn: turn }),
-        (_, text) => text,
-    };
-    eprintln!("skipped: {reason}");
-    None
-}
-
-fn program() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_shortflow-linux"))
-}
-
-/// Exit code, and what was printed.
-fn said(arguments: &[&str]) -> (i32, String) {
-    let output = program().args(arguments).output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
-}
-
-/// What is printed by a command that must succeed.
-fn must(arguments: &[&str]) -> String {
-    let (code, text) = said(arguments);
-    assert_eq!(code, 0, "{arguments:?}: {text}");
-    text
-}
-
-fn is_registered(prefix: &str) -> bool {
-    let names = fs::read_to_string(AVAILABLE).unwrap_or_default();
-    names.split_whitespace().any(|name| name.starts_with(prefix))
-}
 
 fn default_here() -> String {
     fs::read_to_string(DEFAULT).unwrap().trim().to_owned()

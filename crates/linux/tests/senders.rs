@@ -2,20 +2,19 @@
 //! the kernel's BTF; skipped without, or while something is loaded that is not of this test.
 #![cfg(feature = "bpf")]
 
+mod common;
+
+use common::hosts::{SCENARIO, between, host, tool};
+use common::{alone, must, said};
 use libbpf_rs::query::ProgInfoIter;
-use shortflow_linux::switch::{Clock, Switch, Taps, ipv4};
-use shortflow_linux::sys::{self, Namespace};
-use shortflow_sim::engine::Seeds;
-use shortflow_sim::net::{Network, PortCounters};
-use shortflow_sim::scenario::Scenario;
-use shortflow_sim::scheme::Scheme;
-use shortflow_units::{HostId, Span};
+use shortflow_linux::switch::ipv4;
+use shortflow_linux::sys::Namespace;
+use shortflow_sim::net::PortCounters;
+use shortflow_units::HostId;
 use std::fs;
 use std::io::{self, Error, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
@@ -23,79 +22,6 @@ const SIZE: usize = 4_000_000;
 /// The payload of a packet of 1500 bytes.
 const SEGMENT: usize = 1448;
 const PORT: u16 = 7000;
-const SCENARIO: &str = r#"
-title = "One flow from a fast link into a slow one"
-duration = "20s"
-
-[topology]
-kind = "explicit"
-file = "links.csv"
-
-[switch]
-buffer = "100pkt"
-mark_above = "20pkt"
-
-[[traffic]]
-kind = "long-lived"
-from = [0]
-to = 1
-"#;
-const LINKS: &str = "a,b,rate,delay\nh0,s0,200Mbps,250us\ns0,h1,50Mbps,250us\n";
-
-/// Registrations are the whole host's: one test at a time. What it loads goes, however it ends.
-struct Alone {
-    _turn: MutexGuard<'static, ()>,
-}
-
-impl Drop for Alone {
-    fn drop(&mut self) {
-        shortflow(&["unload"]);
-    }
-}
-
-fn alone() -> Option<Alone> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let status = shortflow(&["status"]);
-    let reason = if !status.status.success() {
-        String::from_utf8_lossy(&status.stderr).into_owned()
-    } else if status.stdout != b"nothing is loaded\n" {
-        "programs are loaded on this host".to_owned()
-    } else if host_state()[0].contains("sf_") {
-        "another process runs them".to_owned()
-    } else if !shortflow(&["check"]).status.success() {
-        "`shortflow-linux check` finds something missing".to_owned()
-    } else {
-        return Some(Alone { _turn: turn });
-    };
-    eprintln!("skipped: {reason}");
-    None
-}
-
-fn shortflow(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_shortflow-linux")).args(arguments).output().unwrap()
-}
-
-/// Exit code, and what was printed.
-fn said(arguments: &[&str]) -> (i32, String) {
-    let output = shortflow(arguments);
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
-}
-
-/// What is printed by a command that must succeed.
-fn must(arguments: &[&str]) -> String {
-    let (code, text) = said(arguments);
-    assert_eq!(code, 0, "{arguments:?}: {text}");
-    text
-}
-
-fn tool(line: &str) -> io::Result<String> {
-    let mut words = line.split(' ');
-    let output = Command::new(words.next().unwrap_or_default()).args(words).output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() { Ok(text) } else { Err(Error::other(line.to_owned())) }
-}
 
 /// What a command must not change: registrations, mounts, pinned files, this namespace's default.
 fn host_state() -> [String; 4] {
@@ -112,21 +38,6 @@ fn host_state() -> [String; 4] {
             .map(|e| format!("{:?}", e.path()))
             .collect(),
     ]
-}
-
-/// A host whose sockets use `control`.
-fn host(number: u32, control: &str, ecn: &str) -> io::Result<(Namespace, fs::File)> {
-    let namespace = Namespace::new()?;
-    let device = namespace.within(|| {
-        let device = sys::tap("eth0")?;
-        sys::offloads_off("eth0")?;
-        fs::write("/proc/sys/net/ipv4/tcp_ecn", ecn)?;
-        fs::write("/proc/sys/net/ipv4/tcp_congestion_control", control)?;
-        tool("ip link set dev eth0 address 02:53:46:00:00:01 arp off gso_max_segs 1 up")?;
-        tool(&format!("ip address add {}/16 dev eth0", ipv4(HostId(number))))?;
-        Ok(device)
-    })?;
-    Ok((namespace, device))
 }
 
 const ONE: Sender<'static> = Sender::Here { connections: 1 };
@@ -252,23 +163,12 @@ fn through_the_switch(
 
 /// The same through the network of a scenario.
 fn through(scenario: &str, control: &str, receiver_ecn: &str, sender: &Sender<'_>) -> io::Result<Seen> {
-    let scenario = Scenario::parse(scenario, "two-hosts", &[], &|_| Ok(LINKS.to_owned())).unwrap();
-    let scheme = Scheme::named("tcp-ecn", &[]).unwrap();
-    let network = Network::new(&scenario, &scheme, Seeds::new(1)).unwrap();
     // A SYN that is itself ECT is refused by listeners whose own control needs no ECN.
     let listening = if receiver_ecn == "0" { "reno" } else { control };
-    let ((a, at_a), (b, at_b)) = (host(0, control, "1")?, host(1, listening, receiver_ecn)?);
-    let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let switch = Switch::new(&scenario, network, &mut taps, 1500, Clock::starting_in(Span::ZERO));
-        let switch = scope.spawn(|| switch.run(&stop));
-        let seen = transfer(&[a, b], sender);
-        stop.store(true, Ordering::Relaxed);
-        let (network, _) = switch.join().unwrap()?;
-        let (took, [socket, status, netstat]) = seen?;
-        Ok(Seen { took, socket, status, netstat, slow: *network.ports()[2].counters() })
-    })
+    let hosts = [host(0, control, "1")?, host(1, listening, receiver_ecn)?];
+    let (seen, network, _) = between(scenario, "tcp-ecn", hosts, |hosts| transfer(hosts, sender))?;
+    let (took, [socket, status, netstat]) = seen;
+    Ok(Seen { took, socket, status, netstat, slow: *network.ports()[2].counters() })
 }
 
 impl Seen {

@@ -2,76 +2,57 @@
 //! Python; skipped without, or while something is loaded that is not of this test.
 #![cfg(feature = "bpf")]
 
+mod common;
+
+use common::hosts::{Host, host, tool};
+use common::{Alone, alone, must};
 use shortflow_linux::laws::{priority_dscp, priority_label};
 use shortflow_linux::switch::header::{self, Header};
 use shortflow_linux::switch::{ETHERNET, ipv4, ipv6};
-use shortflow_linux::sys::{self, Namespace};
 use shortflow_units::HostId;
 use std::fs::{self, File};
 use std::io::{self, Error, Read, Write};
 use std::net::{IpAddr, TcpListener};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const SIZE: usize = 300_000;
 
-fn shortflow(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_shortflow-linux")).args(arguments).output().unwrap()
-}
-
-fn done(arguments: &[&str]) {
-    let output = shortflow(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// Takes back what the test loads, however it ends.
+/// A cgroup in which applications are heard, for as long as nothing else is loaded.
 struct Loaded {
     cgroup: String,
+    _alone: Alone,
 }
 
 impl Loaded {
     fn new() -> Option<Loaded> {
-        let is_free =
-            shortflow(&["status"]).stdout == b"nothing is loaded\n" && shortflow(&["check"]).status.success();
+        let alone = alone()?;
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let cgroups =
-            mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?.split(' ').nth(1)?;
-        let cgroup = format!("{cgroups}/shortflow-stamp-{}", std::process::id());
-        if !is_free || fs::create_dir(&cgroup).is_err() {
+        let Some(mount) = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2")) else {
+            eprintln!("skipped: needs cgroup2");
             return None;
-        }
-        done(&["load", "dctcp", "--cgroup", &cgroup]);
-        Some(Loaded { cgroup })
+        };
+        let cgroups = mount.split(' ').nth(1)?;
+        let cgroup = format!("{cgroups}/shortflow-stamp-{}", std::process::id());
+        fs::create_dir(&cgroup).unwrap();
+        must(&["load", "dctcp", "--cgroup", &cgroup]);
+        Some(Loaded { cgroup, _alone: alone })
     }
 }
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        shortflow(&["unload"]);
         let _ = fs::remove_dir(&self.cgroup);
     }
 }
 
-fn tool(line: &str) -> io::Result<()> {
-    let mut words = line.split(' ');
-    let status = Command::new(words.next().unwrap_or_default()).args(words).status()?;
-    if status.success() { Ok(()) } else { Err(Error::other(line.to_owned())) }
-}
-
-fn host(number: u32) -> io::Result<(Namespace, File)> {
-    let namespace = Namespace::new()?;
-    let device = namespace.within(|| {
-        let device = sys::tap("eth0")?;
-        sys::offloads_off("eth0")?;
-        fs::write("/proc/sys/net/ipv4/tcp_ecn", "1")?;
-        fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "sf_dctcp")?;
-        tool("ip link set dev eth0 address 02:53:46:00:00:01 arp off gso_max_segs 1 up")?;
-        tool(&format!("ip address add {}/16 dev eth0", ipv4(HostId(number))))?;
-        tool(&format!("ip -6 address add {}/64 dev eth0 nodad", ipv6(HostId(number))))?;
-        Ok(device)
-    })?;
-    Ok((namespace, device))
+/// A host with addresses of both kinds.
+fn dual_host(number: u32) -> io::Result<Host> {
+    let host = host(number, "sf_dctcp", "1")?;
+    let address = format!("ip -6 address add {}/64 dev eth0 nodad", ipv6(HostId(number)));
+    host.0.within(|| tool(&address))?;
+    Ok(host)
 }
 
 /// Passes frames on until told to stop; the headers of those that went from the first to the second.
@@ -99,9 +80,9 @@ fn relay(devices: [&File; 2], stop: &AtomicBool) -> Vec<Header> {
 
 /// What host 0 sends of `SIZE` bytes, stamped by `rule`, after Python `statements` about `sock`.
 fn packets(loaded: &Loaded, rule: &str, to: IpAddr, statements: &str) -> io::Result<Vec<Header>> {
-    let ((a, at_a), (b, at_b)) = (host(0)?, host(1)?);
+    let ((a, at_a), (b, at_b)) = (dual_host(0)?, dual_host(1)?);
     a.within(|| {
-        done(&["stamp", "eth0", "--by", rule]);
+        must(&["stamp", "eth0", "--by", rule]);
         Ok(())
     })?;
     let listener = b.within(|| TcpListener::bind((to, 7000)))?;
@@ -136,10 +117,7 @@ fn of_data(packets: &[Header]) -> Vec<u32> {
 
 #[test]
 fn every_packet_carries_the_priority_of_its_flow() {
-    let Some(loaded) = Loaded::new() else {
-        eprintln!("skipped: needs root, BTF, cgroup2, and that nothing is loaded");
-        return;
-    };
+    let Some(loaded) = Loaded::new() else { return };
     let (old, new): (IpAddr, IpAddr) = (ipv4(HostId(1)).into(), ipv6(HostId(1)).into());
     let size = format!("say(1, {SIZE})");
     let priorities = |rule, to, statements: &str| of_data(&packets(&loaded, rule, to, statements).unwrap());

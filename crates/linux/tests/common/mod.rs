@@ -1,11 +1,63 @@
-//! What the tests on real network namespaces share.
+//! What the tests on a real kernel share.
+#![allow(dead_code, reason = "every test uses a part of it")]
+
+pub mod hosts;
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// The program under test.
 pub fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_shortflow-linux"))
+}
+
+/// Exit code, and what was printed.
+pub fn said(arguments: &[&str]) -> (i32, String) {
+    let output = program().args(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What is printed by a command that must succeed.
+pub fn must(arguments: &[&str]) -> String {
+    let (code, text) = said(arguments);
+    assert_eq!(code, 0, "{arguments:?}: {text}");
+    text
+}
+
+/// Whether the kernel has a congestion control whose name begins so.
+pub fn is_registered(prefix: &str) -> bool {
+    let names = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
+    names.split_whitespace().any(|name| name.starts_with(prefix))
+}
+
+/// Registrations are the whole host's: one test at a time. What it loads goes, however it ends.
+pub struct Alone {
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        said(&["unload"]);
+    }
+}
+
+/// Says why where a test cannot load anything, or should not.
+pub fn alone() -> Option<Alone> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let reason = match said(&["status"]) {
+        (0, text) if text != "nothing is loaded\n" => "programs are loaded on this host".to_owned(),
+        (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
+        (0, _) if said(&["check"]).0 != 0 => "`shortflow-linux check` finds something missing".to_owned(),
+        (0, _) => return Some(Alone { _turn: turn }),
+        (_, text) => text,
+    };
+    eprintln!("skipped: {reason}");
+    None
 }
 
 /// Why there can be no testbed here, if there cannot.
