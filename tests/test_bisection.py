@@ -1,11 +1,13 @@
 """The search for the largest value of a key, against runs whose answer is known beforehand."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 import shortflow
-from conftest import Command
+from conftest import Answer, Command
 from shortflow import Condition, Search, Steps
 from shortflow.errors import ConfigError
 
@@ -61,13 +63,32 @@ def test_shares_of_seeds() -> None:
 def test_steps_and_conditions_are_read() -> None:
     assert list(Steps.parse("load=0.1:0.3:0.1").values) == [0.1, 0.2, 0.3]
     assert list(Steps.parse("servers = 2:4").values) == [2, 3, 4]
+    marks = Steps.parse("switch.mark_above=5pkt:15pkt:5pkt")
+    assert [marks.written(value) for value in marks.values] == ["5pkt", "10pkt", "15pkt"]
+    assert Steps.parse("duration=0.5ms:1ms:0.25ms").written(0.75) == "0.75ms"
     condition = Condition.parse(" p99_short_s <= 5e-3 ")
     assert condition.holds({"p99_short_s": 0.005})
     assert not condition.holds({"p99_short_s": 0.006})
     assert condition.text == "p99_short_s<=0.005"
 
 
-@pytest.mark.parametrize("text", ["servers", "servers=1", "=1:2", "servers=a:9", "servers=9:1", "servers=1:9:0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "servers",
+        "servers=1",
+        "=1:2",
+        "servers=a:9",
+        "servers=9:1",
+        "servers=1:9:0",
+        "servers=1:9:1:1",
+        "servers=1e999:1e999",
+        "servers=1:1:1e999",
+        "load=0.1:0.9",
+        "duration=1ms:1s",
+        "switch.mark_above=5pkt:20",
+    ],
+)
 def test_wrong_steps_are_named(text: str) -> None:
     with pytest.raises(ConfigError, match="expected"):
         Steps.parse(text)
@@ -105,3 +126,37 @@ def test_the_command(shortflow: Command) -> None:
     wrong = shortflow("search", "incast-deadlines", "--key", "sender=1:8", "--condition", "deadline_miss==0")
     assert wrong.code == 2
     assert 'did you mean "senders"' in wrong.stderr
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> str:
+    (tmp_path / "fits.toml").write_text(tomli_w.dumps(SCENARIO))
+    return "fits.toml"
+
+
+def search_with(shortflow: Command, scenario: str, key: str, *more: str) -> Answer:
+    arguments = ("--scheme", "tcp", "--condition", "deadline_miss==0", "--seeds", "1")
+    return shortflow("search", scenario, "--key", key, *arguments, *more)
+
+
+def test_an_answer_at_an_end_of_the_range_says_so(shortflow: Command, scenario: str) -> None:
+    whole = search_with(shortflow, scenario, "flows=1:5")
+    assert "deadline_miss==0 still holds at 5, the end of the range" in whole.stderr
+    assert "5 or more" in whole.stdout
+    none = search_with(shortflow, scenario, "flows=50:60", "--json")
+    assert "deadline_miss==0 fails at 50 already" in none.stderr
+    assert none.document["largest"] == {"1": None}
+    assert (none.document["fails_at_low"], none.document["holds_at_high"]) == ([1], [])
+    within = search_with(shortflow, scenario, "flows=1:60", "--json")
+    assert within.stderr == ""
+    assert (within.document["fails_at_low"], within.document["holds_at_high"]) == ([], [])
+
+
+def test_the_key_may_have_a_unit(shortflow: Command, scenario: str) -> None:
+    found = search_with(shortflow, scenario, "traffic.1.sizes.value=10KB:1000KB:10KB", "--json").document
+    assert found["unit"] == "KB"
+    assert 300 <= found["largest_all"] <= 500, "1 Gbps carries 500 KB in 4 ms"
+    unknown = search_with(shortflow, scenario, "traffic.1.sizes.value=10furlongs:20furlongs")
+    assert unknown.code == 2
+    assert "traffic.1.sizes.value" in unknown.stderr
+    assert "10furlongs" in unknown.stderr or "15furlongs" in unknown.stderr

@@ -24,6 +24,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
 }
 _CONDITION = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*(==|<=|>=|<|>)\s*([-+.0-9eE]+)\s*")
+_QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Zµ]*)")
 _MOST_VALUES = 1_000_000
 
 
@@ -62,19 +63,34 @@ class Steps:
 
     key: str
     values: Sequence[int | float]
+    unit: str = ""
+    """The unit that all values have, as the key's own syntax writes it."""
 
     @classmethod
     def parse(cls, text: str) -> "Steps":
-        """Read `KEY=LOW:HIGH`, in steps of one, or `KEY=LOW:HIGH:STEP`."""
+        """Read `KEY=LOW:HIGH`, in steps of one unit, or `KEY=LOW:HIGH:STEP`; all three have the same unit, or none."""
         key, _, bounds = (part.strip() for part in text.partition("="))
-        numbers = [_number(bound) for bound in bounds.split(":")]
-        if not key or len(numbers) not in (2, 3) or None in numbers:
-            raise ConfigError(f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, such as servers=1:100")
-        low, high, step = [*(number for number in numbers if number is not None), 1.0][:3]
-        if step <= 0 or low > high or (high - low) / step >= _MOST_VALUES:
+        quantities = [_QUANTITY.fullmatch(bound.strip()) for bound in bounds.split(":")]
+        found = [quantity for quantity in quantities if quantity]
+        if not key or len(found) not in (2, 3) or len(found) < len(quantities):
+            raise ConfigError(
+                f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, such as servers=1:100 or "
+                "switch.mark_above=5pkt:200pkt"
+            )
+        units = {quantity[2] for quantity in found}
+        if len(units) > 1:
+            raise ConfigError(f"{text}: expected the same unit everywhere, such as duration=100ms:900ms:50ms")
+        low, high, step = [*(float(quantity[1]) for quantity in found), 1.0][:3]
+        if not (step > 0 and low <= high and (high - low) / step < _MOST_VALUES and math.isfinite(step)):
             raise ConfigError(f"{text}: expected a low end, a high end that is not below it, and a step above 0")
+        if low < high < low + step * (1 - 1e-9):
+            raise ConfigError(f"{text}: expected a step no wider than the range, such as {key}=0.1:0.9:0.1")
         values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
-        return cls(key, [_plain(value) for value in values])
+        return cls(key, [_plain(value) for value in values], units.pop())
+
+    def written(self, value: int | float) -> str:
+        """A value as a setting of the key."""
+        return f"{value}{self.unit}"
 
 
 class Trial(TypedDict):
@@ -87,7 +103,11 @@ class Trial(TypedDict):
 
 
 class Document(TypedDict):
-    """A search as other programs read it; null where the condition holds for no value."""
+    """A search as other programs read it.
+
+    `largest` is null where the condition fails at `low` already, for the seeds in `fails_at_low`. For those in
+    `holds_at_high` it is the end of the range, so that the true answer is that or more. Values are in `unit`.
+    """
 
     scenario: str
     scheme: str
@@ -95,11 +115,14 @@ class Document(TypedDict):
     key: str
     low: int | float
     high: int | float
+    unit: str
     condition: str
     seeds: list[int]
     largest_all: int | float | None
     largest_half: int | float | None
     largest: dict[str, int | float | None]
+    fails_at_low: list[int]
+    holds_at_high: list[int]
     trials: list[Trial]
 
 
@@ -135,6 +158,16 @@ class Search:
         needed = max(1, math.ceil(share * len(self.largest)))
         return ordered[needed - 1] if needed <= len(ordered) else None
 
+    @property
+    def fails_at_low(self) -> list[int]:
+        """The seeds for which the condition fails at the low end of the range already."""
+        return [seed for seed, value in self.largest.items() if value is None]
+
+    @property
+    def holds_at_high(self) -> list[int]:
+        """The seeds for which the condition still holds at the high end of the range."""
+        return [seed for seed, value in self.largest.items() if value == self.steps.values[-1]]
+
     def document(self) -> Document:
         """The search as plain data."""
         return {
@@ -144,11 +177,14 @@ class Search:
             "key": self.steps.key,
             "low": self.steps.values[0],
             "high": self.steps.values[-1],
+            "unit": self.steps.unit,
             "condition": self.condition.text,
             "seeds": list(self.largest),
             "largest_all": self.largest_for(1.0),
             "largest_half": self.largest_for(0.5),
             "largest": {str(seed): value for seed, value in self.largest.items()},
+            "fails_at_low": self.fails_at_low,
+            "holds_at_high": self.holds_at_high,
             "trials": self.trials,
         }
 
@@ -171,7 +207,9 @@ def search(
         runs = [
             run
             for seed, middle in middles.items()
-            for run in plan(scenario, [scheme], [seed], {**(settings or {}), steps.key: steps.values[middle]})
+            for run in plan(
+                scenario, [scheme], [seed], {**(settings or {}), steps.key: steps.written(steps.values[middle])}
+            )
         ]
         summaries = run_all(runs, jobs=jobs, progress=progress)
         for (seed, middle), done in zip(middles.items(), summaries, strict=True):

@@ -7,14 +7,20 @@ from rich.text import Text
 
 from shortflow.bisection import Condition, Search, Steps
 from shortflow.bisection import search as find
-from shortflow.cli.console import print_json, print_result, progress_bar
+from shortflow.cli.console import print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Jobs, Json, ScenarioName, Seeds, SetValues, parse_settings, scenario_with
 from shortflow.tables import named_table, stacked
 
 
 def search(
     scenario: ScenarioName,
-    key: Annotated[str, typer.Option(metavar="KEY=LOW:HIGH[:STEP]", help="What to change, and between which values.")],
+    key: Annotated[
+        str,
+        typer.Option(
+            metavar="KEY=LOW:HIGH[:STEP]",
+            help="What to change, and between which values: servers=1:100, switch.mark_above=5pkt:200pkt.",
+        ),
+    ],
     condition: Annotated[str, typer.Option(metavar="METRIC==NUMBER", help="What must hold; also <=, >=, < and >.")],
     scheme: Annotated[str, typer.Option(help="Transport and queue discipline (`shortflow list schemes`).")] = "dctcp",
     seeds: Seeds = 5,
@@ -24,6 +30,7 @@ def search(
 ) -> None:
     """Find the largest value of a key for which a condition holds, by bisection for each seed.
 
+    Where it still holds at the end of the range, the answer is that or more.
     Such as the most senders without a missed deadline: --key senders=1:100 --condition deadline_miss==0.
     """
     settings = parse_settings(set_values)
@@ -38,6 +45,7 @@ def search(
             jobs=jobs,
             progress=progress,
         )
+    _note_ends(found)
     if json:
         print_json(found.document())
         return
@@ -47,9 +55,26 @@ def search(
 
 
 def _rows(found: Search) -> list[tuple[str, str]]:
+    low, high = found.steps.values[0], found.steps.values[-1]
+
     def text(value: float | None) -> str:
-        return f"below {found.steps.values[0]:g}" if value is None else f"{value:g}"
+        if value is None:
+            return f"below {found.steps.written(low)}: fails at the low end already"
+        more = " or more: holds at the high end still" if value == high else ""
+        return f"{found.steps.written(value)}{more}"
 
     every = [(f"seed {seed}", text(value)) for seed, value in found.largest.items()]
     shares = [("in every seed", text(found.largest_for(1.0))), ("in half of the seeds", text(found.largest_for(0.5)))]
     return [*every, *shares] if len(every) > 1 else every
+
+
+def _note_ends(found: Search) -> None:
+    """Say where the range ends before the answer does."""
+    low, high = (found.steps.written(found.steps.values[end]) for end in (0, -1))
+    for seeds, what in (
+        (found.holds_at_high, f"still holds at {high}, the end of the range: the answer is that or more"),
+        (found.fails_at_low, f"fails at {low} already, the low end of the range: the answer is below it, or none"),
+    ):
+        if seeds:
+            of_seeds = "for every seed" if len(seeds) == len(found.largest) else f"for {len(seeds)} of the seeds"
+            print_note(f"{found.condition.text} {what} ({of_seeds})")
