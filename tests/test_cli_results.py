@@ -104,6 +104,57 @@ def test_kept_runs_are_complete_and_not_run_again(shortflow: Command, scenario: 
     assert (tmp_path / answer.stdout.strip()).stat().st_size > 1_000_000
 
 
+DAMAGES = {
+    "cut": ("result.json", '{"provenance": {"key"', "damaged"),
+    "empty": ("result.json", "", "damaged"),
+    "no table": ("result.json", "[]", "damaged: found list in place of a table"),
+    "without a part": ("result.json", '{"provenance": {}, "metrics": {}}', "damaged: without measured_by, meta"),
+    "record gone": ("result.json", None, "missing"),
+    "flows cut": ("flows.parquet", "PAR1 and some bytes", "damaged: its end is missing"),
+    "flows gone": ("flows.parquet", None, "missing"),
+    "ports empty": ("ports.parquet", "", "damaged: its end is missing"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str, tmp_path: Path, damage: str) -> None:
+    file, text, wanted = DAMAGES[damage]
+    arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--no-ideal", "--seeds", "1", "--json", "--out", "kept")
+    first = shortflow(*arguments)
+    (victim,) = (tmp_path / "kept" / "runs").glob("*-dctcp-*")
+    if text is None:
+        (victim / file).unlink()
+    else:
+        (victim / file).write_text(text)
+    if damage != "record gone":
+        report = shortflow("report", "kept")
+        assert report.code == 2
+        assert "Traceback" not in report.stderr
+        assert f"{victim.name}/{file}: " in report.stderr
+        assert "run the command that made these results again" in report.stderr
+    again = shortflow(*arguments)
+    assert again.code == 0
+    assert f"{victim.name}/{file}: {wanted}" in again.stderr
+    assert "it is run again" in again.stderr
+    assert "2 runs, 1 of them from before" in again.stderr
+    assert again.document == first.document
+    third = shortflow(*arguments)
+    assert "2 runs, 2 of them from before" in third.stderr
+    assert "again" not in third.stderr
+    assert shortflow("report", "kept").code == 0
+
+
+def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    arguments = ("run", scenario, "--out", "kept/one")
+    assert shortflow(*arguments).code == 0
+    (tmp_path / "kept" / "one" / "result.json").write_text("{")
+    answer = shortflow(*arguments)
+    assert answer.code == 2
+    assert "kept/one/result.json: damaged" in answer.stderr
+    assert "remove it, or choose another directory" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
 def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Path) -> None:
     table = {
         "title": "trace",

@@ -16,6 +16,7 @@ from conftest import Command
 from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.comparison import Comparison, RunSummary
+from shortflow.errors import DamagedResult
 from shortflow.papers.atcp.setup import SMALL, in_time, median
 from shortflow.reproduction import (
     Choice,
@@ -188,6 +189,18 @@ def test_a_run_that_is_gone_from_the_store_is_not_left_out(tmp_path: Path) -> No
     shutil.rmtree(next(store.runs.glob("*-seed2-*")))
     with pytest.raises(FileNotFoundError, match="seed 2"):
         data.results("dctcp")
+
+
+def test_a_table_that_is_damaged_inside_is_named_and_decides_nothing(tmp_path: Path) -> None:
+    study = Study("one-long-flow", ("dctcp",), quick_seeds=1, quick_settings={"duration": "5ms", "warmup": "1ms"})
+    runs = study.runs(Scale.QUICK, (), {})
+    store = Store(tmp_path)
+    data = Data(study, [], {(): Comparison("one", "", {}, run_all(runs, jobs=1, store=store))}, {(): runs}, store)
+    (table,) = store.runs.glob("*/flows.parquet")
+    table.write_bytes(b"PAR1 damaged PAR1")
+    claim = Claim("l2dct/one", "", "", lambda data: within(float(len(data.results("dctcp"))), 0, 9), "")
+    with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: .*; remove .*-seed1-.* runs it again"):
+        decide(claim, {"data": data})
 
 
 def test_a_flow_that_never_ended_is_late() -> None:

@@ -14,7 +14,7 @@ import pytest
 from conftest import started
 from made import make_result
 from shortflow import _core
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, DamagedResult
 from shortflow.result import execute
 from shortflow.runner import plan
 from shortflow.scenario import load_scenario
@@ -134,7 +134,10 @@ def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
 def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
     write_run(make_result(), tmp_path / "run")
     (tmp_path / "run" / "flows.parquet").write_bytes(b"not parquet")
-    with pytest.raises(ConfigError, match="not a readable result"):
+    with pytest.raises(DamagedResult, match=r"run/flows\.parquet: damaged"):
+        read_run(tmp_path / "run")
+    (tmp_path / "run" / "flows.parquet").unlink()
+    with pytest.raises(DamagedResult, match=r"run/flows\.parquet: missing"):
         read_run(tmp_path / "run")
 
 

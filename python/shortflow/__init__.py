@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Scheme, Window
     from shortflow.bisection import Condition, Search, Steps, search
     from shortflow.comparison import Comparison, RunSummary
-    from shortflow.errors import Cancelled, ConfigError, Interrupted, SimulationError
+    from shortflow.errors import Cancelled, ConfigError, DamagedResult, Interrupted, SimulationError
     from shortflow.report import write_report
     from shortflow.result import RunResult
     from shortflow.runner import compare, run
@@ -35,6 +35,7 @@ __all__ = [
     "Condition",
     "ConfigError",
     "CongestionControl",
+    "DamagedResult",
     "Estimate",
     "Flow",
     "Interrupted",
@@ -63,7 +64,7 @@ _HOMES = {
     "_core": ("Ack", "Flow", "Scheme", "Window"),
     "bisection": ("Condition", "Search", "Steps", "search"),
     "comparison": ("Comparison", "RunSummary"),
-    "errors": ("Cancelled", "ConfigError", "Interrupted", "SimulationError"),
+    "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "SimulationError"),
     "report": ("write_report",),
     "result": ("RunResult",),
     "runner": ("compare", "run"),

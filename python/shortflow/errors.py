@@ -9,6 +9,7 @@ from shortflow._core import Cancelled, ConfigError, SimulationError
 __all__ = [
     "Cancelled",
     "ConfigError",
+    "DamagedResult",
     "ExitCode",
     "Interrupted",
     "MissingRequirement",
@@ -30,6 +31,10 @@ class ExitCode(IntEnum):
 
 class MissingRequirement(RuntimeError):
     """The environment lacks something that the command needs."""
+
+
+class DamagedResult(Exception):
+    """A stored result cannot be read, because part of it is missing or is not what was written."""
 
 
 class Interrupted(Exception):

@@ -8,6 +8,7 @@ reader ever sees half.
 import contextlib
 import errno
 import json
+import logging
 import os
 import platform
 import secrets
@@ -18,7 +19,7 @@ from typing import TypedDict
 
 import polars as pl
 
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, DamagedResult
 from shortflow.measuring import measuring_id
 from shortflow.records import Meta
 from shortflow.result import KEY_LENGTH, Provenance, Run, RunResult
@@ -26,6 +27,7 @@ from shortflow.result import KEY_LENGTH, Provenance, Run, RunResult
 RECORD = "result.json"
 TABLES = ("flows", "tasks", "samples", "ports")
 _PARTIAL = ".partial"
+_PARQUET_END = b"PAR1"
 
 
 class Record(TypedDict):
@@ -37,8 +39,14 @@ class Record(TypedDict):
     meta: Meta
 
 
+_log = logging.getLogger(__name__)
+
+
 class Store:
-    """The runs below one directory, each found again by the hash of what decides it."""
+    """The runs below one directory, each found again by the hash of what decides it.
+
+    A damaged result counts as not run, and a warning names it.
+    """
 
     def __init__(self, directory: Path) -> None:
         """Open the store; leftovers of processes that were killed while they wrote are removed."""
@@ -47,23 +55,34 @@ class Store:
         _sweep(self.runs)
 
     def find(self, run: Run) -> RunResult | None:
-        """The stored result of exactly this run, if there is one."""
+        """The stored result of exactly this run, if there is one; a damaged one is an error."""
         place = self._place(run)
-        return read_run(place) if (place / RECORD).is_file() else None
+        try:
+            return read_run(place) if (place / RECORD).is_file() else None
+        except DamagedResult as damage:
+            raise DamagedResult(f"{damage}; remove {place}, and the same command runs it again") from damage
 
     def record(self, run: Run) -> Record | None:
         """The same without its tables, which are read only if its metrics have to be measured anew."""
         place = self._place(run)
-        if not (place / RECORD).is_file():
+        if not place.exists():
             return None
-        record = _read_record(place)
-        if record.get("measured_by") != measuring_id():
-            record["metrics"] = read_run(place).metrics
+        try:
+            record = _read_record(place)
+            _check_tables(place)
+            if record["measured_by"] != measuring_id():
+                record["metrics"] = read_run(place).metrics
+        except DamagedResult as damage:
+            _log.warning("%s; it is run again", damage)
+            return None
         return record
 
     def save(self, run: Run, result: RunResult) -> None:
-        """Store a finished run."""
-        write_run(result, self._place(run))
+        """Store a finished run, in place of what is there."""
+        place = self._place(run)
+        if not (place / RECORD).exists():
+            shutil.rmtree(place, ignore_errors=True)
+        write_run(result, place)
 
     def _place(self, run: Run) -> Path:
         return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:KEY_LENGTH]}"
@@ -90,33 +109,65 @@ def check_same_run(target: Path, key: str) -> None:
     """Fail if a directory holds the result of another run, which writing there would lose."""
     if not (target / RECORD).exists():
         return
-    earlier = read_run(target).provenance
+    try:
+        earlier = _read_record(target)["provenance"]
+    except DamagedResult as damage:
+        raise DamagedResult(f"--out: {damage}; remove it, or choose another directory") from damage
     if earlier["key"] != key:
         what = f"{earlier['scenario']}, {earlier['scheme']}, seed {earlier['seed']}"
         raise ConfigError(f"--out: {target} holds the result of another run ({what}); choose another directory")
 
 
 def read_run(directory: str | Path) -> RunResult:
-    """Read a run's directory."""
+    """Read a run's directory; `DamagedResult` names the file that is not as it was written."""
     directory = Path(directory)
     record = _read_record(directory)
-    try:
-        flows, tasks, samples, ports = (pl.read_parquet(directory / f"{name}.parquet") for name in TABLES)
-        return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
-    except (OSError, KeyError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(directory, error) from error
+    flows, tasks, samples, ports = (_read_table(directory / f"{name}.parquet") for name in TABLES)
+    return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
 
 
 def _read_record(directory: Path) -> Record:
+    path = directory / RECORD
     try:
-        record: Record = json.loads((directory / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise _unreadable(directory, error) from error
+        record: Record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DamagedResult(f"{path}: missing") from None
+    except (ValueError, RecursionError) as error:
+        raise DamagedResult(f"{path}: damaged: {error}") from error
+    if lost := _lost(record, Record) or _lost(record["provenance"], Provenance) or _lost(record["meta"], Meta):
+        raise DamagedResult(f"{path}: damaged: {lost}")
     return record
 
 
-def _unreadable(directory: Path, error: Exception) -> ConfigError:
-    return ConfigError(f"{directory}: not a readable result directory: {error}")
+def _lost(found: object, shape: type) -> str:
+    """What a mapping from a file lacks to be of a shape; nothing if it has every key."""
+    if not isinstance(found, dict):
+        return f"found {type(found).__name__} in place of a table"
+    missing = sorted(shape.__annotations__.keys() - found.keys())
+    return f"without {', '.join(missing)}, or written by another version" if missing else ""
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except FileNotFoundError:
+        raise DamagedResult(f"{path}: missing") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DamagedResult(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+
+
+def _check_tables(directory: Path) -> None:
+    """See that each table is there to its last byte, without reading it."""
+    for name in TABLES:
+        path = directory / f"{name}.parquet"
+        try:
+            with path.open("rb") as file:
+                file.seek(-min(path.stat().st_size, len(_PARQUET_END)), os.SEEK_END)
+                whole = file.read() == _PARQUET_END
+        except FileNotFoundError:
+            raise DamagedResult(f"{path}: missing") from None
+        if not whole:
+            raise DamagedResult(f"{path}: damaged: its end is missing")
 
 
 def find_runs(directory: Path) -> list[Path]:

@@ -10,7 +10,7 @@ import typer
 from shortflow._core import version
 from shortflow.cli import bench, compare, linux, listing, report, reproduce, run, search, show, survey
 from shortflow.cli.console import print_error
-from shortflow.errors import ConfigError, ExitCode, Interrupted, MissingRequirement, SimulationError
+from shortflow.errors import ConfigError, DamagedResult, ExitCode, Interrupted, MissingRequirement, SimulationError
 
 app = typer.Typer(
     name="shortflow",
@@ -34,6 +34,7 @@ app.add_typer(linux.app)
 
 FAILURES: dict[type[Exception], ExitCode] = {
     ConfigError: ExitCode.WRONG_INPUT,
+    DamagedResult: ExitCode.WRONG_INPUT,
     MissingRequirement: ExitCode.MISSING_REQUIREMENT,
     SimulationError: ExitCode.CLAIM_FAILED,
     Interrupted: ExitCode.INTERRUPTED,

@@ -1,10 +1,12 @@
 """The report: one self-contained HTML page about the results in a directory."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.page import render
 from shortflow.report.study import studies
+from shortflow.result import RunResult
 from shortflow.store import find_runs, read_run, write_text
 
 __all__ = ["write_report"]
@@ -15,6 +17,19 @@ def write_report(directory: Path, page: Path) -> int:
     places = find_runs(directory) if directory.is_dir() else []
     if not places:
         raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
-    results = [read_run(place) for place in places]
-    write_text(page, render(studies(results)))
-    return len(results)
+    write_text(page, render(studies(_read_all(places))))
+    return len(places)
+
+
+def _read_all(places: Sequence[Path]) -> list[RunResult]:
+    """The results of all places; those that are damaged are named together, with the way out."""
+    results, damages = [], []
+    for place in places:
+        try:
+            results.append(read_run(place))
+        except DamagedResult as damage:
+            damages.append(str(damage))
+    if damages:
+        way_out = "run the command that made these results again, which replaces what is damaged, or remove them"
+        raise DamagedResult("\n".join([*damages, way_out]))
+    return results
