@@ -1,12 +1,14 @@
 //! What eBPF congestion controls need of a host. Reads the kernel's own types (BTF), so that a feature is
 //! found where it was backported.
 
+use crate::Failure;
+use crate::packages::Packages;
+use crate::programs::mounts;
 use libbpf_rs::ReferencesType;
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, BtfType};
 use std::fmt;
 use std::fs;
-use std::path::Path;
 
 /// Capabilities that loading takes, with their bit in `CapEff` of capabilities(7).
 const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
@@ -61,11 +63,11 @@ pub fn findings() -> Vec<Finding> {
     let mut all = vec![Finding::new("kernel", Verdict::Present, read("/proc/sys/kernel/osrelease"))];
     all.extend(kernel_types(Btf::from_vmlinux().ok().as_ref()));
     all.push(jit(&read("/proc/sys/net/core/bpf_jit_enable")));
-    let mounts = read("/proc/mounts");
-    all.push(mount("bpffs", "bpf", "pins need it: mount -t bpf bpf /sys/fs/bpf", &mounts));
-    all.push(mount("cgroup2", "cgroup2", "deadlines by setsockopt need it", &mounts));
+    all.push(pins());
+    all.push(cgroup2(&read("/proc/mounts")));
     all.push(privileges(&read("/proc/self/status")));
-    all.push(clang(&std::env::var("PATH").unwrap_or_default()));
+    all.push(tools("to build it", &Packages::to_build()));
+    all.push(tools("for the testbed", &Packages::for_testbed()));
     all
 }
 
@@ -107,17 +109,38 @@ fn jit(enabled: &str) -> Finding {
     }
 }
 
+fn pins() -> Finding {
+    match mounts::lasting() {
+        Ok(true) => Finding::new("bpffs", Verdict::Present, mounts::BPFFS),
+        Ok(false) => Finding::new("bpffs", Verdict::Optional, format!("load mounts it at {}", mounts::BPFFS)),
+        Err(why) => Finding::new("bpffs", Verdict::Missing, why),
+    }
+}
+
 /// `mounts` is the text of /proc/mounts: device, directory, type and options on each line.
-fn mount(name: &'static str, kind: &str, without: &str, mounts: &str) -> Finding {
+fn cgroup2(mounts: &str) -> Finding {
     let directory = mounts.lines().find_map(|line| {
         let mut fields = line.split(' ').skip(1);
         let directory = fields.next()?;
-        (fields.next()? == kind).then_some(directory)
+        (fields.next()? == "cgroup2").then_some(directory)
     });
     match directory {
-        Some(directory) => Finding::new(name, Verdict::Present, directory),
-        None => Finding::new(name, Verdict::Optional, without),
+        Some(directory) => Finding::new("cgroup2", Verdict::Present, directory),
+        None => Finding::new(
+            "cgroup2",
+            Verdict::Optional,
+            "load --cgroup needs it: mount -t cgroup2 none DIRECTORY",
+        ),
     }
+}
+
+/// What a command needs that reads or changes what is loaded.
+///
+/// # Errors
+/// Names the capabilities that this process lacks.
+pub fn privileged() -> Result<(), Failure> {
+    let finding = privileges(&fs::read_to_string("/proc/self/status").unwrap_or_default());
+    if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("this takes {}", finding.detail))) }
 }
 
 /// `status` is the text of /proc/self/status.
@@ -133,12 +156,11 @@ fn privileges(status: &str) -> Finding {
     }
 }
 
-fn clang(path: &str) -> Finding {
-    match path.split(':').map(|directory| Path::new(directory).join("clang")).find(|file| file.exists()) {
-        Some(file) => Finding::new("clang", Verdict::Present, file.display().to_string()),
-        None => {
-            Finding::new("clang", Verdict::Optional, "only to build programs: apt-get install clang llvm")
-        }
+/// What some command takes beside the kernel.
+fn tools(name: &'static str, lacking: &Packages) -> Finding {
+    match lacking.advice() {
+        Some(advice) => Finding::new(name, Verdict::Optional, advice),
+        None => Finding::new(name, Verdict::Present, "all"),
     }
 }
 
@@ -155,11 +177,10 @@ mod tests {
     }
 
     #[test]
-    fn mounts_are_found_by_type() {
-        let mounts = "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ntmpfs /bpf tmpfs rw 0 0";
-        let found = mount("cgroup2", "cgroup2", "", mounts);
+    fn cgroups_are_found_wherever_they_are_mounted() {
+        let found = cgroup2("cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ntmpfs /cgroup2 tmpfs rw 0 0");
         assert_eq!((found.verdict, &*found.detail), (Verdict::Present, "/sys/fs/cgroup/unified"));
-        assert_eq!(mount("bpffs", "bpf", "", mounts).verdict, Verdict::Optional);
+        assert_eq!(cgroup2("").verdict, Verdict::Optional);
     }
 
     #[test]

@@ -5,6 +5,8 @@ pub mod check;
 mod failure;
 pub mod laws;
 #[cfg(feature = "bpf")]
+pub mod packages;
+#[cfg(feature = "bpf")]
 pub mod programs;
 pub mod switch;
 pub mod sys;

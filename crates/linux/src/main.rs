@@ -22,7 +22,7 @@ struct Cli {
 enum Command {
     /// List what this host supports and what is missing; changes nothing.
     #[cfg(feature = "bpf")]
-    Check,
+    Check(check::Args),
     /// Compare the fixed-point laws of the eBPF programs with the simulator's, over a grid.
     Laws,
     /// Register congestion controls with the kernel.
@@ -54,7 +54,7 @@ enum Command {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         #[cfg(feature = "bpf")]
-        Command::Check => check::run(),
+        Command::Check(args) => check::run(args),
         Command::Laws => laws::run(),
         #[cfg(feature = "bpf")]
         Command::Load(args) => load::run(args),
@@ -76,6 +76,8 @@ fn run(command: Command) -> Result<(), Failure> {
 
 fn main() -> ExitCode {
     sys::end_with_closed_pipes();
+    #[cfg(feature = "bpf")]
+    shortflow_linux::programs::messages::keep();
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -121,6 +121,19 @@ pub fn interface_index(name: &str) -> io::Result<i32> {
     }
 }
 
+/// Names of the network devices of this thread's namespace.
+///
+/// # Errors
+/// Fails without /proc.
+pub fn interfaces() -> io::Result<Vec<String>> {
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    Ok(table
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, _)| name.trim().to_owned())
+        .collect())
+}
+
 /// Nanoseconds of the clock that does not jump.
 pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)

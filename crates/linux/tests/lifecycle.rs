@@ -7,6 +7,7 @@ mod common;
 use common::{alone, is_registered, must, program, said};
 use libbpf_rs::Link;
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
+use serde_json::{Value, json};
 use shortflow_linux::sys::{self, Namespace};
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -16,6 +17,13 @@ use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// Exit code and output of a command, however it is started.
+fn started(line: &[&str]) -> (i32, String) {
+    let output = Command::new(line[0]).args(&line[1..]).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
 
 fn default_here() -> String {
     fs::read_to_string(DEFAULT).unwrap().trim().to_owned()
@@ -40,6 +48,12 @@ impl Inhabited {
 
     fn default(&self) -> String {
         self.namespace.within(|| Ok(default_here())).unwrap()
+    }
+
+    /// Whether `lo` has our filter.
+    fn is_stamped(&self) -> bool {
+        let line = ["tc", "filter", "show", "dev", "lo", "egress"];
+        self.namespace.within(|| Ok(started(&line))).unwrap().1.contains("handle 0x5346")
     }
 
     fn load(&self, arguments: &[&str]) {
@@ -139,11 +153,8 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
 
 /// Exit code and output of a command as root without some capabilities.
 fn said_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
-    let mut limited = Command::new("setpriv");
-    limited.args(["--bounding-set", capabilities]).arg(env!("CARGO_BIN_EXE_shortflow-linux")).args(arguments);
-    let output = limited.output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+    let limited = ["setpriv", "--bounding-set", capabilities, env!("CARGO_BIN_EXE_shortflow-linux")];
+    started(&[&limited, arguments].concat())
 }
 
 #[test]
@@ -181,20 +192,178 @@ fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
 #[test]
 fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
     let (code, text) = said_without("-net_admin", &["stamp", "lo", "--by", "none"]);
-    assert!(code == 3 && text.starts_with("lo: "), "{code} {text}");
+    assert!(code == 3 && text.starts_with("this takes CAP_NET_ADMIN;"), "{code} {text}");
 }
 
 /// A `load` that was killed between mount and mkdir, where the host has no bpf file system.
 #[test]
 fn a_file_system_that_nothing_is_in_goes() {
     let Some(_alone) = alone() else { return };
-    let lines = "umount --quiet /sys/fs/bpf
-        mount -t bpf shortflow /sys/fs/bpf && \"$0\" status && ! grep ' /sys/fs/bpf bpf ' /proc/self/mounts";
-    let mut apart = Command::new("unshare");
-    let output =
-        apart.args(["--mount", "sh", "-c", lines, env!("CARGO_BIN_EXE_shortflow-linux")]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "nothing is loaded\n");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    if is_mounted() {
+        eprintln!("skipped: the host has a bpf file system");
+        return;
+    }
+    let mount = Command::new("mount").args(["-t", "bpf", "shortflow", "/sys/fs/bpf"]).status();
+    assert!(mount.unwrap().success() && is_mounted());
+    assert_eq!(must(&["status"]), "nothing is loaded\n");
+    assert!(!is_mounted());
+}
+
+fn is_mounted() -> bool {
+    fs::read_to_string("/proc/self/mounts").unwrap().contains(" /sys/fs/bpf bpf ")
+}
+
+/// A network namespace with a name, as long as it lives.
+struct Named(String);
+
+impl Named {
+    fn new() -> Named {
+        let name = format!("shortflow-{}", std::process::id());
+        assert_eq!(started(&["ip", "netns", "add", &name]), (0, String::new()));
+        Named(name)
+    }
+
+    fn ip_netns_exec(&self, arguments: &[&str]) -> (i32, String) {
+        let line = ["ip", "netns", "exec", &self.0, env!("CARGO_BIN_EXE_shortflow-linux")];
+        started(&[&line, arguments].concat())
+    }
+
+    fn nsenter(&self, arguments: &[&str]) -> (i32, String) {
+        let file = format!("--net=/run/netns/{}", self.0);
+        started(&[&["nsenter", &file, env!("CARGO_BIN_EXE_shortflow-linux")], arguments].concat())
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        started(&["ip", "netns", "delete", &self.0]);
+    }
+}
+
+/// `ip netns exec` makes a mount namespace too: what is pinned there goes with it.
+#[test]
+fn nothing_is_loaded_where_the_pins_would_not_last() {
+    let Some(_alone) = alone() else { return };
+    let named = Named::new();
+    let advice = format!("nsenter --net=/run/netns/{}", named.0);
+    let (code, text) = named.ip_netns_exec(&["load", "sf_dctcp"]);
+    assert!(code == 3 && text.contains(&advice), "{code} {text}");
+    assert!(!is_registered("sf_"));
+    let (code, text) = named.ip_netns_exec(&["check"]);
+    assert!(code == 3 && text.contains(&advice), "{code} {text}");
+
+    let (code, text) = named.nsenter(&["load", "sf_dctcp", "--default"]);
+    assert_eq!(code, 0, "{text}");
+    for arguments in [&["status"][..], &["unload"], &["load", "sf_fast"]] {
+        let (code, text) = named.ip_netns_exec(arguments);
+        assert!(code == 3 && text.contains(&advice), "{arguments:?}: {code} {text}");
+    }
+    assert!(named.nsenter(&["status"]).1.starts_with("sf_dctcp  (default of this network namespace)"));
+    let apart = ["unshare", "--mount", env!("CARGO_BIN_EXE_shortflow-linux"), "status"];
+    assert!(started(&apart).1.starts_with("sf_dctcp"), "a copy of the host's mounts shows the host's pins");
+    must(&["unload"]);
+}
+
+#[test]
+fn an_ordinary_user_is_told_what_a_command_takes() {
+    let Some(_alone) = alone() else { return };
+    // Where an ordinary user can run it.
+    let copy = std::env::temp_dir().join(format!("shortflow-{}", std::process::id()));
+    fs::copy(env!("CARGO_BIN_EXE_shortflow-linux"), &copy).unwrap();
+    let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy.to_str().unwrap()];
+    let mut answers = Vec::new();
+    for arguments in ["status", "unload", "cleanup", "class 80=short", "stamp lo --by none", "load fast"] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        answers.push((arguments, started(&[&user, &words[..]].concat())));
+    }
+    fs::remove_file(&copy).unwrap();
+    for (arguments, (code, text)) in answers {
+        let is_told = text.contains("CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF; run it as root");
+        assert!(code == 3 && is_told, "{arguments}: {code} {text}");
+    }
+}
+
+/// A socket that listens keeps the congestion control with which it was made.
+#[test]
+fn listeners_from_before_are_named() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    let listen = || host.namespace.within(|| TcpListener::bind("127.0.0.1:0")).unwrap();
+    let port = |listener: &TcpListener| listener.local_addr().unwrap().port().to_string();
+    let status = || host.namespace.within(|| Ok(must(&["status"]))).unwrap();
+    let before = listen();
+    let named = format!("until restarted: reno on port {}\n", port(&before));
+    let load = host.namespace.within(|| Ok(said(&["load", "sf_dctcp", "--default"]))).unwrap();
+    assert!(load.0 == 0 && load.1.contains(&named), "{load:?}");
+    let _after = listen();
+    assert!(status().contains(&named), "{}", status());
+    drop(before);
+    assert!(!status().contains("restarted"), "{}", status());
+}
+
+#[test]
+fn stamps_are_listed_and_end_with_what_is_loaded() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    must(&["load", "sf_dctcp", "sf_fast"]);
+    host.load(&["stamp", "lo", "--by", "size"]);
+    host.load(&["stamp", "lo", "--by", "sent"]);
+    let file = format!("/proc/{}/ns/net", host.process.id());
+    let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
+    assert_eq!(status["stamps"], json!([{ "namespace": file, "device": "lo", "by": "sent" }]));
+    assert!(must(&["status"]).contains(&format!("lo of {file}: stamps by sent\n")));
+    assert!(!must(&["unload", "sf_fast"]).contains("stamps"));
+    assert!(must(&["unload"]).contains(&format!("lo of {file}: no longer stamps\n")));
+    must(&["load", "sf_dctcp"]);
+    assert!(!must(&["status"]).contains("stamps"));
+    host.load(&["stamp", "lo", "--by", "sent"]);
+    assert!(host.is_stamped());
+    // As an unload leaves it that is killed when nothing is registered any more.
+    fs::remove_dir_all(format!("{DIRECTORY}/sf_dctcp")).unwrap();
+    assert_eq!(must(&["status"]), "nothing is loaded\n");
+    assert!(!host.is_stamped());
+}
+
+#[test]
+fn status_as_a_document() {
+    let Some(_alone) = alone() else { return };
+    let read = || serde_json::from_str::<Value>(&must(&["status", "--json"])).unwrap();
+    assert_eq!(read()["loaded"], json!([]));
+    must(&["load", "sf_dctcp", "--param", "g=0.25"]);
+    must(&["class", "5001=short"]);
+    let status = read();
+    assert_eq!(status["ports"], json!([{ "port": 5001, "class": "short" }]));
+    let control = &status["loaded"][0];
+    assert_eq!((&control["name"], &control["is_default"]), (&json!("sf_dctcp"), &json!(false)));
+    assert_eq!((&control["parameters"]["g"], &control["connections"]), (&json!("0.25"), &json!(0)));
+    assert_eq!(control["cwnd"], Value::Null);
+}
+
+/// libbpf complains of devices without filters, and of a `clsact` that is there.
+#[test]
+fn nothing_is_said_on_stderr_when_all_is_well() {
+    let Some(_alone) = alone() else { return };
+    let stamp: &[&str] = &["stamp", "lo", "--by", "sent"];
+    for arguments in [&["load", "sf_dctcp"], stamp, stamp, &["status"], &["unload"]] {
+        let output = program().args(arguments).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn check_ends_with_a_verdict_and_names_packages() {
+    let check = |arguments: &[&str]| {
+        let output = program().arg("check").args(arguments).env("PATH", "/nowhere").output().unwrap();
+        (output.status.code(), [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()))
+    };
+    let (code, [text, reasons]) = check(&[]);
+    let last = if code == Some(0) { text.lines().last() } else { reasons.lines().last() };
+    assert!(last.unwrap().contains(" loaded here"), "{text}{reasons}");
+    assert!(text.contains("apt-get install iproute2; Fedora: dnf install iproute iproute-tc\n"), "{text}");
+    let document: Value = serde_json::from_str(&check(&["--json"]).1[0]).unwrap();
+    assert_eq!(document["can_load"], code == Some(0));
+    assert_eq!(document["missing_packages"]["testbed"]["debian"], json!(["iproute2"]));
+    assert_eq!(document["missing_packages"]["build"]["fedora"][0], "clang");
 }
 
 /// What any user may open, any user may lock.

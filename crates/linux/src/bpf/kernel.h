@@ -46,6 +46,10 @@ struct bpf_iter__bpf_sk_storage_map {
 	struct sock *sk;
 	void *value;
 };
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
 #pragma clang attribute pop
 
 struct tcp_congestion_ops {
@@ -59,7 +63,7 @@ struct tcp_congestion_ops {
 	void (*init)(struct sock *);
 };
 
-enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8 };
+enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
 enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 /* Phases of loss recovery, and two events of a receiver. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* Every open connection that one of our senders drives, of whatever network namespace. */
+/* What `status` reads of sockets. */
 #include "flow.h"
 #include "laws/law.h"
 
@@ -10,6 +10,9 @@ struct beginning { struct window window; struct marks marks; };
 
 struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; };
 
+struct listener { char name[16]; __u64 port; };
+
+/* Every open connection that one of our senders drives, of whatever network namespace. */
 SEC("iter/bpf_sk_storage_map")
 int connections(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
@@ -28,5 +31,21 @@ int connections(struct bpf_iter__bpf_sk_storage_map *ctx)
 	if (flow)
 		connection.flow = *flow;
 	bpf_seq_write(ctx->meta->seq, &connection, sizeof(connection));
+	return 0;
+}
+
+/* Every listening socket of the reader's network namespace. */
+SEC("iter/tcp")
+int listeners(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *sk = ctx->sk_common;
+	struct inet_connection_sock *icsk = (void *)sk;
+	struct listener listener = {};
+
+	if (!sk || sk->skc_state != TCP_LISTEN)
+		return 0;
+	BPF_CORE_READ_STR_INTO(&listener.name, icsk, icsk_ca_ops, name);
+	listener.port = sk->skc_num;
+	bpf_seq_write(ctx->meta->seq, &listener, sizeof(listener));
 	return 0;
 }

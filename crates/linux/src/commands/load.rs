@@ -1,6 +1,7 @@
 //! `load`: registers congestion controls with the kernel.
 
 use super::Failure;
+use super::status::of_before;
 use shortflow_linux::check::{self, Finding};
 use shortflow_linux::programs::{self, Pins, Prepared};
 use std::path::PathBuf;
@@ -91,6 +92,10 @@ fn load(
     if args.default {
         programs::make_default(pins, &last)?;
         println!("{last}: default of this network namespace");
+        let listeners = programs::other_listeners()?;
+        if !listeners.is_empty() {
+            eprintln!("warning: {}", of_before(&listeners));
+        }
     }
     Ok(())
 }

@@ -27,16 +27,21 @@ fn rule(text: &str) -> Result<Rule, String> {
 
 pub fn run(args: Args) -> Result<(), Failure> {
     let Args { device, by: Rule(by) } = args;
-    let Some(by) = by else {
-        let verb = if programs::unstamp(&device)? { "no longer stamps" } else { "did not stamp" };
-        println!("{device}: {verb}");
-        return Ok(());
-    };
-    let Some(pins) = Pins::open()? else {
-        return Err(Failure::Input("nothing is loaded; `shortflow-linux load sf_dctcp` first".to_owned()));
-    };
-    programs::stamp(&pins, &device, by)?;
-    println!("{device}: stamps by {}", by.show());
+    let pins = Pins::open()?;
+    match (by, pins) {
+        (None, _) => {
+            let verb = if programs::unstamp(&device)? { "no longer stamps" } else { "did not stamp" };
+            println!("{device}: {verb}");
+        }
+        (Some(by), Some(pins)) => {
+            programs::stamp(&pins, &device, by)?;
+            println!("{device}: stamps by {}", by.show());
+        }
+        (Some(_), None) => {
+            let why = "nothing is loaded; `shortflow-linux load sf_dctcp` first";
+            return Err(Failure::Input(why.to_owned()));
+        }
+    }
     Ok(())
 }
 

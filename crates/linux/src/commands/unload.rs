@@ -35,5 +35,10 @@ pub fn run(args: Args) -> Result<(), Failure> {
         pins.unregister(name)?;
         println!("{name}: unloaded");
     }
+    if pins.loaded().is_empty() {
+        for stamp in programs::unstamp_all()? {
+            println!("{stamp}: no longer stamps");
+        }
+    }
     pins.sweep()
 }

@@ -1,10 +1,11 @@
-//! The live connections of our senders, read from the kernel.
+//! The live connections of our senders, and the listeners of other ones, read from the kernel.
 
 use super::pins::{Pins, refused};
 use super::ports::role_of;
 use crate::Failure;
-use libbpf_rs::{Iter, MapHandle, ObjectBuilder};
+use libbpf_rs::{Iter, IterOpts, MapHandle, MapIterOpts, ObjectBuilder};
 use shortflow_cc::Role;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::os::fd::AsFd;
 
@@ -25,35 +26,76 @@ pub struct Connection {
     pub role: Role,
 }
 
-/// `struct connection` of status.bpf.c: a name and six words.
-const RECORD: usize = 64;
+/// `struct connection` and `struct listener` of status.bpf.c: a name, and six words or one.
+const CONNECTION: usize = 64;
+const LISTENER: usize = 24;
 
 /// All of them, in every network namespace.
 ///
 /// # Errors
 /// Fails if the kernel refuses the program that looks.
 pub fn connections(pins: &Pins) -> Result<Vec<Connection>, Failure> {
+    let flows = MapHandle::from_pinned_path(pins.path("flows")).map_err(refused("status"))?;
+    let map = IterOpts::Map(MapIterOpts::from_fd(flows.as_fd()));
+    let bytes = records("connections", map)?;
+    Ok(bytes.chunks_exact(CONNECTION).filter_map(Connection::read).filter(Connection::is_ours).collect())
+}
+
+/// Ports by congestion control.
+pub type Listeners = BTreeMap<String, BTreeSet<u16>>;
+
+/// Ports of this network namespace on which a socket listens with a congestion control that is not ours.
+///
+/// # Errors
+/// Fails if the kernel refuses the program that looks.
+pub fn other_listeners() -> Result<Listeners, Failure> {
+    let bytes = records("listeners", IterOpts::None)?;
+    let mut others = Listeners::new();
+    for record in bytes.chunks_exact(LISTENER) {
+        match (name_in(record), word(record, 16)) {
+            (Some(name), Some(port)) if !name.starts_with(super::PREFIX) => {
+                others.entry(name).or_default().insert(port as u16);
+            }
+            _ => {}
+        }
+    }
+    Ok(others)
+}
+
+/// What a program of status.bpf.c writes.
+fn records(program: &str, options: IterOpts<'_>) -> Result<Vec<u8>, Failure> {
     const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o"));
     let failed = || refused("status");
-    let flows = MapHandle::from_pinned_path(pins.path("flows")).map_err(failed())?;
-    let object = ObjectBuilder::default().open_memory(CODE).map_err(failed())?;
+    let mut object = ObjectBuilder::default().open_memory(CODE).map_err(failed())?;
+    for mut other in object.progs_mut().filter(|other| other.name() != program) {
+        other.set_autoload(false);
+    }
     let object = object.load().map_err(failed())?;
     let mut bytes = Vec::new();
-    for program in object.progs_mut() {
-        let link = program.attach_iter(flows.as_fd()).map_err(failed())?;
+    for program in object.progs_mut().filter(|loaded| loaded.name() == program) {
+        let link = program.attach_iter_with_opts(options.clone()).map_err(failed())?;
         let mut records = Iter::new(&link).map_err(failed())?;
         records.read_to_end(&mut bytes).map_err(Failure::host("status"))?;
     }
-    Ok(bytes.chunks_exact(RECORD).filter_map(Connection::read).filter(Connection::is_ours).collect())
+    Ok(bytes)
+}
+
+/// The name that a record begins with.
+fn name_in(record: &[u8]) -> Option<String> {
+    let end = record.iter().position(|byte| *byte == 0)?;
+    Some(String::from_utf8_lossy(&record[..end]).into_owned())
+}
+
+fn word(record: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?))
 }
 
 impl Connection {
     fn read(record: &[u8]) -> Option<Connection> {
-        let word = |at: usize| Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?));
-        let end = record.iter().position(|byte| *byte == 0)?;
+        let word = |at| word(record, at);
         let stated = |at: usize| word(at).map(|value| Some(value).filter(|value| *value != 0));
         Some(Connection {
-            name: String::from_utf8_lossy(&record[..end]).into_owned(),
+            name: name_in(record)?,
             cwnd: word(16)? as f64 / 2f64.powi(24),
             alpha: word(24)? as f64 / 2f64.powi(60),
             size: stated(40)?,

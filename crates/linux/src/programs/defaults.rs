@@ -1,19 +1,16 @@
 //! The congestion control that a network namespace gives to new sockets, and the one from before.
 
 use super::PREFIX;
+use super::namespaces::{Seen, inode_here};
 use super::pins::{Pins, refused};
 use crate::Failure;
-use crate::sys::Namespace;
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
-use std::io::{self, ErrorKind};
 use std::mem::size_of;
-use std::os::unix::fs::MetadataExt;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-const HERE: &str = "/proc/thread-self/ns/net";
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
 /// The congestion control that every kernel has.
@@ -31,7 +28,7 @@ pub fn default_here() -> String {
 pub fn make_default(pins: &Pins, name: &str) -> Result<(), Failure> {
     let before = default_here();
     if !before.starts_with(PREFIX) {
-        let inode = fs::metadata(HERE).map_err(Failure::host(HERE))?.ino();
+        let inode = inode_here()?;
         let mut value = before.into_bytes();
         value.resize(NAME, 0);
         let map = open_or_create(pins).map_err(refused("defaults"))?;
@@ -67,9 +64,10 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     let inherited = records.values().next().map_or(ALWAYS_THERE, String::as_str).to_owned();
     let Seen { namespaces, hidden } = Seen::now()?;
     let mut warnings = Vec::new();
-    for Place { inode, elsewhere } in namespaces {
+    for place in namespaces {
+        let inode = place.inode;
         let before = records.get(&inode).unwrap_or(&inherited);
-        let settled = within(elsewhere.as_ref(), || {
+        let settled = place.within(|| {
             let now = default_here();
             if names(&now) {
                 fs::write(SYSCTL, before)?;
@@ -83,7 +81,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
                 }
             }
             Ok(false) => drop(records.remove(&inode)),
-            Err(error) if elsewhere.is_none() => return Err(Failure::host(SYSCTL)(error)),
+            Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
             Err(error) if records.remove(&inode).is_some() => {
                 warnings.push(format!("network namespace {inode}: its default stays: {error}"));
             }
@@ -112,9 +110,9 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
 /// Fails without the right to change this namespace.
 pub fn renew_default(name: &str) -> Result<(), Failure> {
     let renew = || if default_here() == name { fs::write(SYSCTL, name) } else { Ok(()) };
-    for Place { elsewhere, .. } in Seen::now()?.namespaces {
-        match within(elsewhere.as_ref(), renew) {
-            Err(error) if elsewhere.is_none() => return Err(Failure::host(SYSCTL)(error)),
+    for place in Seen::now()?.namespaces {
+        match place.within(renew) {
+            Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
             _ => {}
         }
     }
@@ -130,51 +128,4 @@ fn records(map: &MapHandle) -> libbpf_rs::Result<HashMap<u64, String>> {
         records.insert(u64::from_ne_bytes(key.as_slice().try_into().unwrap_or_default()), before);
     }
     Ok(records)
-}
-
-/// A network namespace, by its number.
-struct Place {
-    inode: u64,
-    /// `None` for this thread's own.
-    elsewhere: Option<Namespace>,
-}
-
-/// What `action` gives in another namespace, or in this one, which takes no right to enter.
-fn within<T: Send>(
-    elsewhere: Option<&Namespace>,
-    action: impl FnOnce() -> io::Result<T> + Send,
-) -> io::Result<T> {
-    match elsewhere {
-        Some(namespace) => namespace.within(action),
-        None => action(),
-    }
-}
-
-/// The network namespaces that this process can find.
-struct Seen {
-    namespaces: Vec<Place>,
-    /// How many processes did not show theirs.
-    hidden: usize,
-}
-
-impl Seen {
-    /// Those that a process is in, or that `ip netns` keeps.
-    fn now() -> Result<Seen, Failure> {
-        let entries =
-            |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-        let of_processes = entries("/proc").map(|process| process.join("ns/net"));
-        let here = fs::metadata(HERE).map_err(Failure::host(HERE))?.ino();
-        let mut numbers = HashSet::from([here]);
-        let mut seen = Seen { namespaces: vec![Place { inode: here, elsewhere: None }], hidden: 0 };
-        for file in entries("/run/netns").chain(of_processes).map(fs::File::open) {
-            match file.and_then(|file| Ok((file.metadata()?.ino(), file))) {
-                Ok((inode, file)) if numbers.insert(inode) => {
-                    seen.namespaces.push(Place { inode, elsewhere: Some(file.into()) });
-                }
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => seen.hidden += 1,
-                _ => {} // known, or ended meanwhile
-            }
-        }
-        Ok(seen)
-    }
 }

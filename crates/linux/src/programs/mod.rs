@@ -2,17 +2,20 @@
 
 mod connections;
 mod defaults;
+pub mod messages;
+pub(crate) mod mounts;
+mod namespaces;
 mod object;
 mod pins;
 mod ports;
 mod stamps;
 
-pub use connections::{Connection, connections};
+pub use connections::{Connection, Listeners, connections, other_listeners};
 pub use defaults::{default_here, make_default, renew_default, restore_defaults};
 pub use object::{Held, Prepared, attach_setsockopt, check_cgroup, loaded_text};
 pub use pins::{Pins, is_registered};
 pub use ports::{ports, set_port};
-pub use stamps::{By, stamp, unstamp};
+pub use stamps::{By, Stamp, stamp, stamps, unstamp, unstamp_all};
 
 use crate::{Failure, laws};
 use shortflow_cc::TransportConfig;

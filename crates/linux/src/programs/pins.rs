@@ -12,22 +12,18 @@
 //! What has no registration in the kernel is the rest of a command that was killed: the next one removes it. The
 //! record of defaults stays until every namespace in it has its own again.
 
-use super::PREFIX;
 use super::defaults::restore_defaults;
-use crate::{Failure, sys};
+use super::stamps::unstamp_all;
+use super::{PREFIX, messages, mounts};
+use crate::{Failure, check, sys};
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
-use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const BPFFS: &str = "/sys/fs/bpf";
-const BPFFS_C: &CStr = c"/sys/fs/bpf";
-/// Source of a mount that is ours: /proc/mounts shows it.
-const OURS: &CStr = c"shortflow";
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Only root may open it: any user could hold the lock of a file that he may read.
@@ -56,7 +52,8 @@ impl Pins {
                 Ok((!pins.loaded().is_empty()).then_some(pins))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                unmount_ours()?;
+                mounts::unmount_ours()?;
+                mounts::check_view()?;
                 Ok(None)
             }
             Err(error) => Err(Failure::host(DIRECTORY)(error)),
@@ -73,9 +70,7 @@ impl Pins {
         if Path::new(DIRECTORY).exists() {
             pins.sweep()?;
         }
-        if mount_source().is_none() {
-            sys::mount_bpf(OURS, BPFFS_C).map_err(Failure::host("mount -t bpf bpf /sys/fs/bpf"))?;
-        }
+        mounts::mount()?;
         match fs::create_dir(DIRECTORY) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Failure::host(DIRECTORY)(error)),
             _ => Ok(pins),
@@ -83,6 +78,7 @@ impl Pins {
     }
 
     fn lock() -> Result<Pins, Failure> {
+        check::privileged()?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
         let lock = options.open(LOCK).map_err(Failure::host(LOCK))?;
@@ -149,6 +145,9 @@ impl Pins {
         if loaded.is_empty() && self.path("defaults").exists() {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
         }
+        if loaded.is_empty() {
+            unstamp_all()?;
+        }
         for name in self.names() {
             let is_leftover = name.starts_with(PREFIX) && !loaded.contains(&name);
             if is_leftover || loaded.is_empty() && name != "defaults" {
@@ -159,20 +158,8 @@ impl Pins {
             return Ok(());
         }
         fs::remove_dir(DIRECTORY).map_err(Failure::host(DIRECTORY))?;
-        unmount_ours()
+        mounts::unmount_ours()
     }
-}
-
-/// Takes the bpf file system away if we mounted it and nobody has put anything there.
-fn unmount_ours() -> Result<(), Failure> {
-    // Every bpf file system has maps.debug and progs.debug.
-    let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
-    let is_empty = fs::read_dir(BPFFS)
-        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_debug(&entry))));
-    if is_empty && mount_source().is_some_and(|source| source.as_bytes() == OURS.to_bytes()) {
-        sys::unmount(BPFFS_C).map_err(Failure::host("umount /sys/fs/bpf"))?;
-    }
-    Ok(())
 }
 
 /// Whether any congestion control of that name is registered, whoever did it.
@@ -197,9 +184,9 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An error of libbpf about `what`.
+/// An error of libbpf about `what`, and under it what libbpf said, such as the verifier's reason.
 pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
-    move |error| Failure::Host(format!("{what}: {error:#}"))
+    move |error| Failure::Host(format!("{what}: {error:#}\n{}", messages::taken()).trim_end().to_owned())
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {
@@ -212,13 +199,4 @@ fn remove(path: &Path) -> Result<(), Failure> {
         fs::remove_file(path)
     };
     removed.map_err(Failure::host(path.display()))
-}
-
-/// What is mounted at /sys/fs/bpf, if it is a bpf file system.
-fn mount_source() -> Option<String> {
-    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
-    let topmost = mounts.lines().rfind(|line| line.split(' ').nth(1) == Some(BPFFS))?;
-    let mut fields = topmost.split(' ');
-    let source = fields.next()?.to_owned();
-    (fields.nth(1)? == "bpf").then_some(source)
 }

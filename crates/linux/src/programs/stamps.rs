@@ -1,10 +1,16 @@
 //! The program that gives packets pECN's priority as they leave a device.
 
+use super::messages;
+use super::namespaces::Seen;
 use super::object::open;
 use super::pins::{Pins, refused};
 use crate::{Failure, sys};
-use libbpf_rs::{ErrorKind, OpenObject, TC_EGRESS, TcHook, TcHookBuilder};
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{ErrorKind, MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TcHook, TcHookBuilder};
 use shortflow_cc::settings::choice;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
 use std::os::fd::AsFd;
 
 choice! {
@@ -49,21 +55,111 @@ pub fn stamp(pins: &Pins, device: &str, by: By) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A device that is stamped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// A file of its network namespace; `None` for this one.
+    pub namespace: Option<String>,
+    /// Its name there.
+    pub device: String,
+    /// The rule, where this process may read it (`CAP_SYS_ADMIN`).
+    pub by: Option<By>,
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.device)?;
+        self.namespace.as_ref().map_or(Ok(()), |namespace| write!(f, " of {namespace}"))
+    }
+}
+
 /// Stamps no more. False if nothing did. The `clsact` of the device stays: others may use it.
 ///
 /// # Errors
 /// Fails without such a device, or without `CAP_NET_ADMIN`.
 pub fn unstamp(device: &str) -> Result<bool, Failure> {
     let index = index_of(device)?;
+    on_filter(index, TcHook::detach).map(|gone| gone.is_some()).map_err(Failure::host(device))
+}
+
+/// All that are stamped, in the network namespaces that this process may enter.
+///
+/// # Errors
+/// Fails where the devices of this one cannot be read.
+pub fn stamps() -> Result<Vec<Stamp>, Failure> {
+    let rules = rules();
+    everywhere(|index| Ok(on_filter(index, TcHook::query)?.map(|program| rules.get(&program).copied())))
+}
+
+/// Stamps no more in any of them; the answer names them.
+///
+/// # Errors
+/// Fails without `CAP_NET_ADMIN`.
+pub fn unstamp_all() -> Result<Vec<Stamp>, Failure> {
+    everywhere(|index| Ok(on_filter(index, TcHook::detach)?.map(|()| None)))
+}
+
+/// Every device for which `find` finds something, by its index, with what that is.
+fn everywhere(find: impl Fn(i32) -> io::Result<Option<Option<By>>> + Sync) -> Result<Vec<Stamp>, Failure> {
+    let mut found = Vec::new();
+    for place in Seen::now()?.namespaces {
+        let here = place.within(|| {
+            let mut here = Vec::new();
+            for device in sys::interfaces()? {
+                // One that has gone meanwhile is not stamped.
+                let Ok(index) = sys::interface_index(&device) else { continue };
+                here.extend(find(index)?.map(|by| (device, by)));
+            }
+            Ok(here)
+        });
+        match here {
+            Ok(here) => {
+                let namespace = place.path();
+                found.extend(here.into_iter().map(|(device, by)| Stamp {
+                    namespace: namespace.clone(),
+                    device,
+                    by,
+                }));
+            }
+            Err(error) if place.is_here() => return Err(Failure::host("stamps")(error)),
+            Err(_) => {}
+        }
+    }
+    Ok(found)
+}
+
+/// What `action` gives for our filter of a device; `None` where it has none.
+fn on_filter<T>(index: i32, action: impl Fn(&mut TcHook) -> libbpf_rs::Result<T>) -> io::Result<Option<T>> {
     let nothing = std::io::stdin();
     let mut hook = TcHook::new(nothing.as_fd());
     hook.ifindex(index).attach_point(TC_EGRESS).handle(HANDLE).priority(PREFERENCE);
-    match hook.detach() {
-        Ok(()) => Ok(true),
+    match action(&mut hook) {
+        Ok(given) => Ok(Some(given)),
         // No such filter, or no `clsact` at all.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => Ok(false),
-        Err(error) => Err(refused(device)(error)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
+            messages::taken();
+            Ok(None)
+        }
+        Err(error) => Err(io::Error::other(error.to_string())),
     }
+}
+
+/// The rules of the programs that stamp, by the number of the program.
+fn rules() -> HashMap<u32, By> {
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    let programs = ProgInfoIter::with_query_opts(options).filter(|program| program.name == "stamp");
+    programs
+        .filter_map(|program| Some((program.id, program.map_ids.into_iter().find_map(rule_in)?)))
+        .collect()
+}
+
+/// The rule, if this is the map that has it.
+fn rule_in(map: u32) -> Option<By> {
+    let map =
+        MapHandle::from_map_id(map).ok().filter(|map| map.name().to_string_lossy().ends_with("rule"))?;
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+    let number = u64::from_ne_bytes(value.try_into().ok()?);
+    [By::Size, By::Remaining, By::Sent, By::Deadline].into_iter().find(|by| *by as u64 == number)
 }
 
 fn index_of(device: &str) -> Result<i32, Failure> {

@@ -1,0 +1,75 @@
+//! The network namespaces of this host.
+
+use crate::Failure;
+use crate::sys::Namespace;
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+const HERE: &str = "/proc/thread-self/ns/net";
+
+/// A network namespace.
+pub struct Place {
+    /// Its number.
+    pub inode: u64,
+    /// The file by which it was found, and itself; `None` for this thread's own.
+    elsewhere: Option<(PathBuf, Namespace)>,
+}
+
+impl Place {
+    /// Whether it is this thread's own.
+    pub fn is_here(&self) -> bool {
+        self.elsewhere.is_none()
+    }
+
+    /// The file by which it was found, if it is not this thread's own.
+    pub fn path(&self) -> Option<String> {
+        self.elsewhere.as_ref().map(|(path, _)| path.display().to_string())
+    }
+
+    /// What `action` gives inside. This thread's own takes no right to enter.
+    pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        match &self.elsewhere {
+            Some((_, namespace)) => namespace.within(action),
+            None => action(),
+        }
+    }
+}
+
+/// The number of this thread's own.
+pub fn inode_here() -> Result<u64, Failure> {
+    Ok(fs::metadata(HERE).map_err(Failure::host(HERE))?.ino())
+}
+
+/// The network namespaces that this process can find.
+pub struct Seen {
+    /// This thread's own is the first.
+    pub namespaces: Vec<Place>,
+    /// How many processes did not show theirs.
+    pub hidden: usize,
+}
+
+impl Seen {
+    /// Those that a process is in, or that `ip netns` keeps.
+    pub fn now() -> Result<Seen, Failure> {
+        let entries =
+            |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+        let of_processes = entries("/proc").map(|process| process.join("ns/net"));
+        let here = inode_here()?;
+        let mut numbers = HashSet::from([here]);
+        let mut seen = Seen { namespaces: vec![Place { inode: here, elsewhere: None }], hidden: 0 };
+        for path in entries("/run/netns").chain(of_processes) {
+            let opened = fs::File::open(&path).and_then(|file| Ok((file.metadata()?.ino(), file)));
+            match opened {
+                Ok((inode, file)) if numbers.insert(inode) => {
+                    seen.namespaces.push(Place { inode, elsewhere: Some((path, file.into())) });
+                }
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => seen.hidden += 1,
+                _ => {} // known, or ended meanwhile
+            }
+        }
+        Ok(seen)
+    }
+}
