@@ -54,9 +54,13 @@ def reproduce_figures(
             return reproduce(chosen_figures, scale=scale, out=out, chosen=chosen, jobs=jobs, progress=progress)
 
     done = again(chosen)
-    moved = shifts(done, again, alternatives(chosen_figures)) if sensitivity else []
+    moved = shifts(done, again, alternatives(chosen_figures, chosen)) if sensitivity else []
     report = write_pages(done, out)
     print_note(f"report: {report} ({done.runs} runs, {done.reused} of them from before, {done.seconds:.0f} s)")
+    for change, unmoved in done.not_reached.items():
+        print_note(
+            f"{change} does not reach {', '.join(unmoved)}, which vary this, set or need it otherwise, or lack it"
+        )
     if json:
         print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
     else:
@@ -80,6 +84,7 @@ def _row(shift: Shift) -> dict[str, object]:
         "choice": shift.choice,
         "value": shift.value,
         "claim": shift.before.claim.id,
+        "reached": shift.reached,
         "before": {"verdict": shift.before.finding.verdict.value, "measured": shift.before.finding.document()},
         "after": {"verdict": shift.after.finding.verdict.value, "measured": shift.after.finding.document()},
     }

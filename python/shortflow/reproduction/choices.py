@@ -13,19 +13,43 @@ class Choice:
 
     about: str
     """What it is, in one line."""
-    taken: str
-    """The name of the value that all recipes of the paper use."""
-    others: Mapping[str, Settings]
-    """Other values by name, and the settings that make them."""
+    values: Mapping[str, Settings]
+    """The settings that make each value, by its name. The first is the one that recipes take."""
+
+    @property
+    def taken(self) -> str:
+        """The name of the value that recipes take."""
+        return next(iter(self.values))
+
+    @property
+    def others(self) -> list[str]:
+        """The names of the other values."""
+        return list(self.values)[1:]
 
 
-def settings_of(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[str, str]:
-    """The settings of those chosen values that differ from the values taken."""
-    settings: dict[str, str] = {}
-    for name, value in chosen.items():
-        if name in choices and value != choices[name].taken:
-            settings |= {key: str(new) for key, new in choices[name].others[value].items()}
-    return settings
+@dataclass(frozen=True)
+class Change:
+    """Another value in place of the one that recipes take."""
+
+    name: str
+    value: str
+    before: Settings
+    after: Settings
+
+    @property
+    def text(self) -> str:
+        """As it stands on the command line."""
+        return f"{self.name}={self.value}"
+
+
+def changes(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> list[Change]:
+    """Those of the chosen values that are of these choices and differ from the values taken."""
+    known = {name: (choices[name], value) for name, value in chosen.items() if name in choices}
+    return [
+        Change(name, value, choice.values[choice.taken], choice.values[value])
+        for name, (choice, value) in known.items()
+        if value != choice.taken
+    ]
 
 
 def parse_choices(values: Iterable[str], known: Mapping[str, Choice]) -> dict[str, str]:
@@ -37,7 +61,7 @@ def parse_choices(values: Iterable[str], known: Mapping[str, Choice]) -> dict[st
             raise ConfigError(f"--choice {text}: expected NAME=VALUE, such as initial-alpha=1")
         if name not in known:
             raise unknown_name("choice", name, sorted(known))
-        if value not in (known[name].taken, *known[name].others):
-            raise unknown_name(f"value of {name}", value, [known[name].taken, *known[name].others])
+        if value not in known[name].values:
+            raise unknown_name(f"value of {name}", value, known[name].values)
         chosen[name] = value
     return chosen

@@ -13,7 +13,7 @@ import numpy as np
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.papers import PAPERS, Entry, catalogue, choices, figures
-from shortflow.reproduction.choices import settings_of
+from shortflow.reproduction.choices import Change, changes
 from shortflow.reproduction.drawing import Drawing
 from shortflow.reproduction.evidence import Data
 from shortflow.reproduction.figure import Claim, Figure
@@ -21,6 +21,7 @@ from shortflow.reproduction.finding import Finding, Measured, Verdict, not_teste
 from shortflow.reproduction.study import Position, Scale
 from shortflow.result import Run
 from shortflow.runner import Progress, run_all
+from shortflow.scenario import Settings
 from shortflow.store import Store
 
 Chosen = Mapping[str, str]
@@ -48,6 +49,8 @@ class Document(TypedDict):
 
     scale: str
     choices: dict[str, str]
+    not_reached: dict[str, list[str]]
+    """For a choice, the figures that do not follow it."""
     claims: list[ClaimRow]
     summary: dict[str, dict[str, int]]
     runs: int
@@ -83,6 +86,8 @@ class Reproduced:
     drawings: Sequence[Drawing]
     claims: Sequence[Judged]
     runs: int
+    not_reached: Sequence[str] = ()
+    """The choices, such as `jitter=1ms`, that none of its runs follow."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +115,20 @@ class Reproduction:
         return {paper: {verdict.value: verdicts.count((paper, verdict)) for verdict in Verdict} for paper in papers}
 
     @property
+    def not_reached(self) -> dict[str, list[str]]:
+        """For each choice the figures that do not follow it, because they vary that or set it for their own sake."""
+        found: dict[str, list[str]] = {}
+        for figure in self.figures:
+            for change in figure.not_reached:
+                found.setdefault(change, []).append(figure.figure.id)
+        return found
+
+    @property
     def conditions(self) -> str:
-        """What was run, in a sentence or two."""
+        """What was run, in a few sentences."""
         chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
-        return f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}."
+        without = [f"{change} does not reach {', '.join(ids)}." for change, ids in self.not_reached.items()]
+        return " ".join([f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
 
     def document(self) -> Document:
         """The verdicts as plain data."""
@@ -132,6 +147,7 @@ class Reproduction:
         return {
             "scale": self.scale.value,
             "choices": dict(self.chosen),
+            "not_reached": self.not_reached,
             "claims": rows,
             "summary": self.summary,
             "runs": self.runs,
@@ -179,6 +195,7 @@ class _Plan:
     figure: Figure
     scale: Scale
     usual: bool
+    not_reached: Sequence[str]
     runs: Mapping[str, Mapping[Position, Sequence[Run]]]
 
     @property
@@ -188,7 +205,7 @@ class _Plan:
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
         judged = [Judged(each, catalogue()[each.id], decide(each, data), self.usual) for each in self.figure.claims]
-        return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs))
+        return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.not_reached)
 
     def _data(self, name: str, summaries: Mapping[str, RunSummary], store: Store) -> Data:
         study = self.figure.studies[name]
@@ -205,12 +222,21 @@ class _Plan:
 
 
 def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
-    settings = settings_of(choices(figure.paper), chosen)
+    asked = changes(choices(figure.paper), chosen)
+    followed = {
+        name: [change for change in asked if study.follows(scale, change)] for name, study in figure.studies.items()
+    }
     runs = {
-        name: {position: study.runs(scale, position, settings) for position in study.positions(scale)}
+        name: {position: study.runs(scale, position, _settings(followed[name])) for position in study.positions(scale)}
         for name, study in figure.studies.items()
     }
-    return _Plan(figure, scale, scale is Scale.QUICK and not settings, runs)
+    reached = [change for of_study in followed.values() for change in of_study]
+    not_reached = [change.text for change in asked if change not in reached] if figure.studies else []
+    return _Plan(figure, scale, scale is Scale.QUICK and not reached, not_reached, runs)
+
+
+def _settings(followed: Sequence[Change]) -> Settings:
+    return {key: value for change in followed for key, value in change.after.items()}
 
 
 def _run_once_each(

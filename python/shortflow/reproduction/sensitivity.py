@@ -16,6 +16,8 @@ class Shift:
     value: str
     before: Judged
     after: Judged
+    reached: bool
+    """Whether the claim's figure follows the choice."""
 
     @property
     def flips(self) -> bool:
@@ -23,19 +25,30 @@ class Shift:
         return self.before.finding.verdict != self.after.finding.verdict
 
 
-def alternatives(figures: Sequence[Figure]) -> list[tuple[str, str]]:
-    """Every value of every choice of the figures' papers that recipes do not take."""
+def alternatives(figures: Sequence[Figure], chosen: Chosen) -> list[tuple[str, str]]:
+    """Every value of every choice of the figures' papers but those that are chosen or, without that, taken."""
     papers = dict.fromkeys(figure.paper for figure in figures)
-    every = [(name, value) for paper in papers for name, choice in choices(paper).items() for value in choice.others]
+    every = [
+        (name, value)
+        for paper in papers
+        for name, choice in choices(paper).items()
+        for value in choice.values
+        if value != chosen.get(name, choice.taken)
+    ]
     return list(dict.fromkeys(every))
 
 
 def shifts(
-    base: Reproduction, again: Callable[[Chosen], Reproduction], changes: Sequence[tuple[str, str]]
+    base: Reproduction, again: Callable[[Chosen], Reproduction], other: Sequence[tuple[str, str]]
 ) -> list[Shift]:
-    """What each change does to each claim; `again` reproduces the same figures with other choices."""
+    """What each other value does to each claim; `again` reproduces the same figures with other choices."""
     found = []
-    for name, value in changes:
-        changed = {judged.claim.id: judged for judged in again({**base.chosen, name: value}).claims}
-        found += [Shift(name, value, judged, changed[judged.claim.id]) for judged in base.claims]
+    for name, value in other:
+        changed = again({**base.chosen, name: value})
+        for figure, figure_after in zip(base.figures, changed.figures, strict=True):
+            reached = bool(figure.figure.studies) and f"{name}={value}" not in figure_after.not_reached
+            found += [
+                Shift(name, value, before, after, reached)
+                for before, after in zip(figure.claims, figure_after.claims, strict=True)
+            ]
     return found

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from shortflow._core import Scheme
+from shortflow.errors import ConfigError
+from shortflow.reproduction.choices import Change
 from shortflow.result import Run
 from shortflow.runner import plan
 from shortflow.scenario import Settings, load_scenario
@@ -57,12 +59,33 @@ class Study:
         `chosen` are the settings of choices: they replace those of the study but not its grid, and schemes take what
         concerns them.
         """
+        return self._planned(scale, position, chosen, self.seed_range(scale))
+
+    def follows(self, scale: Scale, change: Change) -> bool:
+        """Whether a choice is the study's to follow.
+
+        It is if all runs have the value that recipes take, and some run changes with the other value. What a study
+        varies, or sets otherwise for its own sake, is no choice; nor is what its network cannot be.
+        """
+        if not change.before.keys().isdisjoint(self.grid(scale)):
+            return False
+        own = self._keys(scale, {})
+        try:
+            return own == self._keys(scale, change.before) and own != self._keys(scale, change.after)
+        except ConfigError:
+            return False
+
+    def _keys(self, scale: Scale, chosen: Settings) -> list[str]:
+        """The keys of one run of each scheme at every point."""
+        return [run.key for at in self.positions(scale) for run in self._planned(scale, at, chosen, [1])]
+
+    def _planned(self, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int]) -> list[Run]:
         fixed = {**self.settings, **(self.quick_settings if scale is Scale.QUICK else {})}
         varied = dict(zip(self.grid(scale), position, strict=True))
         of_scenario, of_schemes = split_settings(chosen)
         accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
-        scenario = load_scenario(self.scenario)
-        return plan(scenario, self.schemes, self.seed_range(scale), {**fixed, **of_scenario, **accepted, **varied})
+        settings = {**fixed, **of_scenario, **accepted, **varied}
+        return plan(load_scenario(self.scenario), self.schemes, seeds, settings)
 
 
 def _accepts(scheme: str, key: str) -> bool:

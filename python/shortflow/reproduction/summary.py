@@ -72,8 +72,20 @@ def shift_table(moved: Sequence[Shift]) -> Table:
         for shift in shifts:
             after = shift.after.finding
             verdict = f"→ {after.verdict.value}" if shift.flips else after.verdict.value
-            table.add_row(f"  {shift.choice}={shift.value}", verdict, _number(after, decides))
+            if shift.reached:
+                table.add_row(f"  {shift.choice}={shift.value}", verdict, _decided_by(after, decides))
+        if unmoved := [f"{shift.choice}={shift.value}" for shift in shifts if not shift.reached]:
+            table.add_row("  not reached by", "", ", ".join(unmoved))
     return table
+
+
+def _decided_by(after: Finding, before: str) -> str:
+    """The number that decided before and, with its name, the one that decides now if that is another."""
+    now = _deciding(after)
+    parts = [_number(after, before)] if before in after.measured else []
+    if now in after.measured and now != before:
+        parts.append(_named(now, _number(after, now)))
+    return "; ".join(parts) or after.note
 
 
 def flips_text(moved: Sequence[Shift]) -> str:

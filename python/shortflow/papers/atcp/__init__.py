@@ -1,20 +1,21 @@
 """ATCP: Wu et al., "Adaptive Data Transmission in the Cloud"."""
 
+from shortflow.papers.unsaid import HANDSHAKE, INITIAL_WINDOW
 from shortflow.reproduction.choices import Choice
 
 CHOICES = {
-    "initial-window": Choice(
-        "segments that a new connection may send at once", "2", {"10": {"tcp.initial_window": 10}}
-    ),
-    "handshake": Choice("whether a connection begins with SYN and SYN-ACK", "off", {"on": {"tcp.handshake": "true"}}),
+    "initial-window": INITIAL_WINDOW,
+    "handshake": HANDSHAKE,
     "recovery": Choice(
-        "how TCP, DCTCP and ATCP recover from losses", "newreno", {"sack": {"transport.recovery": "sack"}}
+        "how TCP, DCTCP and ATCP recover from losses",
+        {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
     ),
-    "rto-min": Choice("smallest retransmission timeout", "200ms", {"10ms": {"tcp.rto_min": "10ms"}}),
+    "rto-min": Choice(
+        "smallest retransmission timeout", {"200ms": {"tcp.rto_min": "200ms"}, "10ms": {"tcp.rto_min": "10ms"}}
+    ),
     "buffer": Choice(
         "what a switch port holds",
-        "100pkt",
-        {"50pkt": {"switch.buffer": "50pkt"}, "250pkt": {"switch.buffer": "250pkt"}},
+        {size: {"switch.buffer": size} for size in ("100pkt", "50pkt", "250pkt")},
     ),
 }
-"""What the paper leaves unsaid, what every recipe takes, and what else may be tried."""
+"""What the paper leaves unsaid, by name."""

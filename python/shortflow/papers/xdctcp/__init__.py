@@ -1,19 +1,11 @@
 """xDCTCP: A. Nahar, A. Kumar, B. Aduri, "xDCTCP"."""
 
-from shortflow.reproduction.choices import Choice
+from shortflow.papers.unsaid import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS
 
 CHOICES = {
-    "initial-alpha": Choice(
-        "congestion estimate of a new connection",
-        "0",
-        {"1": {"transport.initial_alpha": 1}},
-    ),
-    "initial-window": Choice(
-        "segments that a new connection may send at once", "2", {"10": {"tcp.initial_window": 10}}
-    ),
-    "handshake": Choice("whether a connection begins with SYN and SYN-ACK", "off", {"on": {"tcp.handshake": "true"}}),
-    "marked-acks": Choice(
-        "whether an ACK that echoes a mark may open the window", "no", {"yes": {"tcp.grow_on_marked_acks": "true"}}
-    ),
+    "initial-alpha": INITIAL_ALPHA,
+    "initial-window": INITIAL_WINDOW,
+    "handshake": HANDSHAKE,
+    "marked-acks": MARKED_ACKS,
 }
-"""What the paper leaves unsaid, what every recipe takes, and what else may be tried."""
+"""What the paper leaves unsaid, by name."""
