@@ -1,24 +1,27 @@
 //! `load`: registers congestion controls with the kernel.
 
-use super::Failure;
 use super::status::of_before;
+use super::{Failure, offers};
+use clap::ValueHint;
+use clap::builder::TypedValueParser;
 use shortflow_linux::check::{self, Finding};
 use shortflow_linux::programs::{self, Pins, Prepared};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which: sf_dctcp, sf_l2dct, sf_d2tcp, sf_xdctcp, sf_atcp, sf_fast; also without sf_.
-    #[arg(required = true, value_name = "NAME")]
+    /// Which; also without sf_.
+    #[arg(required = true, value_name = "NAME", value_parser = offers::CONTROLS)]
     names: Vec<String>,
     /// Set a parameter of all of them; `shortflow list transports` has the names.
-    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = key_value)]
+    #[arg(long = "param", value_name = "KEY=VALUE", hide_possible_values = true)]
+    #[arg(value_parser = offers::PARAMETERS.try_map(|text| key_value(&text)))]
     params: Vec<(String, String)>,
     /// Make the last one the default of this network namespace.
     #[arg(long)]
     default: bool,
     /// Let the applications of this cgroup state deadlines, sizes and classes by setsockopt(2).
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     cgroup: Option<PathBuf>,
 }
 

@@ -10,6 +10,8 @@ pub mod laws;
 #[cfg(feature = "bpf")]
 pub mod load;
 #[cfg(feature = "bpf")]
+mod offers;
+#[cfg(feature = "bpf")]
 pub mod stamp;
 #[cfg(feature = "bpf")]
 pub mod status;

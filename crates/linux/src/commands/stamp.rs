@@ -1,6 +1,7 @@
 //! `stamp`: priorities of packets, for switches that queue by them.
 
-use super::Failure;
+use super::{Failure, offers};
+use clap::builder::TypedValueParser;
 use shortflow_cc::settings::Setting;
 use shortflow_linux::programs::{self, By, Pins};
 
@@ -8,8 +9,8 @@ use shortflow_linux::programs::{self, By, Pins};
 pub struct Args {
     /// The Ethernet device that packets leave by.
     device: String,
-    /// What the priority is made from: size, remaining, sent, deadline; none to stop.
-    #[arg(long, value_name = "RULE", value_parser = rule)]
+    /// What the priority is made from; none to stop.
+    #[arg(long, value_name = "RULE", value_parser = offers::RULES.try_map(|text| rule(&text)))]
     by: Rule,
 }
 

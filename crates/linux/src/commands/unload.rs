@@ -1,12 +1,12 @@
 //! `unload`: removes congestion controls, and what came with them.
 
-use super::Failure;
+use super::{Failure, offers};
 use shortflow_linux::programs::{self, Pins};
 
 #[derive(clap::Args)]
 pub struct Args {
     /// Which; all of them if none is named.
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = offers::CONTROLS)]
     names: Vec<String>,
 }
 

@@ -20,6 +20,7 @@ pub use stamps::{By, Stamp, stamp, stamps, unstamp, unstamp_all};
 use crate::{Failure, laws};
 use shortflow_cc::TransportConfig;
 use shortflow_cc::settings::{self, Setting};
+use std::collections::BTreeSet;
 
 /// What begins every name that we register, so that a host's own are never touched.
 const PREFIX: &str = "sf_";
@@ -63,6 +64,19 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
     }
     config.check().map_err(|error| Failure::Input(format!("{name}: {error}")))?;
     Ok(config)
+}
+
+/// Every name that `load` takes.
+pub fn kernel_names() -> Vec<String> {
+    laws::NAMES.map(|name| format!("{PREFIX}{name}")).to_vec()
+}
+
+/// What `--param` takes, of one transport or another.
+pub fn parameter_names() -> Vec<String> {
+    let configs = laws::NAMES.into_iter().filter_map(|name| TransportConfig::named(name).ok());
+    let names = configs.flat_map(|config| config.params()).map(|param| param.name);
+    let settable: BTreeSet<&str> = names.filter(|name| *name != "recovery").collect();
+    settable.into_iter().map(|name| format!("{name}=")).collect()
 }
 
 /// The name under which the kernel knows a transport.
