@@ -4,12 +4,14 @@ It takes `shortflow-linux load NAME --cgroup PATH`, and a process in that cgroup
 of `crates/linux/include/shortflow.h`. Only the standard library is used.
 """
 
+import contextlib
 import errno
 import socket
 import struct
+from collections.abc import Iterator
 from typing import Literal
 
-__all__ = ["set_class", "set_deadline", "set_size"]
+__all__ = ["get_class", "get_deadline", "get_size", "set_class", "set_deadline", "set_size"]
 
 _SOL_SHORTFLOW = 0x5346
 _SIZE, _DEADLINE_NS, _CLASS = 1, 2, 3
@@ -54,11 +56,50 @@ def set_class(sock: socket.socket, name: Literal["short", "long"] | None) -> Non
     _set(sock, _CLASS, _CLASSES[name])
 
 
+def get_size(sock: socket.socket) -> int | None:
+    """The size in bytes that was said last, if any.
+
+    Raises:
+        OSError: nobody listens; see `shortflow-linux status`.
+    """
+    return _get(sock, _SIZE) or None
+
+
+def get_deadline(sock: socket.socket) -> float | None:
+    """The seconds that are left until the deadline, or `None` without one; 1 ns when it has passed.
+
+    Raises:
+        OSError: nobody listens; see `shortflow-linux status`.
+    """
+    return _get(sock, _DEADLINE_NS) / 1e9 or None
+
+
+def get_class(sock: socket.socket) -> Literal["short", "long"] | None:
+    """The class of the connection, by the application or by the operator's ports.
+
+    Raises:
+        OSError: nobody listens; see `shortflow-linux status`.
+    """
+    names: tuple[None, Literal["short"], Literal["long"]] = (None, "short", "long")
+    return names[_get(sock, _CLASS)]
+
+
 def _set(sock: socket.socket, option: int, value: int) -> None:
-    try:
+    with _told():
         sock.setsockopt(_SOL_SHORTFLOW, option, struct.pack("=Q", value))
+
+
+def _get(sock: socket.socket, option: int) -> int:
+    with _told():
+        return int(struct.unpack("=Q", sock.getsockopt(_SOL_SHORTFLOW, option, 8))[0])
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        if error.errno == errno.ENOPROTOOPT:
+        if error.errno in (errno.ENOPROTOOPT, errno.EOPNOTSUPP):  # of setsockopt and getsockopt
             why = "this process is in no cgroup given to `shortflow-linux load --cgroup`"
             raise OSError(error.errno, why) from error
         raise

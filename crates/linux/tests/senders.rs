@@ -307,14 +307,20 @@ fn applications_of_a_cgroup_state_what_they_send() {
     let (Some(inside), Some(outside)) = (Cgroup::new("in"), Cgroup::new("out")) else { return };
     let arguments = ["load", "sf_xdctcp", "--param", "ns=0", "--cgroup", &inside.0];
     must(&arguments);
-    let statements = "set_size(sock, 4000000)\nset_deadline(sock, 0.5)\nset_class(sock, 'short')";
+    let statements = "assert (get_size(sock), get_deadline(sock), get_class(sock)) == (None, None, None)
+set_size(sock, 4000000)
+set_deadline(sock, 0.5)
+set_class(sock, 'short')
+assert (get_size(sock), get_class(sock)) == (4000000, 'short')
+assert 0 < get_deadline(sock) <= 0.5";
     let sender = Sender::Python { cgroup: &inside.0, statements };
     let seen = through_the_switch("sf_xdctcp", "1", "20pkt", &sender).unwrap();
     let known = "2; 1 with a size; 1 with a deadline; 1 with a class";
     assert!(status_of(&seen.status, "sf_xdctcp").contains(known), "{}", seen.status);
     let short = seen.mean_queue();
     let statements =
-        "try:\n    set_class(sock, 'short')\nexcept OSError as error:\n    assert '--cgroup' in str(error)";
+        "for say in lambda: set_class(sock, 'short'), lambda: get_class(sock):\n    try:\n        say()\n        assert False
+    except OSError as error:\n        assert '--cgroup' in str(error)";
     let sender = Sender::Python { cgroup: &outside.0, statements };
     let seen = through_the_switch("sf_xdctcp", "1", "20pkt", &sender).unwrap();
     assert!(!seen.status.contains("with a class"), "{}", seen.status);

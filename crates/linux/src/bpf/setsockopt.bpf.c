@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-/* What applications say of their flows: the options of include/shortflow.h. */
+/* What applications say of their flows, and ask back: the options of include/shortflow.h. */
 #include "flow.h"
 #include "laws/law.h"
 #include "../../include/shortflow.h"
@@ -15,7 +15,7 @@ static int refuse(int error)
 }
 
 SEC("cgroup/setsockopt")
-int flow_option(struct bpf_sockopt *ctx)
+int setsockopt(struct bpf_sockopt *ctx)
 {
 	__u64 *value = ctx->optval;
 	struct bpf_tcp_sock *tp;
@@ -48,5 +48,38 @@ int flow_option(struct bpf_sockopt *ctx)
 		return refuse(EINVAL);
 	}
 	ctx->optlen = -1; /* the kernel has no such option */
+	return GO_ON;
+}
+
+SEC("cgroup/getsockopt")
+int getsockopt(struct bpf_sockopt *ctx)
+{
+	__u64 *value = ctx->optval, now = bpf_ktime_get_ns();
+	struct flow none = {}, *flow;
+
+	if (ctx->level != SOL_SHORTFLOW)
+		return GO_ON;
+	if ((void *)(value + 1) > ctx->optval_end)
+		return refuse(EINVAL);
+	if (!ctx->sk || !bpf_tcp_sock(ctx->sk))
+		return refuse(ENOTSUP);
+	flow = bpf_sk_storage_get(&flows, ctx->sk, 0, 0);
+	if (!flow)
+		flow = &none;
+	switch (ctx->optname) {
+	case SHORTFLOW_SIZE:
+		*value = flow->size;
+		break;
+	case SHORTFLOW_DEADLINE_NS:
+		*value = flow->deadline_ns ? at_least(flow->deadline_ns, now + 1) - now : 0;
+		break;
+	case SHORTFLOW_CLASS:
+		*value = flow->role;
+		break;
+	default:
+		return refuse(EINVAL);
+	}
+	ctx->optlen = sizeof(*value);
+	bpf_set_retval(0); /* the kernel, which has no such option, was asked first */
 	return GO_ON;
 }

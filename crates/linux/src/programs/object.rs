@@ -231,14 +231,15 @@ pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
     let unusable = |error: &dyn std::fmt::Display| Failure::Input(format!("--cgroup {shown}: {error}"));
     let directory = fs::File::open(cgroup).map_err(|error| unusable(&error))?;
     let inode = directory.metadata().map_err(|error| unusable(&error))?.ino();
-    let path = pins.path(&format!("setsockopt_{inode}"));
-    if path.exists() {
-        return Ok(false);
-    }
+    let mut is_new = false;
     let object = open(CODE, pins).and_then(OpenObject::load).map_err(refused("setsockopt"))?;
     for program in object.progs_mut() {
-        let attached = program.attach_cgroup(directory.as_raw_fd());
-        attached.map_err(|error| unusable(&error))?.pin(&path).map_err(refused("setsockopt"))?;
+        let path = pins.path(&format!("{}_{inode}", program.name().to_string_lossy()));
+        if !path.exists() {
+            let attached = program.attach_cgroup(directory.as_raw_fd());
+            attached.map_err(|error| unusable(&error))?.pin(&path).map_err(refused("setsockopt"))?;
+            is_new = true;
+        }
     }
-    Ok(true)
+    Ok(is_new)
 }

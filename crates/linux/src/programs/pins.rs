@@ -4,7 +4,7 @@
 //! /sys/fs/bpf/shortflow/
 //!   flows, ports          maps that all programs share
 //!   defaults              default congestion control of each namespace before ours
-//!   setsockopt_INODE      the hook of that cgroup
+//!   setsockopt_INODE      the hooks of that cgroup; getsockopt_INODE beside it
 //!   sf_NAME/config        its parameters
 //!   sf_NAME/link          its registration; before Linux 6.4 `map`
 //! ```
