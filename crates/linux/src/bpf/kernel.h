@@ -10,10 +10,13 @@
 #include <bpf/bpf_tracing.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct netns_ipv4 { __u8 sysctl_tcp_slow_start_after_idle; };
+struct net { struct netns_ipv4 ipv4; };
 struct sock_common {
 	__be16 skc_dport;
 	__u16 skc_num;
 	__u8 skc_state;
+	struct { struct net *net; } skc_net;
 };
 struct sock {
 	struct sock_common __sk_common;
@@ -26,13 +29,14 @@ struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	__u8 icsk_ca_state : 5;
+	__u32 icsk_rto;
 	struct { __u8 pending; } icsk_ack;
 	__u64 icsk_ca_priv[13];
 };
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
-	__u32 mss_cache, snd_cwnd, snd_cwnd_clamp, snd_ssthresh, packets_out, max_packets_out, rcv_nxt, snd_nxt, snd_una, srtt_us;
-	__u32 sacked_out, lost_out, retrans_out, delivered, delivered_ce;
+	__u32 mss_cache, snd_cwnd, snd_cwnd_clamp, snd_ssthresh, packets_out, max_packets_out, rcv_nxt, rcv_wup, snd_nxt, snd_una, srtt_us;
+	__u32 sacked_out, lost_out, retrans_out, delivered, delivered_ce, lsndtime;
 	__u64 bytes_acked;
 	__u8 ecn_flags;
 	__u8 is_cwnd_limited : 1;
@@ -66,11 +70,11 @@ struct tcp_congestion_ops {
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
 enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
-/* Phases of loss recovery, and two events of a receiver. */
+/* Phases of loss recovery, an event of a sender, and two of a receiver. */
 enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
-enum { EVENT_NO_CE = 4, EVENT_CE = 5 };
+enum { EVENT_SENDS_AGAIN = 0, EVENT_NO_CE = 4, EVENT_CE = 5 };
 /* icsk_ack.pending. */
-enum { ACK_TIMER = 2, ACK_NOW = 16 };
+enum { ACK_NOW = 16 };
 /* tcp_sock.ecn_flags, and tcp_congestion_ops.flags. */
 enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };
 enum { NON_RESTRICTED = 1, NEEDS_ECN = 2 };

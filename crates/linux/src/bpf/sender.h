@@ -63,6 +63,7 @@ struct sender {
 	__u8 ce, is_loss;
 	__u8 is_probed;			/* the phase became CWR since the last ACK was seen */
 	__u8 has_paced;			/* the kernel paces because publish() said so */
+	__u16 initial;			/* segments that a connection begins with */
 };
 _Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
 
@@ -188,6 +189,7 @@ HOOK(void, MY(_start), struct sock *sk)
 	ack = view(sk, tp);
 	s->window.cwnd = clamp64((__u64)tp->snd_cwnd << 24, SEGMENT, WINDOW_MAX);
 	s->window.ssthresh = WINDOW_MAX;
+	s->initial = at_most(tp->snd_cwnd, 0xffff);
 	MY(_init)(&s->law, &s->window, &ack, params());
 	s->snd_una = tp->snd_una;
 	s->cut_end = tp->snd_una - 1;
@@ -304,17 +306,35 @@ HOOK(__u32, MY(_undo), struct sock *sk)
 	return segments_of(w->cwnd, 1);
 }
 
-/* RFC 8257 section 3.2: at a change of CE what waits for its ACK gets the old echo, and the packet its own at once. */
-HOOK(void, MY(_event), struct sock *sk, int event)
+/*
+ * Nothing was in the network, and now something is sent. As with the kernel's own congestion controls, the window has
+ * halved with each retransmission timeout since the last segment, down to the initial one (RFC 2861), unless the
+ * namespace says otherwise. Where there is a cong_control() the kernel leaves this to it.
+ */
+INLINE void restart(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 {
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct sender *s = sender_of(sk);
-	__u8 ce = event == EVENT_CE;
+	__u32 idle = (__u32)bpf_jiffies64() - tp->lsndtime, rto = at_least(tp->inet_conn.icsk_rto, 1);
+	struct window *w = &s->window;
 
-	if (!config.needs_ecn || !has_started(s) || (event != EVENT_CE && event != EVENT_NO_CE))
+	if (tp->packets_out || idle <= rto || !sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle)
 		return;
+	w->ssthresh = at_least(w->ssthresh, w->cwnd / 4 * 3);
+	w->cwnd = at_least(w->cwnd >> at_most((idle - 1) / rto, 20), at_most(w->cwnd, (__u64)s->initial << 24));
+	publish(tp, s, CA_OPEN);
+}
+
+/*
+ * RFC 8257 section 3.2: at a change of CE what waits for its ACK gets the old echo, and the packet its own at once. What
+ * waits is told by the last ACK rather than by its timer: since Linux 6.7 ACKs also wait, without the timer, while the
+ * kernel takes in what came during a call of the application (tcp_backlog_ack_defer). After an ACK with the old echo the
+ * kernel counts the packet as acknowledged too; then ACK_NOW tells.
+ */
+INLINE void echo(struct tcp_sock *tp, struct sender *s, __u8 ce)
+{
+	__u8 pending = tp->inet_conn.icsk_ack.pending;
+
 	if (ce != s->ce) {
-		if (tp->inet_conn.icsk_ack.pending & ACK_TIMER) {
+		if ((__s32)(s->prior_rcv_nxt - tp->rcv_wup) > 0 || pending & ACK_NOW) {
 			tp->ecn_flags = s->ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
 			bpf_tcp_send_ack(tp, s->prior_rcv_nxt);
 		}
@@ -323,6 +343,19 @@ HOOK(void, MY(_event), struct sock *sk, int event)
 	s->ce = ce;
 	s->prior_rcv_nxt = tp->rcv_nxt;
 	tp->ecn_flags = ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
+}
+
+HOOK(void, MY(_event), struct sock *sk, int event)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+
+	if (!has_started(s))
+		return;
+	if (event == EVENT_SENDS_AGAIN)
+		restart(sk, tp, s);
+	else if (config.needs_ecn && (event == EVENT_CE || event == EVENT_NO_CE))
+		echo(tp, s, event == EVENT_CE);
 }
 
 #define OPERATIONS \
