@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub mod hosts;
+pub mod wire;
 
 use std::path::PathBuf;
 use std::process::Command;
