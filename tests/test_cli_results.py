@@ -357,7 +357,7 @@ def test_another_simulator_does_not_find_the_runs_of_this_one(
 
 @pytest.mark.parametrize(
     "kind",
-    ["schemes", "ideal", "transports", "queues", "topologies", "traffic", "sizes", "scenarios", "metrics"],
+    ["schemes", "ideal", "transports", "queues", "topologies", "traffic", "sizes", "scenarios", "metrics", "choices"],
 )
 def test_every_list_has_names_and_summaries(shortflow: Command, kind: str) -> None:
     entries = shortflow("list", kind, "--json").document
@@ -366,6 +366,22 @@ def test_every_list_has_names_and_summaries(shortflow: Command, kind: str) -> No
     text = shortflow("list", kind).stdout
     assert all(entry["name"] in text for entry in entries)
     assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_a_list_is_short_until_names_or_details_are_asked_for(shortflow: Command) -> None:
+    short = " ".join(shortflow("list", "schemes").stdout.split())
+    assert "DCTCP, SIGCOMM 2010" in short
+    assert "transport.g" not in short
+    assert "list schemes NAME" in short
+    assert "transport.g = 0.0625" in shortflow("list", "schemes", "--long").stdout
+    one = shortflow("list", "schemes", "dctcp").stdout
+    assert "transport.g = 0.0625" in one
+    assert "l2dct" not in one
+    several = shortflow("list", "schemes", "l2dct*", "--json").document
+    assert [entry["name"] for entry in several] == ["l2dct", "l2dct-srpt", "l2dct-ps"]
+    wrong = shortflow("list", "schemes", "dctpc")
+    assert (wrong.code, wrong.stdout) == (2, "")
+    assert '"dctpc": unknown name in `list schemes`; did you mean "dctcp"?' in wrong.stderr
 
 
 def test_show_tells_where_each_value_came_from(shortflow: Command) -> None:

@@ -284,6 +284,9 @@ def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Com
     ("arguments", "wanted"),
     [
         (["l2dct/fig4z"], ["l2dct/fig4z", 'did you mean "l2dct/fig4']),
+        (["l2dtc"], ['"l2dtc": no paper, figure or claim; did you mean "l2dct"?']),
+        (["fast/fig4-afct-2k"], ['"fast/fig4-afct-2k"', 'did you mean "fast/fig4']),
+        (["?"], ["papers: l2dct, xdctcp, pecn, atcp, fast", "shortflow list figures"]),
         (["l2dct/fig4a", "--choice", "inital-alpha=1"], ["inital-alpha", 'did you mean "initial-alpha"']),
         (["l2dct/fig4a", "--choice", "initial-alpha=2"], ["initial-alpha", '"2"', "1"]),
         (["l2dct/fig4a", "--choice", "initial-alpha"], ["NAME=VALUE"]),
@@ -295,6 +298,27 @@ def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]
     assert answer.code == 2, answer
     assert "Traceback" not in answer.stderr
     assert all(text in answer.stderr for text in wanted), answer.stderr
+
+
+def test_list_choices_has_values_what_they_set_and_whom_they_reach(shortflow: Command) -> None:
+    rows = shortflow("list", "choices", "--json").document
+    (jitter,) = (row for row in rows if row["name"] == "jitter")
+    assert (jitter["paper"], jitter["taken"]) == ("pecn", "10us")
+    assert jitter["values"]["1ms"] == {"traffic.1.jitter": "1ms"}
+    assert {(row["paper"], row["name"]) for row in rows} == {
+        (p, name) for p in papers.PAPERS for name in papers.choices(p)
+    }
+    table = " ".join(shortflow("list", "choices").stdout.split())
+    assert "time within which the flows of a burst start: 10us, or 0, 1ms [pecn]" in table
+    assert "connection: 0, or 1 [l2dct, xdctcp, pecn]" in table
+    details = " ".join(shortflow("list", "choices", "jitter").stdout.split())
+    assert "10us: traffic.1.jitter=10us; what recipes take" in details
+    assert "1ms: traffic.1.jitter=1ms; reaches all figures with runs but fig2, fig3, fig4, growth" in details
+
+
+def test_a_paper_by_its_name_is_all_its_figures() -> None:
+    assert select(["fast"]) == select(["fast/*"])
+    assert len(select(["fast", "fast/fig7"])) == len(_figures_of("fast"))
 
 
 def test_list_claims_names_every_claim_with_its_recipe(shortflow: Command) -> None:

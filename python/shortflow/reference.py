@@ -8,7 +8,7 @@ from shortflow.records import Entry, Parameter
 HEADER = """\
 # Everything that can be named
 
-Written by `make docs` from the simulator's registry; do not edit. `shortflow list KIND` shows the same.
+Written by `make docs` from the simulator's registry; do not edit. `shortflow list KIND --long` shows the same.
 """
 
 KINDS = {

@@ -1,58 +1,66 @@
 """`shortflow list`: what there is to name on the command line."""
 
-from collections.abc import Iterator
-from typing import Annotated
+import fnmatch
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from shortflow import _core, papers
 from shortflow.cli.console import print_json, print_result
 from shortflow.cli.options import Json
 from shortflow.errors import unknown_name
 from shortflow.metrics import KINDS as METRICS
-from shortflow.records import Entry
+from shortflow.reproduction.sensitivity import choice_entries, reach
 from shortflow.scenario import load_scenario, shipped_scenarios
-from shortflow.tables import named_table
+from shortflow.tables import named_table, stacked
 
-KINDS = (*_core.registry(), "scenarios", "metrics", "figures", "claims")
+Row = tuple[str, str]
 
 
 def list_names(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            help=f"{', '.join(KINDS)}.",
-            metavar="KIND",
-        ),
-    ],
+    kind: Annotated[str, typer.Argument(help="schemes, scenarios, metrics, figures, …", metavar="KIND")],
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these, with their details; or 'l2dct*'.")
+    ] = None,
+    long: Annotated[
+        bool, typer.Option("--long", help="Show the details of all: parameters, defaults, ranges.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """List what has a name: schemes, queues, scenarios, metrics, figures, claims and so on."""
-    registry = _core.registry()
-    if kind == "scenarios":
-        rows = [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
-        entries: list[Entry] | list[dict[str, str]] = rows
-    elif kind == "metrics":
-        entries = [{"name": each.pattern, "unit": each.unit, "summary": each.about} for each in METRICS]
-        rows = [{"name": row["name"], "summary": f"{row['summary']}{_unit(row['unit'])}"} for row in entries]
-    elif kind == "figures":
-        entries = rows = [{"name": name, "summary": f"{f.ref}: {f.title}"} for name, f in papers.figures().items()]
-    elif kind == "claims":
-        entries = _claims()
-        rows = [{"name": entry["id"], "summary": entry["summary"]} for entry in entries]
-    elif kind in registry:
-        entries = registry[kind]
-        rows = [{"name": name, "summary": line} for entry in entries for name, line in _lines(entry)]
-    else:
+    """List what has a name, or show the details of some.
+
+    Kinds: schemes, ideal, transports, queues, topologies, traffic, sizes, scenarios, metrics, figures, claims, choices.
+    """
+    if kind not in KINDS:
         raise unknown_name("list", kind, KINDS)
+    entries = _matching(kind, _entries(kind), names or [])
     if json:
         print_json(entries)
-    else:
-        print_result(named_table(kind, [(row["name"], row["summary"]) for row in rows]))
+        return
+    details = DETAILS.get(kind)
+    if details and (names or long):
+        print_result(named_table(kind, [row for entry in entries for row in details(entry)]))
+        return
+    table = named_table(kind, list(_one_line_each(entries)))
+    hint = f"`shortflow list {kind} NAME` has the details of one, --long those of all."
+    print_result(stacked(table, Text(hint)) if details else table)
 
 
-def _unit(unit: str) -> str:
-    return f" ({unit})" if unit else ""
+def _entries(kind: str) -> Sequence[Mapping[str, Any]]:
+    """Everything of a kind, as other programs read it."""
+    if kind == "scenarios":
+        return [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
+    if kind == "metrics":
+        return [{"name": each.pattern, "unit": each.unit, "summary": each.about} for each in METRICS]
+    if kind == "figures":
+        return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in papers.figures().items()]
+    if kind == "claims":
+        return _claims()
+    if kind == "choices":
+        return choice_entries()
+    return _core.registry()[kind]
 
 
 def _claims() -> list[dict[str, str]]:
@@ -61,14 +69,72 @@ def _claims() -> list[dict[str, str]]:
     return [{"id": name, "recipe": decided[name][0], "summary": decided[name][1]} for name in papers.catalogue()]
 
 
-def _lines(entry: Entry) -> Iterator[tuple[str, str]]:
+def _matching(kind: str, entries: Sequence[Mapping[str, Any]], patterns: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The entries whose names match one of the patterns; all without patterns."""
+    known = [_name(entry) for entry in entries]
+    for pattern in patterns:
+        if not fnmatch.filter(known, pattern):
+            raise unknown_name(f"name in `list {kind}`", pattern, known)
+    found = {name for pattern in patterns for name in fnmatch.filter(known, pattern)}
+    return [entry for entry in entries if not patterns or _name(entry) in found]
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    return str(entry["id"] if "id" in entry else entry["name"])
+
+
+def _about(entry: Mapping[str, Any]) -> str:
+    """What it is, with its unit or its values."""
+    unit = f" ({entry['unit']})" if entry.get("unit") else ""
+    values = ": " + ", or ".join([entry["taken"], ", ".join(list(entry["values"])[1:])]) if "values" in entry else ""
+    return f"{entry['summary']}{unit}{values}"
+
+
+def _source(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("source") or entry.get("paper") or "")
+
+
+def _one_line_each(entries: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    """What there is and, in brackets, where it comes from; what is the same in several papers stands once."""
+    sources: dict[Row, list[str]] = {}
+    for entry in entries:
+        sources.setdefault((_name(entry), _about(entry)), []).append(_source(entry))
+    for (name, about), found in sources.items():
+        yield name, f"{about} [{', '.join(found)}]" if any(found) else about
+
+
+def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
     """An entry, and below it its parameters with default and range."""
-    yield entry["name"], _with_source(entry)
+    yield from _one_line_each([entry])
     for parameter in entry["parameters"]:
         default = f" = {parameter['default']}" if parameter["default"] else ""
         about = f": {parameter['summary']}" if parameter["summary"] else ""
         yield "", f"  {parameter['name']}{default}{about} ({parameter['expected']})"
 
 
-def _with_source(entry: Entry) -> str:
-    return f"{entry['summary']} [{entry['source']}]" if entry["source"] else entry["summary"]
+def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:
+    """A choice, and below it each value with its settings and the figures that follow it."""
+    yield from _one_line_each([entry])
+    for value, settings in entry["values"].items():
+        made = ", ".join(f"{key}={new}" for key, new in settings.items())
+        yield "", f"  {value}: {made}; {_reached(entry, value)}"
+
+
+def _reached(entry: Mapping[str, Any], value: str) -> str:
+    if value == entry["taken"]:
+        return "what recipes take"
+    followed, unmoved = reach(entry["paper"], entry["name"], value)
+    if len(unmoved) <= len(followed):
+        return f"reaches all figures with runs{f' but {_short(unmoved)}' if unmoved else ''}"
+    return f"reaches {_short(followed)}"
+
+
+def _short(figures: Sequence[str]) -> str:
+    return ", ".join(figure.partition("/")[2] for figure in figures)
+
+
+DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
+    **dict.fromkeys(_core.registry(), _parameters),
+    "choices": _choice,
+}
+KINDS = (*_core.registry(), "scenarios", "metrics", "figures", "claims", "choices")

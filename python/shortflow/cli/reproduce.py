@@ -23,13 +23,17 @@ def reproduce_figures(
     patterns: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATTERN]...", help="Figures or claims, such as l2dct/fig4a or 'fast/*' (default: all)."
+            metavar="[PATTERN]...",
+            help="Papers, figures or claims, such as fast, l2dct/fig4a or 'pecn/fig1*' (default: all).",
         ),
     ] = None,
     scale: Annotated[Scale, typer.Option(help="A coarse look in minutes, or the papers' own scale.")] = Scale.QUICK,
     choice: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Decide otherwise what a paper leaves unsaid, for all its figures."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Decide otherwise what a paper leaves unsaid (`shortflow list choices`).",
+        ),
     ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Try every other choice too, and say which verdicts change.")

@@ -11,7 +11,7 @@ from typing import TypedDict, TypeVar
 import numpy as np
 
 from shortflow.comparison import Comparison, RunSummary
-from shortflow.errors import ConfigError, unknown_name
+from shortflow.errors import ConfigError, did_you_mean
 from shortflow.papers import PAPERS, Entry, catalogue, choices, figures
 from shortflow.reproduction.choices import Change, changes
 from shortflow.reproduction.drawing import Drawing
@@ -156,7 +156,10 @@ class Reproduction:
 
 
 def select(patterns: Sequence[str]) -> list[Figure]:
-    """The figures whose id, or one of whose claims' ids, matches one of the patterns; all without patterns."""
+    """The figures whose id, or one of whose claims' ids, matches one of the patterns; all without patterns.
+
+    The name of a paper stands for all its figures.
+    """
     known = figures()
     if not patterns:
         return list(known.values())
@@ -164,7 +167,9 @@ def select(patterns: Sequence[str]) -> list[Figure]:
     for pattern in patterns:
         matches = {name: figure for name, figure in known.items() if _matches(figure, pattern)}
         if not matches:
-            raise unknown_name("figure or claim", pattern, known)
+            hint = did_you_mean(pattern, [*PAPERS, *known, *catalogue()])
+            every = f" (papers: {', '.join(PAPERS)}; `shortflow list figures` and `list claims` have the rest)"
+            raise ConfigError(f'"{pattern}": no paper, figure or claim{hint or every}')
         found |= matches
     return [figure for name, figure in known.items() if name in found]
 
@@ -275,4 +280,5 @@ def _call(function: Callable[..., T], data: Mapping[str, Data]) -> T:
 
 
 def _matches(figure: Figure, pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for name in (figure.id, *(claim.id for claim in figure.claims)))
+    names = (figure.paper, figure.id, *(claim.id for claim in figure.claims))
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)

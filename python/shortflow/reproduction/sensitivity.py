@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
-from shortflow.papers import choices
+from shortflow.papers import PAPERS, choices, figures
+from shortflow.reproduction.choices import changes
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction
 from shortflow.reproduction.figure import Figure
+from shortflow.reproduction.study import Scale
+from shortflow.scenario import as_pairs
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,47 @@ class Shift:
         return self.before.finding.verdict != self.after.finding.verdict
 
 
-def alternatives(figures: Sequence[Figure], chosen: Chosen) -> list[tuple[str, str]]:
+class ChoiceEntry(TypedDict):
+    """A choice as other programs read it."""
+
+    name: str
+    paper: str
+    summary: str
+    taken: str
+    values: dict[str, dict[str, str]]
+    """The settings that make each value."""
+
+
+def choice_entries() -> list[ChoiceEntry]:
+    """Every choice of every paper."""
+    return [
+        {
+            "name": name,
+            "paper": paper,
+            "summary": choice.about,
+            "taken": choice.taken,
+            "values": {value: dict(as_pairs(settings)) for value, settings in choice.values.items()},
+        }
+        for paper in PAPERS
+        for name, choice in choices(paper).items()
+    ]
+
+
+def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
+    """The figures of a paper with a run that follows a choice at the quick scale, and those with runs that do not."""
+    (change,) = changes(choices(paper), {name: value})
+    of_paper = {figure.id: list(figure.studies.values()) for figure in figures().values() if figure.paper == paper}
+    follows = {
+        name: any(study.follows(Scale.QUICK, change) for study in studies)
+        for name, studies in of_paper.items()
+        if studies
+    }
+    return [name for name, yes in follows.items() if yes], [name for name, yes in follows.items() if not yes]
+
+
+def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[tuple[str, str]]:
     """Every value of every choice of the figures' papers but those that are chosen or, without that, taken."""
-    papers = dict.fromkeys(figure.paper for figure in figures)
+    papers = dict.fromkeys(figure.paper for figure in of_figures)
     every = [
         (name, value)
         for paper in papers
