@@ -25,6 +25,7 @@ from shortflow.reproduction import (
     all_hold,
     all_lower,
     for_information,
+    higher,
     lower,
     no_difference,
     not_tested,
@@ -150,6 +151,9 @@ def test_verdicts_follow_the_band_or_the_whole_interval() -> None:
     assert lower(sure).holds
     assert not lower(unsure).holds
     assert not lower(sure, by=0.15).holds
+    above = Estimate(0.2, (0.1, 0.3), 3)
+    assert [higher(above).holds, higher(above, by=0.15).holds, higher(sure).holds] == [True, False, False]
+    assert [higher(above, by=0.15).undecided, higher(above).undecided] == [True, False]
     assert no_difference(Estimate(0.01, (-0.02, 0.04), 3), 0.05).holds
     assert not no_difference(Estimate(0.01, (-0.06, 0.08), 3), 0.05).holds
     both = all_hold({"first": lower(sure), "second": lower(unsure)})
@@ -406,6 +410,26 @@ def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) 
     counts = collections.Counter(row[1] for row in rows)
     front = (ROOT / "docs" / "reproduction" / "README.md").read_text(encoding="utf-8")
     assert f"| [{paper}]({paper}.md) | {' | '.join(str(counts[verdict.value]) for verdict in Verdict)} |" in front
+
+
+class Medians(Data):
+    """Two runs with one small and one medium flow each, which ATCP shortens by 10 and by 30 %, give or take one."""
+
+    def results(self, scheme: str, **where: Value) -> list[RunResult]:
+        small, medium = {"tcp": ([0.1, 0.1], [1.0, 1.0]), "atcp": ([0.09, 0.089], [0.71, 0.69])}[scheme]
+        columns = {"class": "other", "start_s": 30.0, "size_bytes": [20_000, 2_000_000]}
+        pairs = zip(small, medium, strict=True)
+        return [replace(_empty(), flows=pl.DataFrame({**columns, "fct_s": list(pair)})) for pair in pairs]
+
+
+def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:
+    (claim,) = (c for c in papers.figures()["atcp/fig7"].claims if c.id == "atcp/fig7-fig8-medium-gains-more")
+    runs = Medians(Study("atcp-trace", ("tcp", "atcp")), [], {}, {}, Store(tmp_path))
+    found = decide(claim, {"chain": runs})
+    assert found.holds
+    assert found.measured["change"] == pytest.approx(0.195)
+    assert found.ci95 is not None
+    assert found.ci95[0] > 0
 
 
 def test_progress_is_told_line_by_line_where_stderr_is_no_terminal(

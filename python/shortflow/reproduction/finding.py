@@ -95,6 +95,12 @@ def lower(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     return _decided(top < -by, {"change": change.value, **more}, change, "change", _crosses(change, -by))
 
 
+def higher(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
+    """An ordering: the paired difference lies above `by` with its whole interval (with one seed, the value)."""
+    bottom = change.value if change.ci95 is None else change.ci95[0]
+    return _decided(bottom > by, {"change": change.value, **more}, change, "change", _crosses(change, by))
+
+
 def all_lower(changes: Sequence[Estimate]) -> Finding:
     """An ordering at several points: the paired relative change whose interval reaches highest decides."""
     return lower(max(changes, key=lambda change: change.value if change.ci95 is None else change.ci95[1]))

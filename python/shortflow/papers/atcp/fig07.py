@@ -15,7 +15,7 @@ from shortflow.papers.atcp.setup import (
     median,
     negative,
 )
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Scale, Study, all_hold, fact, lower, within
+from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Scale, Study, all_hold, fact, higher, within
 from shortflow.reproduction.study import Position
 from shortflow.stats import Estimate, estimate
 
@@ -119,8 +119,8 @@ def medium_gains_more(chain: Data) -> Finding:
     leads = []
     for ours, theirs in zip(chain.results("atcp"), chain.results("tcp"), strict=True):
         small, medium = (1 - median(band)(ours) / median(band)(theirs) for band in (SMALL, MEDIUM))
-        leads.append(small - medium)
-    return lower(estimate(leads))
+        leads.append(medium - small)
+    return higher(estimate(leads))
 
 
 @fig8.claim(
