@@ -304,6 +304,25 @@ def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]
     assert all(text in answer.stderr for text in wanted), answer.stderr
 
 
+def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow: Command, tmp_path: Path) -> None:
+    arguments = ("reproduce", "pecn/fig6", "--out", "here")
+    rows = {row["id"]: row for row in shortflow(*arguments, "--json").document["claims"]}
+    text = shortflow(*arguments).stdout
+    assert max(len(line) for line in text.splitlines()) <= 100
+    assert [name for name, row in rows.items() if row["undecided"]] == ["pecn/fig6-pecn-gain-80"]
+    row = rows["pecn/fig6-pecn-gain-80"]
+    low, high = row["ci95"]
+    joined = " ".join(text.split())
+    wanted = f"{row['id']} paper: 0.245, connections: 80 (+1) {row['verdict']}, undecided at this scale measured: "
+    assert (
+        f"{wanted}{row['measured']['value']:.4g} [{low:.4g}, {high:.4g}] agrees if: a reduction of 15 to 45 %" in joined
+    )
+    assert joined.count("undecided at this scale") == 1
+    assert joined.count("agrees if: ") == len(rows)
+    page = (tmp_path / "here" / "pecn.html").read_text(encoding="utf-8")
+    assert f"{row['verdict']}<br><small>undecided at this scale</small>" in page
+
+
 def test_list_choices_has_values_what_they_set_and_whom_they_reach(shortflow: Command) -> None:
     rows = shortflow("list", "choices", "--json").document
     (jitter,) = (row for row in rows if row["name"] == "jitter")
@@ -447,5 +466,5 @@ def test_the_table_for_the_terminal_shows_few_numbers_and_says_how_many_more() -
     finding = all_hold({f"point {at}": within(float(at), 0, 1) for at in range(9)})
     judged = Judged(claim, papers.catalogue()[claim.id], finding)
     done = Reproduction(Scale.QUICK, {}, [Reproduced(figure, [], [judged], 0)], 0, 0, 0.0)
-    (measured_cell,) = claim_table(done).columns[-1].cells
-    assert measured_cell == "point 2: 2, point 0: 0 (+7)"
+    (cell_text,) = claim_table(done).columns[-1].cells
+    assert "measured: point 2: 2, point 0: 0 (+7)" in str(cell_text).splitlines()

@@ -41,6 +41,8 @@ class ClaimRow(TypedDict):
     measured: Measured
     ci95: list[float] | None
     tolerance: str
+    undecided: bool
+    """Whether the interval crosses the bound, as that of an ordering does when it holds zero."""
     reason: str
 
 
@@ -140,6 +142,7 @@ class Reproduction:
                 "measured": judged.finding.document(),
                 "ci95": None if judged.finding.ci95 is None else list(judged.finding.ci95),
                 "tolerance": judged.claim.tolerance,
+                "undecided": judged.finding.undecided,
                 "reason": judged.reason,
             }
             for judged in self.claims

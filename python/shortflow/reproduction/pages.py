@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 from shortflow.papers import choices, title
 from shortflow.reproduction.drawing import Drawing, Line
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
-from shortflow.reproduction.finding import Verdict
+from shortflow.reproduction.finding import UNDECIDED, Finding, Verdict
 from shortflow.reproduction.markdown import write_markdown
 from shortflow.reproduction.summary import measured, printed
 from shortflow.store import write_text
@@ -65,13 +65,14 @@ def _difference(judged: Judged) -> str:
     paper = judged.claim.id.partition("/")[0]
     link = f'<a href="{paper}.html#{judged.claim.id}">{escape(judged.claim.says)}</a>'
     return (
-        f"<tr><td>{link}<br><code>{judged.claim.id}</code></td>{_verdict(judged.finding.verdict)}"
+        f"<tr><td>{link}<br><code>{judged.claim.id}</code></td>{_verdict(judged.finding)}"
         f"<td>{escape(judged.reason)}</td></tr>"
     )
 
 
-def _verdict(verdict: Verdict) -> str:
-    return f'<td class="{verdict.value}">{verdict.value}</td>'
+def _verdict(finding: Finding) -> str:
+    undecided = f"<br><small>{UNDECIDED}</small>" if finding.undecided else ""
+    return f'<td class="{finding.verdict.value}">{finding.verdict.value}{undecided}</td>'
 
 
 def _contents(figures: Sequence[Reproduced]) -> str:
@@ -105,7 +106,7 @@ def _claim(judged: Judged) -> str:
     reason = f"<p>{escape(judged.reason)}</p>" if judged.reason else ""
     return (
         f'<tr id="{judged.claim.id}"><td>{escape(judged.claim.says)}<br><code>{judged.claim.id}</code></td>'
-        f"{_verdict(judged.finding.verdict)}<td>{_lines(printed(judged.entry['expected']))}</td>"
+        f"{_verdict(judged.finding)}<td>{_lines(printed(judged.entry['expected']))}</td>"
         f"<td>{_lines(measured(judged.finding))}{reason}</td><td>{escape(judged.claim.tolerance)}</td></tr>"
     )
 

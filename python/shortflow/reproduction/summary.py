@@ -6,11 +6,11 @@ from rich import box
 from rich.table import Table
 
 from shortflow.reproduction.engine import Reproduction
-from shortflow.reproduction.finding import Finding, Verdict
+from shortflow.reproduction.finding import UNDECIDED, Finding, Verdict
 from shortflow.reproduction.sensitivity import Shift
 
 _NUMBERS = 2
-"""So many measured numbers, and so many of the paper's, a row of the terminal's table shows."""
+"""So many measured numbers, and so many of the paper's, a row of the terminal's table shows; the report has all."""
 
 
 def printed(expected: object) -> list[str]:
@@ -27,18 +27,25 @@ def measured(finding: Finding) -> list[str]:
 
 
 def claim_table(done: Reproduction) -> Table:
-    """Every claim with its verdict and the numbers that decide it; the report has all numbers."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("claim", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("paper", ratio=2)
-    table.add_column("measured", ratio=3)
+    """Every claim with its verdict, the paper's value, the numbers that decide, and what counts as agreement."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), leading=1)
+    table.add_column("claim and verdict", no_wrap=True)
+    table.add_column("paper's value, ours with its 95 % interval, tolerance", ratio=1)
     for judged in done.claims:
         finding = judged.finding
-        numbers = _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason
-        paper = _shortened(printed(judged.entry["expected"]), _NUMBERS)
-        table.add_row(judged.claim.id, finding.verdict.value, paper, numbers)
+        lines = {
+            "paper": _shortened(printed(judged.entry["expected"]), _NUMBERS),
+            "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
+            "agrees if": judged.claim.tolerance,
+        }
+        text = "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
+        table.add_row(f"{judged.claim.id}\n  {verdict_text(finding)}", text)
     return table
+
+
+def verdict_text(finding: Finding) -> str:
+    """The verdict, and whether the interval crosses the bound."""
+    return f"{finding.verdict.value}, {UNDECIDED}" if finding.undecided else finding.verdict.value
 
 
 def reason_table(done: Reproduction) -> Table | None:
