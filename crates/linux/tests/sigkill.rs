@@ -9,8 +9,8 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// With the eBPF part, a program is in the kernel too.
-const SCHEME: &str = if cfg!(feature = "bpf") { "l2dct" } else { "tcp-ecn" };
+/// With the eBPF part, programs are in the kernel too: pECN has a congestion control, and stamps on every device.
+const SCHEME: &str = if cfg!(feature = "bpf") { "pecn" } else { "tcp-ecn" };
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the links of all files of a process say, if it is there.
@@ -58,20 +58,21 @@ fn visible() -> (BTreeSet<String>, BTreeSet<String>, usize) {
 fn is_left_registered() -> bool {
     const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let known = fs::read_to_string(KNOWN).unwrap_or_default();
-    known.split_whitespace().any(|name| name == "sf_l2dct")
-        && !fs::exists("/sys/fs/bpf/shortflow/sf_l2dct").unwrap_or(false)
+    known.split_whitespace().any(|name| name == "sf_dctcp")
+        && !fs::exists("/sys/fs/bpf/shortflow/sf_dctcp").unwrap_or(false)
 }
 
-/// How many programs for TCP the kernel keeps, whether registered or not; `None` without bpftool.
+/// How many programs for TCP and for devices the kernel keeps, whether in use or not; `None` without bpftool.
 fn kept_programs() -> Option<usize> {
-    let output = std::process::Command::new("bpftool").args(["struct_ops", "list"]).output().ok()?;
-    Some(
-        output
-            .stdout
-            .split(|byte| *byte == b'\n')
-            .filter(|line| line.trim_ascii_end().ends_with(b"congestion_ops"))
-            .count(),
-    )
+    let lines = |what: [&str; 2]| {
+        let output = std::process::Command::new("bpftool").args(what).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let controls = lines(["struct_ops", "list"])?;
+    let of_devices = lines(["prog", "list"])?;
+    let is_control = |line: &&String| line.trim_end().ends_with("congestion_ops");
+    let is_of_device = |line: &&String| line.contains("sched_cls") && line.contains("name stamp");
+    Some(controls.iter().filter(is_control).count() + of_devices.iter().filter(is_of_device).count())
 }
 
 fn eventually(what: &str, holds: impl Fn() -> bool) {

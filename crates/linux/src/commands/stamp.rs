@@ -3,7 +3,7 @@
 use super::{Failure, offers};
 use clap::builder::TypedValueParser;
 use shortflow_cc::settings::Setting;
-use shortflow_linux::programs::{self, By, Pins};
+use shortflow_linux::programs::{self, By, Pins, StampProgram};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -35,7 +35,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
             println!("{device}: {verb}");
         }
         (Some(by), Some(pins)) => {
-            programs::stamp(&pins, &device, by)?;
+            StampProgram::load(&pins, by)?.attach(&device)?;
             println!("{device}: stamps by {}", by.show());
         }
         (Some(_), None) => {

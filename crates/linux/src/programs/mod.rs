@@ -2,6 +2,7 @@
 
 mod connections;
 mod defaults;
+mod flows;
 pub mod messages;
 pub(crate) mod mounts;
 mod namespaces;
@@ -12,10 +13,11 @@ mod stamps;
 
 pub use connections::{Connection, Listeners, connections, other_listeners};
 pub use defaults::{default_here, make_default, renew_default, restore_defaults};
+pub use flows::{Flow, Flows};
 pub use object::{Held, Prepared, attach_setsockopt, check_cgroup, loaded_text};
 pub use pins::{Pins, is_registered};
 pub use ports::{ports, set_port};
-pub use stamps::{By, Stamp, stamp, stamps, unstamp, unstamp_all};
+pub use stamps::{By, Stamp, StampProgram, stamps, unstamp, unstamp_all};
 
 use crate::{Failure, laws};
 use shortflow_cc::TransportConfig;

@@ -176,7 +176,8 @@ pub(super) fn open(code: &[u8], pins: &Pins) -> libbpf_rs::Result<OpenObject> {
     Ok(object)
 }
 
-fn pin_shared(object: &mut Object, pins: &Pins) -> libbpf_rs::Result<()> {
+/// Pins those that are not yet.
+pub(super) fn pin_shared(object: &mut Object, pins: &Pins) -> libbpf_rs::Result<()> {
     for mut map in object.maps_mut() {
         let path = pins.path(&map.name().to_string_lossy());
         if SHARED.iter().any(|shared| path.ends_with(shared)) && !path.exists() {

@@ -10,7 +10,7 @@ fn map(pins: &Pins) -> Result<MapHandle, Failure> {
 }
 
 /// `enum role` of laws/law.h.
-fn number(role: Role) -> u64 {
+pub(super) fn number(role: Role) -> u64 {
     match role {
         Role::Unknown => 0,
         Role::Short => 1,

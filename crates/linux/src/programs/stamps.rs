@@ -2,11 +2,13 @@
 
 use super::messages;
 use super::namespaces::Seen;
-use super::object::open;
+use super::object::{open, pin_shared};
 use super::pins::{Pins, refused};
 use crate::{Failure, sys};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
-use libbpf_rs::{ErrorKind, MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TcHook, TcHookBuilder};
+use libbpf_rs::{
+    ErrorKind, MapCore, MapFlags, MapHandle, Object, OpenObject, TC_EGRESS, TcHook, TcHookBuilder,
+};
 use shortflow_cc::settings::choice;
 use std::collections::HashMap;
 use std::fmt;
@@ -31,28 +33,44 @@ choice! {
 const HANDLE: u32 = 0x5346;
 const PREFERENCE: u32 = 0x5346;
 
-/// Stamps what leaves `device` of this network namespace from now on, in place of an earlier rule.
-///
-/// # Errors
-/// Fails without such a device, or if the kernel refuses the program.
-pub fn stamp(pins: &Pins, device: &str, by: By) -> Result<(), Failure> {
-    const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stamp.bpf.o"));
-    let index = index_of(device)?;
-    let mut object = open(CODE, pins).map_err(refused("stamp"))?;
-    for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("rule")) {
-        map.set_initial_value(&(by as u64).to_ne_bytes()).map_err(refused("stamp"))?;
+/// A program that the verifier has accepted: it stamps what leaves the devices that it is attached to.
+#[derive(Debug)]
+pub struct StampProgram(Object);
+
+impl StampProgram {
+    /// Takes the program with a rule into the kernel.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses it.
+    pub fn load(pins: &Pins, by: By) -> Result<StampProgram, Failure> {
+        const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stamp.bpf.o"));
+        let mut object = open(CODE, pins).map_err(refused("stamp"))?;
+        for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("rule")) {
+            map.set_initial_value(&(by as u64).to_ne_bytes()).map_err(refused("stamp"))?;
+        }
+        let mut object = OpenObject::load(object).map_err(refused("stamp"))?;
+        pin_shared(&mut object, pins).map_err(refused("stamp"))?;
+        Ok(StampProgram(object))
     }
-    let object = OpenObject::load(object).map_err(refused("stamp"))?;
-    for program in object.progs_mut() {
-        let mut hook = TcHookBuilder::new(program.as_fd())
-            .ifindex(index)
-            .replace(true)
-            .handle(HANDLE)
-            .priority(PREFERENCE)
-            .hook(TC_EGRESS);
-        hook.create().and_then(|mut hook| hook.attach()).map_err(refused(device))?;
+
+    /// Stamps what leaves `device` of this network namespace from now on, in place of an earlier rule, for as long as
+    /// the device is there.
+    ///
+    /// # Errors
+    /// Fails without such a device, or without `CAP_NET_ADMIN`.
+    pub fn attach(&self, device: &str) -> Result<(), Failure> {
+        let index = index_of(device)?;
+        for program in self.0.progs_mut() {
+            let mut hook = TcHookBuilder::new(program.as_fd())
+                .ifindex(index)
+                .replace(true)
+                .handle(HANDLE)
+                .priority(PREFERENCE)
+                .hook(TC_EGRESS);
+            hook.create().and_then(|mut hook| hook.attach()).map_err(refused(device))?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A device that is stamped.

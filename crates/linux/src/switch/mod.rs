@@ -45,6 +45,11 @@ impl Clock {
         Clock { origin_ns: sys::monotonic_ns() + span.as_ps() / 1000 }
     }
 
+    /// What the monotonic clock shows then.
+    pub fn monotonic_ns(&self, at: Instant) -> u64 {
+        self.origin_ns + at.as_ps() / 1000
+    }
+
     /// Sleeps until time zero.
     pub fn await_start(&self) {
         std::thread::sleep(Duration::from_nanos(self.origin_ns.saturating_sub(sys::monotonic_ns())));

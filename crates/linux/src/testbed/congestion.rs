@@ -1,46 +1,38 @@
-//! Which congestion control of the kernel runs a scheme's transport, and how it gets there.
+//! Which congestion control of the kernel runs a scheme's transport, and what it knows of flows.
 
+use super::programs::Programs;
 use crate::Failure;
-use shortflow_cc::TransportConfig;
+use crate::switch::Clock;
+use shortflow_sim::scheme::Scheme;
+use shortflow_sim::tcp::Message;
+use std::io;
+use std::os::fd::AsRawFd;
 
-/// A congestion control that the kernel has for as long as this lives.
+/// What the kernel has of a scheme, for as long as this lives.
 #[derive(Debug)]
 pub struct Control {
     name: String,
-    #[cfg(feature = "bpf")]
-    _held: Option<crate::programs::Held>,
+    programs: Option<Programs>,
 }
 
 impl Control {
-    /// The kernel's own of this name.
+    /// The congestion control `instead`, if one is named; the kernel's own for TCP and CUBIC, and for the rest the
+    /// programs of this crate, with their parameters. And what stamps packets, where the scheme gives them priorities.
     ///
     /// # Errors
-    /// Fails if it has none.
-    pub fn of_kernel(name: &str) -> Result<Control, Failure> {
-        const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-        let known = std::fs::read_to_string(KNOWN).map_err(Failure::host(KNOWN))?;
-        if !known.split_whitespace().any(|each| each == name) {
-            let known = known.trim();
-            let why = format!("testbed: the kernel has no congestion control {name} (it has {known})");
-            return Err(Failure::Host(why));
-        }
-        Ok(Control {
-            name: name.to_owned(),
-            #[cfg(feature = "bpf")]
-            _held: None,
-        })
-    }
-
-    /// The kernel's own for TCP and CUBIC, and for the rest the programs of this crate, with their parameters.
-    ///
-    /// # Errors
-    /// Fails if the kernel refuses the program.
-    pub fn of_transport(transport: &TransportConfig) -> Result<Control, Failure> {
-        match transport.info().name {
-            "newreno" | "sack" => Control::of_kernel("reno"),
-            "cubic" => Control::of_kernel("cubic"),
-            _ => Control::loaded(transport),
-        }
+    /// Fails if the kernel lacks the congestion control, or refuses a program.
+    pub fn of(scheme: &Scheme, instead: Option<&str>) -> Result<Control, Failure> {
+        let of_kernel = match scheme.transport.info().name {
+            _ if instead.is_some() => instead,
+            "newreno" | "sack" => Some("reno"),
+            "cubic" => Some("cubic"),
+            _ => None,
+        };
+        of_kernel.map_or(Ok(()), check)?;
+        let programs = Programs::load(scheme, of_kernel.is_some())?;
+        let name =
+            of_kernel.or(programs.as_ref().and_then(Programs::congestion)).unwrap_or_default().to_owned();
+        Ok(Control { name, programs })
     }
 
     /// Its name.
@@ -48,33 +40,30 @@ impl Control {
         &self.name
     }
 
-    #[cfg(feature = "bpf")]
-    fn loaded(transport: &TransportConfig) -> Result<Control, Failure> {
-        use crate::programs::{Pins, Prepared, loaded_text};
-        let pins = Pins::create()?;
-        let control = Prepared::new(transport, &pins).and_then(|prepared| {
-            let name = prepared.name().to_owned();
-            if !pins.loaded().contains(&name) {
-                return Ok(Control { name, _held: Some(prepared.hold()?) });
-            }
-            match loaded_text(&pins, &name)? {
-                parameters if parameters == prepared.text() => Ok(Control { name, _held: None }),
-                parameters => {
-                    let wanted = prepared.text();
-                    let why = format!("is loaded with {parameters}, and the run wants {wanted}; unload it, or --set the same");
-                    Err(Failure::Host(format!("testbed: {name} {why}")))
-                }
-            }
-        });
-        // What is ours is not pinned: it ends with this process.
-        pins.sweep()?;
-        control
+    /// Gives what leaves a device of this network namespace the priorities of the scheme.
+    ///
+    /// # Errors
+    /// Fails without such a device.
+    pub fn stamp(&self, device: &str) -> Result<(), Failure> {
+        self.programs.as_ref().map_or(Ok(()), |programs| programs.attach(device))
     }
 
-    #[cfg(not(feature = "bpf"))]
-    fn loaded(transport: &TransportConfig) -> Result<Control, Failure> {
-        let name = transport.info().name;
-        let why = "this program was built without its eBPF part; build it with `make linux`";
-        Err(Failure::Host(format!("testbed: {name}: {why}")))
+    /// The connection of this socket carries `message` now: so a simulation's sender knows it.
+    ///
+    /// # Errors
+    /// Fails if it is not a socket.
+    pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
+        self.programs.as_ref().map_or(Ok(()), |programs| programs.tell(socket, message, clock))
     }
+}
+
+/// Finds out whether the kernel has a congestion control of its own of this name.
+fn check(name: &str) -> Result<(), Failure> {
+    const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let known = std::fs::read_to_string(KNOWN).map_err(Failure::host(KNOWN))?;
+    if known.split_whitespace().any(|each| each == name) {
+        return Ok(());
+    }
+    let why = format!("testbed: the kernel has no congestion control {name} (it has {})", known.trim());
+    Err(Failure::Host(why))
 }

@@ -11,6 +11,8 @@ use std::fs::{self, File};
 use std::io::{self, Error, Write};
 use std::process::{Command, Stdio};
 
+/// The network card of every host.
+pub const CARD: &str = "eth0";
 /// Headers of IPv4 and TCP, and the same with timestamps.
 const HEADERS: [u64; 2] = [40, 52];
 /// Frames that may leave at once when the card's timer was late; at the link's rate on average.
@@ -86,9 +88,9 @@ impl TcpSettings {
     fn links(&self, host: HostId) -> String {
         let quick = if self.quick_acks { " quickack 1" } else { "" };
         format!(
-            "link set dev eth0 address 02:53:46:00:00:01 mtu {mtu} arp off gso_max_segs 1 up\n\
-             address add {address}/16 dev eth0 noprefixroute\n\
-             route add 10.83.0.0/16 dev eth0 src {address} initcwnd {window} rto_min {rto_min}ms{quick}\n",
+            "link set dev {CARD} address 02:53:46:00:00:01 mtu {mtu} arp off gso_max_segs 1 up\n\
+             address add {address}/16 dev {CARD} noprefixroute\n\
+             route add 10.83.0.0/16 dev {CARD} src {address} initcwnd {window} rto_min {rto_min}ms{quick}\n",
             mtu = self.mtu,
             address = ipv4(host),
             window = self.initial_window,
@@ -101,7 +103,7 @@ impl TcpSettings {
         let frame = self.mtu + ETHERNET as u64;
         let bits = u128::from(rate.as_bps()) * u128::from(frame) / u128::from(self.mtu);
         let (burst, limit) = (BURST_FRAMES * frame, CARD_FRAMES * frame);
-        format!("qdisc replace dev eth0 root tbf rate {bits}bit burst {burst} limit {limit}\n")
+        format!("qdisc replace dev {CARD} root tbf rate {bits}bit burst {burst} limit {limit}\n")
     }
 }
 
@@ -122,8 +124,8 @@ impl Host {
     pub fn new(host: HostId, rate: Rate, tcp: &TcpSettings) -> io::Result<Host> {
         let namespace = Namespace::new()?;
         let device = namespace.within(|| {
-            let device = sys::tap("eth0")?;
-            sys::offloads_off("eth0")?;
+            let device = sys::tap(CARD)?;
+            sys::offloads_off(CARD)?;
             for (key, value) in tcp.sysctls() {
                 let named = |error: Error| Error::new(error.kind(), format!("{key} = {value}: {error}"));
                 fs::write(format!("/proc/sys/net/{key}"), &value).map_err(named)?;

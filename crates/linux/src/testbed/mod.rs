@@ -8,12 +8,14 @@ mod congestion;
 mod document;
 mod host;
 mod plan;
+#[cfg_attr(not(feature = "bpf"), path = "without_programs.rs")]
+mod programs;
 mod traffic;
 mod verdict;
 
 pub use congestion::Control;
 pub use document::document;
-pub use host::{Host, TcpSettings};
+pub use host::{CARD, Host, TcpSettings};
 pub use plan::{Plan, Transfer};
 pub use traffic::{Traffic, TrafficReport};
 pub use verdict::{Trust, verdict};
@@ -21,17 +23,14 @@ pub use verdict::{Trust, verdict};
 use crate::Failure;
 use crate::switch::{Clock, Switch, SwitchReport, Taps};
 use crate::sys::{self, Namespace};
-use shortflow_cc::Role;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::outcome::{Counters, DropRow, Outcome, PortRow};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::tcp::priority::By;
 use shortflow_sim::theory::fct::ideal_fct;
 use shortflow_units::{Bytes, HostId, Span};
 use std::collections::HashMap;
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Priority of the thread that writes and reads, below that of the switch.
@@ -65,30 +64,16 @@ pub fn run(
     seed: u64,
     congestion: Option<&str>,
 ) -> Result<Measured, Failure> {
-    if scheme.priority.by != By::None {
-        let why = "its packets carry priorities, which the kernel's TCP does not write";
-        return Err(Failure::Input(format!("{}: {why}", scheme.name)));
-    }
     let plan = Plan::of(scenario, seed)?;
-    if let (None, Some(why)) = (congestion, untold(scenario, scheme, &plan)) {
-        let instead = "; `--congestion` names another congestion control";
-        return Err(Failure::Input(format!(
-            "{}: {why}, which the testbed does not tell the kernel{instead}",
-            scheme.name
-        )));
-    }
     let tcp = TcpSettings::of(scenario, scheme)?;
-    let control = match congestion {
-        Some(name) => Control::of_kernel(name)?,
-        None => Control::of_transport(&scheme.transport)?,
-    };
+    let control = Control::of(scheme, congestion)?;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, scheme, Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
-    let (namespaces, mut taps) = hosts(scenario, &plan, &tcp).map_err(Failure::host("testbed"))?;
-    let traffic = Traffic::new(scenario, &plan, &namespaces, control.name());
+    let (namespaces, mut taps) = hosts(scenario, &plan, &tcp, &control)?;
+    let traffic = Traffic::new(scenario, &plan, &namespaces, &control);
     let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
     if !scenario.tcp.handshake {
         // Connections are made over a network of their own, so that the measured one begins at time zero.
@@ -102,25 +87,6 @@ pub fn run(
         traffic.run(clock).map_err(Failure::host("testbed: a connection"))
     })?;
     Ok(measured(scenario, &plan, &network, switch, report, control.name()))
-}
-
-/// What the law of `scheme` would know in a simulation of these flows, and does not know here.
-fn untold(scenario: &Scenario, scheme: &Scheme, plan: &Plan) -> Option<&'static str> {
-    let transport = &scheme.transport;
-    let is_set =
-        |name: &str, value: &str| transport.params().iter().any(|it| it.name == name && it.default == value);
-    let has_deadlines = plan.transfers.iter().any(|transfer| transfer.arrival.deadline.is_some());
-    let has_roles = scenario.classes.iter().any(|class| Role::of_class(class) != Role::Unknown);
-    let is_shared = plan.connections.len() < plan.transfers.len();
-    match transport.info().name {
-        "d2tcp" if has_deadlines => Some("its windows depend on the flows' deadlines"),
-        "l2dct" if is_set("profile", "srpt") => Some("its weights depend on the bytes that remain"),
-        "xdctcp" if is_set("classify", "role") && has_roles => Some("its cuts depend on the flows' classes"),
-        "l2dct" | "xdctcp" | "atcp" if is_shared => Some(
-            "it goes by the bytes sent of each flow, and flows share connections: where one begins matters",
-        ),
-        _ => None,
-    }
 }
 
 /// Does something while the switch runs in a thread of its own.
@@ -144,15 +110,18 @@ fn hosts(
     scenario: &Scenario,
     plan: &Plan,
     tcp: &TcpSettings,
-) -> io::Result<(HashMap<HostId, Namespace>, Taps)> {
+    control: &Control,
+) -> Result<(HashMap<HostId, Namespace>, Taps), Failure> {
     let rates = scenario.graph.access_links();
     let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
     for host in plan.hosts() {
-        let Host { namespace, device } = Host::new(host, rates[host.index()].1, tcp)?;
+        let made = Host::new(host, rates[host.index()].1, tcp).map_err(Failure::host("testbed"))?;
+        let Host { namespace, device } = made;
+        namespace.within(|| Ok(control.stamp(CARD))).map_err(Failure::host("testbed"))??;
         namespaces.insert(host, namespace);
         devices.push((host, device));
     }
-    Ok((namespaces, Taps::new(devices)?))
+    Ok((namespaces, Taps::new(devices).map_err(Failure::host("testbed"))?))
 }
 
 /// Hosts and network together as one result.

@@ -4,6 +4,7 @@
 //! and the flow is finished when that is back: just when the simulator has its last ACK. The answer also keeps
 //! that ACK from being delayed.
 
+use super::congestion::Control;
 use super::plan::{Plan, Transfer};
 use crate::Failure;
 use crate::switch::{Clock, flow_of, ipv4};
@@ -72,6 +73,7 @@ impl Connection {
 pub struct Traffic<'a> {
     scenario: &'a Scenario,
     plan: &'a Plan,
+    control: &'a Control,
     poll: Poll,
     listeners: Vec<TcpListener>,
     connections: Vec<Connection>,
@@ -107,7 +109,8 @@ pub struct TrafficReport {
 }
 
 impl<'a> Traffic<'a> {
-    /// Sockets for everything in `plan`, with a congestion control of the kernel; `namespaces` by host.
+    /// Sockets for everything in `plan`, `namespaces` by host. The kernel is told of a connection's oldest unfinished
+    /// flow, which is what the law of a simulation's sender knows.
     ///
     /// # Errors
     /// Fails when there are too many open files, or if the kernel lacks the congestion control.
@@ -115,14 +118,14 @@ impl<'a> Traffic<'a> {
         scenario: &'a Scenario,
         plan: &'a Plan,
         namespaces: &HashMap<HostId, Namespace>,
-        congestion: &str,
+        control: &'a Control,
     ) -> io::Result<Traffic<'a>> {
         let poll = Poll::new()?;
         let mut listeners: Vec<TcpListener> = Vec::new();
         for (&host, namespace) in namespaces {
             let listener = namespace.within(|| TcpListener::bind((ipv4(host), PORT)))?;
             listener.set_nonblocking(true)?;
-            sys::set_congestion(&listener, congestion)?;
+            sys::set_congestion(&listener, control.name())?;
             sys::end_when_closed(&listener)?;
             poll.add(&listener, listeners.len() as u64, Interest::Readable)?;
             listeners.push(listener);
@@ -134,7 +137,7 @@ impl<'a> Traffic<'a> {
         }
         let connection = |&ends: &(HostId, HostId)| {
             let sender = sockets.get_mut(&ends.0).and_then(Vec::pop).ok_or(ErrorKind::NotFound)?;
-            sys::set_congestion(&sender, congestion)?;
+            sys::set_congestion(&sender, control.name())?;
             sys::end_when_closed(&sender)?;
             Ok(Connection {
                 ends,
@@ -155,6 +158,7 @@ impl<'a> Traffic<'a> {
         Ok(Traffic {
             scenario,
             plan,
+            control,
             poll,
             listeners,
             connections,
@@ -269,12 +273,16 @@ impl<'a> Traffic<'a> {
         let connection = &mut self.connections[number];
         let start = connection.wanted;
         connection.wanted = if backlogged { u64::MAX } else { start.saturating_add(arrival.size.get()) };
-        let flow = Flow { flow, class: arrival.class, role: Role::Unknown, deadline: None };
+        let role = Role::of_class(&self.scenario.classes[arrival.class.index()]);
+        let deadline = arrival.deadline.map(|allowed| now + allowed);
+        let flow = Flow { flow, class: arrival.class, role, deadline };
+        let message = Message::new(flow, start..connection.wanted);
         let (_, before) = connection.acked()?;
         if connection.flows.is_empty() {
             self.active.push(number);
+            self.control.tell(&connection.sender, &message, clock)?;
         }
-        connection.flows.push_back(Active { message: Message::new(flow, start..connection.wanted), before });
+        connection.flows.push_back(Active { message, before });
         connection.ends_at.push_back(connection.wanted);
         self.write(number)
     }
@@ -360,6 +368,10 @@ impl<'a> Traffic<'a> {
             };
             for _ in 0..count {
                 self.conclude(number, Some(clock.now()))?;
+            }
+            let connection = &self.connections[number];
+            if let Some(Active { message, .. }) = connection.flows.front() {
+                self.control.tell(&connection.sender, message, clock)?;
             }
         }
     }

@@ -4,7 +4,8 @@
 pub mod hosts;
 pub mod wire;
 
-use std::path::PathBuf;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -89,4 +90,18 @@ pub fn scenario(name: &str, duration: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// A testbed: exit code, stdout and stderr.
+pub fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = program().arg("testbed").arg(scenario).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// The values of a column.
+pub fn column<'a>(document: &'a Value, table: &str, name: &str) -> Vec<&'a Value> {
+    let columns = document["tables"][table].as_array().unwrap();
+    let column = columns.iter().find(|column| column[0] == name).unwrap();
+    column[2].as_array().unwrap().iter().collect()
 }

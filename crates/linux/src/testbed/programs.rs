@@ -1,0 +1,100 @@
+//! The eBPF programs of a run. Nothing of them is pinned: they end with this process, however it ends.
+
+use crate::Failure;
+use crate::programs::{By, Flow, Flows, Held, Pins, Prepared, StampProgram, loaded_text};
+use crate::switch::Clock;
+use shortflow_cc::TransportConfig;
+use shortflow_cc::settings::Setting;
+use shortflow_sim::scheme::Scheme;
+use shortflow_sim::tcp::{Message, priority};
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// A congestion control, the stamps of packets, and what both are told of flows.
+#[derive(Debug)]
+pub struct Programs {
+    congestion: Option<String>,
+    stamp: Option<StampProgram>,
+    flows: Flows,
+    _held: Option<Held>,
+}
+
+impl Programs {
+    /// For `scheme`: the stamps of its packets, and unless the kernel has one of its own, the congestion control. `None`
+    /// if that takes no program.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses a program, if it has one of that name with other parameters, or if packets have no
+    /// room for what the rule makes.
+    pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<Programs>, Failure> {
+        let transport = (!has_own).then_some(&scheme.transport);
+        let rule = rule(&scheme.name, scheme.priority.by)?;
+        if transport.is_none() && rule.is_none() {
+            return Ok(None);
+        }
+        let pins = Pins::create()?;
+        let programs = Programs::with(&pins, transport, rule);
+        pins.sweep()?;
+        programs.map(Some)
+    }
+
+    fn with(pins: &Pins, transport: Option<&TransportConfig>, rule: Option<By>) -> Result<Programs, Failure> {
+        let control = transport.map(|transport| hold(pins, transport)).transpose()?;
+        let stamp = rule.map(|rule| StampProgram::load(pins, rule)).transpose()?;
+        let (congestion, held) = control.unzip();
+        Ok(Programs { congestion, stamp, flows: Flows::open(pins)?, _held: held.flatten() })
+    }
+
+    /// Name of the congestion control.
+    pub fn congestion(&self) -> Option<&str> {
+        self.congestion.as_deref()
+    }
+
+    /// Stamps what leaves this device of this network namespace, if packets carry priorities.
+    ///
+    /// # Errors
+    /// Fails without such a device.
+    pub fn attach(&self, device: &str) -> Result<(), Failure> {
+        self.stamp.as_ref().map_or(Ok(()), |stamp| stamp.attach(device))
+    }
+
+    /// The connection of this socket carries `message` now.
+    ///
+    /// # Errors
+    /// Fails if it is not a socket.
+    pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
+        let size = (!message.is_backlogged()).then_some(message.end - message.start);
+        let deadline_ns = message.deadline.map(|deadline| clock.monotonic_ns(deadline));
+        self.flows.set(socket, &Flow { start: message.start, size, deadline_ns, role: message.role })
+    }
+}
+
+/// The rule of the stamps.
+fn rule(name: &str, by: priority::By) -> Result<Option<By>, Failure> {
+    match by {
+        priority::By::None => Ok(None),
+        priority::By::Size | priority::By::SizeDscp => Ok(Some(By::Size)),
+        priority::By::Remaining => Ok(Some(By::Remaining)),
+        priority::By::Sent => Ok(Some(By::Sent)),
+        priority::By::Deadline => Ok(Some(By::Deadline)),
+        priority::By::SizeClass | priority::By::Levels => {
+            let why = "the packets of the testbed carry size, size-dscp, remaining, sent or deadline";
+            Err(Failure::Input(format!("{name}: priority.by={}: {why}", by.show())))
+        }
+    }
+}
+
+/// Name of the congestion control, and its registration unless it is loaded already.
+fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held>), Failure> {
+    let prepared = Prepared::new(transport, pins)?;
+    let name = prepared.name().to_owned();
+    if !pins.loaded().contains(&name) {
+        return Ok((name, Some(prepared.hold()?)));
+    }
+    let (wanted, found) = (prepared.text(), loaded_text(pins, &name)?);
+    if found == wanted {
+        return Ok((name, None));
+    }
+    let why = format!("is loaded with {found}, and the run wants {wanted}; unload it, or --set the same");
+    Err(Failure::Host(format!("testbed: {name} {why}")))
+}
