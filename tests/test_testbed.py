@@ -100,6 +100,11 @@ def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, 
     every, _ = compare_with_simulation(SCENARIO, "tcp-ecn", [1], {**SHORT, "tcp.ack_every": 1})
     (reason,) = known_differences(every, "tcp-ecn")
     assert "halves again" in reason
+    priorities, _ = compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, "tcp.ack_every": 1})
+    (reason,) = known_differences(priorities, "pecn")
+    assert "six bits" in reason
+    same, _ = compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, "tcp.ack_every": 1, "priority.by": "size-dscp"})
+    assert not known_differences(same, "pecn")
     drops, _ = compare_with_simulation(SCENARIO, "cubic", [1], {**SHORT, "switch.buffer": "9pkt", "tcp.ack_every": 1})
     assert ["probes" in reason or "HyStart" in reason for reason in known_differences(drops, "cubic")] == [True, True]
 

@@ -138,6 +138,11 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
             "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and reduces"
             " the window proportionally (RFC 6937); the simulator has SACK (RFC 6675) alone, and halves at once"
         )
+    if Scheme.accepts(scheme, "priority.by") and comparison.settings.get("priority.by") != "size-dscp":
+        reasons.append(
+            "packets carry their priority in six bits, four values per doubling; the simulator's number is exact, except"
+            " with priority.by=size-dscp"
+        )
     if scheme == "tcp-ecn":
         reasons.append(
             "the kernel's Reno takes a round trip to halve after a mark (RFC 6937); where that keeps the queue above"
