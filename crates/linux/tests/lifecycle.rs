@@ -366,6 +366,14 @@ fn check_ends_with_a_verdict_and_names_packages() {
     assert_eq!(document["missing_packages"]["build"]["fedora"][0], "clang");
 }
 
+#[test]
+fn completions_offer_names_parameters_and_rules() {
+    let script = must(&["completions", "bash"]);
+    for offer in ["sf_dctcp sf_d2tcp", "g= initial_alpha=", "size remaining sent deadline none"] {
+        assert!(script.contains(offer), "{offer}");
+    }
+}
+
 /// What any user may open, any user may lock.
 #[test]
 fn only_root_can_hold_the_lock() {
