@@ -4,8 +4,18 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const PROGRAMS: [&str; 9] =
-    ["sf_dctcp", "sf_d2tcp", "sf_l2dct", "sf_xdctcp", "sf_atcp", "sf_fast", "setsockopt", "stamp", "status"];
+const PROGRAMS: [&str; 10] = [
+    "sf_dctcp",
+    "sf_d2tcp",
+    "sf_l2dct",
+    "sf_xdctcp",
+    "sf_atcp",
+    "sf_fast",
+    "setsockopt",
+    "stamp",
+    "status",
+    "cubic",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");

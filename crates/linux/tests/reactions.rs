@@ -9,6 +9,7 @@ use common::hosts::{Host, host};
 use common::wire::{Fate, Seen, carry};
 use common::{alone, must, said};
 use shortflow_linux::switch::ipv4;
+use shortflow_linux::sys;
 use shortflow_units::HostId;
 use std::collections::VecDeque;
 use std::fs;
@@ -74,6 +75,7 @@ fn messages(
         let wire = scope.spawn(|| carry([&at_a, &at_b], delay, fate, &stop));
         scope.spawn(|| -> io::Result<()> {
             let (mut socket, _) = listener.accept()?;
+            sys::end_when_closed(&socket)?;
             let mut message = vec![0; segments * SEGMENT as usize];
             while socket.read_exact(&mut message).is_ok() {
                 socket.write_all(&[1])?;
@@ -84,6 +86,7 @@ fn messages(
             fs::write("/proc/sys/net/ipv4/tcp_slow_start_after_idle", u8::from(restarts).to_string())?;
             let mut socket = TcpStream::connect((ipv4(HostId(1)), PORT))?;
             socket.set_read_timeout(Some(Duration::from_secs(20)))?;
+            sys::end_when_closed(&socket)?;
             let mut send = || {
                 socket.write_all(&vec![0; segments * SEGMENT as usize])?;
                 socket.read_exact(&mut [0])

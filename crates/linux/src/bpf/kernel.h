@@ -42,6 +42,7 @@ struct tcp_sock {
 	__u8 is_cwnd_limited : 1;
 };
 struct rate_sample;
+struct ack_sample { __u32 pkts_acked; };
 
 struct seq_file;
 struct bpf_iter_meta { struct seq_file *seq; };
@@ -65,6 +66,9 @@ struct tcp_congestion_ops {
 	char name[16];
 	__u32 flags;
 	void (*init)(struct sock *);
+	void (*cong_avoid)(struct sock *, __u32, __u32);
+	void (*in_ack_event)(struct sock *, __u32);
+	void (*pkts_acked)(struct sock *, const struct ack_sample *);
 };
 
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
