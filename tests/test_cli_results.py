@@ -60,6 +60,20 @@ def test_run_prints_one_scheme_and_nothing_paired(shortflow: Command, scenario: 
     assert document["schemes"]["l2dct"]["metrics"]["afct_short_s"]["ci95"] is None
 
 
+def test_compare_shows_the_main_metrics_unless_all_are_asked_for(shortflow: Command, scenario: str) -> None:
+    arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "2", "--no-ideal")
+    main, every, one = (shortflow(*arguments, *more) for more in ((), ("--metrics", "all"), ("--metrics", "marks")))
+    assert main.code == every.code == one.code == 0
+    assert "Main metrics (--metrics all: every one)" in main.stdout
+    for label in ("mean FCT", "p99 FCT", "slowdown", "goodput", "queue, mean", "timeouts", "dctcp vs tcp"):
+        assert label in main.stdout, label
+    assert "p95 FCT" not in main.stdout
+    assert "p95 FCT" in every.stdout
+    assert "marks" in every.stdout
+    assert "mean FCT" not in one.stdout
+    assert len(main.stdout.splitlines()) < len(every.stdout.splitlines()) / 2
+
+
 def test_the_number_of_jobs_changes_nothing(shortflow: Command, scenario: str) -> None:
     arguments = ("compare", scenario, "--schemes", "tcp,l2dct", "--seeds", "4", "--json")
     one, two = (shortflow(*arguments, "--jobs", jobs).document for jobs in ("1", "2"))

@@ -12,7 +12,16 @@ from shortflow.errors import ConfigError
 from shortflow.metrics import describe
 from shortflow.runner import summary
 from shortflow.stats import Estimate
-from shortflow.tables import comparison_tables, lay_out, number, overview_section, percent, scale_for, stacked
+from shortflow.tables import (
+    comparison_tables,
+    lay_out,
+    main_tables,
+    number,
+    overview_section,
+    percent,
+    scale_for,
+    stacked,
+)
 
 
 def printed(renderable: RenderableType, width: int = 1000) -> list[str]:
@@ -27,6 +36,14 @@ def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Compar
         make_result(s, seed, fct_s=(1e-3 * seed, 3e-3 + i * 1e-3)) for i, s in enumerate(schemes) for seed in seeds
     ]
     return Comparison("made", "A made-up scenario", {"load": "0.2"}, [summary(each) for each in results])
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_tables_fit_a_narrow_terminal_without_breaking_their_cells(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = printed(main_tables(compared(["tcp", "dctcp", "l2dct"])), width)
+    assert max(len(line) for line in lines) <= width
+    assert sum("l2dct vs dctcp" in line for line in lines) == sum("schemes" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Tables for people: at most 100 columns wide, with units in the headers and 95 % intervals as ±."""
 
 import math
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from shortflow.stats import Estimate
 
 WIDTH = 100
 NOTHING = "–"
+_LOSSES = ("deadline_miss", "drops", "timeouts")
 _ALL_PAIRS = 4
 """Up to so many schemes, every pair of them is compared."""
 _GAP = 3  # the padding and the rule between two columns
@@ -24,6 +26,11 @@ _GAP = 3  # the padding and the rule between two columns
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _SIZE_UNITS = ((1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 _RATE_UNITS = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
+
+
+def terminal_width() -> int:
+    """How wide a table may be."""
+    return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,22 @@ def comparison_sections(comparison: Comparison, metrics: Sequence[str] | None = 
 
 def comparison_tables(comparison: Comparison, metrics: Sequence[str] | None = None) -> RenderableType:
     """The sections of a comparison for a terminal."""
-    tables = [table for section in comparison_sections(comparison, metrics) for table in lay_out(section)]
+    return _laid_out(comparison, comparison_sections(comparison, metrics))
+
+
+def main_tables(comparison: Comparison) -> RenderableType:
+    """The metrics most asked for, and the paired differences."""
+    names = headline_metrics(comparison)
+    losses = [name for name in _LOSSES if name in comparison.metric_names]
+    sections = [_estimates(comparison, "Main metrics (--metrics all: every one)", names)]
+    sections.append(_estimates(comparison, "Deadlines and losses", losses))
+    if len(comparison.schemes) > 1:
+        sections.append(_differences(comparison, names))
+    return _laid_out(comparison, sections)
+
+
+def _laid_out(comparison: Comparison, sections: Sequence[Section]) -> RenderableType:
+    tables = [table for section in sections for table in lay_out(section)]
     return stacked(Text(_caption(comparison)), *tables)
 
 
@@ -176,7 +198,7 @@ def named_table(heading: str, rows: Sequence[tuple[str, str]]) -> Group:
 
 def lay_out(section: Section) -> Iterator[Group]:
     """One table, or several one below the other when the columns do not fit beside each other."""
-    room = WIDTH - 1 - sum(column.width + _GAP for column in section.lead)
+    room = terminal_width() - 1 - sum(column.width + _GAP for column in section.lead)
     batch: list[Column] = []
     for column in section.columns:
         if batch and sum(each.width + _GAP for each in [*batch, column]) > room:

@@ -18,7 +18,10 @@ from shortflow.cli.options import (
     scenario_with,
 )
 from shortflow.metrics import describe
-from shortflow.tables import comparison_tables
+from shortflow.tables import comparison_tables, main_tables
+
+ALL = "all"
+"""What `--metrics` takes in place of names."""
 
 
 def compare(
@@ -31,7 +34,11 @@ def compare(
     jobs: Jobs = None,
     set_values: SetValues = None,
     metrics: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Show these metrics, separated by commas.")
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Show these metrics, separated by commas, or `all` (default: the main ones).",
+        ),
     ] = None,
     ideal: Annotated[
         bool, typer.Option("--ideal/--no-ideal", help="Show what ideal schedulers do with the same flows.")
@@ -44,7 +51,7 @@ def compare(
     With --out, every finished run is kept at once and not run again the next time.
     """
     names = parse_names(schemes, "--schemes")
-    chosen = parse_names(metrics, "--metrics") if metrics else None
+    chosen = parse_names(metrics, "--metrics") if metrics not in (None, ALL) else None
     for metric in chosen or []:
         describe(metric)
     settings = parse_settings(set_values)
@@ -70,4 +77,4 @@ def compare(
     if json:
         print_json(comparison.document())
     else:
-        print_result(comparison_tables(comparison, chosen))
+        print_result(comparison_tables(comparison, chosen) if metrics else main_tables(comparison))

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from shortflow import runner
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
 from shortflow.records import Drop
-from shortflow.tables import WIDTH
+from shortflow.tables import terminal_width
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
@@ -25,8 +24,7 @@ LINE_EVERY_S = 30.0
 
 def print_result(result: RenderableType) -> None:
     """Print something for people on stdout, never wider than a table may be."""
-    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
-    Console(width=width, highlight=False, emoji=False, markup=False).print(result)
+    Console(width=terminal_width(), highlight=False, emoji=False, markup=False).print(result)
 
 
 def print_json(document: object) -> None:
