@@ -40,22 +40,13 @@ def means(queries: Data) -> Sequence[Drawing]:
     return [curves(queries, "flows", AFCT, x_label="connections", title="Mean completion time of queries")]
 
 
-def _baselines_equal(queries: Data) -> Finding:
-    return alike(queries, ["tcp", "d2tcp"], "dctcp")
-
-
-def _pecn_better(queries: Data) -> Finding:
-    schemes = ("pecn", "pecn-pmark")
-    return all_hold({scheme: best_everywhere(queries, scheme, BASELINES, least=MANY) for scheme in schemes})
-
-
 @fig8.claim(
     "fig8-tiny-flows-baselines-equal",
     "with queries TCP, DCTCP and D2TCP are alike",
     f"TCP and D2TCP within 5 % of DCTCP at every number of connections, {INTERVAL}",
 )
 def baselines_equal(queries: Data) -> Finding:
-    return _baselines_equal(queries)
+    return alike(queries, ["tcp", "d2tcp"], "dctcp")
 
 
 @fig8.claim(
@@ -64,7 +55,8 @@ def baselines_equal(queries: Data) -> Finding:
     f"below TCP, DCTCP and D2TCP from 40 connections on, {INTERVAL}",
 )
 def pecn_better(queries: Data) -> Finding:
-    return _pecn_better(queries)
+    schemes = ("pecn", "pecn-pmark")
+    return all_hold({scheme: best_everywhere(queries, scheme, BASELINES, least=MANY) for scheme in schemes})
 
 
 @fig8_across.claim(
@@ -73,4 +65,4 @@ def pecn_better(queries: Data) -> Finding:
     "both statements on Fig. 8 hold across racks, with its tolerances",
 )
 def same_across(queries: Data) -> Finding:
-    return all_hold({"baselines": _baselines_equal(queries), "pecn": _pecn_better(queries)})
+    return all_hold({"baselines": baselines_equal(queries), "pecn": pecn_better(queries)})

@@ -49,16 +49,6 @@ def means(beside: Data) -> Sequence[Drawing]:
     return [curves(beside, "flows", AFCT, x_label="connections", title=title, log_y=True)]
 
 
-def _order(beside: Data) -> Finding:
-    ecn = ("dctcp", "d2tcp")
-    return all_hold(
-        {
-            "pecn best": best_everywhere(beside, "pecn", (*ecn, "tcp")),
-            **{f"{scheme} below tcp": best_everywhere(beside, scheme, ("tcp",)) for scheme in ecn},
-        }
-    )
-
-
 @fig11.claim(
     "fig11-background-tcp",
     "two long flows make the mean FCT of TCP much longer",
@@ -96,10 +86,6 @@ def background_ecn(beside: Data, alone: Data) -> Finding:
     "beside long flows, too, pECN has the shortest mean FCT",
     f"pECN below DCTCP and D2TCP, and these below TCP, at every number of connections, {INTERVAL}",
 )
-def pecn_best(beside: Data) -> Finding:
-    return _order(beside)
-
-
 @fig11_across.claim(
     "sec52-interrack-background",
     "across racks the outcome is similar",
@@ -107,5 +93,11 @@ def pecn_best(beside: Data) -> Finding:
     because="the means have this order at every count, but those of three seeds scatter at 100 connections; with "
     "--choice recovery=sack, handshake=on or another jitter the intervals have it too",
 )
-def same_across(beside: Data) -> Finding:
-    return _order(beside)
+def order(beside: Data) -> Finding:
+    ecn = ("dctcp", "d2tcp")
+    return all_hold(
+        {
+            "pecn best": best_everywhere(beside, "pecn", (*ecn, "tcp")),
+            **{f"{scheme} below tcp": best_everywhere(beside, scheme, ("tcp",)) for scheme in ecn},
+        }
+    )

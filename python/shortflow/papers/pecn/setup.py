@@ -1,6 +1,7 @@
 """What the recipes share: the rack and its bursts (Sec. 5), and how runs with and without something are compared."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from shortflow.errors import ConfigError
 from shortflow.reproduction import Data, Finding, all_hold, lower, no_difference
@@ -103,7 +104,7 @@ def everywhere(values: Mapping[str, Estimate], judge: Callable[[Estimate], Findi
     whole = all_hold({name: judge(value) for name, value in values.items()})
     low, high = (pick(values, key=lambda name: values[name].value) for pick in (min, max))
     measured = {f"lowest: {low}": values[low].value, f"highest: {high}": values[high].value}
-    return Finding(whole.verdict, measured, whole.ci95, whole.note)
+    return replace(whole, measured=measured, deciding="")
 
 
 def best_everywhere(data: Data, scheme: str, others: Sequence[str], least: int = 0) -> Finding:
