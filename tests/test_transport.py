@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import shortflow
-from shortflow.transport import as_scheme, load_transport
+from shortflow.transport import Transport, as_scheme, load_transport
 
 PAGE = Path(__file__).parents[1] / "docs" / "adding-a-transport.md"
 STAR = {
@@ -89,17 +89,15 @@ def test_a_wrong_base_is_named_with_its_class(star: shortflow.Scenario) -> None:
         shortflow.compare(star, [Baseless], seeds=[1])
 
 
-def digest(star: shortflow.Scenario, scheme: "str | type[shortflow.CongestionControl]", **settings: str) -> str:
+def digest(star: shortflow.Scenario, scheme: str | Transport, **settings: str) -> str:
     changes = {key.replace("__", "."): value for key, value in settings.items()}
     return shortflow.run(star, scheme, settings=changes).provenance["digest"]
 
 
 def test_what_is_left_of_the_base_keeps_its_parameters(example: str, star: shortflow.Scenario) -> None:
-    class OnPecn(load_transport(example)):  # type: ignore[misc]
-        base = "pecn"
-
+    on_pecn: Transport = type("OnPecn", (load_transport(example),), {"base": "pecn"})
     for setting in ({"queue__mark": "lowest"}, {"transport__ecn": "off"}, {"transport__g": "0.5"}, {}):
-        assert digest(star, OnPecn, **setting) == digest(star, "pecn", **setting)
+        assert digest(star, on_pecn, **setting) == digest(star, "pecn", **setting)
     assert digest(star, "pecn") != digest(star, "pecn", queue__mark="lowest")
     assert digest(star, "pecn") != digest(star, "pecn", transport__ecn="off")
 
