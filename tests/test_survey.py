@@ -152,6 +152,24 @@ def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
     assert "Changed: transport.initial_alpha=1." in markdown
 
 
+def test_equal_numbers_of_a_heat_map_have_equal_colours_and_its_caption_says_what_bold_means(tmp_path: Path) -> None:
+    slower = dict(zip(SCHEMES, (1.0, 1.001, 1.012, 1.013, 1.04, 34.96, 35.04, *(2.0,) * len(SCHEMES)), strict=False))
+    workload = WORKLOADS["fast"]
+    runs = [
+        RunSummary(scheme, 1, "", {"p99_short_s": 1e-3 * slower[scheme], "distance_short": 3.0}, 0.0)
+        for scheme in SCHEMES
+    ]
+    places = {engine.Place(workload, level): Comparison("fast", "", {}, runs) for level in workload.levels}
+    page = write_pages(engine.Survey(Scale.QUICK, {}, places, 0, 0, 0.0), tmp_path).read_text(encoding="utf-8")
+    found = re.search(r'newPlot\(\s*"map-p99_short_s",\s*(\[.*?\]),\s*\{"template"', page, re.DOTALL)
+    assert found
+    (heat,) = json.loads(found[1])
+    shown = [re.sub("<.*?>", "", row[0]) for row in heat["text"]]
+    assert shown[:7] == ["1", "1", "1.01", "1.01", "1.04", "35", "35"]
+    assert len({row[0] for row in heat["z"]}) == len(set(shown)) == 5
+    assert page.count("95 % intervals that are not adjusted for the number of schemes") == page.count('id="map-')
+
+
 def test_the_committed_page_has_every_workload_and_scheme() -> None:
     page = (ROOT / "docs" / "reproduction" / "beyond.md").read_text(encoding="utf-8")
     for workload in WORKLOADS.values():

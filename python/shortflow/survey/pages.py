@@ -29,7 +29,9 @@ READING = (
     "A scheme wins where its mean over the seeds is best, and with it every scheme that is not worse with the whole "
     "95 % interval of the paired comparison: of the logarithm of the ratio for times and rates, of the difference for "
     "shares of deadlines. Names that tie stand in the order of their means. A tie may also mean that a scheme scatters "
-    "too much to be told apart with so few seeds, as those with timeouts do. In the tables a star marks who wins; with "
+    "too much to be told apart with so few seeds, as those with timeouts do. Each comparison has its own interval, not "
+    "adjusted for how many schemes there are: among so many, one that is as good may be left out by chance, and the "
+    "best mean owes something to chance too. In the tables a star marks who wins; with "
     "a dagger a scheme left flows unfinished, so that its slowest ones are missing, and it cannot win.",
     "Over ideal is the mean completion time of short flows over that under ideal SRPT of the same flows, on a fluid "
     "link that loses nothing and knows all sizes. The goodput of long flows is their payload over the time that they "
@@ -119,10 +121,14 @@ _MAPS: tuple[tuple[Criterion, str, str, Best], ...] = (
     (GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
 )
 """Criterion, heading, unit, and which end of the values the others are divided by."""
+_BOLD = "bold: wins, by 95 % intervals that are not adjusted for the number of schemes"
 
 
 def _heat_map(found: Survey, criterion: Criterion, heading: str, unit: str, best: Best) -> str:
-    """Schemes by workloads and levels. Ratios above one are coloured by their logarithm; winners are bold."""
+    """Schemes by workloads and levels. Ratios above one are coloured by their logarithm; winners are bold.
+
+    The colour is that of the number shown, so that equal numbers have equal colours.
+    """
     shown = {place: each for place, each in found.places.items() if winners(each, criterion)}
     percent = unit.startswith("%")
     columns = [_relative(comparison, criterion, best, 100 if percent else 1) for comparison in shown.values()]
@@ -156,20 +162,25 @@ def _heat_map(found: Survey, criterion: Criterion, heading: str, unit: str, best
         include_plotlyjs=False,
         div_id=f"map-{criterion.metric}",
     )
-    return f"<figure><h3>{escape(heading)} ({unit}); bold: wins</h3>{body}</figure>"
+    return f"<figure><h3>{escape(heading)} ({unit}); {_BOLD}</h3>{body}</figure>"
 
 
 def _relative(comparison: Comparison, criterion: Criterion, best: Best, factor: int) -> dict[str, float]:
-    """The means of all schemes that have the metric, over the best one where that is asked for."""
+    """The means of all schemes that have the metric, over the best one where that is asked for, as shown."""
     means = {scheme: each.value for scheme in SCHEMES if (each := comparison.estimate(scheme, criterion.metric))}
     reference = best(means.values()) if best else 1.0
-    return {scheme: factor * value / reference for scheme, value in means.items()}
+    return {scheme: _as_shown(factor * value / reference) for scheme, value in means.items()}
+
+
+def _as_shown(value: float) -> float:
+    """Rounded as `number` shows it."""
+    return round(float(f"{value:.3g}"), 3)
 
 
 def _text(value: float | None, bold: bool) -> str:
     if value is None:
         return NOTHING
-    text = number(float(f"{value:.2g}"))
+    text = number(value)
     return f"<b>{text}</b>" if bold else text
 
 
