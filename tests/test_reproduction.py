@@ -32,7 +32,7 @@ from shortflow.reproduction import (
     within,
 )
 from shortflow.reproduction.choices import Change, changes
-from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, decide, draw, reproduce, select
+from shortflow.reproduction.engine import Judged, decide, draw, reproduce, select
 from shortflow.reproduction.figure import Claim, Figure
 from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.markdown import cell
@@ -467,6 +467,5 @@ def test_the_table_for_the_terminal_shows_few_numbers_and_says_how_many_more() -
     (claim,) = figure.claims
     finding = all_hold({f"point {at}": within(float(at), 0, 1) for at in range(9)})
     judged = Judged(claim, papers.catalogue()[claim.id], finding)
-    done = Reproduction(Scale.QUICK, {}, [Reproduced(figure, [], [judged], 0)], 0, 0, 0.0)
-    (cell_text,) = claim_table(done).columns[-1].cells
+    (cell_text,) = claim_table([judged]).columns[-1].cells
     assert "measured: point 2: 2, point 0: 0 (+7)" in str(cell_text).splitlines()

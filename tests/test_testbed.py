@@ -12,19 +12,23 @@ import pytest
 
 import shortflow
 from shortflow import testbed
+from shortflow.cli import execute
 from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.papers.l2dct import testbed as fig14
+from shortflow.scenario import Settings
 from shortflow.testbed import (
     LINUX_TCP,
     REAL,
     SIMULATED,
     compare_with_simulation,
+    is_trustworthy,
     known_differences,
     linux_settings,
     measure_on_testbed,
 )
 
 SCENARIO = "testbed-two-long"
-SHORT = {"duration": "300ms", "warmup": "100ms"}
+SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}
 KINDS: dict[Any, str] = {kind: name for name, kind in testbed._TYPES.items()}
 
 
@@ -42,9 +46,11 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, out: st
     return notes
 
 
-def document(verdict: str = "trustworthy") -> str:
+def document(
+    verdict: str = "trustworthy", scenario: str = SCENARIO, scheme: str = "dctcp", settings: Settings = SHORT
+) -> str:
     """What the program prints, with a simulation's tables."""
-    result = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=SHORT)
+    result = shortflow.run(shortflow.load_scenario(scenario), scheme, settings=settings)
     tables = {
         name: [
             [column.name, KINDS[column.dtype], column.to_list()]
@@ -67,7 +73,7 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
     notes = stand_in(monkeypatch, tmp_path, 0, document())
     measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT)
     simulated = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=SHORT)
-    assert measured.is_trustworthy
+    assert is_trustworthy(measured.account)
     assert measured.result.metrics == simulated.metrics
     assert measured.result.flows.schema == simulated.flows.schema
     assert measured.result.ports.equals(simulated.ports)
@@ -139,6 +145,67 @@ def test_the_command_on_real_tcp(shortflow: Any) -> None:
     assert 60e6 < metrics["goodput_long_bps"]["mean"] < 97e6
     assert metrics["marks"]["mean"] > 50
     assert answer.document["testbed"]["congestion"] == "reno"
+    assert "cwnd_floor" not in answer.stderr, "TCP has none"
+
+
+def test_a_run_says_that_its_least_window_is_not_that_of_load(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in(monkeypatch, tmp_path, 0, document())
+    for options, is_said in (
+        ([], True),
+        (["--set", "transport.cwnd_floor=2"], False),
+        (["--congestion", "bbr"], False),
+    ):
+        arguments = ["linux", "testbed", SCENARIO, *options]
+        for key, value in SHORT.items():
+            arguments += ["--set", f"{key}={value}"]
+        assert execute(arguments) == 0
+        assert ("transport.cwnd_floor=1" in capsys.readouterr().err) is is_said, options
+
+
+def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for scheme in fig14.SCHEMES:
+        answer = document("trustworthy", fig14.SCENARIO, scheme, fig14._settings(scheme, 1, fig14.SCALED_MB))
+        (tmp_path / scheme).write_text(answer.replace("trustworthy", "too late") if scheme == "tcp" else answer)
+    script = tmp_path / "shortflow-linux"
+    script.write_text(
+        f"#!{sys.executable}\nimport pathlib, sys\nhere = pathlib.Path({str(tmp_path)!r})\n"
+        "scheme, is_check = sys.argv[4], '--check' in sys.argv\n"
+        "print('check' if is_check else 'run', scheme, file=(here / 'calls').open('a'))\n"
+        "if not is_check and (here / 'busy').exists() and scheme == 'dctcp': sys.exit('dctcp: another testbed runs')\n"
+        "if not is_check: print((here / scheme).read_text())\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setattr(testbed, "program", lambda: script)
+
+    def calls(*options: str) -> tuple[int, list[str], str]:
+        (tmp_path / "calls").write_text("")
+        command = ["linux", "fig14", "--flows", "1", "--repeat", "2", "--out", str(tmp_path / "out"), *options]
+        code = execute(command)
+        return code, (tmp_path / "calls").read_text().splitlines(), capsys.readouterr().out
+
+    (tmp_path / "busy").touch()
+    code, made, _ = calls()
+    assert (code, made[4:]) == (3, ["run tcp", "run tcp-ecn", "run dctcp"])
+    assert made[:4] == [f"check {scheme}" for scheme in fig14.SCHEMES], "conflicts show before anything runs"
+    (tmp_path / "busy").unlink()
+    code, made, _ = calls()
+    assert (code, made[4:6]) == (1, ["run dctcp", "run l2dct"])
+    assert made[6:] == [f"run {scheme}" for scheme in fig14.SCHEMES]
+    code, made, text = calls()
+    assert (code, made) == (1, [])
+    assert "6 of 8" in text
+    assert "0 of 2" in text
+    _, _, text = calls("--json")
+    verdicts = {claim["id"].removeprefix("l2dct/fig14"): claim["verdict"] for claim in json.loads(text)["claims"]}
+    # As the simulation in docs/testbed.md: one flow of 5 MB gains 51 %, far more than the paper's 20 %.
+    assert verdicts["a-testbed-vs-dctcp"] == "differs"
+    assert verdicts["b-testbed-split"] == verdicts["b-testbed-fair-baselines"] == "agrees"
+    script.write_text(script.read_text() + "# another build\n")
+    assert calls()[1].count("run l2dct") == 2, "runs of another program are not taken for those of this one"
 
 
 def test_tables_keep_their_types_without_rows() -> None:

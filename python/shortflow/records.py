@@ -46,6 +46,29 @@ class Drop(TypedDict):
     packets: int
 
 
+class Lateness(TypedDict):
+    """By how much frames were late, in seconds."""
+
+    p50: float
+    p99: float
+    max: float
+
+
+class Account(TypedDict):
+    """How well the testbed kept time."""
+
+    congestion: str
+    """The kernel's congestion control."""
+    verdict: str
+    lateness_s: Lateness
+    late_starts_s: float
+    lost: int
+    """Frames lost outside queues."""
+    busy: float
+    """The share of the time in which the switch computed."""
+    real_time: bool
+
+
 class Meta(TypedDict):
     """The core's own account of a run."""
 
@@ -64,3 +87,5 @@ class Meta(TypedDict):
     """Finite flows that had not finished at the end."""
     connections_peak: int
     bytes_per_connection: int
+    testbed: NotRequired[Account]
+    """Of a run on the kernel's TCP."""

@@ -5,6 +5,7 @@ the clock. It needs root.
 """
 
 import functools
+import hashlib
 import json
 import os
 import shutil
@@ -12,16 +13,17 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 import polars as pl
 
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.result import RunResult, Tables, finished
+from shortflow.records import Account, Meta
+from shortflow.result import KEY_LENGTH, RunResult, Tables, finished
 from shortflow.runner import plan, run_once, summary
 from shortflow.scenario import Settings, load_scenario, path_of
+from shortflow.store import Store
 
 PROGRAM = "shortflow-linux"
 LINUX_TCP: dict[str, str] = {
@@ -42,59 +44,77 @@ BOTH = SIMULATED, REAL = "simulated", "kernel"
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
 
-class Lateness(TypedDict):
-    """By how much frames were late, in seconds."""
-
-    p50: float
-    p99: float
-    max: float
-
-
-class Account(TypedDict):
-    """How well the testbed kept time."""
-
-    congestion: str
-    """The kernel's congestion control."""
-    verdict: str
-    lateness_s: Lateness
-    late_starts_s: float
-    lost: int
-    """Frames lost outside queues."""
-    busy: float
-    """The share of the time in which the switch computed."""
-    real_time: bool
-
-
 @dataclass(frozen=True)
 class Measured:
     """A run on the testbed."""
 
     result: RunResult
-    account: Account
+    reused: bool = False
+    """Whether it was there already."""
 
     @property
-    def is_trustworthy(self) -> bool:
-        """Whether the testbed kept time."""
-        return self.account["verdict"] == "trustworthy"
+    def account(self) -> Account:
+        """How well the testbed kept time."""
+        return self.result.meta["testbed"]
+
+
+def is_trustworthy(account: Account) -> bool:
+    """Whether the testbed kept time."""
+    return account["verdict"] == "trustworthy"
 
 
 def measure_on_testbed(
-    scenario: str | Path, scheme: str, seed: int = 1, settings: Settings | None = None, congestion: str | None = None
+    scenario: str | Path,
+    scheme: str,
+    seed: int = 1,
+    settings: Settings | None = None,
+    congestion: str | None = None,
+    store: Store | None = None,
 ) -> Measured:
-    """Run a scenario, by its shipped name or path, once on the testbed.
+    """Run a scenario, by its shipped name or path, once on the testbed, or take the run from the store.
 
     `congestion` names a congestion control of the kernel in place of the scheme's own.
     """
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
-    arguments = [str(path_of(str(scenario))), "--scheme", scheme, "--seed", str(seed)]
+    if store and (found := store.find(work)):
+        return Measured(found, reused=True)
+    document = json.loads(_run(_arguments(scenario, scheme, seed, settings, congestion)))
+    tables = {name: _table(columns) for name, columns in document["tables"].items()}
+    meta: Meta = document["meta"]
+    meta["testbed"] = document["testbed"]
+    result = finished(work, Tables(**tables), meta, float(meta["end_s"]))
+    if store:
+        store.save(work, result)
+    return Measured(result)
+
+
+def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings: Settings | None = None) -> bool:
+    """Whether the store has such a run."""
+    (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
+    return store.record(work) is not None
+
+
+def check_testbed(scenario: str | Path, scheme: str, settings: Settings | None = None) -> None:
+    """Fail if such a run could not begin, for example because another testbed runs with its congestion control."""
+    _run([*_arguments(scenario, scheme, 1, settings, None), "--check"])
+
+
+def measured_runs(directory: Path) -> Store:
+    """The runs on this kernel by this program that are kept in a directory."""
+    with program().open("rb") as file:
+        code = hashlib.file_digest(file, "sha256").hexdigest()
+    which = hashlib.sha256(f"{os.uname().release} {code}".encode()).hexdigest()[:KEY_LENGTH]
+    return Store(directory / f"kernel-{which}")
+
+
+def _arguments(
+    scenario: str | Path, scheme: str, seed: int, settings: Settings | None, congestion: str | None
+) -> list[str]:
+    """The program's command for a run."""
+    arguments = ["testbed", str(path_of(str(scenario))), "--scheme", scheme, "--seed", str(seed)]
     for key, value in (settings or {}).items():
         arguments += ["--set", f"{key}={value}"]
-    if congestion:
-        arguments += ["--congestion", congestion]
-    document = json.loads(_run(["testbed", *arguments]))
-    tables = {name: _table(columns) for name, columns in document["tables"].items()}
-    end_s = float(document["meta"]["end_s"])
-    return Measured(finished(work, Tables(**tables), document["meta"], end_s), document["testbed"])
+    return [*arguments, "--congestion", congestion] if congestion else arguments
 
 
 def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
@@ -140,8 +160,8 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
         )
     if Scheme.accepts(scheme, "priority.by") and comparison.settings.get("priority.by") != "size-dscp":
         reasons.append(
-            "packets carry their priority in six bits, four values per doubling; the simulator's number is exact, except"
-            " with priority.by=size-dscp"
+            "packets carry their priority in six bits, four values per doubling; the simulator's number is exact, but"
+            " not with priority.by=size-dscp"
         )
     if scheme == "tcp-ecn":
         reasons.append(

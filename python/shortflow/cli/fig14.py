@@ -1,15 +1,18 @@
 """`shortflow linux fig14`: L2DCT's testbed figure, measured."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shortflow.cli.console import print_json, print_note, print_result
 from shortflow.cli.options import Json, whole_number
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, ExitCode
 from shortflow.papers.l2dct import testbed
+from shortflow.records import Account
+from shortflow.reproduction.finding import Verdict
+from shortflow.reproduction.summary import claim_table
 from shortflow.tables import lay_out, stacked
-from shortflow.testbed import Account
 
 
 def fig14(
@@ -20,28 +23,40 @@ def fig14(
     full: Annotated[
         bool, typer.Option("--full", help=f"Flows of {testbed.FULL_MB} MB, which take hours in all.")
     ] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep the runs in this directory.")] = Path(
+        "results/fig14"
+    ),
     json: Json = False,
-) -> None:
-    """Measure Fig. 14 of L2DCT on the kernel's TCP. Needs root, and some minutes."""
+) -> int:
+    """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims. Needs root, and some minutes.
+
+    Finished runs are kept: after Ctrl-C, or where one fails, the same command goes on from there. The exit code is 1 if
+    a claim differs.
+    """
     size_mb = testbed.FULL_MB if full else testbed.SCALED_MB
-    measured = testbed.measure(_counts(flows), repeat, size_mb, _tell)
+    measured = testbed.measure(_counts(flows), repeat, size_mb, out, _tell)
+    claims = measured.claims()
+    print_note(f"runs: {measured.store.runs}")
     if json:
         points = {str(count): comparison.document() for count, comparison in measured.points.items()}
-        print_json({"size_mb": size_mb, "flows": points, "testbed": measured.accounts})
-        return
-    for section in testbed.sections(measured):
-        print_result(stacked(*lay_out(section)))
-    late = [account for account in measured.accounts if account["verdict"] != "trustworthy"]
-    print_result(
-        f"{len(measured.accounts)} runs, of which the testbed kept time in {len(measured.accounts) - len(late)}."
-    )
+        kept: dict[str, dict[str, object]] = {}
+        for (count, scheme), accounts in measured.accounts.items():
+            kept.setdefault(str(count), {})[scheme] = accounts
+        decided = [judged.document() for judged in claims]
+        print_json({"size_mb": size_mb, "flows": points, "claims": decided, "testbed": kept})
+    else:
+        for section in testbed.sections(measured):
+            print_result(stacked(*lay_out(section)))
+        print_result(claim_table(claims))
+    differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in claims)
+    return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
 
 
 def _counts(text: str) -> list[int]:
     counts = [int(each) if each.strip().isdigit() else 0 for each in text.split(",")]
     if not all(1 <= count <= 8 for count in counts):
         raise ConfigError(f"--flows {text}: expected numbers from 1 to 8, separated by commas")
-    return counts
+    return list(dict.fromkeys(counts))
 
 
 def _tell(scheme: str, flows: int, repetition: int, account: Account) -> None:

@@ -68,7 +68,7 @@ def reproduce_figures(
     if json:
         print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
     else:
-        print_result(claim_table(done))
+        print_result(claim_table(done.claims))
         if reasons := reason_table(done):
             print_result(reasons)
         if moved:

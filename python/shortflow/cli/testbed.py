@@ -5,26 +5,31 @@ from typing import Annotated
 
 import typer
 
+from shortflow._core import Scheme
 from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result
 from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
 from shortflow.comparison import Comparison
+from shortflow.records import Account
 from shortflow.runner import summary
 from shortflow.scenario import load_scenario
 from shortflow.tables import comparison_tables
-from shortflow.testbed import Account, compare_with_simulation, known_differences, measure_on_testbed
+from shortflow.testbed import compare_with_simulation, known_differences, measure_on_testbed
 
 HEADLINES = ("afct_", "p95_", "goodput_", "throughput_")
 NETWORK = ("queue_mean_pkt", "utilisation", "marks", "drops", "retransmits", "timeouts")
 
+FLOOR = "transport.cwnd_floor"
+"""The least window, in segments: the one parameter with another default in the kernel."""
+
 Congestion = Annotated[
     str | None, typer.Option(metavar="NAME", help="The kernel's congestion control, in place of the scheme's own.")
 ]
-Scheme = Annotated[str, typer.Option(help="Queues and congestion control (`shortflow list schemes`).")]
+SchemeName = Annotated[str, typer.Option(help="Queues and congestion control (`shortflow list schemes`).")]
 
 
 def run_on_testbed(
     scenario: ScenarioName,
-    scheme: Scheme = "dctcp",
+    scheme: SchemeName = "dctcp",
     seed: Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")] = 1,
     congestion: Congestion = None,
     set_values: SetValues = None,
@@ -35,6 +40,8 @@ def run_on_testbed(
     measured = measure_on_testbed(scenario, scheme, seed, settings, congestion)
     loaded = load_scenario(scenario)
     comparison = Comparison(loaded.name, loaded.title, settings, [summary(measured.result)])
+    if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
+        print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
     note_faults(measured.result.meta["drops"])
     note_unfinished(comparison)
     if json:
@@ -46,7 +53,7 @@ def run_on_testbed(
 
 def compare_sim(
     scenario: ScenarioName,
-    scheme: Scheme = "dctcp",
+    scheme: SchemeName = "dctcp",
     seeds: Seeds = 3,
     congestion: Congestion = None,
     set_values: SetValues = None,

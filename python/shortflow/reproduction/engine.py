@@ -79,6 +79,19 @@ class Judged:
         """Why it differs or was not tested."""
         return "; ".join(part for part in (self.finding.note, self.known) if part)
 
+    def document(self) -> ClaimRow:
+        """The verdict as plain data."""
+        return {
+            "id": self.claim.id,
+            "verdict": self.finding.verdict.value,
+            "paper": self.entry["expected"],
+            "measured": self.finding.document(),
+            "ci95": None if self.finding.ci95 is None else list(self.finding.ci95),
+            "tolerance": self.claim.tolerance,
+            "undecided": self.finding.undecided,
+            "reason": self.reason,
+        }
+
 
 @dataclass(frozen=True)
 class Reproduced:
@@ -134,24 +147,11 @@ class Reproduction:
 
     def document(self) -> Document:
         """The verdicts as plain data."""
-        rows: list[ClaimRow] = [
-            {
-                "id": judged.claim.id,
-                "verdict": judged.finding.verdict.value,
-                "paper": judged.entry["expected"],
-                "measured": judged.finding.document(),
-                "ci95": None if judged.finding.ci95 is None else list(judged.finding.ci95),
-                "tolerance": judged.claim.tolerance,
-                "undecided": judged.finding.undecided,
-                "reason": judged.reason,
-            }
-            for judged in self.claims
-        ]
         return {
             "scale": self.scale.value,
             "choices": dict(self.chosen),
             "not_reached": self.not_reached,
-            "claims": rows,
+            "claims": [judged.document() for judged in self.claims],
             "summary": self.summary,
             "runs": self.runs,
             "seconds": round(self.seconds, 1),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
-from shortflow.reproduction.engine import Reproduction
+from shortflow.reproduction.engine import Judged, Reproduction
 from shortflow.reproduction.finding import UNDECIDED, Finding, Verdict
 from shortflow.reproduction.sensitivity import Shift
 
@@ -26,12 +26,12 @@ def measured(finding: Finding) -> list[str]:
     return [_named(name, _number(finding, name)) for name in names]
 
 
-def claim_table(done: Reproduction) -> Table:
+def claim_table(claims: Sequence[Judged]) -> Table:
     """Every claim with its verdict, the paper's value, the numbers that decide, and what counts as agreement."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), leading=1)
     table.add_column("claim and verdict", no_wrap=True)
     table.add_column("paper's value, ours with its 95 % interval, tolerance", ratio=1)
-    for judged in done.claims:
+    for judged in claims:
         finding = judged.finding
         lines = {
             "paper": _shortened(printed(judged.entry["expected"]), _NUMBERS),

@@ -1,4 +1,4 @@
-//! `testbed`: a scenario on real TCP. Writes one JSON document.
+//! `testbed`: a scenario on real TCP. Writes one JSON document, unless it is to check only.
 
 use super::Failure;
 use shortflow_linux::{sys, testbed};
@@ -13,7 +13,7 @@ const OF_SCHEMES: [&str; 3] = ["transport.", "queue.", "priority."];
 pub struct Args {
     /// A TOML file; `shortflow linux testbed` knows the shipped ones by name.
     scenario: PathBuf,
-    /// Queues and congestion control.
+    /// Queues and congestion control, with the simulator's parameters: `cwnd_floor` is 1 where `load` has 2.
     #[arg(long, default_value = "dctcp")]
     scheme: String,
     /// Seed of all random draws.
@@ -25,6 +25,9 @@ pub struct Args {
     /// The kernel's congestion control, in place of the scheme's own.
     #[arg(long)]
     congestion: Option<String>,
+    /// Only find out whether the run could begin.
+    #[arg(long)]
+    check: bool,
     /// End when the process of this number ends, which has started this one.
     #[arg(long, hide = true)]
     parent: Option<u32>,
@@ -46,6 +49,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let scenario = read(&args.scenario, &of_scenario)?;
     let scheme =
         Scheme::named(&args.scheme, &of_scheme).map_err(|error| Failure::Input(error.to_string()))?;
+    if args.check {
+        return testbed::check(&scenario, &scheme, args.seed, args.congestion.as_deref());
+    }
     let measured = testbed::run(&scenario, &scheme, args.seed, args.congestion.as_deref())?;
     let trust = testbed::verdict(&scenario, &measured);
     println!("{}", testbed::document(&scenario, &scheme.name, args.seed, &measured, &trust));

@@ -115,7 +115,11 @@ impl Prepared {
         if !self.has_link {
             return Err(Failure::Host(format!("{name}: only pins hold a registration before Linux 6.4")));
         }
-        await_unregistered(&name)?;
+        // One of a process that was killed may need a moment to go.
+        if await_unregistered(&name).is_err() {
+            let why = "another testbed runs with it, or another program has registered it";
+            return Err(Failure::Host(format!("testbed: {name}: {why}; see `bpftool struct_ops list`")));
+        }
         let mut maps = self.object.maps_mut();
         let mut map = maps
             .find(|map| map.map_type() == MapType::StructOps && map.autocreate())

@@ -64,15 +64,12 @@ pub fn run(
     seed: u64,
     congestion: Option<&str>,
 ) -> Result<Measured, Failure> {
-    let plan = Plan::of(scenario, seed)?;
-    let tcp = TcpSettings::of(scenario, scheme)?;
-    let control = Control::of(scheme, congestion)?;
+    let Bed { plan, tcp, control, namespaces, mut taps } = Bed::new(scenario, scheme, seed, congestion)?;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, scheme, Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
-    let (namespaces, mut taps) = hosts(scenario, &plan, &tcp, &control)?;
     let traffic = Traffic::new(scenario, &plan, &namespaces, &control);
     let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
     if !scenario.tcp.handshake {
@@ -89,6 +86,53 @@ pub fn run(
     Ok(measured(scenario, &plan, &network, switch, report, control.name()))
 }
 
+/// Finds out whether such a run could begin, and sends nothing.
+///
+/// # Errors
+/// Fails as [`run`] does.
+pub fn check(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    congestion: Option<&str>,
+) -> Result<(), Failure> {
+    Bed::new(scenario, scheme, seed, congestion).map(drop)
+}
+
+/// Hosts that have sent nothing.
+struct Bed {
+    plan: Plan,
+    tcp: TcpSettings,
+    control: Control,
+    namespaces: HashMap<HostId, Namespace>,
+    taps: Taps,
+}
+
+impl Bed {
+    /// The hosts that take part in these flows.
+    fn new(
+        scenario: &Scenario,
+        scheme: &Scheme,
+        seed: u64,
+        congestion: Option<&str>,
+    ) -> Result<Bed, Failure> {
+        let plan = Plan::of(scenario, seed)?;
+        let tcp = TcpSettings::of(scenario, scheme)?;
+        let control = Control::of(scheme, congestion)?;
+        let rates = scenario.graph.access_links();
+        let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
+        for host in plan.hosts() {
+            let made = Host::new(host, rates[host.index()].1, &tcp).map_err(Failure::host("testbed"))?;
+            let Host { namespace, device } = made;
+            namespace.within(|| Ok(control.stamp(CARD))).map_err(Failure::host("testbed"))??;
+            namespaces.insert(host, namespace);
+            devices.push((host, device));
+        }
+        let taps = Taps::new(devices).map_err(Failure::host("testbed"))?;
+        Ok(Bed { plan, tcp, control, namespaces, taps })
+    }
+}
+
 /// Does something while the switch runs in a thread of its own.
 fn between<T: Send>(
     switch: Switch<'_>,
@@ -103,25 +147,6 @@ fn between<T: Send>(
         let died = |_| Failure::Host("testbed: a thread died".to_owned());
         Ok((switched.map_err(died)?.map_err(Failure::host("testbed: the switch"))?, done.map_err(died)??))
     })
-}
-
-/// The hosts that take part: their namespaces, and the far ends of their cards.
-fn hosts(
-    scenario: &Scenario,
-    plan: &Plan,
-    tcp: &TcpSettings,
-    control: &Control,
-) -> Result<(HashMap<HostId, Namespace>, Taps), Failure> {
-    let rates = scenario.graph.access_links();
-    let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
-    for host in plan.hosts() {
-        let made = Host::new(host, rates[host.index()].1, tcp).map_err(Failure::host("testbed"))?;
-        let Host { namespace, device } = made;
-        namespace.within(|| Ok(control.stamp(CARD))).map_err(Failure::host("testbed"))??;
-        namespaces.insert(host, namespace);
-        devices.push((host, device));
-    }
-    Ok((namespaces, Taps::new(devices).map_err(Failure::host("testbed"))?))
 }
 
 /// Hosts and network together as one result.

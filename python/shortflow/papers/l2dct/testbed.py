@@ -4,15 +4,30 @@ The paper's flows have 100 MB and the largest weight to their end; so have these
 profile lie beyond it, where the long flow is when they start.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from shortflow.comparison import Comparison
+from shortflow.comparison import Comparison, RunSummary
+from shortflow.papers import catalogue
+from shortflow.papers.l2dct import fig14 as paper
+from shortflow.records import Account
+from shortflow.reproduction import Data
+from shortflow.reproduction.engine import Judged, decide
+from shortflow.reproduction.study import Position
 from shortflow.runner import summary
 from shortflow.scenario import load_scenario
 from shortflow.stats import Estimate
+from shortflow.store import Store
 from shortflow.tables import Column, Section, number, percent
-from shortflow.testbed import Account, linux_settings, measure_on_testbed
+from shortflow.testbed import (
+    check_testbed,
+    is_kept,
+    is_trustworthy,
+    linux_settings,
+    measure_on_testbed,
+    measured_runs,
+)
 
 SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")
@@ -29,28 +44,63 @@ Told = Callable[[str, int, int, Account], None]
 
 @dataclass(frozen=True)
 class Fig14:
-    """The runs, by the number of simultaneous flows, and how well the testbed kept time in each."""
+    """The runs, by the number of simultaneous flows, and how well the testbed kept time in those of each scheme."""
 
     size_mb: int
-    points: dict[int, Comparison]
-    accounts: list[Account]
+    points: Mapping[int, Comparison]
+    accounts: Mapping[tuple[int, str], Sequence[Account]]
+    store: Store
+
+    def claims(self) -> list[Judged]:
+        """The paper's claims, decided as those of the simulation are."""
+        points: dict[Position, Comparison] = {(count,): each for count, each in self.points.items()}
+        data = Data(paper.TESTBED, ("flows",), points, {}, self.store)
+        claims = [*paper.fig14a.claims, *paper.fig14b.claims]
+        return [Judged(each, catalogue()[each.id], decide(each, {"testbed": data}), usual=False) for each in claims]
+
+    def kept_time(self, count: int, scheme: str | None = None) -> str:
+        """In how many of its runs the testbed kept time."""
+        accounts = [
+            account
+            for place, found in self.accounts.items()
+            for account in found
+            if place[0] == count and scheme in (None, place[1])
+        ]
+        return f"{sum(map(is_trustworthy, accounts))} of {len(accounts)}"
 
 
-def measure(flows: Sequence[int], repeat: int, size_mb: int, told: Told) -> Fig14:
-    """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms."""
+def measure(flows: Sequence[int], repeat: int, size_mb: int, out: Path, told: Told) -> Fig14:
+    """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms.
+
+    Every finished run is kept in `out` and not run again. What would keep one from beginning is found out at the start.
+    """
+    store = measured_runs(out)
+    _check(flows, repeat, size_mb, store)
     points: dict[int, Comparison] = {}
-    accounts: list[Account] = []
+    accounts: dict[tuple[int, str], list[Account]] = {}
     title = load_scenario(SCENARIO).title
     for count in flows:
-        runs = []
+        runs: list[RunSummary] = []
         for seed in range(1, repeat + 1):
             for scheme in SCHEMES:
-                measured = measure_on_testbed(SCENARIO, scheme, seed, _settings(scheme, count, size_mb))
+                settings = _settings(scheme, count, size_mb)
+                measured = measure_on_testbed(SCENARIO, scheme, seed, settings, store=store)
                 runs.append(summary(measured.result))
-                accounts.append(measured.account)
-                told(scheme, count, seed, measured.account)
-        points[count] = Comparison(SCENARIO, title, {"flows": str(count)}, runs)
-    return Fig14(size_mb, points, accounts)
+                accounts.setdefault((count, scheme), []).append(measured.account)
+                if not measured.reused:
+                    told(scheme, count, seed, measured.account)
+        points[count] = Comparison(SCENARIO, title, {"flows": str(count), "size": f"{size_mb}MB"}, runs)
+    return Fig14(size_mb, points, accounts, store)
+
+
+def _check(flows: Sequence[int], repeat: int, size_mb: int, store: Store) -> None:
+    """Find out whether the runs that are not kept can begin."""
+    for scheme in SCHEMES:
+        for count in flows:
+            settings = _settings(scheme, count, size_mb)
+            if not all(is_kept(store, SCENARIO, scheme, seed, settings) for seed in range(1, repeat + 1)):
+                check_testbed(SCENARIO, scheme, settings)
+                break
 
 
 def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
@@ -77,7 +127,8 @@ def sections(fig14: Fig14) -> Iterator[Section]:
         for name in ("dctcp", "tcp-ecn", "tcp")
     ]
     heading = f"(a) Mean completion time of n simultaneous flows of {fig14.size_mb} MB beside a long one"
-    yield Section(heading, [Column("n", counts)], [*times, *below])
+    kept = Column("kept\ntime", [fig14.kept_time(count) for count in fig14.points])
+    yield Section(heading, [Column("n", counts)], [*times, *below, kept])
     rows = [(count, scheme) for count in fig14.points for scheme in SCHEMES]
     lead = [Column("n", [str(count) for count, _ in rows]), Column("scheme", [scheme for _, scheme in rows])]
     metrics = {"long flow": "goodput_long_bps", "n flows together": "throughput_short_bps"}
@@ -85,7 +136,8 @@ def sections(fig14: Fig14) -> Iterator[Section]:
         Column(f"{label}\n(Mbps)", [_shown(fig14.points[n].estimate(scheme, name), 1e6) for n, scheme in rows])
         for label, name in metrics.items()
     ]
-    yield Section("(b) Throughput while both kinds run", lead, rates)
+    kept = Column("kept\ntime", [fig14.kept_time(*row) for row in rows])
+    yield Section("(b) Throughput while both kinds run", lead, [*rates, kept])
 
 
 def _shown(estimate: Estimate | None, divisor: float = 1.0) -> str:
