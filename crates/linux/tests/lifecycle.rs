@@ -179,9 +179,11 @@ fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
     let Some(_alone) = alone() else { return };
     must(&["load", "sf_fast"]);
     let host = Inhabited::new(Some("reno"));
-    for (arguments, default) in
-        [(&["load", "sf_dctcp", "--default"][..], "sf_dctcp"), (&["unload", "sf_dctcp"], "reno")]
-    {
+    for (arguments, default) in [
+        (&["load", "sf_dctcp", "--default"][..], "sf_dctcp"),
+        (&["unload", "sf_dctcp"], "reno"),
+        (&["unload"], "reno"),
+    ] {
         let unit = host.namespace.within(|| Ok(said_without("-all,+bpf,+perfmon,+net_admin", arguments)));
         let (code, text) = unit.unwrap();
         assert!(code == 0 && !text.contains("warning"), "{arguments:?}: {code} {text}");

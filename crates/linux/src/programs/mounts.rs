@@ -3,6 +3,7 @@
 use crate::{Failure, sys};
 use std::ffi::CStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -62,19 +63,24 @@ pub fn mount() -> Result<(), Failure> {
     sys::mount_bpf(OURS, BPFFS_C).map_err(Failure::host("mount -t bpf bpf /sys/fs/bpf"))
 }
 
-/// Takes it away if we mounted it and nobody has put anything there.
+/// Takes it away if we mounted it and nobody has put anything there. Without `CAP_SYS_ADMIN` it is left to a later command.
 ///
 /// # Errors
-/// Fails without `CAP_SYS_ADMIN`.
+/// Fails if the kernel keeps it.
 pub fn unmount_ours() -> Result<(), Failure> {
     // Every bpf file system has maps.debug and progs.debug.
     let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
     let is_empty = fs::read_dir(BPFFS)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_debug(&entry))));
-    if is_empty && here().is_some_and(|(_, source)| source.as_bytes() == OURS.to_bytes()) {
-        sys::unmount(BPFFS_C).map_err(Failure::host("umount /sys/fs/bpf"))?;
+    if !is_empty || here().is_none_or(|(_, source)| source.as_bytes() != OURS.to_bytes()) {
+        return Ok(());
     }
-    Ok(())
+    match sys::unmount(BPFFS_C) {
+        Err(error) if error.kind() != ErrorKind::PermissionDenied => {
+            Err(Failure::host("umount /sys/fs/bpf")(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a bpf file system is here; without, it can be mounted. What is pinned in it outlasts this mount namespace,
