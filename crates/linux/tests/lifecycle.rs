@@ -345,9 +345,10 @@ fn status_as_a_document() {
 #[test]
 fn nothing_is_said_on_stderr_when_all_is_well() {
     let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
     let stamp: &[&str] = &["stamp", "lo", "--by", "sent"];
     for arguments in [&["load", "sf_dctcp"], stamp, stamp, &["status"], &["unload"]] {
-        let output = program().args(arguments).output().unwrap();
+        let output = host.namespace.within(|| program().args(arguments).output()).unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
     }
 }
