@@ -208,6 +208,14 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     assert calls()[1].count("run l2dct") == 2, "runs of another program are not taken for those of this one"
 
 
+@pytest.mark.parametrize("size_mb", [fig14.SCALED_MB, fig14.FULL_MB])
+def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb: int) -> None:
+    settings = fig14._settings("l2dct", 1, size_mb)
+    result = shortflow.run(shortflow.load_scenario(fig14.SCENARIO), "l2dct", settings=settings)
+    share = size_mb * 8 / result.metrics["afct_short_s"] / 96.5
+    assert share > 0.8, "with equal weights it is a half"
+
+
 def test_tables_keep_their_types_without_rows() -> None:
     table = testbed._table([("id", "count", []), ("missed", "flag", [])])
     assert table.schema == {"id": pl.UInt64, "missed": pl.Boolean}

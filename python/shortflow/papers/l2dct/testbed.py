@@ -35,6 +35,8 @@ FLOWS = (1, 2, 4, 8)
 FULL_MB, SCALED_MB = 100, 5
 KNEES = (1.1, 1.2)
 """Where L2DCT's weight begins and ends to fall, in sizes of a short flow."""
+START_S_PER_MB = 0.2
+"""When the short flows start, for each of their megabytes: the long one is far beyond the knees."""
 FAIR_S_PER_MB = 0.08
 """Less than a short flow of a megabyte takes at the full rate: so long both kinds of flows run."""
 
@@ -104,10 +106,12 @@ def _check(flows: Sequence[int], repeat: int, size_mb: int, store: Store) -> Non
 
 
 def _settings(scheme: str, flows: int, size_mb: int) -> dict[str, str]:
+    start_ms = round(size_mb * START_S_PER_MB * 1000)
     changed = {
         "flows": str(flows),
         "size": f"{size_mb}MB",
-        "until": f"{1000 + round(size_mb * FAIR_S_PER_MB * 1000)}ms",
+        "start": f"{start_ms}ms",
+        "until": f"{start_ms + round(size_mb * FAIR_S_PER_MB * 1000)}ms",
     }
     if scheme == "l2dct":
         low, high = (round(size_mb * knee * 1000) for knee in KNEES)
