@@ -72,7 +72,7 @@ struct tcp_congestion_ops {
 };
 
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
-enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
+enum { SOL_SOCKET = 1, SO_MARK = 36, SOL_TCP = 6, TCP_CONGESTION = 13 };
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 /* Phases of loss recovery, an event of a sender, and two of a receiver. */
 enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };

@@ -8,6 +8,9 @@
 #include "flow.h"
 #include "laws/law.h"
 
+/* As programs/segments.rs has them. */
+enum { SIZES_MOST = 7, MARK_OF_SIZES = 0x53460000 };
+
 #define PASTE(a, b) a##b
 #define JOIN(a, b) PASTE(a, b)
 #define TEXT_OF(a) #a
@@ -39,6 +42,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 const volatile struct config {
 	char text[256];
 	__u64 needs_ecn;
+	__u64 sizes;		/* of segments smaller than the full one, for which there are routes */
 	struct MY(_params) law;
 } config SEC(".rodata.config");
 
@@ -63,7 +67,9 @@ struct sender {
 	__u8 ce, is_loss;
 	__u8 is_probed;			/* the phase became CWR since the last ACK was seen */
 	__u8 has_paced;			/* the kernel paces because publish() said so */
+	__u8 size;			/* segments are the full one's 2^-size */
 	__u16 initial;			/* segments that a connection begins with */
+	__u16 full;			/* bytes of the full segment */
 };
 _Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
 
@@ -104,6 +110,34 @@ INLINE __u32 recovering(struct tcp_sock *tp, struct sender *s, __u32 cwnd)
 	return clamp64(at_least(cwnd, s->pipe / 2), 1, in_flight(tp) + arrived + 1);
 }
 
+/* The segment that the window counts. */
+INLINE __u32 full_segment(struct tcp_sock *tp, const struct sender *s)
+{
+	return clamp64(tp->mss_cache, config.sizes ? at_least(s->full, 1) : 1, 0xffff);
+}
+
+/*
+ * Eq. 9 of FaST: below one segment the window goes with segments of its size, here in powers of two. Linux takes the
+ * size from the route, and the route from the mark (programs/segments.rs). It learns the size when something leaves by
+ * the new route, so where segments shrink a bare ACK goes ahead: the next one would leave as IP fragments. The pace of
+ * publish() makes up for the rounding, and for the one segment that leaves too small where they grow.
+ */
+INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
+{
+	__u8 size = 0;
+	__u32 mark;
+
+	s->full = full_segment(tp, s);
+	for (__u8 i = 1; i <= SIZES_MOST; i++)
+		size += i <= config.sizes && s->window.cwnd <= SEGMENT >> i;
+	mark = size ? MARK_OF_SIZES + size : 0;
+	if (size == s->size || bpf_setsockopt(sk, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)))
+		return;
+	if (size > s->size)
+		bpf_tcp_send_ack(tp, tp->rcv_nxt);
+	s->size = size;
+}
+
 /* Below one segment the window is a pace: the kernel sends whole segments, further apart. */
 static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase)
 {
@@ -112,6 +146,8 @@ static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase
 	_Bool below = s->window.cwnd < SEGMENT;
 	__u32 cwnd = segments_of(s->window.cwnd, 1);
 
+	if (config.sizes)
+		fit_segments(sk, tp, s);
 	if (phase == CA_RECOVERY)
 		cwnd = recovering(tp, s, cwnd);
 	tp->snd_cwnd = at_least(at_most(cwnd, tp->snd_cwnd_clamp), 1);
@@ -119,7 +155,7 @@ static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase
 	tp->snd_ssthresh = segments_of(s->window.ssthresh, 2);
 	if (!rtt)
 		return;
-	bytes = s->window.cwnd * tp->mss_cache >> 24;
+	bytes = s->window.cwnd * full_segment(tp, s) >> 24;
 	sk->sk_pacing_rate = clamp64((below ? bytes : 2 * bytes) * 1000000 / rtt, 1, sk->sk_max_pacing_rate);
 	if (below && sk->sk_pacing_status == SK_PACING_NONE) {
 		sk->sk_pacing_status = SK_PACING_NEEDED;
@@ -139,7 +175,7 @@ INLINE struct ack view(struct sock *sk, struct tcp_sock *tp)
 	struct ack ack = {
 		.sent = tp->bytes_acked + (tp->snd_nxt - tp->snd_una), .remaining = NEVER, .left_ns = NEVER,
 		.srtt_ns = (__u64)(tp->srtt_us >> 3) * 1000, .segments = 1, .snd_una = tp->snd_una,
-		.snd_nxt = tp->snd_nxt, .mss = at_least(tp->mss_cache, 1), .flight = tp->packets_out * tp->mss_cache,
+		.snd_nxt = tp->snd_nxt, .mss = full_segment(tp, sender_of(sk)), .flight = tp->packets_out * tp->mss_cache,
 	};
 
 	if (!flow)

@@ -4,8 +4,9 @@ use super::status::of_before;
 use super::{Failure, offers};
 use clap::ValueHint;
 use clap::builder::TypedValueParser;
+use shortflow_cc::TransportConfig;
 use shortflow_linux::check::{self, Finding};
-use shortflow_linux::programs::{self, Pins, Prepared};
+use shortflow_linux::programs::{self, Pins, Prepared, Segments};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -23,6 +24,9 @@ pub struct Args {
     /// Let the applications of this cgroup state deadlines, sizes and classes by setsockopt(2).
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     cgroup: Option<PathBuf>,
+    /// Let sf_fast send smaller segments by this device, with rules and routes for each size.
+    #[arg(long, value_name = "DEVICE")]
+    segments: Option<String>,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -38,6 +42,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if let Some(cgroup) = &args.cgroup {
         programs::check_cgroup(cgroup)?;
     }
+    let fast = configs.iter().find(|config| config.info().name == "fast").or(configs.first());
+    let segments = args.segments.as_deref().zip(fast);
+    let segments = segments.map(|(device, config)| Segments::of(device, config)).transpose()?;
     let missing: Vec<String> =
         check::findings().iter().filter(|finding| !finding.is_enough()).map(Finding::to_string).collect();
     if !missing.is_empty() {
@@ -45,8 +52,11 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let pins = Pins::create()?;
     let mut fresh = Vec::new();
-    let loaded = load(&args, &configs, &pins, &mut fresh);
+    let loaded = load(&args, &configs, segments.as_ref(), &pins, &mut fresh);
     if loaded.is_err() {
+        if segments.is_some() {
+            programs::remove_segments()?;
+        }
         for name in &fresh {
             pins.unregister(name)?;
         }
@@ -58,19 +68,26 @@ pub fn run(args: Args) -> Result<(), Failure> {
 /// Nothing is registered before the verifier has accepted everything. `fresh` gets the names of what was.
 fn load(
     args: &Args,
-    configs: &[shortflow_cc::TransportConfig],
+    configs: &[TransportConfig],
+    segments: Option<&Segments>,
     pins: &Pins,
     fresh: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let prepared: Vec<Prepared> =
-        configs.iter().map(|config| Prepared::new(config, pins)).collect::<Result<_, _>>()?;
+    let segments_of = |config: &TransportConfig| segments.filter(|_| config.info().name == "fast");
+    let prepared: Vec<Prepared> = configs
+        .iter()
+        .map(|config| Prepared::new(config, segments_of(config), pins))
+        .collect::<Result<_, _>>()?;
     let already = pins.loaded();
     let mut last = String::new();
     for program in prepared {
         let (name, text) = (program.name().to_owned(), program.text().to_owned());
         let verb = match already.contains(&name).then(|| programs::loaded_text(pins, &name)).transpose()? {
             Some(before) if before == text => "already loaded",
-            Some(_) => {
+            Some(before) => {
+                if programs::has_segments(&before) {
+                    programs::remove_segments()?;
+                }
                 pins.unregister(&name)?;
                 program.register(pins)?;
                 "replaced, for new connections"
@@ -86,6 +103,9 @@ fn load(
         }
         println!("{name}: {verb}: {text}");
         last = name;
+    }
+    if let Some(segments) = segments {
+        segments.install()?;
     }
     if let Some(cgroup) = &args.cgroup {
         let verb =

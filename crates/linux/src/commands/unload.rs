@@ -32,6 +32,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
         eprintln!("warning: {warning}");
     }
     for name in &leaving {
+        if programs::has_segments(&programs::loaded_text(&pins, name)?) {
+            programs::remove_segments()?;
+        }
         pins.unregister(name)?;
         println!("{name}: unloaded");
     }

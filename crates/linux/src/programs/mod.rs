@@ -9,6 +9,7 @@ mod namespaces;
 mod object;
 mod pins;
 mod ports;
+mod segments;
 mod stamps;
 
 pub use connections::{Connection, Listeners, connections, other_listeners};
@@ -17,6 +18,7 @@ pub use flows::{Flow, Flows};
 pub use object::{Held, Prepared, attach_setsockopt, check_cgroup, loaded_text};
 pub use pins::{Pins, is_registered};
 pub use ports::{ports, set_port};
+pub use segments::{Segments, has_segments, remove_segments};
 pub use stamps::{By, Stamp, StampProgram, stamps, unstamp, unstamp_all};
 
 use crate::{Failure, laws};

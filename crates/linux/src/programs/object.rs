@@ -1,6 +1,7 @@
 //! From an object file to a registered congestion control.
 
 use super::pins::{Pins, await_unregistered, refused};
+use super::segments::Segments;
 use super::{kernel_name, needs_ecn, text_of};
 use crate::{Failure, check, laws, sys};
 use libbpf_rs::btf::Btf;
@@ -43,12 +44,17 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Takes the program of `config` into the kernel.
+    /// Takes the program of `config` into the kernel, with smaller segments where there are any.
     ///
     /// # Errors
     /// Fails if the kernel refuses it.
-    pub fn new(config: &TransportConfig, pins: &Pins) -> Result<Prepared, Failure> {
-        let (name, text) = (kernel_name(config), text_of(config));
+    pub fn new(
+        config: &TransportConfig,
+        segments: Option<&Segments>,
+        pins: &Pins,
+    ) -> Result<Prepared, Failure> {
+        let name = kernel_name(config);
+        let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
         let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
         let has_four_arguments = check::cong_control_arguments(&kernel) == Some(4);
@@ -67,7 +73,7 @@ impl Prepared {
                     map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;
                 }
             } else if map.name().to_string_lossy().ends_with("config") {
-                let values = config_section(config, &text)?;
+                let values = config_section(config, segments.map_or(0, Segments::sizes), &text)?;
                 map.set_initial_value(&values).map_err(refused(&name))?;
             }
         }
@@ -192,11 +198,11 @@ pub(super) fn pin_shared(object: &mut Object, pins: &Pins) -> libbpf_rs::Result<
 }
 
 /// `struct config` of sender.h.
-fn config_section(config: &TransportConfig, text: &str) -> Result<Vec<u8>, Failure> {
+fn config_section(config: &TransportConfig, sizes: u32, text: &str) -> Result<Vec<u8>, Failure> {
     let words = laws::params(config).map_err(|error| Failure::Input(error.to_string()))?;
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(TEXT, 0);
-    bytes.extend(u64::from(needs_ecn(config)).to_ne_bytes());
+    bytes.extend([u64::from(needs_ecn(config)), sizes.into()].map(u64::to_ne_bytes).as_flattened());
     bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
     Ok(bytes)
 }

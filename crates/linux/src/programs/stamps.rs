@@ -180,6 +180,6 @@ fn rule_in(map: u32) -> Option<By> {
     [By::Size, By::Remaining, By::Sent, By::Deadline].into_iter().find(|by| *by as u64 == number)
 }
 
-fn index_of(device: &str) -> Result<i32, Failure> {
+pub(super) fn index_of(device: &str) -> Result<i32, Failure> {
     sys::interface_index(device).map_err(|error| Failure::Input(format!("device {device:?}: {error}")))
 }

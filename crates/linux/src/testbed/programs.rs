@@ -86,7 +86,7 @@ fn rule(name: &str, by: priority::By) -> Result<Option<By>, Failure> {
 
 /// Name of the congestion control, and its registration unless it is loaded already.
 fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held>), Failure> {
-    let prepared = Prepared::new(transport, pins)?;
+    let prepared = Prepared::new(transport, None, pins)?;
     let name = prepared.name().to_owned();
     if !pins.loaded().contains(&name) {
         return Ok((name, Some(prepared.hold()?)));

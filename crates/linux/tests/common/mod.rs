@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub mod hosts;
+pub mod messages;
 pub mod wire;
 
 use serde_json::Value;
