@@ -34,11 +34,18 @@ LINUX_TCP: dict[str, str] = {
     "tcp.ack_every": "2",
     "tcp.ack_delay": "40ms",
 }
-"""Linux's TCP as the simulator has it: timestamps, ten segments to begin with, delayed ACKs."""
+"""Linux's TCP, as both sides can be told: timestamps, ten segments to begin with, delayed ACKs."""
 LINUX_SCHEME: dict[str, str] = {"transport.recovery": "sack", "transport.cwnd_floor": "2"}
 """The same of a scheme's transport: SACK, and two segments as the least window."""
-ANSWERED: dict[str, str] = {"tcp.ack_message_end": "true"}
-"""Receivers of the testbed answer the end of a flow at once."""
+LIKE_TESTBED: dict[str, str] = {
+    "tcp.ack_message_end": "true",
+    "tcp.quick_acks": "254",
+    "tcp.ack_ecn_changes": "true",
+    "tcp.grow_by_segments": "true",
+    "host.jitter": "50us",
+}
+"""What the simulator is told besides. The testbed's receivers answer the end of a flow at once; the rest is what Linux
+does by itself: 254 ACKs are what 6.18 sends before it delays any. Hosts are never as punctual as simulated ones."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
 
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
@@ -133,7 +140,7 @@ def compare_with_simulation(
     runs: list[RunSummary] = []
     accounts: list[Account] = []
     loaded = load_scenario(scenario)
-    for work in plan(loaded, [scheme], seeds, {**common, **ANSWERED}):
+    for work in plan(loaded, [scheme], seeds, {**common, **LIKE_TESTBED}):
         runs.append(_named(summary(run_once(work)), SIMULATED))
         measured = measure_on_testbed(scenario, scheme, work.seed, common, congestion)
         runs.append(_named(summary(measured.result), REAL))

@@ -95,6 +95,8 @@ keys! {
     pub struct HostSpec {
         /// what a port holds
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
+        /// random time, up to this, by which a packet of a host reaches its switch late; order is kept
+        pub jitter: Span = "0s", ANY_TIME;
     }
 }
 
@@ -122,12 +124,18 @@ keys! {
         pub ack_delay: Span = "500us", POSITIVE_TIME;
         /// whether the end of a message is acknowledged at once, as by the answer of an application
         pub ack_message_end: bool = "false", Flag;
+        /// first segments of a connection that are acknowledged one by one in spite of ack_every
+        pub quick_acks: u32 = "0", 0..=1_000_000u32;
+        /// whether a segment that changes the ECN echo, or tells of a cut, is acknowledged at once
+        pub ack_ecn_changes: bool = "false", Flag;
         /// receive window, in segments
         pub receive_window: f64 = "unlimited", SegmentWindow;
         /// whether new connections exchange SYN and SYN-ACK first
         pub handshake: bool = "false", Flag;
         /// whether ACKs with ECN-Echo may open the window
         pub grow_on_marked_acks: bool = "false", Flag;
+        /// whether an ACK of several segments opens the window as an ACK of each would
+        pub grow_by_segments: bool = "false", Flag;
     }
 }
 

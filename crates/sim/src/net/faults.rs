@@ -30,10 +30,19 @@ struct Rule {
     delays: Stream,
 }
 
-/// The faults of one port.
+/// How late packets of a host reach its switch, without overtaking one another.
+#[derive(Debug, Clone)]
+struct Jitter {
+    most: Span,
+    draws: Stream,
+    last: Instant,
+}
+
+/// The faults of one port, and the jitter of its host.
 #[derive(Debug, Clone)]
 pub struct FaultInjector {
     rules: Vec<Rule>,
+    jitter: Option<Jitter>,
     /// Outages that go on: two entries may overlap.
     outages: u32,
     /// Packets that arrive late, by when they do and in order of holding.
@@ -72,8 +81,12 @@ impl FaultInjector {
             };
             rules.extend((!rule.is_idle()).then_some(rule));
         }
-        let injector = FaultInjector { rules, outages: 0, held: BTreeMap::new(), holds: 0 };
-        (fails || !injector.rules.is_empty()).then(|| Box::new(injector))
+        let most = if scenario.graph.is_host(ends.0) { scenario.host.jitter } else { Span::ZERO };
+        let draws = || seeds.stream("host jitter", index);
+        let jitter = (!most.is_zero()).then(|| Jitter { most, draws: draws(), last: Instant::ZERO });
+        let injector = FaultInjector { rules, jitter, outages: 0, held: BTreeMap::new(), holds: 0 };
+        let is_idle = !fails && injector.rules.is_empty() && injector.jitter.is_none();
+        (!is_idle).then(|| Box::new(injector))
     }
 
     /// Judges an arriving packet; `Queued` leaves the decision to the queue discipline.
@@ -92,8 +105,8 @@ impl FaultInjector {
         verdict
     }
 
-    /// What happens to the next packet that comes out of the link.
-    pub(super) fn pass(&mut self) -> Passage {
+    /// What happens to the next packet, which comes out of the link now.
+    pub(super) fn pass(&mut self, now: Instant) -> Passage {
         let mut late = Span::ZERO;
         for rule in &mut self.rules {
             let Fault { corrupt, reorder: (share, delay), .. } = rule.fault;
@@ -104,7 +117,11 @@ impl FaultInjector {
                 late += delay;
             }
         }
-        if late.is_zero() { Passage::Whole } else { Passage::Late(late) }
+        match &mut self.jitter {
+            Some(jitter) => Passage::Late(jitter.delay(now) + late),
+            None if late.is_zero() => Passage::Whole,
+            None => Passage::Late(late),
+        }
     }
 
     /// Keeps a packet that arrives at `until`.
@@ -140,6 +157,15 @@ impl FaultInjector {
     /// An outage ends.
     pub(super) fn restore(&mut self) {
         self.outages -= 1;
+    }
+}
+
+impl Jitter {
+    /// How late the packet that comes now is.
+    fn delay(&mut self, now: Instant) -> Span {
+        let drawn = now + Span::from_ps(self.draws.below(self.most.as_ps()));
+        self.last = self.last.max(drawn);
+        self.last.since(now)
     }
 }
 

@@ -285,7 +285,7 @@ impl Port {
     /// Lets `packet`, which comes out of the wire, through now, or drops it, or keeps it and tells until when.
     pub fn pass(&mut self, now: Instant, packet: Packet) -> Result<Packet, Option<Instant>> {
         let Some(faults) = &mut self.faults else { return Ok(packet) };
-        match faults.pass() {
+        match faults.pass(now) {
             Passage::Whole => Ok(packet),
             Passage::Damaged => {
                 self.drop(DropReason::Corrupted);

@@ -54,7 +54,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!((scenario.duration, scenario.warmup), (Span::from_millis(1000), Span::ZERO));
     assert_eq!(scenario.drain, Span::from_millis(2000));
     assert_eq!(scenario.switch.mark_above, Occupancy::Packets(20));
-    assert_eq!(scenario.host.buffer, Occupancy::Unlimited);
+    assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, Span::ZERO));
     assert_eq!(
         scenario.tcp,
         TcpSpec {
@@ -68,9 +68,12 @@ fn a_small_scenario_gets_the_documented_defaults() {
             ack_every: 1,
             ack_delay: Span::from_micros(500),
             ack_message_end: false,
+            quick_acks: 0,
+            ack_ecn_changes: false,
             receive_window: f64::INFINITY,
             handshake: false,
             grow_on_marked_acks: false,
+            grow_by_segments: false,
         }
     );
     assert_eq!(scenario.classes, ["long"]);

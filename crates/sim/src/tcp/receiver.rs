@@ -67,16 +67,22 @@ impl Receiver {
     /// A data packet arrives.
     #[inline]
     pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
-        let ce = packet.ecn == EcnField::Ce;
+        let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
         self.note_mark(ce, packet.cwr, tcp, out);
+        let at_once = tcp.ack_ecn_changes && (packet.cwr || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once when out of order or filling a gap.
-        if !in_order || self.unacknowledged >= tcp.ack_every {
+        if !in_order || self.unacknowledged >= tcp.ack_every || at_once || self.is_young(tcp) {
             self.acknowledge(tcp, out);
         } else if self.ack_deadline.is_none() {
             self.ack_deadline = Some(now + tcp.ack_delay);
         }
+    }
+
+    /// Whether the connection is at its first segments, which are acknowledged one by one.
+    fn is_young(&self, tcp: &TcpSpec) -> bool {
+        self.rcv_nxt <= u64::from(tcp.quick_acks) * tcp.mss.get()
     }
 
     /// A connection request arrives.
@@ -134,15 +140,21 @@ impl Receiver {
         self.out_of_order.insert(0, (start, end));
     }
 
+    /// The ECN-Echo flag of an ACK sent now.
+    #[inline]
+    fn ece(&self) -> bool {
+        match &self.echo {
+            Echo::None => false,
+            Echo::Latched(echo) => echo.ece(),
+            Echo::Exact(echo) => echo.ece(),
+        }
+    }
+
     #[inline]
     fn acknowledge(&mut self, tcp: &TcpSpec, out: &mut impl Egress) {
         self.unacknowledged = 0;
         self.ack_deadline = None;
-        let ece = match &self.echo {
-            Echo::None => false,
-            Echo::Latched(echo) => echo.ece(),
-            Echo::Exact(echo) => echo.ece(),
-        };
+        let ece = self.ece();
         let sack = match self.selective && !self.out_of_order.is_empty() {
             true => SackBlocks::new(self.rcv_nxt, &self.out_of_order),
             false => SackBlocks::default(),

@@ -276,6 +276,8 @@ impl Sender {
         self.scoreboard.advance(self.snd_una);
         self.rto.on_ack(self.snd_una, now, tcp);
         self.duplicates = 0;
+        // What an ACK covers after a loss had mostly arrived before it (RFC 3465 §2.3).
+        let each = tcp.grow_by_segments && self.phase == Phase::Open;
         let restart = match self.phase {
             Phase::Recovery => self.on_ack_in_recovery(acked, now, tcp, out),
             Phase::Loss if self.is_recovered() => {
@@ -284,7 +286,7 @@ impl Sender {
             }
             Phase::Loss | Phase::Open | Phase::Connecting => true,
         };
-        self.adapt(now, ack.ece && self.ecn != Ecn::Off, acked, tcp);
+        self.adapt(now, ack.ece && self.ecn != Ecn::Off, (acked, each), tcp);
         if self.snd_una == self.snd_max {
             self.deadline = None; // RFC 6298 (5.2)
         } else if restart {
@@ -292,9 +294,10 @@ impl Sender {
         }
     }
 
-    /// Lets the law see the ACK and, at most once per window of data, cut for ECN-Echo.
+    /// Lets the law see the ACK, or one of `each` segment that it covers, and, at most once per window of
+    /// data, cut for ECN-Echo.
     #[inline]
-    fn adapt(&mut self, now: Instant, ece: bool, acked: u64, tcp: &TcpSpec) {
+    fn adapt(&mut self, now: Instant, ece: bool, (acked, each): (u64, bool), tcp: &TcpSpec) {
         let cut = ece && self.phase != Phase::Recovery && self.cut_once.is_due(self.snd_una);
         let sample = AckSample {
             acked: Bytes::new(acked),
@@ -304,13 +307,27 @@ impl Sender {
             snd_nxt: self.snd_nxt,
             flow: self.flow_view(now, tcp),
         };
-        self.law.on_ack(&mut self.window, &sample);
+        if each {
+            self.adapt_to_each(sample);
+        } else {
+            self.law.on_ack(&mut self.window, &sample);
+        }
         if cut {
             self.law.on_congestion(&mut self.window, Cause::EcnEcho, &sample.flow);
             self.cut_once.on_cut(self.snd_nxt);
         }
         if self.window.cwnd > tcp.receive_window {
             self.window.cwnd = tcp.receive_window;
+        }
+    }
+
+    /// Lets the law see one ACK for each segment that `sample` covers.
+    fn adapt_to_each(&mut self, sample: AckSample) {
+        let mut start = sample.snd_una - sample.acked.get();
+        while start < sample.snd_una {
+            let acked = sample.flow.mss.min(Bytes::new(sample.snd_una - start));
+            start += acked.get();
+            self.law.on_ack(&mut self.window, &AckSample { acked, snd_una: start, ..sample });
         }
     }
 

@@ -16,8 +16,11 @@ pub(crate) fn tcp() -> TcpSpec {
         ack_every: 1,
         ack_delay: Span::from_micros(500),
         ack_message_end: false,
+        quick_acks: 0,
+        ack_ecn_changes: false,
         receive_window: f64::INFINITY,
         handshake: false,
         grow_on_marked_acks: false,
+        grow_by_segments: false,
     }
 }

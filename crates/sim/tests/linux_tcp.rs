@@ -1,0 +1,155 @@
+//! What real hosts do and the RFCs do not ask for: quick ACKs, ACKs at once when marks change, growth by
+//! segments, jitter. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
+
+mod common;
+
+use common::{TRACE, fct, run, scenario, scheme, star, values};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::Subject;
+use shortflow_units::Span;
+
+const ROUND: u64 = 324_640;
+const WAIT: u64 = 500_000;
+
+/// One flow of `segments`, one at first, whose ACKs are delayed by half a millisecond.
+fn delayed(segments: u64, settings: &str) -> Span {
+    let tcp = format!(
+        "[tcp]\ninitial_window = 1\nack_every = 2\nack_delay = \"500us\"\nrto_min = \"1s\"\n{settings}\n"
+    );
+    let row = format!("0,h0,h2,{}", segments * 1460);
+    fct(&run(&scenario(&star(3, &(tcp + TRACE)), &[&row]), &scheme("dctcp", &[])), 0)
+}
+
+#[test]
+fn the_first_segments_are_acknowledged_one_by_one() {
+    for (quick, waits) in [(0, 2), (1, 1), (2, 0)] {
+        let took = delayed(2, &format!("quick_acks = {quick}"));
+        assert_eq!(took, Span::from_nanos(2 * ROUND + waits * WAIT), "{quick}");
+    }
+}
+
+#[test]
+fn what_changes_the_echo_is_acknowledged_at_once() {
+    // Segments, those marked, waits for the timer without the setting and with it. In the last case the
+    // second mark changes nothing, but its segment tells of the cut (CWR).
+    for (segments, marked, without, with) in
+        [(1, "[]", 1, 1), (1, "[1]", 1, 0), (2, "[2]", 2, 1), (2, "[1]", 2, 0), (2, "[1, 2]", 2, 0)]
+    {
+        for (setting, waits) in [(false, without), (true, with)] {
+            let took =
+                delayed(segments, &format!("ack_ecn_changes = {setting}\n[faults]\nmark_data = {marked}"));
+            let expected = Span::from_nanos(segments * ROUND + waits * WAIT);
+            assert_eq!(took, expected, "{segments} segments, marked: {marked}, {setting}");
+        }
+    }
+}
+
+#[test]
+fn slow_start_doubles_with_delayed_acks_too() {
+    let text = "[tcp]\ninitial_window = 2\nack_every = 2\ngrow_by_segments = true\n".to_owned() + TRACE;
+    let outcome = run(&scenario(&star(3, &text), &["0,h0,h2,8760"]), &scheme("tcp", &[]));
+    // Two segments, one ACK, four segments.
+    assert_eq!(fct(&outcome, 0), Span::from_nanos(ROUND + 12_000 + ROUND + 36_000));
+}
+
+/// A backlogged flow whose first segment is marked, which ends slow start, sampled each millisecond.
+fn climb(settings: &str) -> Outcome {
+    let text = format!(
+        "[tcp]\ninitial_window = 10\n{settings}[faults]\nmark_data = [1]\n[[traffic]]\nkind = \"long-lived\"\n\
+         flows = 1\nfrom = [0]\nto = 2\n[measure]\nsample_every = \"1ms\"\n"
+    );
+    let text = star(3, &text).replace("duration = \"1s\"", "duration = \"10ms\"");
+    run(&scenario(&text, &[]), &scheme("dctcp", &[]))
+}
+
+fn window(outcome: &Outcome) -> f64 {
+    *values(outcome, |subject| matches!(subject, Subject::Cwnd(_))).last().unwrap()
+}
+
+#[test]
+fn congestion_avoidance_adds_one_segment_per_round_trip_or_half_of_it() {
+    let every = window(&climb("")) - 10.0;
+    let by_segments = window(&climb("ack_every = 2\ngrow_by_segments = true\n")) - 10.0;
+    let by_acks = window(&climb("ack_every = 2\n")) - 10.0;
+    assert!(every > 20.0 && (by_segments / every - 1.0).abs() < 0.05, "{by_segments} {every}");
+    assert!((by_acks / every - 0.5).abs() < 0.08, "{by_acks} {every}");
+}
+
+/// The ACK that fills a hole covers what had arrived before it, and opens the window once.
+#[test]
+fn with_an_ack_per_segment_growth_by_segments_is_growth_by_acks() {
+    let rows: Vec<String> = (0..20).map(|i| format!("{}ms,h{},h2,200000", 10 * i, i % 2)).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    for name in ["tcp", "dctcp"] {
+        let times = |grow: bool| {
+            let text = format!("[tcp]\ngrow_by_segments = {grow}\n[faults]\nloss = 0.02\n") + TRACE;
+            let outcome = run(&scenario(&star(3, &text), &rows), &scheme(name, &[]));
+            assert!(outcome.flows.iter().map(|flow| flow.retransmits).sum::<u32>() > 20);
+            (0..20).map(|i| fct(&outcome, i)).collect::<Vec<_>>()
+        };
+        assert_eq!(times(true), times(false), "{name}");
+    }
+}
+
+#[test]
+fn jitter_delays_a_packet_by_a_random_time_up_to_its_limit() {
+    let rows: Vec<String> = (0..40).map(|i| format!("{i}ms,h0,h2,1460")).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let text = star(3, &("[host]\njitter = \"100us\"\n".to_owned() + TRACE));
+    let outcome = run(&scenario(&text, &rows), &scheme("tcp", &[]));
+    // The segment and its ACK: twice up to 100 µs, 100 on average.
+    let late: Vec<f64> =
+        (0..40).map(|i| (fct(&outcome, i).as_secs_f64() - ROUND as f64 * 1e-9) * 1e6).collect();
+    assert!(late.iter().all(|late| (0.0..200.0).contains(late)), "{late:?}");
+    let mean = late.iter().sum::<f64>() / 40.0;
+    assert!((mean - 100.0).abs() < 20.0, "{mean}");
+}
+
+#[test]
+fn jitter_keeps_the_order_of_packets() {
+    let text = star(3, &("[host]\njitter = \"1ms\"\n[tcp]\nreceive_window = \"20pkt\"\n".to_owned() + TRACE));
+    let outcome = run(&scenario(&text, &["0,h0,h2,1000000"]), &scheme("tcp", &[]));
+    assert_eq!((outcome.flows[0].retransmits, outcome.counters.packets_dropped), (0, 0));
+}
+
+/// Two DCTCP flows, the second two seconds later: what share of the bytes the second gets in the end.
+fn share_of_the_newcomer(jitter: &str) -> f64 {
+    let text = format!(
+        r#"
+title = "a newcomer"
+duration = "10s"
+warmup = "4s"
+[topology]
+kind = "dumbbell"
+pairs = 2
+rate = "200Mbps"
+bottleneck = "100Mbps"
+rtt = "2ms"
+[switch]
+buffer = "100pkt"
+mark_above = "8pkt"
+[tcp]
+initial_window = 10
+[host]
+jitter = "{jitter}"
+[[traffic]]
+kind = "long-lived"
+flows = 2
+from = "0-1"
+to = 2
+stagger = "2s"
+"#
+    );
+    let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[("transport.cwnd_floor", "2")]));
+    let bytes: Vec<f64> = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64()).collect();
+    bytes[1] / (bytes[0] + bytes[1])
+}
+
+/// Packets of one flow come in a row and always at the same moment of another packet's transmission. Then the
+/// flow with the smaller window is cut twice in a round more often, and stays where it is (traffic phase
+/// effects: Floyd and Jacobson, 1992).
+#[test]
+fn a_newcomer_gets_its_share_where_hosts_are_not_punctual_to_the_picosecond() {
+    let (punctual, real) = (share_of_the_newcomer("0s"), share_of_the_newcomer("50us"));
+    assert!(punctual < 0.35 && (real - 0.5).abs() < 0.06, "{punctual} {real}");
+}
