@@ -153,12 +153,6 @@ def compare_with_simulation(
 def known_differences(comparison: Comparison, scheme: str) -> list[str]:
     """What the simulator leaves out of the kernel's TCP, as far as it matters here."""
     reasons = []
-    if comparison.settings.get("tcp.ack_every") != "1":
-        reasons.append(
-            "the kernel acknowledges the first segments of a connection one by one, delays ACKs afterwards, and opens"
-            " the window by the segments acknowledged; the simulator delays from the start and opens it by ACKs, half"
-            " as fast"
-        )
     names = ("drops", "retransmits")
     if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
         reasons.append(

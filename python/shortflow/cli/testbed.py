@@ -68,7 +68,8 @@ def compare_sim(
         print_json({**comparison.document(), "testbed": accounts, "known_differences": reasons})
         return
     print_result(comparison_tables(comparison, _headlines(comparison)))
-    print_result("\n".join(f"Known difference: {reason}." for reason in reasons) + "\n")
+    if reasons:
+        print_result("\n".join(f"Known difference: {reason}." for reason in reasons) + "\n")
     for seed, account in zip(comparison.seeds, accounts, strict=True):
         print_note(f"seed {seed}: {_account(account)}")
 
