@@ -134,16 +134,21 @@ def _read_record(directory: Path) -> Record:
         raise DamagedResult(f"{path}: missing") from None
     except (ValueError, RecursionError) as error:
         raise DamagedResult(f"{path}: damaged: {error}") from error
-    if lost := _lost(record, Record) or _lost(record["provenance"], Provenance) or _lost(record["meta"], Meta):
+    lost = (
+        _lost(record, Record.__required_keys__)
+        or _lost(record["provenance"], Provenance.__required_keys__)
+        or _lost(record["meta"], Meta.__required_keys__)
+    )
+    if lost:
         raise DamagedResult(f"{path}: damaged: {lost}")
     return record
 
 
-def _lost(found: object, shape: type) -> str:
-    """What a mapping from a file lacks to be of a shape; nothing if it has every key."""
+def _lost(found: object, required: frozenset[str]) -> str:
+    """What a mapping from a file lacks; nothing if it has every required key."""
     if not isinstance(found, dict):
         return f"found {type(found).__name__} in place of a table"
-    missing = sorted(shape.__annotations__.keys() - found.keys())
+    missing = sorted(required - found.keys())
     return f"without {', '.join(missing)}, or written by another version" if missing else ""
 
 
