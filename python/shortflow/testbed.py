@@ -37,6 +37,8 @@ LINUX_TCP: dict[str, str] = {
 """Linux's TCP, as both sides can be told: timestamps, ten segments to begin with, delayed ACKs."""
 LINUX_SCHEME: dict[str, str] = {"transport.recovery": "sack", "transport.cwnd_floor": "2"}
 """The same of a scheme's transport: SACK, and two segments as the least window."""
+OF_IPV6 = ("60B", "72B")
+"""The values of `tcp.header` with which the testbed runs over IPv6."""
 LIKE_TESTBED: dict[str, str] = {
     "tcp.ack_message_end": "true",
     "tcp.quick_acks": "254",
@@ -159,10 +161,11 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
             "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and reduces"
             " the window proportionally (RFC 6937); the simulator has SACK (RFC 6675) alone, and halves at once"
         )
-    if Scheme.accepts(scheme, "priority.by") and comparison.settings.get("priority.by") != "size-dscp":
+    is_exact = comparison.settings.get("priority.by") == "size-dscp" or comparison.settings.get("tcp.header") in OF_IPV6
+    if Scheme.accepts(scheme, "priority.by") and not is_exact:
         reasons.append(
-            "packets carry their priority in six bits, four values per doubling; the simulator's number is exact, but"
-            " not with priority.by=size-dscp"
+            "over IPv4, packets carry their priority in six bits, four values per doubling, and the simulator's number"
+            " is exact; priority.by=size-dscp gives it the same six bits, tcp.header=72B the packets twenty (IPv6)"
         )
     if scheme == "tcp-ecn":
         reasons.append(

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Error, ErrorKind};
 use std::mem::{size_of, zeroed};
-use std::net::{SocketAddrV4, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
@@ -251,15 +251,17 @@ impl Poll {
     }
 }
 
-/// A TCP socket in the namespace of the calling thread that waits for nothing, and is not connected.
+/// A TCP socket in the namespace of the calling thread that waits for nothing, and is not connected; for addresses
+/// like that one.
 ///
 /// # Errors
 /// Fails when there are too many open files.
-pub fn tcp_socket() -> io::Result<TcpStream> {
+pub fn tcp_socket(like: IpAddr) -> io::Result<TcpStream> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    let family = if like.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     // SAFETY: the descriptor is new and owned by nobody else.
     let socket = unsafe {
-        let fd = check(libc::socket(libc::AF_INET, kind, 0))?;
+        let fd = check(libc::socket(family, kind, 0))?;
         TcpStream::from(OwnedFd::from_raw_fd(fd as RawFd))
     };
     socket.set_nodelay(true)?;
@@ -309,20 +311,40 @@ pub fn end_when_closed(socket: &impl AsRawFd) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if nothing leads there.
-pub fn connect(socket: &TcpStream, to: SocketAddrV4) -> io::Result<()> {
-    let address = libc::sockaddr_in {
-        sin_family: libc::AF_INET as libc::sa_family_t,
-        sin_port: to.port().to_be(),
-        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(to.ip().octets()) },
-        sin_zero: [0; 8],
+pub fn connect(socket: &TcpStream, to: SocketAddr) -> io::Result<()> {
+    let done = match to {
+        SocketAddr::V4(to) => connect_to(
+            socket,
+            &libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: to.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(to.ip().octets()) },
+                sin_zero: [0; 8],
+            },
+        ),
+        SocketAddr::V6(to) => connect_to(
+            socket,
+            &libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: to.port().to_be(),
+                sin6_flowinfo: 0,
+                sin6_addr: libc::in6_addr { s6_addr: to.ip().octets() },
+                sin6_scope_id: 0,
+            },
+        ),
     };
-    let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-    // SAFETY: connect reads one sockaddr_in.
-    let done = check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) });
     match done {
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
-        done => done.map(|_| ()),
+        done => done,
     }
+}
+
+/// The same, to one of the kernel's structures for addresses.
+fn connect_to<A>(socket: &TcpStream, address: &A) -> io::Result<()> {
+    let length = size_of::<A>() as libc::socklen_t;
+    // SAFETY: connect reads `length` bytes.
+    check(unsafe { libc::connect(socket.as_raw_fd(), std::ptr::from_ref(address).cast(), length) })?;
+    Ok(())
 }
 
 /// Hands bytes to a socket; how many it took, `None` if it has no room just now. With `more` to come, TCP

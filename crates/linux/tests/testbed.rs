@@ -43,9 +43,16 @@ fn flows_of_a_scenario_on_real_tcp() {
 #[test]
 fn wrong_input_is_named() {
     let scenario = scenario("wrong-input", "300ms");
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 5] = [
         (&["--scheme", "dctpc"], "\"dctpc\": unknown scheme; did you mean \"dctcp\"?"),
-        (&["--set", "tcp.header=60B"], "tcp.header: 60B is not 40B, or 52B with timestamps"),
+        (
+            &["--set", "tcp.header=64B"],
+            "tcp.header: 64B is not 40B, or 52B with timestamps; 60B or 72B over IPv6",
+        ),
+        (
+            &["--set", "tcp.header=60B", "--set", "tcp.mss=1000B"],
+            "tcp.mss: 1KB is not at least 1220B over IPv6",
+        ),
         (&["--set", "tcp.ack_every=3"], "tcp.ack_every: 3 is not 1 or 2"),
         (&["--set", "switch.bufer=3pkt"], "switch.bufer: unknown key"),
     ];

@@ -99,3 +99,27 @@ fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
     let (code, _, errors) = run(&scenario, &["--scheme", "pias"]);
     assert!(code == Some(2) && errors.starts_with("pias: priority.by=levels"), "{errors}");
 }
+
+/// 25 and 28 KB have one DSCP, so that sixteen flows end alike; in an IPv6 flow label they differ, and the smaller ones
+/// end in the first half of the time.
+#[test]
+fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
+    if let Some(reason) = obstacle() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    let Some(_alone) = alone() else { return };
+    let flows = |size: &str| {
+        format!("kind = \"incast\"\nflows = 8\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}")
+    };
+    let scenario = two_senders("labels", [&flows("25KB"), &flows("28KB")]);
+    let ipv6 = ["--set", "tcp.header=72B", "--set", "tcp.mss=1428B"];
+    for (settings, low, high) in [(&[][..], 0.8, 1.2), (&ipv6, 0.2, 0.7)] {
+        let (code, out, errors) = run(&scenario, &[&["--scheme", "pecn"], settings].concat());
+        assert_eq!(code, Some(0), "{errors}");
+        let document = serde_json::from_str(&out).unwrap();
+        let ratio = mean_fct(&document, "h0") / mean_fct(&document, "h1");
+        eprintln!("{settings:?}: {ratio:.2}");
+        assert!((low..high).contains(&ratio), "{settings:?}: {ratio}");
+    }
+}

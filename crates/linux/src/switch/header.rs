@@ -2,7 +2,7 @@
 
 use shortflow_sim::net::EcnField;
 use shortflow_units::HostId;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Length of an Ethernet header.
 pub const ETHERNET: usize = 14;
@@ -115,9 +115,13 @@ fn ecn(traffic_class: u8) -> EcnField {
 }
 
 /// The number of the connection between two addresses, in this direction, as [`Header::flow`] has it.
-pub fn flow_of(from: SocketAddrV4, to: SocketAddrV4) -> u32 {
+pub fn flow_of(from: SocketAddr, to: SocketAddr) -> u32 {
+    let octets = |address: SocketAddr| match address.ip() {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    };
     let ports = [from.port().to_be_bytes(), to.port().to_be_bytes()].concat();
-    hash(&[&from.ip().octets(), &to.ip().octets(), &ports])
+    hash(&[&octets(from), &octets(to), &ports])
 }
 
 /// FNV-1a.
@@ -173,7 +177,8 @@ mod tests {
         let header = read(&frame_v4(46 << 2 | 2, 1)).unwrap();
         assert_eq!((header.to, header.ecn, header.priority), (HostId(299), EcnField::Ect, 46));
         assert_eq!((header.wire, header.payload), (140, 100));
-        let (from, to) = (SocketAddrV4::new(ipv4(HostId(0)), 7), SocketAddrV4::new(ipv4(HostId(299)), 9));
+        let (from, to): (SocketAddr, SocketAddr) =
+            ((ipv4(HostId(0)), 7).into(), (ipv4(HostId(299)), 9).into());
         assert_eq!(header.flow, flow_of(from, to));
         assert_ne!(header.flow, flow_of(to, from));
     }
@@ -188,6 +193,7 @@ mod tests {
         let header = read(&frame).unwrap();
         assert_eq!((header.to, header.ecn, header.priority), (HostId(2), EcnField::Ect, 0xabcde));
         assert_eq!((header.wire, header.payload), (60, 0));
+        assert_eq!(header.flow, flow_of((from, 0).into(), (to, 0).into()));
         set_ce(&mut frame);
         let marked = read(&frame).unwrap();
         assert_eq!(marked, Header { ecn: EcnField::Ce, ..header });

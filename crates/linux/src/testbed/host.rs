@@ -1,7 +1,7 @@
 //! A host: a network namespace with one network card, and the TCP settings of the scenario.
 
 use crate::Failure;
-use crate::switch::{ETHERNET, ipv4};
+use crate::switch::{ETHERNET, ipv4, ipv6};
 use crate::sys::{self, Namespace};
 use shortflow_cc::{Ecn, Recovery};
 use shortflow_sim::scenario::Scenario;
@@ -9,12 +9,15 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_units::{HostId, Rate};
 use std::fs::{self, File};
 use std::io::{self, Error, Write};
+use std::net::IpAddr;
 use std::process::{Command, Stdio};
 
 /// The network card of every host.
 pub const CARD: &str = "eth0";
-/// Headers of IPv4 and TCP, and the same with timestamps.
-const HEADERS: [u64; 2] = [40, 52];
+/// Headers of IPv4 and TCP, and the same with timestamps; then with IPv6.
+const HEADERS: [u64; 4] = [40, 52, 60, 72];
+/// What every link that carries IPv6 carries in one piece (RFC 8200 section 5).
+const LEAST_MTU: u64 = 1280;
 /// Frames that may leave at once when the card's timer was late; at the link's rate on average.
 const BURST_FRAMES: u64 = 4;
 /// What waits in a card at most, in frames: more than any window.
@@ -25,6 +28,7 @@ const CARD_FRAMES: u64 = 10_000;
 pub struct TcpSettings {
     /// Bytes of a full IP packet.
     pub mtu: u64,
+    ipv6: bool,
     timestamps: bool,
     ecn: bool,
     sack: bool,
@@ -44,7 +48,13 @@ impl TcpSettings {
             Err(Failure::Input(format!("{key}: {value} is not {expected}, which is what a kernel has")))
         };
         if !HEADERS.contains(&tcp.header.get()) {
-            return wrong("tcp.header", tcp.header.to_string(), "40B, or 52B with timestamps");
+            let headers = "40B, or 52B with timestamps; 60B or 72B over IPv6";
+            return wrong("tcp.header", tcp.header.to_string(), headers);
+        }
+        let (mtu, ipv6) = ((tcp.mss + tcp.header).get(), tcp.header.get() >= HEADERS[2]);
+        if ipv6 && mtu < LEAST_MTU {
+            let least = format!("at least {}B over IPv6", LEAST_MTU - tcp.header.get());
+            return wrong("tcp.mss", tcp.mss.to_string(), &least);
         }
         if tcp.initial_window.fract() != 0.0 {
             return wrong("tcp.initial_window", tcp.initial_window.to_string(), "a whole number");
@@ -56,14 +66,20 @@ impl TcpSettings {
             return wrong("tcp.receive_window", format!("{}pkt", tcp.receive_window), "unlimited");
         }
         Ok(TcpSettings {
-            mtu: (tcp.mss + tcp.header).get(),
-            timestamps: tcp.header.get() == HEADERS[1],
+            mtu,
+            ipv6,
+            timestamps: [HEADERS[1], HEADERS[3]].contains(&tcp.header.get()),
             ecn: scheme.transport.ecn() != Ecn::Off,
             sack: scheme.transport.recovery() == Recovery::Sack,
             initial_window: tcp.initial_window as u64,
             rto_min_ms: (tcp.rto_min.as_secs_f64() * 1e3).ceil().max(1.0) as u64,
             quick_acks: tcp.ack_every == 1,
         })
+    }
+
+    /// The address of a host.
+    pub fn address(&self, host: HostId) -> IpAddr {
+        if self.ipv6 { ipv6(host).into() } else { ipv4(host).into() }
     }
 
     /// Kernel settings of the namespace, below /proc/sys/net.
@@ -87,12 +103,14 @@ impl TcpSettings {
     /// Lines for `ip -batch`.
     fn links(&self, host: HostId) -> String {
         let quick = if self.quick_acks { " quickack 1" } else { "" };
+        let (network, length, at_once) =
+            if self.ipv6 { ("fd53:46::/64", 64, " nodad") } else { ("10.83.0.0/16", 16, "") };
         format!(
             "link set dev {CARD} address 02:53:46:00:00:01 mtu {mtu} arp off gso_max_segs 1 up\n\
-             address add {address}/16 dev {CARD} noprefixroute\n\
-             route add 10.83.0.0/16 dev {CARD} src {address} initcwnd {window} rto_min {rto_min}ms{quick}\n",
+             address add {address}/{length} dev {CARD} noprefixroute{at_once}\n\
+             route add {network} dev {CARD} src {address} initcwnd {window} rto_min {rto_min}ms{quick}\n",
             mtu = self.mtu,
-            address = ipv4(host),
+            address = self.address(host),
             window = self.initial_window,
             rto_min = self.rto_min_ms,
         )

@@ -70,7 +70,7 @@ pub fn run(
         let network = Network::new(scenario, scheme, Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
-    let traffic = Traffic::new(scenario, &plan, &namespaces, &control);
+    let traffic = Traffic::new(scenario, &plan, &namespaces, &tcp, &control);
     let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
     if !scenario.tcp.handshake {
         // Connections are made over a network of their own, so that the measured one begins at time zero.

@@ -5,9 +5,10 @@
 //! that ACK from being delayed.
 
 use super::congestion::Control;
+use super::host::TcpSettings;
 use super::plan::{Plan, Transfer};
 use crate::Failure;
-use crate::switch::{Clock, flow_of, ipv4};
+use crate::switch::{Clock, flow_of};
 use crate::sys::{self, Interest, Namespace, Poll, TcpInfo};
 use shortflow_cc::Role;
 use shortflow_sim::outcome::FlowRow;
@@ -17,7 +18,7 @@ use shortflow_sim::tcp::{Flow, Message};
 use shortflow_units::{Bytes, FlowId, HostId, Instant, Span};
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -73,6 +74,7 @@ impl Connection {
 pub struct Traffic<'a> {
     scenario: &'a Scenario,
     plan: &'a Plan,
+    tcp: &'a TcpSettings,
     control: &'a Control,
     poll: Poll,
     listeners: Vec<TcpListener>,
@@ -118,12 +120,13 @@ impl<'a> Traffic<'a> {
         scenario: &'a Scenario,
         plan: &'a Plan,
         namespaces: &HashMap<HostId, Namespace>,
+        tcp: &'a TcpSettings,
         control: &'a Control,
     ) -> io::Result<Traffic<'a>> {
         let poll = Poll::new()?;
         let mut listeners: Vec<TcpListener> = Vec::new();
         for (&host, namespace) in namespaces {
-            let listener = namespace.within(|| TcpListener::bind((ipv4(host), PORT)))?;
+            let listener = namespace.within(|| TcpListener::bind((tcp.address(host), PORT)))?;
             listener.set_nonblocking(true)?;
             sys::set_congestion(&listener, control.name())?;
             sys::end_when_closed(&listener)?;
@@ -133,7 +136,10 @@ impl<'a> Traffic<'a> {
         let mut sockets: HashMap<HostId, Vec<TcpStream>> = HashMap::new();
         for (&host, namespace) in namespaces {
             let count = plan.connections.iter().filter(|(source, _)| *source == host).count();
-            sockets.insert(host, namespace.within(|| (0..count).map(|_| sys::tcp_socket()).collect())?);
+            sockets.insert(
+                host,
+                namespace.within(|| (0..count).map(|_| sys::tcp_socket(tcp.address(host))).collect())?,
+            );
         }
         let connection = |&ends: &(HostId, HostId)| {
             let sender = sockets.get_mut(&ends.0).and_then(Vec::pop).ok_or(ErrorKind::NotFound)?;
@@ -158,6 +164,7 @@ impl<'a> Traffic<'a> {
         Ok(Traffic {
             scenario,
             plan,
+            tcp,
             control,
             poll,
             listeners,
@@ -208,7 +215,7 @@ impl<'a> Traffic<'a> {
     fn begin(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         connection.begun = true;
-        sys::connect(&connection.sender, SocketAddrV4::new(ipv4(connection.ends.1), PORT))?;
+        sys::connect(&connection.sender, (self.tcp.address(connection.ends.1), PORT).into())?;
         self.senders.insert(connection.sender.local_addr()?, number);
         let token = self.listeners.len() + 2 * number;
         self.poll.add(&connection.sender, token as u64, Interest::Changes)
@@ -438,9 +445,9 @@ impl<'a> Traffic<'a> {
         self.plan.transfers.iter().for_each(|transfer| flows[transfer.connection] += 1);
         let number = |&carrier: &usize| {
             let connection = &self.connections[carrier];
-            let to = SocketAddrV4::new(ipv4(connection.ends.1), PORT);
+            let to = (self.tcp.address(connection.ends.1), PORT).into();
             match connection.sender.local_addr() {
-                Ok(SocketAddr::V4(from)) if flows[carrier] == 1 => Some(flow_of(from, to)),
+                Ok(from) if flows[carrier] == 1 => Some(flow_of(from, to)),
                 _ => None,
             }
         };
