@@ -43,7 +43,7 @@ macro_rules! registry {
         }
 
         impl CongestionControl for Transport {
-            #[inline]
+            #[inline(always)] // the path of every ACK, which calls it in two places
             fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
                 match self {
                     $(Transport::$variant(law) => law.on_ack(window, ack),)+
