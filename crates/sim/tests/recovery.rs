@@ -6,7 +6,7 @@ mod common;
 use common::{TRACE, fct, run, scenario, scheme, star, values, windows};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
-use shortflow_units::Span;
+use shortflow_units::{Bytes, Span};
 
 /// A flow of twenty segments with an initial window of ten, on an otherwise empty star.
 fn twenty_segments(faults: &str, recovery: &str) -> Outcome {
@@ -182,4 +182,20 @@ fn delayed_acks_keep_the_marked_share() {
         let mean = late.iter().sum::<f64>() / late.len() as f64;
         assert!((mean - 0.1).abs() < 0.02, "ack_every = {every}: alpha {mean}");
     }
+}
+
+/// The first segment and its retransmission are lost. Until the timeout, 10 ms later, recovery sends one new segment
+/// for each that is SACKed: about five are in the network then, and more than a hundred not acknowledged.
+#[test]
+fn a_timeout_in_recovery_halves_what_is_in_the_network() {
+    let text = "[tcp]\ninitial_window = 10\nrto_min = \"10ms\"\n[faults]\ndrop_data = [1, 11]\n[[traffic]]\n\
+                kind = \"long-lived\"\nflows = 1\nfrom = [0]\nto = 2\n[measure]\nsample_every = \"1ms\"\n";
+    let text = star(3, text).replace("duration = \"1s\"", "duration = \"14ms\"");
+    let outcome = run(&scenario(&text, &[]), &scheme("tcp", &[("transport.recovery", "sack")]));
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.timeouts, flow.retransmits), (1, 2));
+    assert!(flow.acked > Bytes::new(130 * 1460), "{}", flow.acked);
+    // Slow start to two or three segments, then one for each round trip of 0.325 ms.
+    let last = *windows(&outcome).last().unwrap();
+    assert!((5.0..20.0).contains(&last), "{last}");
 }

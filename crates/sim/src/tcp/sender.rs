@@ -237,7 +237,9 @@ impl Sender {
             return self.connect(now, tcp, out);
         }
         let ssthresh = self.window.ssthresh;
-        let flow = self.flow_view(now, tcp);
+        // What is in the network: during a long recovery far less than what is not acknowledged.
+        let flight = Bytes::new(self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt));
+        let flow = FlowView { flight, ..self.flow_view(now, tcp) };
         self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
         if self.timed_out_at.replace(self.snd_una) == Some(self.snd_una) {
             self.window.ssthresh = ssthresh;
