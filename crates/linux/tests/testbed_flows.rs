@@ -4,9 +4,11 @@
 
 mod common;
 
-use common::{alone, column, obstacle, run};
+use common::{alone, column, is_registered, obstacle, program, run, scenario};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// Two hosts send to a third over 50 Mbit/s, with K = 8. `traffic` is two entries.
 fn two_senders(name: &str, traffic: [&str; 2]) -> PathBuf {
@@ -122,4 +124,31 @@ fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
         eprintln!("{settings:?}: {ratio:.2}");
         assert!((low..high).contains(&ratio), "{settings:?}: {ratio}");
     }
+}
+
+/// A congestion control has one name in the whole kernel.
+#[test]
+fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() {
+    if let Some(reason) = obstacle() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    let Some(_alone) = alone() else { return };
+    let (long, check) = (scenario("first", "60s"), ["--scheme", "dctcp", "--check"]);
+    let (code, out, errors) = run(&long, &check);
+    assert_eq!((code, out.as_str(), errors.as_str()), (Some(0), "", ""));
+    assert!(!is_registered("sf_"), "a check leaves nothing");
+    let mut first = program();
+    first.arg("testbed").arg(&long).args(["--scheme", "dctcp"]).stdout(Stdio::null());
+    let mut first = first.spawn().unwrap();
+    let begun = Instant::now();
+    while !is_registered("sf_dctcp") && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code, _, errors) = run(&long, &check);
+    let (other, _, _) = run(&long, &["--scheme", "tcp", "--check"]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(code == Some(3) && errors.contains("sf_dctcp: another testbed runs with it"), "{errors}");
+    assert_eq!(other, Some(0));
 }
