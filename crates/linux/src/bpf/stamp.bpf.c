@@ -6,10 +6,23 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 enum { CONTINUE = -1, ETHERNET = 14, IP4 = 0x0800, IP6 = 0x86dd, TCP = 6 };
-enum rule { BY_SIZE, BY_REMAINING, BY_SENT, BY_DEADLINE };
+/* The last two number classes, which packets carry as they are. */
+enum { BY_SIZE, BY_REMAINING, BY_SENT, BY_DEADLINE, BY_CLASS, BY_LEVELS };
+#define CLASS_LAST 7U
 
-/* Set by the loader. */
-const volatile __u64 rule SEC(".rodata.rule");
+/* Set by the loader: one of them, and for BY_LEVELS bytes sent in rising order, NEVER in unused places. */
+const volatile struct { __u64 by, thresholds[CLASS_LAST]; } rule SEC(".rodata.rule");
+
+/* PIAS: how many thresholds a flow has reached. */
+INLINE __u64 level(__u64 sent)
+{
+	__u64 reached = 0;
+
+#pragma unroll
+	for (__u32 i = 0; i < CLASS_LAST; i++)
+		reached += sent >= rule.thresholds[i];
+	return reached;
+}
 
 /* The number that the rule makes of the packet's flow. */
 INLINE __u64 number(struct __sk_buff *skb)
@@ -25,9 +38,14 @@ INLINE __u64 number(struct __sk_buff *skb)
 	if (!flow)
 		flow = &none;
 	sent = tp->bytes_acked + (tp->snd_nxt - tp->snd_una);
-	switch (rule) {
+	sent = at_least(sent, flow->start) - flow->start;
+	switch (rule.by) {
 	case BY_SENT:
-		return at_least(sent, flow->start) - flow->start;
+		return sent;
+	case BY_LEVELS:
+		return level(sent);
+	case BY_CLASS:
+		return flow->size ? priority_dscp(flow->size, LOWEST_BYTES) / 8 : NEVER;
 	case BY_SIZE:
 		return flow->size ? flow->size : NEVER;
 	case BY_REMAINING:
@@ -51,6 +69,22 @@ INLINE _Bool has_payload(struct __sk_buff *skb, __u32 at)
 	return skb->len > at + (offset >> 4) * 4;
 }
 
+INLINE __u32 dscp_of(struct __sk_buff *skb)
+{
+	__u64 value = number(skb);
+
+	if (rule.by >= BY_CLASS)
+		return at_most(value, CLASS_LAST);
+	return priority_dscp(value, rule.by == BY_DEADLINE ? LOWEST_NS : LOWEST_BYTES);
+}
+
+INLINE __u32 label_of(struct __sk_buff *skb)
+{
+	__u64 value = number(skb);
+
+	return rule.by >= BY_CLASS ? at_most(value, CLASS_LAST) : priority_label(value);
+}
+
 INLINE void stamp_ipv4(struct __sk_buff *skb)
 {
 	__u8 header[20];
@@ -60,7 +94,7 @@ INLINE void stamp_ipv4(struct __sk_buff *skb)
 	if (bpf_skb_load_bytes(skb, ETHERNET, header, sizeof(header)) || header[9] != TCP)
 		return;
 	if (has_payload(skb, ETHERNET + (header[0] & 15) * 4))
-		dscp = priority_dscp(number(skb), rule == BY_DEADLINE ? LOWEST_NS : LOWEST_BYTES);
+		dscp = dscp_of(skb);
 	before = *(__be16 *)header;
 	header[1] = dscp << 2 | (header[1] & 3);
 	after = *(__be16 *)header;
@@ -78,7 +112,7 @@ INLINE void stamp_ipv6(struct __sk_buff *skb)
 	if (bpf_skb_load_bytes(skb, ETHERNET, header, sizeof(header)) || header[6] != TCP)
 		return;
 	if (has_payload(skb, ETHERNET + 40))
-		label = priority_label(number(skb));
+		label = label_of(skb);
 	header[1] = (header[1] & 0xf0) | label >> 16;
 	header[2] = label >> 8;
 	header[3] = label;

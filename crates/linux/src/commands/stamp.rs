@@ -35,7 +35,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
             println!("{device}: {verb}");
         }
         (Some(by), Some(pins)) => {
-            StampProgram::load(&pins, by)?.attach(&device)?;
+            StampProgram::load(&pins, programs::Rule::By(by))?.attach(&device)?;
             println!("{device}: stamps by {}", by.show());
         }
         (Some(_), None) => {

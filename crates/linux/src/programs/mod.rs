@@ -19,7 +19,7 @@ pub use object::{Held, Prepared, attach_setsockopt, check_cgroup, loaded_text};
 pub use pins::{Pins, is_registered};
 pub use ports::{ports, set_port};
 pub use segments::{Segments, has_segments, remove_segments};
-pub use stamps::{By, Stamp, StampProgram, stamps, unstamp, unstamp_all};
+pub use stamps::{By, Rule, Stamp, StampProgram, stamps, unstamp, unstamp_all};
 
 use crate::{Failure, laws};
 use shortflow_cc::TransportConfig;

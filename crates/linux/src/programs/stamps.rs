@@ -29,6 +29,30 @@ choice! {
     }
 }
 
+/// A rule of the program: `rule` of stamp.bpf.c.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule {
+    /// A number.
+    By(By),
+    /// The size as one of eight classes.
+    SizeClass,
+    /// How many of these thresholds the bytes sent have reached; `u64::MAX` in unused places.
+    Levels([u64; 7]),
+}
+
+impl Rule {
+    fn words(self) -> [u64; 8] {
+        let (by, thresholds) = match self {
+            Rule::By(by) => (by as u64, [u64::MAX; 7]),
+            Rule::SizeClass => (4, [u64::MAX; 7]),
+            Rule::Levels(thresholds) => (5, thresholds),
+        };
+        let mut words = [by; 8];
+        words[1..].copy_from_slice(&thresholds);
+        words
+    }
+}
+
 /// Handle and preference of our filter, so that a host's own are not touched.
 const HANDLE: u32 = 0x5346;
 const PREFERENCE: u32 = 0x5346;
@@ -42,11 +66,12 @@ impl StampProgram {
     ///
     /// # Errors
     /// Fails if the kernel refuses it.
-    pub fn load(pins: &Pins, by: By) -> Result<StampProgram, Failure> {
+    pub fn load(pins: &Pins, rule: Rule) -> Result<StampProgram, Failure> {
         const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stamp.bpf.o"));
         let mut object = open(CODE, pins).map_err(refused("stamp"))?;
         for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("rule")) {
-            map.set_initial_value(&(by as u64).to_ne_bytes()).map_err(refused("stamp"))?;
+            let value: Vec<u8> = rule.words().into_iter().flat_map(u64::to_ne_bytes).collect();
+            map.set_initial_value(&value).map_err(refused("stamp"))?;
         }
         let mut object = OpenObject::load(object).map_err(refused("stamp"))?;
         pin_shared(&mut object, pins).map_err(refused("stamp"))?;
@@ -176,7 +201,7 @@ fn rule_in(map: u32) -> Option<By> {
     let map =
         MapHandle::from_map_id(map).ok().filter(|map| map.name().to_string_lossy().ends_with("rule"))?;
     let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
-    let number = u64::from_ne_bytes(value.try_into().ok()?);
+    let number = u64::from_ne_bytes(*value.first_chunk()?);
     [By::Size, By::Remaining, By::Sent, By::Deadline].into_iter().find(|by| *by as u64 == number)
 }
 

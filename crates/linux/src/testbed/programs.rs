@@ -1,12 +1,13 @@
 //! The eBPF programs of a run. Nothing of them is pinned: they end with this process, however it ends.
 
 use crate::Failure;
-use crate::programs::{By, Flow, Flows, Held, Pins, Prepared, StampProgram, loaded_text};
+use crate::programs::{By, Flow, Flows, Held, Pins, Prepared, Rule, StampProgram, loaded_text};
 use crate::switch::Clock;
 use shortflow_cc::TransportConfig;
-use shortflow_cc::settings::Setting;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::tcp::{Message, priority};
+use shortflow_sim::tcp::Message;
+use shortflow_sim::tcp::priority::{self, PriorityRule};
+use shortflow_units::Bytes;
 use std::io;
 use std::os::fd::AsRawFd;
 
@@ -24,11 +25,10 @@ impl Programs {
     /// if that takes no program.
     ///
     /// # Errors
-    /// Fails if the kernel refuses a program, if it has one of that name with other parameters, or if packets have no
-    /// room for what the rule makes.
+    /// Fails if the kernel refuses a program, or if it has one of that name with other parameters.
     pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<Programs>, Failure> {
         let transport = (!has_own).then_some(&scheme.transport);
-        let rule = rule(&scheme.name, scheme.priority.by)?;
+        let rule = rule(&scheme.priority);
         if transport.is_none() && rule.is_none() {
             return Ok(None);
         }
@@ -38,7 +38,11 @@ impl Programs {
         programs.map(Some)
     }
 
-    fn with(pins: &Pins, transport: Option<&TransportConfig>, rule: Option<By>) -> Result<Programs, Failure> {
+    fn with(
+        pins: &Pins,
+        transport: Option<&TransportConfig>,
+        rule: Option<Rule>,
+    ) -> Result<Programs, Failure> {
         let control = transport.map(|transport| hold(pins, transport)).transpose()?;
         let stamp = rule.map(|rule| StampProgram::load(pins, rule)).transpose()?;
         let (congestion, held) = control.unzip();
@@ -70,17 +74,15 @@ impl Programs {
 }
 
 /// The rule of the stamps.
-fn rule(name: &str, by: priority::By) -> Result<Option<By>, Failure> {
-    match by {
-        priority::By::None => Ok(None),
-        priority::By::Size | priority::By::SizeDscp => Ok(Some(By::Size)),
-        priority::By::Remaining => Ok(Some(By::Remaining)),
-        priority::By::Sent => Ok(Some(By::Sent)),
-        priority::By::Deadline => Ok(Some(By::Deadline)),
-        priority::By::SizeClass | priority::By::Levels => {
-            let why = "the packets of the testbed carry size, size-dscp, remaining, sent or deadline";
-            Err(Failure::Input(format!("{name}: priority.by={}: {why}", by.show())))
-        }
+fn rule(priority: &PriorityRule) -> Option<Rule> {
+    match priority.by {
+        priority::By::None => None,
+        priority::By::Size | priority::By::SizeDscp => Some(Rule::By(By::Size)),
+        priority::By::SizeClass => Some(Rule::SizeClass),
+        priority::By::Remaining => Some(Rule::By(By::Remaining)),
+        priority::By::Sent => Some(Rule::By(By::Sent)),
+        priority::By::Deadline => Some(Rule::By(By::Deadline)),
+        priority::By::Levels => Some(Rule::Levels(priority.thresholds.all().map(Bytes::get))),
     }
 }
 

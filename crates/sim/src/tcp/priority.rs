@@ -58,6 +58,11 @@ impl Thresholds {
         Bytes::MAX,
     ]);
 
+    /// All places, in rising order.
+    pub fn all(&self) -> [Bytes; 7] {
+        self.0
+    }
+
     fn used(&self) -> impl Iterator<Item = Bytes> + '_ {
         self.0.iter().copied().filter(|threshold| *threshold != Bytes::MAX)
     }
