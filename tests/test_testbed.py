@@ -110,6 +110,8 @@ def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, 
     for key, value in (("priority.by", "size-dscp"), ("tcp.header", "72B")):
         same, _ = compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, key: value})
         assert not known_differences(same, "pecn"), key
+    levels, _ = compare_with_simulation(SCENARIO, "pias", [1], SHORT)
+    assert not known_differences(levels, "pias")
     drops, _ = compare_with_simulation(SCENARIO, "cubic", [1], {**SHORT, "switch.buffer": "9pkt"})
     assert ["probes" in reason or "HyStart" in reason for reason in known_differences(drops, "cubic")] == [True, True]
 

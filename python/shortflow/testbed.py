@@ -23,6 +23,7 @@ from shortflow.records import Account, Meta
 from shortflow.result import KEY_LENGTH, RunResult, Tables, finished
 from shortflow.runner import plan, run_once, summary
 from shortflow.scenario import Settings, load_scenario, path_of
+from shortflow.scheme import load_schemes
 from shortflow.store import Store
 
 PROGRAM = "shortflow-linux"
@@ -39,6 +40,8 @@ LINUX_SCHEME: dict[str, str] = {"transport.recovery": "sack", "transport.cwnd_fl
 """The same of a scheme's transport: SACK, and two segments as the least window."""
 OF_IPV6 = ("60B", "72B")
 """The values of `tcp.header` with which the testbed runs over IPv6."""
+OF_SIX_BITS = ("none", "size-dscp", "size-class", "levels")
+"""The values of `priority.by` whose numbers a DSCP has room for."""
 LIKE_TESTBED: dict[str, str] = {
     "tcp.ack_message_end": "true",
     "tcp.quick_acks": "254",
@@ -161,8 +164,10 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
             "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and reduces"
             " the window proportionally (RFC 6937); the simulator has SACK (RFC 6675) alone, and halves at once"
         )
-    is_exact = comparison.settings.get("priority.by") == "size-dscp" or comparison.settings.get("tcp.header") in OF_IPV6
-    if Scheme.accepts(scheme, "priority.by") and not is_exact:
+    (loaded,) = load_schemes([scheme])
+    default = {key: value for key, value, _ in loaded.resolved()}.get("priority.by", "none")
+    number = comparison.settings.get("priority.by", default)
+    if number not in OF_SIX_BITS and comparison.settings.get("tcp.header") not in OF_IPV6:
         reasons.append(
             "over IPv4, packets carry their priority in six bits, four values per doubling, and the simulator's number"
             " is exact; priority.by=size-dscp gives it the same six bits, tcp.header=72B the packets twenty (IPv6)"
