@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,8 +49,9 @@ LIKE_TESTBED: dict[str, str] = {
     "tcp.grow_by_segments": "true",
     "host.jitter": "50us",
 }
-"""What the simulator is told besides. The testbed's receivers answer the end of a flow at once; the rest is what Linux
-does by itself: 254 ACKs are what 6.18 sends before it delays any. Hosts are never as punctual as simulated ones."""
+"""What the simulator is told besides, unless the scenario or the user says otherwise. The testbed's receivers answer the
+end of a flow at once; the rest is what Linux does by itself. With the hosts' receive buffers, of 4 MB, 254 segments is
+what 6.18 acknowledges one by one before it delays any. Hosts are never as punctual as simulated ones."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
 
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
@@ -131,10 +132,15 @@ def _arguments(
 
 def linux_settings(scenario: str | Path, scheme: str, settings: Settings) -> dict[str, str]:
     """Linux's TCP where the scenario leaves its own open, and its transport; what is set stays."""
-    chosen = {setting["key"] for setting in load_scenario(scenario).resolved() if setting["source"] != "default"}
-    of_tcp = {key: value for key, value in LINUX_TCP.items() if key not in chosen}
     of_scheme = {key: value for key, value in LINUX_SCHEME.items() if Scheme.accepts(scheme, key)}
-    return {**of_tcp, **of_scheme, **{key: str(value) for key, value in settings.items()}}
+    chosen = {key: str(value) for key, value in settings.items()}
+    return {**_left_open(scenario, LINUX_TCP), **of_scheme, **chosen}
+
+
+def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings of which the scenario says nothing."""
+    said = {setting["key"] for setting in load_scenario(scenario).resolved() if setting["source"] != "default"}
+    return {key: value for key, value in settings.items() if key not in said}
 
 
 def compare_with_simulation(
@@ -145,7 +151,7 @@ def compare_with_simulation(
     runs: list[RunSummary] = []
     accounts: list[Account] = []
     loaded = load_scenario(scenario)
-    for work in plan(loaded, [scheme], seeds, {**common, **LIKE_TESTBED}):
+    for work in plan(loaded, [scheme], seeds, {**_left_open(scenario, LIKE_TESTBED), **common}):
         runs.append(_named(summary(run_once(work)), SIMULATED))
         measured = measure_on_testbed(scenario, scheme, work.seed, common, congestion)
         runs.append(_named(summary(measured.result), REAL))
