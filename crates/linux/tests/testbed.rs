@@ -43,7 +43,7 @@ fn flows_of_a_scenario_on_real_tcp() {
 #[test]
 fn wrong_input_is_named() {
     let scenario = scenario("wrong-input", "300ms");
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["--scheme", "dctpc"], "\"dctpc\": unknown scheme; did you mean \"dctcp\"?"),
         (
             &["--set", "tcp.header=64B"],
@@ -54,6 +54,23 @@ fn wrong_input_is_named() {
             "tcp.mss: 1KB is not at least 1220B over IPv6",
         ),
         (&["--set", "tcp.ack_every=3"], "tcp.ack_every: 3 is not 1 or 2"),
+        (&["--set", "tcp.rto_max=1s"], "tcp.rto_max: 1s: the testbed cannot set it; leave it at 60s"),
+        (
+            &["--set", "tcp.initial_rto=1s"],
+            "tcp.initial_rto: 1s: the testbed cannot set it; leave it at auto",
+        ),
+        (
+            &["--set", "tcp.clock_granularity=10ms"],
+            "tcp.clock_granularity: 10ms: the testbed cannot set it; leave it at 0ps",
+        ),
+        (
+            &["--set", "tcp.grow_on_marked_acks=true"],
+            "tcp.grow_on_marked_acks: true: the testbed cannot set it; leave it at false",
+        ),
+        (
+            &["--set", "tcp.receive_window=20pkt"],
+            "tcp.receive_window: 20pkt: the testbed cannot set it; leave it at unlimited",
+        ),
         (&["--set", "switch.bufer=3pkt"], "switch.bufer: unknown key"),
     ];
     for (arguments, message) in cases {

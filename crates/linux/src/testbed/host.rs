@@ -18,6 +18,14 @@ pub const CARD: &str = "eth0";
 const HEADERS: [u64; 4] = [40, 52, 60, 72];
 /// What every link that carries IPv6 carries in one piece (RFC 8200 section 5).
 const LEAST_MTU: u64 = 1280;
+/// What a kernel cannot be told, and a scenario may leave at its default alone.
+const NOT_SET: [(&str, &str); 5] = [
+    ("tcp.clock_granularity", "0ps"),
+    ("tcp.grow_on_marked_acks", "false"),
+    ("tcp.initial_rto", "auto"),
+    ("tcp.receive_window", "unlimited"),
+    ("tcp.rto_max", "60s"),
+];
 /// Frames that may leave at once when the card's timer was late; at the link's rate on average.
 const BURST_FRAMES: u64 = 4;
 /// What waits in a card at most, in frames: more than any window.
@@ -62,8 +70,12 @@ impl TcpSettings {
         if !(1..=2).contains(&tcp.ack_every) {
             return wrong("tcp.ack_every", tcp.ack_every.to_string(), "1 or 2");
         }
-        if tcp.receive_window.is_finite() {
-            return wrong("tcp.receive_window", format!("{}pkt", tcp.receive_window), "unlimited");
+        for (key, only) in NOT_SET {
+            if let Some(other) = scenario.resolved.iter().find(|each| each.key == key && each.value != only) {
+                let found = &other.value;
+                let why = format!("{key}: {found}: the testbed cannot set it; leave it at {only}");
+                return Err(Failure::Input(why));
+            }
         }
         Ok(TcpSettings {
             mtu,
