@@ -49,7 +49,7 @@ LIKE_TESTBED: dict[str, str] = {
     "tcp.grow_by_segments": "true",
     "host.jitter": "50us",
 }
-"""What the simulator is told besides, unless the scenario or the user says otherwise. The testbed's receivers answer the
+"""What the simulator is told besides, unless scenario or user say otherwise. The testbed's receivers answer the
 end of a flow at once; the rest is what Linux does by itself. With the hosts' receive buffers, of 4 MB, 254 segments is
 what 6.18 acknowledges one by one before it delays any. Hosts are never as punctual as simulated ones."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
