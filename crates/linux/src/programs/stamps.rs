@@ -29,6 +29,10 @@ choice! {
     }
 }
 
+/// The numbers of the two other rules in stamp.bpf.c, behind those of [`By`].
+const BY_CLASS: u64 = By::Deadline as u64 + 1;
+const BY_LEVELS: u64 = BY_CLASS + 1;
+
 /// A rule of the program: `rule` of stamp.bpf.c.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
@@ -44,8 +48,8 @@ impl Rule {
     fn words(self) -> [u64; 8] {
         let (by, thresholds) = match self {
             Rule::By(by) => (by as u64, [u64::MAX; 7]),
-            Rule::SizeClass => (4, [u64::MAX; 7]),
-            Rule::Levels(thresholds) => (5, thresholds),
+            Rule::SizeClass => (BY_CLASS, [u64::MAX; 7]),
+            Rule::Levels(thresholds) => (BY_LEVELS, thresholds),
         };
         let mut words = [by; 8];
         words[1..].copy_from_slice(&thresholds);
