@@ -1,4 +1,5 @@
-//! The eBPF programs of a run. Nothing of them is pinned: they end with this process, however it ends.
+//! The eBPF programs of a run. They end with this process, however it ends. While they are loaded, their shared maps
+//! are pinned; the pins of a process that is killed just then are removed by the next run or `unload`.
 
 use crate::Failure;
 use crate::programs::{By, Flow, Flows, Held, Pins, Prepared, Rule, StampProgram, loaded_text};
