@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::hosts::Host;
+use common::hosts::{Host, tool};
 use common::messages::{SEGMENT, Trace, messages, roomy_host};
 use common::wire::{Fate, Seen};
 use common::{alone, must};
@@ -107,21 +107,32 @@ fn acknowledgements_echo_just_the_marks() {
     assert!((0.325..0.425).contains(&alpha), "{alpha}");
 }
 
+/// Segments of a second message that leave before its first acknowledgement, `pause` after the first message. `card` is
+/// what `ip link set dev eth0` takes, `restarts` the sender's tcp_slow_start_after_idle.
+fn burst(control: &str, restarts: &str, card: &str, pause: Duration) -> usize {
+    let hosts = hosts(control);
+    let settings = || {
+        tool(&format!("ip link set dev eth0 {card}"))?;
+        fs::write("/proc/sys/net/ipv4/tcp_slow_start_after_idle", restarts)
+    };
+    hosts[0].0.within(settings).unwrap();
+    let trace = messages(hosts, MESSAGE, &[pause], DELAY, |_, _| Fate::Pass).unwrap();
+    let begins = trace.position(0, |seen| seen.seq() == Some(MESSAGE as u32 * SEGMENT));
+    trace.position(begins, |seen| matches!(seen, Seen::Ack { .. })) - begins
+}
+
+/// One segment leaves the kernel's TCP at a time, or as many as fill 64 KB.
+const CARDS: [&str; 2] = ["gso_max_segs 1", "gso_max_segs 65535"];
+
 /// Two seconds after the last segment nine timeouts have passed, of some 220 ms each.
 #[test]
 fn after_a_pause_the_window_is_the_initial_one_unless_the_host_says_otherwise() {
     let Some(_alone) = alone() else { return };
     must(&["load", "sf_dctcp"]);
-    let burst = |control, restarts| {
-        let pauses = [Duration::from_secs(2)];
-        let hosts = hosts(control);
-        let setting = || fs::write("/proc/sys/net/ipv4/tcp_slow_start_after_idle", restarts);
-        hosts[0].0.within(setting).unwrap();
-        let trace = messages(hosts, MESSAGE, &pauses, DELAY, |_, _| Fate::Pass).unwrap();
-        let begins = trace.position(0, |seen| seen.seq() == Some(MESSAGE as u32 * SEGMENT));
-        trace.position(begins, |seen| matches!(seen, Seen::Ack { .. })) - begins
-    };
-    let bursts = [burst("sf_dctcp", "1"), burst("reno", "1"), burst("sf_dctcp", "0")];
-    eprintln!("segments before the first acknowledgement: {bursts:?}");
-    assert!(bursts[..2] == [10, 10] && bursts[2] > 100, "{bursts:?}");
+    for card in CARDS {
+        let bursts = [("sf_dctcp", "1"), ("reno", "1"), ("sf_dctcp", "0")]
+            .map(|(control, restarts)| burst(control, restarts, card, Duration::from_secs(2)));
+        eprintln!("{card}: segments before the first acknowledgement: {bursts:?}");
+        assert!(bursts[..2] == [10, 10] && bursts[2] > 100, "{bursts:?}");
+    }
 }

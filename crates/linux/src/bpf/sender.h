@@ -138,6 +138,14 @@ INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 	s->size = size;
 }
 
+/* Whether the namespace wants a pause to shrink the window (RFC 2861). */
+INLINE _Bool shrinks_idle(struct sock *sk)
+{
+	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle;
+}
+
+INLINE __u32 within_clamp(struct tcp_sock *tp, __u32 cwnd) { return at_least(at_most(cwnd, tp->snd_cwnd_clamp), 1); }
+
 /* Below one segment the window is a pace: the kernel sends whole segments, further apart. */
 static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase)
 {
@@ -150,7 +158,9 @@ static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase
 		fit_segments(sk, tp, s);
 	if (phase == CA_RECOVERY)
 		cwnd = recovering(tp, s, cwnd);
-	tp->snd_cwnd = at_least(at_most(cwnd, tp->snd_cwnd_clamp), 1);
+	else if (!tp->packets_out && shrinks_idle(sk)) /* a pause may follow: restart() */
+		cwnd = at_most(cwnd, s->initial);
+	tp->snd_cwnd = within_clamp(tp, cwnd);
 	s->delivered = tp->delivered;
 	tp->snd_ssthresh = segments_of(s->window.ssthresh, 2);
 	if (!rtt)
@@ -345,18 +355,22 @@ HOOK(__u32, MY(_undo), struct sock *sk)
 /*
  * Nothing was in the network, and now something is sent. As with the kernel's own congestion controls, the window has
  * halved with each retransmission timeout since the last segment, down to the initial one (RFC 2861), unless the
- * namespace says otherwise. Where there is a cong_control() the kernel leaves this to it.
+ * namespace says otherwise. Where there is a cong_control() the kernel leaves this to it, and tells it only when it has
+ * cut the first packet, of up to 64 KB, to the window of before. So publish() has left the initial one there.
  */
 INLINE void restart(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 {
 	__u32 idle = (__u32)bpf_jiffies64() - tp->lsndtime, rto = at_least(tp->inet_conn.icsk_rto, 1);
 	struct window *w = &s->window;
 
-	if (tp->packets_out || idle <= rto || !sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle)
+	if (tp->packets_out || !shrinks_idle(sk))
 		return;
-	w->ssthresh = at_least(w->ssthresh, w->cwnd / 4 * 3);
-	w->cwnd = at_least(w->cwnd >> at_most((idle - 1) / rto, 20), at_most(w->cwnd, (__u64)s->initial << 24));
-	publish(tp, s, CA_OPEN);
+	if (idle > rto) {
+		w->ssthresh = at_least(w->ssthresh, w->cwnd / 4 * 3);
+		w->cwnd = at_least(w->cwnd >> at_most((idle - 1) / rto, 20), at_most(w->cwnd, (__u64)s->initial << 24));
+		publish(tp, s, CA_OPEN);
+	}
+	tp->snd_cwnd = within_clamp(tp, segments_of(w->cwnd, 1));
 }
 
 /*
