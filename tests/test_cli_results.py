@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -116,6 +117,15 @@ def test_kept_runs_are_complete_and_not_run_again(shortflow: Command, scenario: 
     answer = shortflow("report", "kept")
     assert answer.code == 0
     assert (tmp_path / answer.stdout.strip()).stat().st_size > 1_000_000
+
+
+def test_a_directory_may_have_brackets_in_its_name(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    for name, seed in (("kept1", "1"), ("kept[1]", "2")):
+        assert shortflow("run", scenario, "--seed", seed, "--out", name).code == 0
+    assert read_run(tmp_path / "kept[1]").flows["seed"].unique().to_list() == [2]
+    shutil.rmtree(tmp_path / "kept1")
+    answer = shortflow("report", "kept[1]")
+    assert answer.code == 0, answer.stderr
 
 
 DAMAGES = {

@@ -154,7 +154,7 @@ def _lost(found: object, required: frozenset[str]) -> str:
 
 def _read_table(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)
     except FileNotFoundError:
         raise DamagedResult(f"{path}: missing") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
