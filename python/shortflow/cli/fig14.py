@@ -30,8 +30,9 @@ def fig14(
 ) -> int:
     """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims. Needs root, and some minutes.
 
-    Finished runs are kept: after Ctrl-C, or where one fails, the same command goes on from there. The exit code is 1 if
-    a claim differs.
+    Finished runs are kept: after Ctrl-C, or where one fails, the same command goes on from there, and it repeats those
+    in which the testbed did not keep time. The exit code is 1 if a claim differs; one most of whose runs did not keep
+    time is undecided.
     """
     size_mb = testbed.FULL_MB if full else testbed.SCALED_MB
     measured = testbed.measure(_counts(flows), repeat, size_mb, out, _tell)
