@@ -16,6 +16,7 @@ from shortflow.cli import execute
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.papers.l2dct import testbed as fig14
 from shortflow.scenario import Settings, path_of
+from shortflow.store import Store
 from shortflow.testbed import (
     LINUX_TCP,
     REAL,
@@ -254,6 +255,12 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     assert claims["b-testbed-fair-baselines"]["verdict"] == claims["b-testbed-finish-gap"]["verdict"] == "untested"
     assert "kept time in 0 of the 4 runs" in claims["b-testbed-fair-baselines"]["reason"]
     assert "kept time in 2 of the 6 runs" in claims["b-testbed-finish-gap"]["reason"]
+
+
+def test_runs_of_another_congestion_control_are_not_stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(monkeypatch, tmp_path, 0, document())
+    with pytest.raises(ConfigError, match="congestion: bbr"):
+        measure_on_testbed(SCENARIO, "dctcp", congestion="bbr", store=Store(tmp_path))
 
 
 @pytest.mark.parametrize("size_mb", [fig14.SCALED_MB, fig14.FULL_MB])

@@ -86,9 +86,11 @@ def measure_on_testbed(
 ) -> Measured:
     """Run a scenario, by its shipped name or path, once on the testbed, or take the run from the store.
 
-    `congestion` names a congestion control of the kernel in place of the scheme's own. A
+    `congestion` names a congestion control of the kernel in place of the scheme's own; such runs cannot be stored. A
     stored run in which the testbed did not keep time is run again, and the new one takes its place.
     """
+    if congestion and store:
+        raise ConfigError(f"congestion: {congestion}: the store keeps runs of the schemes' own; leave out one of both")
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
     if store and (found := store.find(work)) and is_trustworthy(found.meta["testbed"]):
         return Measured(found, reused=True)
