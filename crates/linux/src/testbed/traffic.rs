@@ -61,7 +61,55 @@ struct Connection {
     sampled: u64,
 }
 
+/// A listener of each host.
+fn listeners(
+    namespaces: &HashMap<HostId, Namespace>,
+    tcp: &TcpSettings,
+    control: &Control,
+) -> io::Result<Vec<TcpListener>> {
+    let listen = |(&host, namespace): (&HostId, &Namespace)| {
+        let listener = namespace.within(|| TcpListener::bind((tcp.address(host), PORT)))?;
+        listener.set_nonblocking(true)?;
+        sys::set_congestion(&listener, control.name())?;
+        sys::end_when_closed(&listener)?;
+        Ok(listener)
+    };
+    namespaces.iter().map(listen).collect()
+}
+
+/// For each host a socket for every connection that it begins.
+fn sockets(
+    plan: &Plan,
+    namespaces: &HashMap<HostId, Namespace>,
+    tcp: &TcpSettings,
+) -> io::Result<HashMap<HostId, Vec<TcpStream>>> {
+    let of_host = |(&host, namespace): (&HostId, &Namespace)| {
+        let count = plan.connections.iter().filter(|(source, _)| *source == host).count();
+        let made = namespace.within(|| (0..count).map(|_| sys::tcp_socket(tcp.address(host))).collect())?;
+        Ok((host, made))
+    };
+    namespaces.iter().map(of_host).collect()
+}
+
 impl Connection {
+    fn new(ends: (HostId, HostId), sender: TcpStream, control: &Control) -> io::Result<Connection> {
+        sys::set_congestion(&sender, control.name())?;
+        sys::end_when_closed(&sender)?;
+        Ok(Connection {
+            ends,
+            sender,
+            receiver: None,
+            begun: false,
+            open: false,
+            flows: VecDeque::new(),
+            wanted: 0,
+            written: 0,
+            ends_at: VecDeque::new(),
+            received: 0,
+            sampled: 0,
+        })
+    }
+
     /// Bytes acknowledged; the kernel counts the SYN too.
     fn acked(&self) -> io::Result<(u64, TcpInfo)> {
         let info = sys::tcp_info(&self.sender)?;
@@ -124,43 +172,16 @@ impl<'a> Traffic<'a> {
         control: &'a Control,
     ) -> io::Result<Traffic<'a>> {
         let poll = Poll::new()?;
-        let mut listeners: Vec<TcpListener> = Vec::new();
-        for (&host, namespace) in namespaces {
-            let listener = namespace.within(|| TcpListener::bind((tcp.address(host), PORT)))?;
-            listener.set_nonblocking(true)?;
-            sys::set_congestion(&listener, control.name())?;
-            sys::end_when_closed(&listener)?;
-            poll.add(&listener, listeners.len() as u64, Interest::Readable)?;
-            listeners.push(listener);
+        let listeners = listeners(namespaces, tcp, control)?;
+        for (token, listener) in listeners.iter().enumerate() {
+            poll.add(listener, token as u64, Interest::Readable)?;
         }
-        let mut sockets: HashMap<HostId, Vec<TcpStream>> = HashMap::new();
-        for (&host, namespace) in namespaces {
-            let count = plan.connections.iter().filter(|(source, _)| *source == host).count();
-            sockets.insert(
-                host,
-                namespace.within(|| (0..count).map(|_| sys::tcp_socket(tcp.address(host))).collect())?,
-            );
-        }
+        let mut sockets = sockets(plan, namespaces, tcp)?;
         let connection = |&ends: &(HostId, HostId)| {
             let sender = sockets.get_mut(&ends.0).and_then(Vec::pop).ok_or(ErrorKind::NotFound)?;
-            sys::set_congestion(&sender, control.name())?;
-            sys::end_when_closed(&sender)?;
-            Ok(Connection {
-                ends,
-                sender,
-                receiver: None,
-                begun: false,
-                open: false,
-                flows: VecDeque::new(),
-                wanted: 0,
-                written: 0,
-                ends_at: VecDeque::new(),
-                received: 0,
-                sampled: 0,
-            })
+            Connection::new(ends, sender, control)
         };
-        let connections: Vec<Connection> =
-            plan.connections.iter().map(connection).collect::<io::Result<_>>()?;
+        let connections = plan.connections.iter().map(connection).collect::<io::Result<_>>()?;
         Ok(Traffic {
             scenario,
             plan,
