@@ -33,7 +33,8 @@ pub struct FlowView {
     pub sent: Bytes,
     /// Bytes of this flow not yet acknowledged, sent or not; [`Bytes::MAX`] for a backlogged flow.
     pub remaining: Bytes,
-    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize).
+    /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize). At a timeout without those that SACK told of, against
+    /// RFC 5681: a long recovery leaves little else in the network, and RFC 9438 calls that flight_size.
     pub flight: Bytes,
     /// When the flow should be complete.
     pub deadline: Option<Instant>,

@@ -10,7 +10,7 @@ use common::messages::{SEGMENT, Trace, messages, roomy_host};
 use common::wire::{Fate, Seen};
 use common::{alone, must};
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Segments of a message.
 const MESSAGE: usize = 400;
@@ -105,6 +105,28 @@ fn acknowledgements_echo_just_the_marks() {
     eprintln!("alpha {alpha}, {} acknowledgements, {several} for several, {wrong} wrong", covered.len());
     assert!(several > 100 && wrong == 0, "{several} for several, {wrong} wrong");
     assert!((0.325..0.425).contains(&alpha), "{alpha}");
+}
+
+/// One segment is dropped whenever it is sent, until a timeout. By then recovery has sent all the others of the message,
+/// and SACK has told of them.
+#[test]
+fn a_timeout_in_recovery_halves_what_is_in_the_network() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let mut sent = Instant::now();
+    let fates = move |number, is_new: bool| {
+        let in_recovery = !is_new && std::mem::replace(&mut sent, Instant::now()).elapsed() < 15 * DELAY;
+        if number == 60 || in_recovery { Fate::Drop } else { Fate::Pass }
+    };
+    let trace = messages(hosts("sf_dctcp"), MESSAGE, &[Duration::ZERO], DELAY, fates).unwrap();
+    let timeouts = trace.counted("TcpExt", "TCPTimeouts");
+    let begins = trace.position(0, |seen| seen.seq() == Some(MESSAGE as u32 * SEGMENT));
+    let flights = trace.flights();
+    let [before, after] = [&flights[..begins], &flights[begins..]].map(|part| *part.iter().max().unwrap());
+    eprintln!("{timeouts} timeouts, {before} segments not acknowledged, then {after}");
+    assert!(timeouts == 1 && before > 300, "{timeouts} timeouts, {before} not acknowledged");
+    // One or two segments more in each round trip, rather than slow start to half of those.
+    assert!(after < 50, "{after} segments");
 }
 
 /// Segments of a second message that leave before its first acknowledgement, `pause` after the first message. `card` is

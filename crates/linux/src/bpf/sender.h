@@ -257,8 +257,9 @@ INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 
 	struct ack ack = view(sk, tp);
 
 	ack.acked = tp->snd_una - s->snd_una;
-	/* After a timeout an ACK may cover what had arrived before it, so it counts as one (RFC 3465 section 2.3). */
-	ack.segments = phase == CA_LOSS ? 1 : at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
+	/* After a timeout an ACK may cover what had arrived before it, so it counts as one (RFC 3465 section 2.3), also
+	 * the one that ends the phase. */
+	ack.segments = s->is_loss ? 1 : at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
 	ack.ece = tp->delivered_ce != s->delivered_ce;
 	/* After a loss most of what an ACK covers had arrived before it, and was echoed then. */
 	ack.marked = at_most((__u64)(tp->delivered_ce - s->delivered_ce) * ack.mss, ack.acked);
@@ -283,11 +284,11 @@ INLINE void control(struct sock *sk)
 
 	if (!has_started(s))
 		return;
-	if (phase < CA_RECOVERY)
-		s->is_loss = 0;
 	s->is_probed = 0;
 	if ((__s32)(tp->snd_una - s->snd_una) > 0)
 		on_ack(sk, tp, s, phase);
+	if (phase < CA_RECOVERY)
+		s->is_loss = 0;
 	publish(tp, s, phase);
 }
 
@@ -326,6 +327,8 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	if (phase != CA_RECOVERY && phase != CA_LOSS)
 		return;
 	ack = view(sk, tp);
+	if (phase == CA_LOSS) /* a long recovery leaves little of it in the network */
+		ack.flight -= tp->sacked_out * tp->mss_cache;
 	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) < CA_RECOVERY) /* still the phase before */
 		s->prior = s->window;
 	MY(_on_loss)(&s->law, &s->window, &ack, phase == CA_LOSS, params());
