@@ -129,6 +129,20 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     assert!(after < 50, "{after} segments");
 }
 
+/// Every second packet is marked, so each is acknowledged at once with its own echo. Also one that says CWR, as the first
+/// new one after a cut does: the acknowledgement of what came before it has left already.
+#[test]
+fn no_acknowledgement_is_repeated() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let fates = |number, _| if number % 2 == 0 { Fate::Mark } else { Fate::Pass };
+    let trace = messages(hosts("sf_dctcp"), 600, &[], Duration::from_millis(3), fates).unwrap();
+    let covered = trace.covered();
+    let repeated = covered.iter().filter(|(_, packets)| packets.is_empty()).count();
+    eprintln!("{} acknowledgements, {repeated} repeated", covered.len());
+    assert!(repeated <= 1, "{repeated}: one carries the answer to the message");
+}
+
 /// Segments of a second message that leave before its first acknowledgement, `pause` after the first message. `card` is
 /// what `ip link set dev eth0` takes, `restarts` the sender's tcp_slow_start_after_idle.
 fn burst(control: &str, restarts: &str, card: &str, pause: Duration) -> usize {

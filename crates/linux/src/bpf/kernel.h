@@ -77,8 +77,8 @@ enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 /* Phases of loss recovery, an event of a sender, and two of a receiver. */
 enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };
 enum { EVENT_SENDS_AGAIN = 0, EVENT_NO_CE = 4, EVENT_CE = 5 };
-/* icsk_ack.pending. */
-enum { ACK_NOW = 16 };
+/* icsk_ack.pending: a bit of the kernel's, and one that it does not use. It clears all of them with an ACK. */
+enum { ACK_NOW = 16, ACK_OURS = 128 };
 /* tcp_sock.ecn_flags, and tcp_congestion_ops.flags. */
 enum { ECN_OK = 1, ECN_DEMAND_CWR = 4 };
 enum { NON_RESTRICTED = 1, NEEDS_ECN = 2 };

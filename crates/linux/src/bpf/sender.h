@@ -380,18 +380,19 @@ INLINE void restart(struct sock *sk, struct tcp_sock *tp, struct sender *s)
  * RFC 8257 section 3.2: at a change of CE what waits for its ACK gets the old echo, and the packet its own at once. What
  * waits is told by the last ACK rather than by its timer: since Linux 6.7 ACKs also wait, without the timer, while the
  * kernel takes in what came during a call of the application (tcp_backlog_ack_defer). After an ACK with the old echo the
- * kernel counts the packet as acknowledged too; then ACK_NOW tells.
+ * kernel counts the packet as acknowledged too; then ACK_OURS tells. ACK_NOW does not, because a packet with CWR sets it
+ * for itself.
  */
 INLINE void echo(struct tcp_sock *tp, struct sender *s, __u8 ce)
 {
 	__u8 pending = tp->inet_conn.icsk_ack.pending;
 
 	if (ce != s->ce) {
-		if ((__s32)(s->prior_rcv_nxt - tp->rcv_wup) > 0 || pending & ACK_NOW) {
+		if ((__s32)(s->prior_rcv_nxt - tp->rcv_wup) > 0 || pending & ACK_OURS) {
 			tp->ecn_flags = s->ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
 			bpf_tcp_send_ack(tp, s->prior_rcv_nxt);
 		}
-		tp->inet_conn.icsk_ack.pending |= ACK_NOW;
+		tp->inet_conn.icsk_ack.pending |= ACK_NOW | ACK_OURS;
 	}
 	s->ce = ce;
 	s->prior_rcv_nxt = tp->rcv_nxt;
