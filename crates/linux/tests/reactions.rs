@@ -6,7 +6,7 @@
 mod common;
 
 use common::hosts::{Host, tool};
-use common::messages::{SEGMENT, Trace, messages, roomy_host};
+use common::messages::{SEGMENT, Trace, messages, messages_under, roomy_host};
 use common::wire::{Fate, Seen};
 use common::{alone, must};
 use std::fs;
@@ -170,5 +170,40 @@ fn after_a_pause_the_window_is_the_initial_one_unless_the_host_says_otherwise() 
             .map(|(control, restarts)| burst(control, restarts, card, Duration::from_secs(2)));
         eprintln!("{card}: segments before the first acknowledgement: {bursts:?}");
         assert!(bursts[..2] == [10, 10] && bursts[2] > 100, "{bursts:?}");
+    }
+}
+
+/// Between two and three timeouts: two halvings. Without a pause the whole window leaves.
+#[test]
+fn a_pause_halves_the_window_with_each_timeout() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    for card in CARDS {
+        let pause = Duration::from_millis(520);
+        let [ours, reno] = ["sf_dctcp", "reno"].map(|control| burst(control, "1", card, pause));
+        let at_once = burst("sf_dctcp", "1", card, Duration::ZERO);
+        eprintln!("{card}: {ours} segments after a pause, Reno's {reno}; {at_once} without one");
+        assert!(
+            (MESSAGE / 4..MESSAGE / 4 + 10).contains(&ours) && ours.abs_diff(reno) <= 2,
+            "{ours}, {reno}"
+        );
+        assert_eq!(at_once, MESSAGE);
+    }
+}
+
+/// Reno has grown the window before; a route may have another initial one.
+#[test]
+fn the_initial_window_is_that_of_the_route_and_not_that_of_the_control_before() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    for initial in [10, 14] {
+        let hosts = hosts("sf_dctcp");
+        let route = format!("ip route change 10.83.0.0/16 dev eth0 initcwnd {initial}");
+        hosts[0].0.within(|| if initial == 10 { Ok(String::new()) } else { tool(&route) }).unwrap();
+        let pauses = [(Duration::ZERO, Some("reno")), (Duration::from_secs(2), Some("sf_dctcp"))];
+        let trace = messages_under(hosts, MESSAGE, &pauses, DELAY, |_, _| Fate::Pass).unwrap();
+        let begins = trace.position(0, |seen| seen.seq() == Some(2 * MESSAGE as u32 * SEGMENT));
+        let burst = trace.position(begins, |seen| matches!(seen, Seen::Ack { .. })) - begins;
+        assert_eq!(burst, initial);
     }
 }

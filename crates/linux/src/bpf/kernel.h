@@ -22,7 +22,9 @@ struct sock {
 	struct sock_common __sk_common;
 	unsigned long sk_pacing_rate, sk_max_pacing_rate;
 	__u32 sk_pacing_status;
+	struct dst_entry *sk_dst_cache;
 };
+struct dst_entry { unsigned long _metrics; };
 struct inet_sock { struct sock sk; };
 struct tcp_congestion_ops;
 struct inet_connection_sock {
@@ -73,6 +75,8 @@ struct tcp_congestion_ops {
 
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
 enum { SOL_SOCKET = 1, SO_MARK = 36, SOL_TCP = 6, TCP_CONGESTION = 13 };
+/* Of a route: what its pointer to the metrics has besides in its lowest bits, and the place of initcwnd among them. */
+enum { METRICS_FLAGS = 3, METRIC_INITCWND = 10 };
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 /* Phases of loss recovery, an event of a sender, and two of a receiver. */
 enum { CA_OPEN, CA_DISORDER, CA_CWR, CA_RECOVERY, CA_LOSS };

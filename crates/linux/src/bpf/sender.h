@@ -68,7 +68,7 @@ struct sender {
 	__u8 is_probed;			/* the phase became CWR since the last ACK was seen */
 	__u8 has_paced;			/* the kernel paces because publish() said so */
 	__u8 size;			/* segments are the full one's 2^-size */
-	__u16 initial;			/* segments that a connection begins with */
+	__u16 initial;			/* segments that a pause leaves at least */
 	__u16 full;			/* bytes of the full segment */
 };
 _Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
@@ -215,6 +215,21 @@ INLINE __u64 role_of_ports(struct sock *sk)
 	return role ? *role : ROLE_UNKNOWN;
 }
 
+/*
+ * RFC 6928's window, or that of the route. The socket's own is larger where the connection has begun with another
+ * congestion control, and one where its SYN was lost.
+ */
+INLINE __u16 initial_window(struct sock *sk)
+{
+	struct dst_entry *route = sk->sk_dst_cache;
+	__u32 window = 0;
+
+	if (route)
+		bpf_probe_read_kernel(&window, sizeof(window),
+				      (__u32 *)(route->_metrics & ~(unsigned long)METRICS_FLAGS) + METRIC_INITCWND);
+	return window ? at_most(window, 0xffff) : 10;
+}
+
 /* Without ECN there are no marks to obey: Reno takes over. */
 HOOK(void, MY(_start), struct sock *sk)
 {
@@ -235,7 +250,7 @@ HOOK(void, MY(_start), struct sock *sk)
 	ack = view(sk, tp);
 	s->window.cwnd = clamp64((__u64)tp->snd_cwnd << 24, SEGMENT, WINDOW_MAX);
 	s->window.ssthresh = WINDOW_MAX;
-	s->initial = at_most(tp->snd_cwnd, 0xffff);
+	s->initial = initial_window(sk);
 	MY(_init)(&s->law, &s->window, &ack, params());
 	s->snd_una = tp->snd_una;
 	s->cut_end = tp->snd_una - 1;

@@ -40,9 +40,26 @@ pub struct Trace {
 /// Sends messages of so many segments from the first host to the second, each acknowledged by a byte, with `pauses`
 /// between them. The wire takes `delay` each way.
 pub fn messages(
-    [(a, at_a), (b, at_b)]: [Host; 2],
+    hosts: [Host; 2],
     segments: usize,
     pauses: &[Duration],
+    delay: Duration,
+    fate: impl FnMut(usize, bool) -> Fate + Send,
+) -> io::Result<Trace> {
+    messages_under(
+        hosts,
+        segments,
+        &pauses.iter().map(|pause| (*pause, None)).collect::<Vec<_>>(),
+        delay,
+        fate,
+    )
+}
+
+/// The same, where a pause may begin with another congestion control.
+pub fn messages_under(
+    [(a, at_a), (b, at_b)]: [Host; 2],
+    segments: usize,
+    pauses: &[(Duration, Option<&str>)],
     delay: Duration,
     fate: impl FnMut(usize, bool) -> Fate + Send,
 ) -> io::Result<Trace> {
@@ -63,15 +80,14 @@ pub fn messages(
             let mut socket = TcpStream::connect((ipv4(HostId(1)), PORT))?;
             socket.set_read_timeout(Some(Duration::from_secs(20)))?;
             sys::end_when_closed(&socket)?;
-            let mut send = || {
+            let mut send = |control: Option<&str>, pause| {
+                control.map_or(Ok(()), |control| sys::set_congestion(&socket, control))?;
+                std::thread::sleep(pause);
                 socket.write_all(&vec![0; segments * SEGMENT as usize])?;
                 socket.read_exact(&mut [0])
             };
-            send()?;
-            for pause in pauses {
-                std::thread::sleep(*pause);
-                send()?;
-            }
+            send(None, Duration::ZERO)?;
+            pauses.iter().try_for_each(|(pause, control)| send(*control, *pause))?;
             let counters = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
             Ok([said(&["status"]).1, counters("netstat")?, counters("snmp")?])
         });
