@@ -4,11 +4,12 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Error, ErrorKind};
+use std::io::{self, Error, ErrorKind, Seek, Write};
 use std::mem::{size_of, zeroed};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// -1 as the error that it stands for.
@@ -472,12 +473,48 @@ pub fn end_with_parent(parent: u32) -> io::Result<()> {
     Err(Error::other(format!("process {parent} is not the parent of this one, or has ended")))
 }
 
-/// Waits until no other process has locked `file`, and locks it for as long as it is open.
+/// What a tool of iproute2 prints, in the namespace of the calling thread. It has all of its input from the start: when
+/// this process is killed, the tool does not stop in the middle of a line.
+///
+/// # Errors
+/// Fails where the tool does, and without it.
+pub fn iproute2(tool: &str, arguments: &[&str], input: &str) -> io::Result<String> {
+    let named = |error: Error| Error::new(error.kind(), format!("{tool} (of iproute2): {error}"));
+    let child = Command::new(tool)
+        .args(arguments)
+        .stdin(memory_file(input)?)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(named)?;
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(Error::other(format!("{tool}: {}", String::from_utf8_lossy(&output.stderr).trim())))
+}
+
+/// A file without a name that is read from its beginning.
+fn memory_file(text: &str) -> io::Result<File> {
+    // SAFETY: the name ends with a zero byte; the descriptor is new and owned by nobody else.
+    let mut file = unsafe {
+        let fd = check(libc::memfd_create(c"input".as_ptr(), libc::MFD_CLOEXEC))?;
+        File::from(OwnedFd::from_raw_fd(fd as RawFd))
+    };
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Waits until no other process has locked `file`, and locks it for as long as it is open, here or in a child process
+/// of this one: what a killed process has begun keeps the lock until it is done.
 ///
 /// # Errors
 /// Fails if a signal comes in between.
 pub fn lock(file: &impl AsRawFd) -> io::Result<()> {
     // SAFETY: flock touches no memory.
     check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) })?;
+    // SAFETY: fcntl touches no memory.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) })?;
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::hosts::{Inhabited, said_without, started};
 use common::{alone, is_registered, must, program, said};
 use libbpf_rs::Link;
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
@@ -12,27 +13,14 @@ use shortflow_linux::sys::{self, Namespace};
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// Exit code and output of a command, however it is started.
-fn started(line: &[&str]) -> (i32, String) {
-    let output = Command::new(line[0]).args(&line[1..]).output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
-}
-
 fn default_here() -> String {
     fs::read_to_string(DEFAULT).unwrap().trim().to_owned()
-}
-
-/// A namespace with a process in it, by which it is found.
-struct Inhabited {
-    namespace: Namespace,
-    process: Child,
 }
 
 impl Inhabited {
@@ -42,8 +30,7 @@ impl Inhabited {
         if let Some(name) = default {
             namespace.within(|| fs::write(DEFAULT, name)).unwrap();
         }
-        let process = namespace.within(|| Command::new("sleep").arg("60").spawn()).unwrap();
-        Inhabited { namespace, process }
+        Inhabited::of(namespace)
     }
 
     fn default(&self) -> String {
@@ -59,13 +46,6 @@ impl Inhabited {
     fn load(&self, arguments: &[&str]) {
         let (code, text) = self.namespace.within(|| Ok(said(arguments))).unwrap();
         assert_eq!(code, 0, "{arguments:?}: {text}");
-    }
-}
-
-impl Drop for Inhabited {
-    fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
     }
 }
 
@@ -149,12 +129,6 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
     }
     eprintln!("killed before the first change {early}, in the middle {midway}");
     assert!(midway > 0, "no kill has landed in the middle");
-}
-
-/// Exit code and output of a command as root without some capabilities.
-fn said_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
-    let limited = ["setpriv", "--bounding-set", capabilities, env!("CARGO_BIN_EXE_shortflow-linux")];
-    started(&[&limited, arguments].concat())
 }
 
 #[test]

@@ -4,17 +4,17 @@
 
 mod common;
 
-use common::hosts::{Host, SCENARIO, between, tool};
+use common::hosts::{Host, Inhabited, SCENARIO, between, said_without, started, tool};
 use common::messages::{messages, roomy_host};
 use common::wire::{Fate, Seen};
-use common::{alone, must, said};
+use common::{alone, must, program, said};
 use shortflow_linux::switch::ipv4;
 use shortflow_linux::sys::{self, Namespace};
 use shortflow_units::HostId;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const WITH: [&str; 4] = ["load", "sf_fast", "--segments", "eth0"];
@@ -86,39 +86,189 @@ fn forty_windows_lose_nothing() {
     }
 }
 
-/// A namespace that is found by the process in it.
-struct Inhabited(Namespace, Child);
+/// A host whose default leads by eth0, with 10.2.0.0/16 by eth1, and the rules and routes that it has.
+struct Router {
+    host: Inhabited,
+    _devices: [File; 2],
+}
 
-impl Drop for Inhabited {
-    fn drop(&mut self) {
-        let _ = self.1.kill();
-        let _ = self.1.wait();
+impl Router {
+    fn new() -> Router {
+        let (namespace, eth0) = roomy_host(0, "reno").unwrap();
+        let set_up = || {
+            let eth1 = sys::tap("eth1")?;
+            tool("ip link set dev eth1 arp off up")?;
+            tool("ip address add 10.2.0.1/16 dev eth1")?;
+            tool("ip route add default via 10.83.0.9 dev eth0")?;
+            Ok(eth1)
+        };
+        let eth1 = namespace.within(set_up).unwrap();
+        Router { host: Inhabited::of(namespace), _devices: [eth0, eth1] }
+    }
+
+    fn ip(&self, line: &str) -> String {
+        self.host.namespace.within(|| tool(&format!("ip -4 {line}"))).unwrap()
+    }
+
+    fn load(&self, arguments: &[&str]) -> String {
+        self.host.namespace.within(|| Ok(must(arguments))).unwrap()
+    }
+
+    fn routing(&self) -> String {
+        self.ip("rule show") + &self.ip("route show table all")
     }
 }
 
 #[test]
 fn rules_and_routes_go_with_what_has_set_them() {
     let Some(_alone) = alone() else { return };
-    let (namespace, _device) = roomy_host(0, "reno").unwrap();
-    let process = namespace.within(|| Command::new("sleep").arg("60").spawn()).unwrap();
-    let host = Inhabited(namespace, process);
-    let load = |arguments: &[&str]| host.0.within(|| Ok(must(arguments))).unwrap();
-    let routing = || {
-        let shown = || Ok(tool("ip -4 rule show")? + &tool("ip -4 route show table all")?);
-        host.0.within(shown).unwrap()
-    };
-    let before = routing();
-    assert!(load(&WITH).contains("segments=eth0"));
-    let made = routing();
+    let host = Router::new();
+    let before = host.routing();
+    assert!(host.load(&WITH).contains("segments=eth0"));
+    let made = host.routing();
     assert!(made.contains("fwmark 0x53460003 lookup 1397096451") && made.contains("mtu lock 233"), "{made}");
-    assert!(load(&WITH).contains("already loaded"));
-    assert_eq!(routing(), made);
-    assert!(load(&WITHOUT).contains("replaced"));
-    assert_eq!(routing(), before);
-    load(&WITH);
-    assert_eq!(routing(), made);
+    assert!(host.load(&WITH).contains("already loaded"));
+    assert_eq!(host.routing(), made);
+    assert!(host.load(&WITHOUT).contains("replaced"));
+    assert_eq!(host.routing(), before);
+    host.load(&WITH);
+    assert_eq!(host.routing(), made);
     must(&["unload"]);
-    assert_eq!(routing(), before);
+    assert_eq!(host.routing(), before);
+}
+
+/// Marked or not, whatever other routes and rules there are.
+#[test]
+fn nothing_leaves_by_another_device_than_without_a_mark() {
+    let Some(_alone) = alone() else { return };
+    let host = Router::new();
+    for line in [
+        "rule add to 10.9.0.0/16 table 9",
+        "route add default via 10.2.0.9 dev eth1 table 9",
+        "route add unreachable 10.8.0.0/16",
+        "route add 10.7.0.0/16 nexthop via 10.83.0.9 dev eth0 nexthop via 10.2.0.9 dev eth1",
+        "route add 10.6.0.0/16 via 10.2.0.9 dev eth1 metric 1",
+        "route add 10.6.0.0/16 via 10.83.0.9 dev eth0 metric 2",
+    ] {
+        host.ip(line);
+    }
+    let said = host.load(&WITH);
+    assert!(
+        said.contains("warning: --segments: whole segments where several devices lead: 10.7.0.0/16"),
+        "{said}"
+    );
+    let by = |to: &str, mark: &str| {
+        let line = ["ip", "-4", "route", "get", to, "mark", mark];
+        let (_, text) = host.host.namespace.within(|| Ok(started(&line))).unwrap();
+        let mut words = text.split_whitespace().skip_while(|word| *word != "dev").skip(1);
+        (words.next().map(str::to_owned), text.contains(" mtu "))
+    };
+    let eth = |number: u32| Some(format!("eth{number}"));
+    for (to, device, is_small) in [
+        ("10.83.0.2", eth(0), true),
+        ("198.51.100.1", eth(0), true),
+        ("10.2.5.5", eth(1), false),
+        ("10.9.5.5", eth(1), false),
+        ("10.8.5.5", None, false),
+        ("10.6.5.5", eth(1), false),
+    ] {
+        assert_eq!(by(to, "0"), (device.clone(), false), "{to}");
+        assert_eq!(by(to, "0x53460001"), (device, is_small), "{to}");
+    }
+    assert_eq!(by("10.7.5.5", "0x53460001").1, false);
+}
+
+/// The same wire as above, by eth0, when the smaller segments are those of eth1.
+#[test]
+fn connections_by_another_device_are_not_marked() {
+    let Some(_alone) = alone() else { return };
+    let hosts = [0, 1].map(|number| roomy_host(number, "reno").unwrap());
+    let load = || {
+        let eth1 = sys::tap("eth1")?;
+        tool("ip link set dev eth1 arp off up")?;
+        tool("ip address add 10.2.0.1/16 dev eth1")?;
+        must(&["load", "sf_fast", "--segments", "eth1"]);
+        fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "sf_fast")?;
+        Ok(eth1)
+    };
+    let _eth1 = hosts[0].0.within(load).unwrap();
+    let fates = |number, _| if number < 12 { Fate::Pass } else { Fate::Mark };
+    let trace = messages(hosts, 50, &[], Duration::from_millis(2), fates).unwrap();
+    let is_small = |seen: &&Seen| matches!(seen, Seen::Data { length, .. } if *length <= 362);
+    assert_eq!(trace.seen.iter().filter(is_small).count(), 0);
+}
+
+/// Kills spread over loads and unloads with so many routes that most land in the middle of them.
+#[test]
+fn killed_commands_leave_no_rules_and_routes() {
+    let Some(_alone) = alone() else { return };
+    let host = Router::new();
+    for number in 0..200 {
+        host.ip(&format!("route add 10.100.{number}.0/24 via 10.83.0.9 dev eth0"));
+    }
+    let before = host.routing();
+    let mut midway = 0;
+    for step in 0..24u64 {
+        let is_load = step % 2 == 0;
+        if !is_load {
+            host.load(&WITH);
+        }
+        let arguments: &[&str] = if is_load { &WITH } else { &["unload"] };
+        let begin = || program().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut command = host.host.namespace.within(begin).unwrap();
+        std::thread::sleep(Duration::from_millis(step / 2 * if is_load { 12 } else { 4 }));
+        let _ = command.kill();
+        let was_killed = !command.wait().unwrap().success();
+        midway += usize::from(was_killed && host.ip("rule show").contains("5346"));
+        must(&["unload"]);
+        assert_eq!(host.routing(), before, "step {step}");
+    }
+    eprintln!("killed with rules there: {midway}");
+    assert!(midway > 0, "no kill has landed in the middle");
+}
+
+#[test]
+fn routes_where_a_command_may_not_go_are_named_and_removed_later() {
+    let Some(_alone) = alone() else { return };
+    let host = Router::new();
+    let before = host.routing();
+    host.load(&WITH);
+    let (code, text) = said_without("-sys_admin,-sys_ptrace", &["unload"]);
+    assert!(
+        code == 0 && text.contains("CAP_SYS_PTRACE show all); routes of --segments stay"),
+        "{code} {text}"
+    );
+    assert_eq!(must(&["unload"]), "nothing is loaded\n");
+    assert_eq!(host.routing(), before);
+    assert!(!fs::exists("/sys/fs/bpf/shortflow").unwrap());
+}
+
+/// A file in a cgroup is no cgroup, which the kernel finds out last.
+#[test]
+fn a_load_that_fails_leaves_what_was_loaded() {
+    let Some(_alone) = alone() else { return };
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let Some(cgroup) = mounts.lines().find(|line| line.contains(" cgroup2 ")) else {
+        eprintln!("skipped: no cgroup2 file system");
+        return;
+    };
+    let file = format!("{}/cgroup.procs", cgroup.split(' ').nth(1).unwrap());
+    let host = Router::new();
+    let before = host.routing();
+    let fail = |arguments: &[&str]| {
+        let arguments = [arguments, &["--cgroup", &file]].concat();
+        let (code, text) = host.host.namespace.within(|| Ok(said(&arguments))).unwrap();
+        assert_ne!(code, 0, "{text}");
+    };
+    fail(&WITH);
+    assert_eq!(host.routing(), before);
+    assert_eq!(must(&["status"]), "nothing is loaded\n");
+    host.load(&WITH);
+    let made = host.routing();
+    fail(&["load", "sf_fast", "sf_dctcp", "--segments", "eth0"]);
+    assert_eq!(host.routing(), made);
+    let status = must(&["status"]);
+    assert!(status.contains("segments=eth0") && !status.contains("sf_dctcp"), "{status}");
 }
 
 #[test]
@@ -126,6 +276,7 @@ fn wrong_devices_and_other_laws_are_refused() {
     for (arguments, says) in [
         (&["load", "sf_fast", "--segments", "nope"][..], "device \"nope\""),
         (&["load", "sf_dctcp", "--segments", "lo"], "only the windows of sf_fast"),
+        (&["load", "sf_fast", "--segments", "lo"], "no IPv4 route of table main leads by lo alone"),
     ] {
         let (code, text) = said(arguments);
         assert!(code == 2 && text.contains(says), "{arguments:?}: {code} {text}");

@@ -18,8 +18,16 @@ struct sock_common {
 	__u8 skc_state;
 	struct { struct net *net; } skc_net;
 };
+struct net_device { char name[16]; };
+struct dst_ops { unsigned short family; };
+struct dst_entry {
+	struct net_device *dev;
+	struct dst_ops *ops;
+};
 struct sock {
 	struct sock_common __sk_common;
+	struct dst_entry *sk_dst_cache;
+	__u32 sk_mark;
 	unsigned long sk_pacing_rate, sk_max_pacing_rate;
 	__u32 sk_pacing_status;
 	struct dst_entry *sk_dst_cache;
@@ -74,6 +82,7 @@ struct tcp_congestion_ops {
 };
 
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };
+enum { AF_INET = 2 };
 enum { SOL_SOCKET = 1, SO_MARK = 36, SOL_TCP = 6, TCP_CONGESTION = 13 };
 /* Of a route: what its pointer to the metrics has besides in its lowest bits, and the place of initcwnd among them. */
 enum { METRICS_FLAGS = 3, METRIC_INITCWND = 10 };

@@ -43,6 +43,7 @@ const volatile struct config {
 	char text[256];
 	__u64 needs_ecn;
 	__u64 sizes;		/* of segments smaller than the full one, for which there are routes */
+	__u64 device[2];	/* the name of the device that they leave by */
 	struct MY(_params) law;
 } config SEC(".rodata.config");
 
@@ -120,8 +121,18 @@ INLINE __u32 full_segment(struct tcp_sock *tp, const struct sender *s)
  * Eq. 9 of FaST: below one segment the window goes with segments of its size, here in powers of two. Linux takes the
  * size from the route, and the route from the mark (programs/segments.rs). It learns the size when something leaves by
  * the new route, so where segments shrink a bare ACK goes ahead: the next one would leave as IP fragments. The pace of
- * publish() makes up for the rounding, and for the one segment that leaves too small where they grow.
+ * publish() makes up for the rounding, and for the one segment that leaves too small where they grow. A connection that
+ * leaves by another device, by IPv6 or with a mark of the application keeps whole segments.
  */
+INLINE _Bool has_routes(struct sock *sk)
+{
+	__u64 name[2] = {};
+
+	BPF_CORE_READ_STR_INTO(&name, sk, sk_dst_cache, dev, name);
+	return name[0] == config.device[0] && name[1] == config.device[1] &&
+	       BPF_CORE_READ(sk, sk_dst_cache, ops, family) == AF_INET;
+}
+
 INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 {
 	__u8 size = 0;
@@ -130,6 +141,15 @@ INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 	s->full = full_segment(tp, s);
 	for (__u8 i = 1; i <= SIZES_MOST; i++)
 		size += i <= config.sizes && s->window.cwnd <= SEGMENT >> i;
+	mark = s->size ? MARK_OF_SIZES + s->size : 0;
+	if (sk->sk_mark != mark) { /* somebody else's */
+		s->size = 0;
+		return;
+	}
+	if (!BPF_CORE_READ(sk, sk_dst_cache)) /* until something leaves by the new route */
+		return;
+	if (size && !has_routes(sk))
+		size = 0;
 	mark = size ? MARK_OF_SIZES + size : 0;
 	if (size == s->size || bpf_setsockopt(sk, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)))
 		return;

@@ -7,6 +7,7 @@ use clap::builder::TypedValueParser;
 use shortflow_cc::TransportConfig;
 use shortflow_linux::check::{self, Finding};
 use shortflow_linux::programs::{self, Pins, Prepared, Segments};
+use std::fmt::Display;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -54,15 +55,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let mut fresh = Vec::new();
     let loaded = load(&args, &configs, segments.as_ref(), &pins, &mut fresh);
     if loaded.is_err() {
-        if segments.is_some() {
-            programs::remove_segments()?;
-        }
-        for name in &fresh {
-            pins.unregister(name)?;
-        }
-        pins.sweep()?;
+        let mut undone: Vec<_> = fresh.iter().map(|name| pins.unregister(name)).collect();
+        undone.push(pins.sweep());
+        undone.into_iter().filter_map(Result::err).for_each(|failure| warn(&failure));
     }
     loaded
+}
+
+fn warn(text: &impl Display) {
+    eprintln!("warning: {text}");
 }
 
 /// Nothing is registered before the verifier has accepted everything. `fresh` gets the names of what was.
@@ -81,31 +82,22 @@ fn load(
     let already = pins.loaded();
     let mut last = String::new();
     for program in prepared {
-        let (name, text) = (program.name().to_owned(), program.text().to_owned());
-        let verb = match already.contains(&name).then(|| programs::loaded_text(pins, &name)).transpose()? {
-            Some(before) if before == text => "already loaded",
-            Some(before) => {
-                if programs::has_segments(&before) {
-                    programs::remove_segments()?;
-                }
-                pins.unregister(&name)?;
-                program.register(pins)?;
-                "replaced, for new connections"
-            }
-            None => {
-                program.register(pins)?;
-                fresh.push(name.clone());
-                "loaded"
-            }
-        };
-        if verb != "already loaded" {
-            programs::renew_default(&name)?;
+        last = program.name().to_owned();
+        let text = program.text().to_owned();
+        let verb = register(program, pins, already.contains(&last))?;
+        if verb == LOADED {
+            fresh.push(last.clone());
         }
-        println!("{name}: {verb}: {text}");
-        last = name;
+        if verb != UNCHANGED {
+            programs::renew_default(&last)?;
+        }
+        println!("{last}: {verb}: {text}");
     }
     if let Some(segments) = segments {
-        segments.install()?;
+        segments.install(pins)?;
+        for route in segments.shared() {
+            warn(&format_args!("--segments: whole segments where several devices lead: {route}"));
+        }
     }
     if let Some(cgroup) = &args.cgroup {
         let verb =
@@ -117,8 +109,29 @@ fn load(
         println!("{last}: default of this network namespace");
         let listeners = programs::other_listeners()?;
         if !listeners.is_empty() {
-            eprintln!("warning: {}", of_before(&listeners));
+            warn(&of_before(&listeners));
         }
     }
     Ok(())
+}
+
+const LOADED: &str = "loaded";
+const UNCHANGED: &str = "already loaded";
+
+/// Registers a program, in place of one of its name with other parameters; what was done.
+fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static str, Failure> {
+    if !is_loaded {
+        program.register(pins)?;
+        return Ok(LOADED);
+    }
+    let before = programs::loaded_text(pins, program.name())?;
+    if before == program.text() {
+        return Ok(UNCHANGED);
+    }
+    if programs::has_segments(&before) {
+        programs::remove_segments(pins)?.iter().for_each(|warning| warn(warning));
+    }
+    pins.unregister(program.name())?;
+    program.register(pins)?;
+    Ok("replaced, for new connections")
 }

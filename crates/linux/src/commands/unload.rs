@@ -33,7 +33,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     for name in &leaving {
         if programs::has_segments(&programs::loaded_text(&pins, name)?) {
-            programs::remove_segments()?;
+            for warning in programs::remove_segments(&pins)? {
+                eprintln!("warning: {warning}");
+            }
         }
         pins.unregister(name)?;
         println!("{name}: unloaded");

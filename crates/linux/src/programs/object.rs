@@ -73,7 +73,7 @@ impl Prepared {
                     map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;
                 }
             } else if map.name().to_string_lossy().ends_with("config") {
-                let values = config_section(config, segments.map_or(0, Segments::sizes), &text)?;
+                let values = config_section(config, &Segments::config(segments), &text)?;
                 map.set_initial_value(&values).map_err(refused(&name))?;
             }
         }
@@ -198,11 +198,12 @@ pub(super) fn pin_shared(object: &mut Object, pins: &Pins) -> libbpf_rs::Result<
 }
 
 /// `struct config` of sender.h.
-fn config_section(config: &TransportConfig, sizes: u32, text: &str) -> Result<Vec<u8>, Failure> {
+fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Result<Vec<u8>, Failure> {
     let words = laws::params(config).map_err(|error| Failure::Input(error.to_string()))?;
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(TEXT, 0);
-    bytes.extend([u64::from(needs_ecn(config)), sizes.into()].map(u64::to_ne_bytes).as_flattened());
+    bytes.extend(u64::from(needs_ecn(config)).to_ne_bytes());
+    bytes.extend(segments);
     bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
     Ok(bytes)
 }

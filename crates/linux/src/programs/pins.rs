@@ -4,15 +4,17 @@
 //! /sys/fs/bpf/shortflow/
 //!   flows, ports          maps that all programs share
 //!   defaults              default congestion control of each namespace before ours
+//!   segments/INODE        that network namespace has the routes of --segments
 //!   setsockopt_INODE      the hooks of that cgroup; getsockopt_INODE beside it
 //!   sf_NAME/config        its parameters
 //!   sf_NAME/link          its registration; before Linux 6.4 `map`
 //! ```
 //!
 //! What has no registration in the kernel is the rest of a command that was killed: the next one removes it. The
-//! record of defaults stays until every namespace in it has its own again.
+//! records of defaults and of routes stay until every namespace in them is as before.
 
 use super::defaults::restore_defaults;
+use super::segments::{self, remove_segments};
 use super::stamps::unstamp_all;
 use super::{PREFIX, messages, mounts};
 use crate::{Failure, check, sys};
@@ -148,9 +150,14 @@ impl Pins {
         if loaded.is_empty() {
             unstamp_all()?;
         }
+        if !segments::are_used(self, &loaded) {
+            remove_segments(self)?;
+            // It stays as long as something is in it.
+            let _ = fs::remove_dir(self.path(segments::RECORD));
+        }
         for name in self.names() {
             let is_leftover = name.starts_with(PREFIX) && !loaded.contains(&name);
-            if is_leftover || loaded.is_empty() && name != "defaults" {
+            if is_leftover || loaded.is_empty() && !["defaults", segments::RECORD].contains(&&*name) {
                 remove(&self.path(&name))?;
             }
         }

@@ -8,9 +8,8 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_units::{HostId, Rate};
 use std::fs::{self, File};
-use std::io::{self, Error, Write};
+use std::io::{self, Error};
 use std::net::IpAddr;
-use std::process::{Command, Stdio};
 
 /// The network card of every host.
 pub const CARD: &str = "eth0";
@@ -160,30 +159,10 @@ impl Host {
                 let named = |error: Error| Error::new(error.kind(), format!("{key} = {value}: {error}"));
                 fs::write(format!("/proc/sys/net/{key}"), &value).map_err(named)?;
             }
-            batch("ip", &tcp.links(host))?;
-            batch("tc", &tcp.card(rate))?;
+            sys::iproute2("ip", &["-batch", "-"], &tcp.links(host))?;
+            sys::iproute2("tc", &["-batch", "-"], &tcp.card(rate))?;
             Ok(device)
         })?;
         Ok(Host { namespace, device })
     }
-}
-
-/// Runs the lines by a tool of iproute2 in the namespace of the calling thread.
-fn batch(tool: &str, lines: &str) -> io::Result<()> {
-    let named = |error: Error| Error::new(error.kind(), format!("{tool} (of iproute2): {error}"));
-    let mut child = Command::new(tool)
-        .args(["-batch", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(named)?;
-    if let Some(mut input) = child.stdin.take() {
-        input.write_all(lines.as_bytes())?;
-    }
-    let output = child.wait_with_output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(Error::other(format!("{tool}: {}", String::from_utf8_lossy(&output.stderr).trim())))
 }

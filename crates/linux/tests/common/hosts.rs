@@ -9,7 +9,7 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_units::{HostId, Span};
 use std::fs::{self, File};
 use std::io::{self, Error};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A host and the far end of its TAP device.
@@ -40,6 +40,39 @@ pub fn tool(line: &str) -> io::Result<String> {
     let output = Command::new(words.next().unwrap_or_default()).args(words).output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() { Ok(text) } else { Err(Error::other(line.to_owned())) }
+}
+
+/// Exit code and output of a command, however it is started.
+pub fn started(line: &[&str]) -> (i32, String) {
+    let output = Command::new(line[0]).args(&line[1..]).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Exit code and output of a command as root without some capabilities.
+pub fn said_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
+    let limited = ["setpriv", "--bounding-set", capabilities, env!("CARGO_BIN_EXE_shortflow-linux")];
+    started(&[&limited, arguments].concat())
+}
+
+/// A namespace with a process in it, by which commands find it.
+pub struct Inhabited {
+    pub namespace: Namespace,
+    pub process: Child,
+}
+
+impl Inhabited {
+    pub fn of(namespace: Namespace) -> Inhabited {
+        let process = namespace.within(|| Command::new("sleep").arg("60").spawn()).unwrap();
+        Inhabited { namespace, process }
+    }
+}
+
+impl Drop for Inhabited {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
 }
 
 /// A host whose sockets use `control`, with the kernel's setting `ecn`.
