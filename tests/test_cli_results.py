@@ -294,22 +294,35 @@ class NeverReturns(shortflow.CongestionControl):
         Path("called").touch()
         while True:
             pass
+
+class Fails(shortflow.CongestionControl):
+    def on_ack(self, window, ack):
+        while not Path("called").exists():
+            pass
+        raise ValueError("on purpose")
 """
 
 
-def test_a_second_ctrl_c_ends_a_hook_that_never_returns(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("fails", [False, True], ids=["", "another run fails"])
+def test_a_second_signal_ends_a_hook_that_never_returns(
+    tmp_path: Path, first: signal.Signals, second: signal.Signals, fails: bool
+) -> None:
     (tmp_path / "law.py").write_text(NEVER_RETURNS, encoding="utf-8")
-    command = [sys.executable, "-c", WITH_CTRL_C, "run", "incast", "--scheme", "law.py:NeverReturns"]
-    with started(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+    schemes = "law.py:NeverReturns,law.py:Fails" if fails else "law.py:NeverReturns"
+    command = [sys.executable, "-c", WITH_CTRL_C, "compare", "incast", "--schemes", schemes, "--seeds", "1"]
+    with started([*command, "--jobs", "2"], stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         deadline = time.monotonic() + 60
         while not (tmp_path / "called").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        time.sleep(1)
+        time.sleep(0.5 if fails else 0)
+        process.send_signal(first)
+        time.sleep(0.5)
         assert process.poll() is None, "the first waits for the run"
-        process.send_signal(signal.SIGINT)
+        process.send_signal(second)
         process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == 128 + second
 
 
 def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:
@@ -350,7 +363,8 @@ def test_ctrl_c_during_the_imports_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "shortflow: interrupted\n")
 
 
-def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT, signal.SIGTERM]], ids=["alone", "after Ctrl-C"])
+def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path, signals: list[signal.Signals]) -> None:
     command = [sys.executable, "-m", "shortflow", "run", "bench-star", "--set", "duration=10000s", "--out", "kept"]
     terminal, side = pty.openpty()
     with started(command, stderr=side, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
@@ -358,7 +372,9 @@ def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path) -> No
         printed = b""
         while HIDE_CURSOR not in printed:
             printed += os.read(terminal, 4096)
-        process.terminate()
+        time.sleep(0.5)
+        for number in signals:
+            process.send_signal(number)
         with contextlib.suppress(OSError):  # what a terminal says when nobody is left at its other side
             while more := os.read(terminal, 4096):
                 printed += more

@@ -21,7 +21,10 @@ from shortflow.store import Store
 from shortflow.transport import Transport
 
 Progress = Callable[[float, int, int], None]
-"""Told every tenth of a second: the fraction of the work that is done, the runs finished, and all runs."""
+"""Told every tenth of a second: the fraction of the work that is done, the runs finished, and all runs.
+
+Ctrl-C is heard after it returns, so it should do so at once.
+"""
 
 _POLL_S = 0.1
 _LARGEST_SEED = 2**64 - 1
@@ -134,7 +137,10 @@ def _run_or_reuse(work: Run, control: Control, store: Store | None) -> RunSummar
 
 
 def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress: Progress | None) -> list[T]:
-    """The results of all tasks in their order; a failure or Ctrl-C stops those that are still running."""
+    """The results of all tasks in their order; a failure or Ctrl-C stops those that are still running.
+
+    The pool's own wait for its threads hears no signal, so it comes last, when there is nothing left to wait for.
+    """
     controls = [Control() for _ in tasks]
     pending: list[Future[T]] = []
     try:
@@ -146,9 +152,11 @@ def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress:
                 for future, control in zip(pending, controls, strict=True):
                     future.cancel()
                     control.cancel()
+                while futures.wait(pending, _POLL_S).not_done:
+                    held.let_through()
                 raise
     except KeyboardInterrupt as cause:
-        finished = sum(not future.cancelled() and not future.exception() for future in pending)
+        finished = sum(future.done() and not future.cancelled() and not future.exception() for future in pending)
         raise Interrupted(f"interrupted; {finished} of {len(tasks)} runs were finished") from cause
     return [future.result() for future in pending]
 

@@ -10,7 +10,7 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class SignalsHeld:
-    """Holds SIGINT and SIGTERM back until `let_through`.
+    """Holds SIGINT and SIGTERM back until one is let through; from then on none is held any more.
 
     A handler that raises may do so anywhere, also where the main thread has just taken one of the locks that
     `concurrent.futures` shares with its workers: nobody gives that lock back, and the workers wait for it for ever.
@@ -32,15 +32,18 @@ class SignalsHeld:
         return self
 
     def let_through(self) -> None:
-        """Hand the signals that came to their handlers; from then on those are not held any more."""
-        while self._came:
-            number, frame = self._came.popitem()
-            handler = self._handlers.pop(number)
-            signal.signal(number, handler)
-            handler(number, frame)
+        """If a signal came, end the holding."""
+        if self._came:
+            self._release()
 
     def __exit__(self, *_: object) -> None:
-        """Put every handler back, and hand over what came late."""
-        for number, handler in self._handlers.items():
+        """End the holding, if it goes on still."""
+        self._release()
+
+    def _release(self) -> None:
+        """Put every handler back, then hand over what came: SIGTERM before SIGINT, which says less."""
+        handlers, self._handlers = self._handlers, {}
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-        self.let_through()
+        for number in sorted(handlers.keys() & self._came, reverse=True):
+            handlers[number](number, self._came.pop(number))

@@ -64,20 +64,27 @@ def main() -> None:
 
 
 def _interrupt(_: int, __: object) -> None:
-    """End in good order; a second Ctrl-C does not wait for that, as a hook of the user's may never return."""
-    signal.signal(signal.SIGINT, _leave_at_once)
+    """End in good order."""
+    _end_at_next_signal()
     raise KeyboardInterrupt
+
+
+def _leave(number: int, _: object) -> None:
+    """End as the shell expects after a signal, but only when runs are stopped and the terminal is put in order."""
+    _end_at_next_signal()
+    sys.exit(128 + number)
+
+
+def _end_at_next_signal() -> None:
+    """Let a second signal not wait for the good order, as a hook of the user's may never return."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave_at_once)
 
 
 def _leave_at_once(number: int, _: object) -> None:
     if sys.stderr.isatty():
         os.write(sys.stderr.fileno(), b"\x1b[?25h")  # the cursor, which a progress bar hides
     os._exit(128 + number)
-
-
-def _leave(number: int, _: object) -> None:
-    """End as the shell expects after a signal, but only when runs are stopped and the terminal is put in order."""
-    sys.exit(128 + number)
 
 
 def execute(arguments: Sequence[str] | None = None) -> int:
