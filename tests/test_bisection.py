@@ -66,6 +66,8 @@ def test_steps_and_conditions_are_read() -> None:
     marks = Steps.parse("switch.mark_above=5pkt:15pkt:5pkt")
     assert [marks.written(value) for value in marks.values] == ["5pkt", "10pkt", "15pkt"]
     assert Steps.parse("duration=0.5ms:1ms:0.25ms").written(0.75) == "0.75ms"
+    assert list(Steps.parse("servers=1:10:4").values) == [1, 5, 9, 10], "the high end belongs to the range"
+    assert list(Steps.parse("load=0.1:0.7:0.2").values) == [0.1, 0.3, 0.5, 0.7]
     condition = Condition.parse(" p99_short_s <= 5e-3 ")
     assert condition.holds({"p99_short_s": 0.005})
     assert not condition.holds({"p99_short_s": 0.006})
@@ -87,6 +89,7 @@ def test_steps_and_conditions_are_read() -> None:
         "load=0.1:0.9",
         "duration=1ms:1s",
         "switch.mark_above=5pkt:20",
+        "topology.rtt=100µs:200µs",
     ],
 )
 def test_wrong_steps_are_named(text: str) -> None:
@@ -141,8 +144,10 @@ def search_with(shortflow: Command, scenario: str, key: str, *more: str) -> Answ
 
 def test_an_answer_at_an_end_of_the_range_says_so(shortflow: Command, scenario: str) -> None:
     whole = search_with(shortflow, scenario, "flows=1:5")
-    assert "deadline_miss==0 still holds at 5, the end of the range" in whole.stderr
-    assert "5 or more" in whole.stdout
+    assert (whole.stderr, whole.stdout.count("5 or more")) == ("", 1)
+    assert "deadline_miss==0 still holds at 5" in search_with(shortflow, scenario, "flows=1:5", "--json").stderr
+    shorter = search_with(shortflow, scenario, "flows=1:10:4", "--json").document
+    assert (shorter["high"], shorter["largest_all"], shorter["holds_at_high"]) == (10, 10, [1])
     none = search_with(shortflow, scenario, "flows=50:60", "--json")
     assert "deadline_miss==0 fails at 50 already" in none.stderr
     assert none.document["largest"] == {"1": None}
@@ -160,3 +165,23 @@ def test_the_key_may_have_a_unit(shortflow: Command, scenario: str) -> None:
     assert unknown.code == 2
     assert "traffic.1.sizes.value" in unknown.stderr
     assert "10furlongs" in unknown.stderr or "15furlongs" in unknown.stderr
+
+
+def test_flows_that_never_ended_are_told(shortflow: Command, scenario: str) -> None:
+    late = search_with(shortflow, scenario, "flows=300:300", "--set", "drain=1ms", "--json")
+    (trial,) = late.document["trials"]
+    assert 0 < trial["unfinished"] <= 300
+    assert f"unfinished at the end of the drain: up to {trial['unfinished']} flows, in 1 of 1 runs" in late.stderr
+
+
+def test_small_values_are_written_without_an_exponent(shortflow: Command, scenario: str) -> None:
+    found = search_with(shortflow, scenario, "traffic.1.deadline.value=0.00001s:0.00003s:0.00001s", "--json")
+    assert found.code == 0, found.stderr
+    assert [trial["value"] for trial in found.document["trials"]] == [2e-05, 1e-05]
+
+
+@pytest.mark.parametrize("setting", ["flows=3", "parameters.flows=3"])
+def test_the_key_cannot_be_set_too(shortflow: Command, scenario: str, setting: str) -> None:
+    answer = search_with(shortflow, scenario, "flows=2:6", "--set", setting)
+    assert answer.code == 2
+    assert "flows: is searched, so it cannot be set too" in answer.stderr

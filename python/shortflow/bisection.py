@@ -9,6 +9,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TypedDict
 
 from shortflow.errors import ConfigError, unknown_name
@@ -24,7 +25,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
 }
 _CONDITION = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*(==|<=|>=|<|>)\s*([-+.0-9eE]+)\s*")
-_QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Zµ]*)")
+_QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)")
 _MOST_VALUES = 1_000_000
 
 
@@ -68,7 +69,10 @@ class Steps:
 
     @classmethod
     def parse(cls, text: str) -> "Steps":
-        """Read `KEY=LOW:HIGH`, in steps of one unit, or `KEY=LOW:HIGH:STEP`; all three have the same unit, or none."""
+        """Read `KEY=LOW:HIGH`, in steps of one unit, or `KEY=LOW:HIGH:STEP`; all three have the same unit, or none.
+
+        The high end is always among the values, so the last step may be shorter.
+        """
         key, _, bounds = (part.strip() for part in text.partition("="))
         quantities = [_QUANTITY.fullmatch(bound.strip()) for bound in bounds.split(":")]
         found = [quantity for quantity in quantities if quantity]
@@ -86,11 +90,13 @@ class Steps:
         if low < high < low + step * (1 - 1e-9):
             raise ConfigError(f"{text}: expected a step no wider than the range, such as {key}=0.1:0.9:0.1")
         values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
+        if values[-1] < high - step * 1e-9:
+            values.append(high)
         return cls(key, [_plain(value) for value in values], units.pop())
 
     def written(self, value: int | float) -> str:
-        """A value as a setting of the key."""
-        return f"{value}{self.unit}"
+        """A value as a setting of the key, which takes no exponent."""
+        return f"{Decimal(repr(value)):f}{self.unit}"
 
 
 class Trial(TypedDict):
@@ -100,6 +106,8 @@ class Trial(TypedDict):
     seed: int
     measured: float
     holds: bool
+    unfinished: int
+    """Flows that were not done at the end of the drain; completion times leave them out."""
 
 
 class Document(TypedDict):
@@ -201,6 +209,8 @@ def search(
     progress: Progress | None = None,
 ) -> Search:
     """Find for each seed the largest value at which the condition holds; the seeds' runs go side by side."""
+    if _name(steps.key) in map(_name, settings or {}):
+        raise ConfigError(f"{steps.key}: is searched, so it cannot be set too")
     bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
     trials: list[Trial] = []
     while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
@@ -214,12 +224,24 @@ def search(
         summaries = run_all(runs, jobs=jobs, progress=progress)
         for (seed, middle), done in zip(middles.items(), summaries, strict=True):
             holds = condition.holds(done.metrics)
-            measured = done.metrics[condition.metric]
-            trials.append({"value": steps.values[middle], "seed": seed, "measured": measured, "holds": holds})
+            trials.append(
+                {
+                    "value": steps.values[middle],
+                    "seed": seed,
+                    "measured": done.metrics[condition.metric],
+                    "holds": holds,
+                    "unfinished": int(done.metrics["unfinished"]),
+                }
+            )
             bounds[seed] = _Bounds(middle, bounds[seed].high) if holds else _Bounds(bounds[seed].low, middle)
     largest = {seed: steps.values[found.low] if found.low >= 0 else None for seed, found in bounds.items()}
     changed = dict(as_pairs(settings))
     return Search(scenario.name, scenario.title, scheme, changed, steps, condition, largest, trials)
+
+
+def _name(key: str) -> str:
+    """A key without what may stand before a parameter's name."""
+    return key.removeprefix("parameters.")
 
 
 def _number(text: str) -> float | None:

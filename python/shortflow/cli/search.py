@@ -45,8 +45,9 @@ def search(
             jobs=jobs,
             progress=progress,
         )
-    _note_ends(found)
+    _note_unfinished(found)
     if json:
+        _note_ends(found)
         print_json(found.document())
         return
     changed = "".join(f", {name} = {value}" for name, value in found.settings.items())
@@ -66,6 +67,16 @@ def _rows(found: Search) -> list[tuple[str, str]]:
     every = [(f"seed {seed}", text(value)) for seed, value in found.largest.items()]
     shares = [("in every seed", text(found.largest_for(1.0))), ("in half of the seeds", text(found.largest_for(0.5)))]
     return [*every, *shares] if len(every) > 1 else every
+
+
+def _note_unfinished(found: Search) -> None:
+    """Say if completion times leave out the slowest flows."""
+    counts = [trial["unfinished"] for trial in found.trials if trial["unfinished"]]
+    if counts:
+        print_note(
+            f"unfinished at the end of the drain: up to {max(counts)} flows, in {len(counts)} of {len(found.trials)} "
+            "runs; completion times count finished flows only"
+        )
 
 
 def _note_ends(found: Search) -> None:
