@@ -383,7 +383,7 @@ def test_a_choice_leaves_what_a_study_sets_on_purpose_and_says_so(shortflow: Com
     arguments = ("reproduce", "pecn/growth", "pecn/fig6", "--json", "--out", "here")
     plain = shortflow(*arguments).document
     moved = shortflow(*arguments, "--choice", "jitter=0")
-    assert "jitter=0 does not reach pecn/growth, which" in moved.stderr
+    assert "jitter=0 is not followed by pecn/growth\n" in moved.stderr
     assert moved.document["not_reached"] == {"jitter=0": ["pecn/growth"]}
     assert plain["not_reached"] == {}
     before, after = ({row["id"]: row["measured"] for row in each["claims"]} for each in (plain, moved.document))
@@ -398,10 +398,23 @@ def test_sensitivity_tries_what_is_not_chosen_and_says_what_decides(shortflow: C
     assert ("initial-window", "2") in tried
     assert ("initial-window", "10") not in tried
     assert {row["reached"] for row in rows if row["choice"] == "initial-alpha"} == {False}
-    assert {row["reached"] for row in rows if row["choice"] == "handshake"} == {True}
+    reached = {row["claim"].partition("/")[2]: row["reached"] for row in rows if row["choice"] == "handshake"}
+    assert [name for name, moved in reached.items() if moved] == ["eq3-window-decrease"], "equations have no runs"
+    assert {row["reached"] for row in rows if (row["choice"], row["value"]) == ("initial-window", "2")} == {False, True}
     table = shortflow(*arguments).stdout
     assert "not reached by" in table
     assert "initial-window=10" not in table
+
+
+def test_papers_without_a_chosen_value_keep_theirs_and_are_named(shortflow: Command) -> None:
+    arguments = ("reproduce", "l2dct/eq13", "fast/fig3", "--json", "--out", "here")
+    moved = shortflow(*arguments, "--choice", "initial-window=1", "--choice", "delayed-acks=yes").document
+    assert moved["not_reached"] == {"initial-window=1": ["l2dct"], "delayed-acks=yes": ["l2dct", "fast/fig3"]}
+    rows = shortflow(*arguments, "--sensitivity").document["sensitivity"]
+    reached = {row["claim"].partition("/")[0] for row in rows if row["choice"] == "initial-window" and row["reached"]}
+    assert reached == {"l2dct", "fast"}
+    tried = {(row["choice"], row["value"]) for row in rows}
+    assert {("initial-window", "1"), ("initial-alpha", "0"), ("initial-alpha", "1")} <= tried
 
 
 def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> None:

@@ -9,7 +9,7 @@ from shortflow import papers
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Jobs, Json
 from shortflow.errors import ExitCode
-from shortflow.reproduction.choices import Choice, parse_choices
+from shortflow.reproduction.choices import parse_choices
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
 from shortflow.reproduction.figure import Figure
 from shortflow.reproduction.finding import Verdict
@@ -50,7 +50,7 @@ def reproduce_figures(
     code is 1 if a claim differs.
     """
     chosen_figures = select(patterns or [])
-    chosen = parse_choices(choice or [], _choices(chosen_figures))
+    chosen = parse_choices(choice or [], _values(chosen_figures))
 
     def again(chosen: Chosen) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
@@ -61,10 +61,8 @@ def reproduce_figures(
     moved = shifts(done, again, alternatives(chosen_figures, chosen)) if sensitivity else []
     report = write_pages(done, out)
     print_note(f"report: {report} ({done.runs} runs, {done.reused} of them from before, {done.seconds:.0f} s)")
-    for change, unmoved in done.not_reached.items():
-        print_note(
-            f"{change} does not reach {', '.join(unmoved)}, which vary this, set or need it otherwise, or lack it"
-        )
+    for change, places in done.not_reached.items():
+        print_note(f"{change} is not followed by {', '.join(places)}")
     if json:
         print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
     else:
@@ -79,8 +77,14 @@ def reproduce_figures(
     return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
 
 
-def _choices(figures: list[Figure]) -> dict[str, Choice]:
-    return {name: found for figure in figures for name, found in papers.choices(figure.paper).items()}
+def _values(figures: list[Figure]) -> dict[str, list[str]]:
+    """The values that each choice has in one of the figures' papers."""
+    values: dict[str, list[str]] = {}
+    for paper in dict.fromkeys(figure.paper for figure in figures):
+        for name, choice in papers.choices(paper).items():
+            known = values.setdefault(name, [])
+            known += [each for each in choice.values if each not in known]
+    return values
 
 
 def _row(shift: Shift) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """What a paper leaves unsaid, and what we chose: named, so that another choice can be tried on the whole paper."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError, unknown_name
@@ -43,17 +43,20 @@ class Change:
 
 
 def changes(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> list[Change]:
-    """Those of the chosen values that are of these choices and differ from the values taken."""
+    """Those of the chosen values that these choices have and that differ from the values taken."""
     known = {name: (choices[name], value) for name, value in chosen.items() if name in choices}
     return [
         Change(name, value, choice.values[choice.taken], choice.values[value])
         for name, (choice, value) in known.items()
-        if value != choice.taken
+        if value in choice.others
     ]
 
 
-def parse_choices(values: Iterable[str], known: Mapping[str, Choice]) -> dict[str, str]:
-    """The `--choice` options as a mapping; unknown names and values are errors that suggest the nearest."""
+def parse_choices(values: Iterable[str], known: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """The `--choice` options as a mapping; `known` has the values of each choice.
+
+    Unknown names and values are errors that suggest the nearest.
+    """
     chosen = {}
     for text in values:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -61,7 +64,7 @@ def parse_choices(values: Iterable[str], known: Mapping[str, Choice]) -> dict[st
             raise ConfigError(f"--choice {text}: expected NAME=VALUE, such as initial-alpha=1")
         if name not in known:
             raise unknown_name("choice", name, sorted(known))
-        if value not in known[name].values:
-            raise unknown_name(f"value of {name}", value, known[name].values)
+        if value not in known[name]:
+            raise unknown_name(f"value of {name}", value, known[name])
         chosen[name] = value
     return chosen

@@ -52,7 +52,7 @@ class Document(TypedDict):
     scale: str
     choices: dict[str, str]
     not_reached: dict[str, list[str]]
-    """For a choice, the figures that do not follow it."""
+    """For a choice, the papers without such a value and the figures that do not follow it."""
     claims: list[ClaimRow]
     summary: dict[str, dict[str, int]]
     runs: int
@@ -101,8 +101,18 @@ class Reproduced:
     drawings: Sequence[Drawing]
     claims: Sequence[Judged]
     runs: int
-    not_reached: Sequence[str] = ()
-    """The choices, such as `jitter=1ms`, that none of its runs follow."""
+    followed: Mapping[str, Sequence[Change]]
+    """For each study, the choices that it follows."""
+
+    def without(self, name: str, value: str) -> str | None:
+        """What a chosen value does not reach: the paper if it has no such value, or the figure; nothing else."""
+        choice = choices(self.figure.paper).get(name)
+        if not self.followed or (choice and value == choice.taken):
+            return None
+        if not choice or value not in choice.values:
+            return self.figure.paper
+        follows = any(change.name == name for of_study in self.followed.values() for change in of_study)
+        return None if follows else self.figure.id
 
 
 @dataclass(frozen=True)
@@ -131,18 +141,18 @@ class Reproduction:
 
     @property
     def not_reached(self) -> dict[str, list[str]]:
-        """For each choice the figures that do not follow it, because they vary that or set it for their own sake."""
-        found: dict[str, list[str]] = {}
-        for figure in self.figures:
-            for change in figure.not_reached:
-                found.setdefault(change, []).append(figure.figure.id)
-        return found
+        """For each choice the papers without such a value, and the figures that vary that or set it on purpose."""
+        found = {
+            f"{name}={value}": [each for figure in self.figures if (each := figure.without(name, value))]
+            for name, value in self.chosen.items()
+        }
+        return {change: list(dict.fromkeys(places)) for change, places in found.items() if places}
 
     @property
     def conditions(self) -> str:
         """What was run, in a few sentences."""
         chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
-        without = [f"{change} does not reach {', '.join(ids)}." for change, ids in self.not_reached.items()]
+        without = [f"{change} is not followed by {', '.join(places)}." for change, places in self.not_reached.items()]
         return " ".join([f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
 
     def document(self) -> Document:
@@ -203,7 +213,7 @@ class _Plan:
     figure: Figure
     scale: Scale
     usual: bool
-    not_reached: Sequence[str]
+    followed: Mapping[str, Sequence[Change]]
     runs: Mapping[str, Mapping[Position, Sequence[Run]]]
 
     @property
@@ -213,7 +223,7 @@ class _Plan:
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
         judged = [Judged(each, catalogue()[each.id], decide(each, data), self.usual) for each in self.figure.claims]
-        return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.not_reached)
+        return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
 
     def _data(self, name: str, summaries: Mapping[str, RunSummary], store: Store) -> Data:
         study = self.figure.studies[name]
@@ -238,9 +248,7 @@ def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
         name: {position: study.runs(scale, position, _settings(followed[name])) for position in study.positions(scale)}
         for name, study in figure.studies.items()
     }
-    reached = [change for of_study in followed.values() for change in of_study]
-    not_reached = [change.text for change in asked if change not in reached] if figure.studies else []
-    return _Plan(figure, scale, scale is Scale.QUICK and not reached, not_reached, runs)
+    return _Plan(figure, scale, scale is Scale.QUICK and not any(followed.values()), followed, runs)
 
 
 def _settings(followed: Sequence[Change]) -> Settings:

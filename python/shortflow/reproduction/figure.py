@@ -1,5 +1,6 @@
 """A figure or table of a paper: what it runs, what it draws, and the claims it decides."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -26,6 +27,11 @@ class Claim:
     check: Check
     because: str
     """Why it differs, where it does: found by varying what the paper leaves unsaid, and said of the quick scale."""
+
+    @property
+    def studies(self) -> list[str]:
+        """The names of the studies that it looks at."""
+        return list(inspect.signature(self.check).parameters)
 
 
 @dataclass

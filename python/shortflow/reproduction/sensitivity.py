@@ -21,7 +21,7 @@ class Shift:
     before: Judged
     after: Judged
     reached: bool
-    """Whether the claim's figure follows the choice."""
+    """Whether the choice changes a study that the claim looks at."""
 
     @property
     def flips(self) -> bool:
@@ -88,9 +88,9 @@ def shifts(
     for name, value in other:
         changed = again({**base.chosen, name: value})
         for figure, figure_after in zip(base.figures, changed.figures, strict=True):
-            reached = bool(figure.figure.studies) and f"{name}={value}" not in figure_after.not_reached
+            moved = {study for study, was in figure.followed.items() if was != figure_after.followed[study]}
             found += [
-                Shift(name, value, before, after, reached)
+                Shift(name, value, before, after, not moved.isdisjoint(before.claim.studies))
                 for before, after in zip(figure.claims, figure_after.claims, strict=True)
             ]
     return found
