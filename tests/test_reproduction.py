@@ -34,7 +34,7 @@ from shortflow.reproduction import (
 from shortflow.reproduction.choices import Change, changes
 from shortflow.reproduction.engine import Judged, decide, draw, reproduce, select
 from shortflow.reproduction.figure import Claim, Figure
-from shortflow.reproduction.finding import Verdict
+from shortflow.reproduction.finding import UNDECIDED, Verdict
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift
 from shortflow.reproduction.study import Scale, Study, Value
@@ -180,6 +180,17 @@ def test_an_interval_that_crosses_the_bound_leaves_it_undecided() -> None:
     assert all_hold({"one": within(wide, -0.4, 0.4), "other": lower(wide, by=0.6)}).note == "does not hold for other"
 
 
+def test_a_part_that_fails_for_sure_decides_and_agreement_needs_all_parts_sure() -> None:
+    wide, sure = Estimate(-0.2, (-0.5, 0.1), 3), Estimate(-0.48, (-0.49, -0.47), 3)
+    open_part, failing, good = lower(wide), within(sure, -0.3, -0.1), within(sure, -0.5, -0.3)
+    refuted = all_hold({"open": open_part, "sure": failing})
+    assert (refuted.undecided, refuted.deciding, refuted.ci95) == (False, "sure", sure.ci95)
+    assert refuted.note == "does not hold for open, sure"
+    assert all_hold({"open": open_part, "good": good}).undecided
+    agrees = all_hold({"good": good, "open": within(wide, -0.4, 0.4)})
+    assert (agrees.verdict, agrees.undecided, agrees.deciding) == (Verdict.AGREES, True, "open")
+
+
 def test_lower_everywhere_is_decided_by_the_interval_that_reaches_highest() -> None:
     small, wide = Estimate(-0.1, (-0.12, -0.08), 3), Estimate(-0.4, (-0.9, 0.1), 3)
     assert all_lower([small, Estimate(-0.4, (-0.5, -0.3), 3)]).ci95 == small.ci95
@@ -323,6 +334,8 @@ def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow
     assert joined.count("agrees if: ") == len(rows)
     page = (tmp_path / "here" / "pecn.html").read_text(encoding="utf-8")
     assert f"{row['verdict']}<br><small>undecided at this scale</small>" in page
+    markdown = (tmp_path / "here" / "markdown" / "pecn.md").read_text(encoding="utf-8")
+    assert f"(`{row['id']}`) | {row['verdict']}, undecided at this scale | " in markdown
 
 
 def test_list_choices_has_values_what_they_set_and_whom_they_reach(shortflow: Command) -> None:
@@ -440,8 +453,9 @@ def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) 
     claims = [claim for figure in _figures_of(paper) for claim in figure.claims]
     assert len(rows) == len(claims)
     assert stated == {cell(f"{claim.says} (`{claim.id}`)"): cell(claim.tolerance) for claim in claims}
-    assert {row[1] for row in rows} <= {verdict.value for verdict in Verdict}
-    counts = collections.Counter(row[1] for row in rows)
+    verdicts = [row[1].removesuffix(f", {UNDECIDED}") for row in rows]
+    assert set(verdicts) <= {verdict.value for verdict in Verdict}
+    counts = collections.Counter(verdicts)
     front = (ROOT / "docs" / "reproduction" / "README.md").read_text(encoding="utf-8")
     assert f"| [{paper}]({paper}.md) | {' | '.join(str(counts[verdict.value]) for verdict in Verdict)} |" in front
 

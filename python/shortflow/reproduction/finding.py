@@ -117,7 +117,8 @@ def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
     """Several measurements that a claim needs all of; those that fail are named.
 
-    One that fails decides, whatever the others say; else one that is untested leaves the claim untested.
+    One that fails decides, whatever the others say; else one that is untested leaves the claim untested. One that fails
+    for sure decides for sure; a claim that agrees is undecided as long as one of its parts is.
     """
     if not findings:
         return not_tested("nothing was measured")
@@ -130,12 +131,13 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     if names[Verdict.DIFFERS]:
         notes.append(f"does not hold for {', '.join(names[Verdict.DIFFERS])}")
     notes += [f"{name} is not tested: {findings[name].note}" for name in names[Verdict.UNTESTED]]
-    undecided = [name for name in names[verdict] if findings[name].undecided]
+    open_parts = [name for name in names[verdict] if findings[name].undecided]
+    undecided = bool(open_parts) and (verdict is not Verdict.DIFFERS or open_parts == names[verdict])
     if undecided:
-        notes.append(f"{UNDECIDED}: {', '.join(undecided)}")
-    first = names[verdict][0]
+        notes.append(f"{UNDECIDED}: {', '.join(open_parts)}")
+    first = next(name for name in names[verdict] if findings[name].undecided == undecided)
     deciding = _qualified(first, findings[first].deciding)
-    return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding, bool(undecided))
+    return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding, undecided)
 
 
 def _crosses(estimate: Estimate, bound: float) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 from shortflow.papers import choices, title
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
 from shortflow.reproduction.finding import Verdict
-from shortflow.reproduction.summary import measured, printed
+from shortflow.reproduction.summary import measured, printed, verdict_text
 from shortflow.store import write_text
 
 _CLAIMS = "| claim | verdict | paper | measured | agrees if |\n|---|---|---|---|---|"
@@ -46,7 +46,7 @@ def _row(judged: Judged) -> str:
     found = "; ".join(measured(judged.finding))
     cells = (
         f"{judged.claim.says} (`{judged.claim.id}`)",
-        judged.finding.verdict.value,
+        verdict_text(judged.finding),
         "; ".join(printed(judged.entry["expected"])),
         ". ".join(part for part in (found, judged.reason) if part),
         judged.claim.tolerance,
