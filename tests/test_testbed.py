@@ -241,8 +241,11 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     _, made, text = calls("--json")
     assert made == [], "one that kept time takes the other's place"
     verdicts = {claim["id"].removeprefix("l2dct/fig14"): claim["verdict"] for claim in json.loads(text)["claims"]}
-    # One flow of 5 MB gains about a half, as in docs/testbed.md, far more than the paper's 20 %.
-    assert verdicts["a-testbed-vs-dctcp"] == "differs"
+    assert verdicts["a-testbed-vs-dctcp"] == verdicts["a-testbed-vs-tcp"] == "untested", "one flow is not every number"
+    (gaps,) = (each["measured"] for each in json.loads(text)["claims"] if each["id"].endswith("finish-gap"))
+    # Flows of 5 MB take 0.497 and 0.973 s here; those of the paper's size 20 times as long.
+    assert gaps["l2dct, of 100MB (s)"] == pytest.approx(9.94, rel=0.01)
+    assert gaps["dctcp later, of 100MB (s)"] == pytest.approx(9.51, rel=0.01)
     assert verdicts["b-testbed-split"] == verdicts["b-testbed-fair-baselines"] == "agrees"
     script.write_text(script.read_text() + "# another build\n")
     (tmp_path / "dctcp").write_text((tmp_path / "dctcp").read_text().replace("trustworthy", "too late"))
@@ -250,7 +253,6 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     _, made, text = calls("--json")
     assert made.count("run l2dct") == 2, "runs of another program are not taken for those of this one"
     claims = {claim["id"].removeprefix("l2dct/fig14"): claim for claim in json.loads(text)["claims"]}
-    assert claims["a-testbed-vs-dctcp"]["verdict"] == "differs", "half of its runs kept time"
     assert claims["b-testbed-split"]["verdict"] == "agrees", "all of its runs did"
     assert claims["b-testbed-fair-baselines"]["verdict"] == claims["b-testbed-finish-gap"]["verdict"] == "untested"
     assert "kept time in 0 of the 4 runs" in claims["b-testbed-fair-baselines"]["reason"]

@@ -17,9 +17,9 @@ from shortflow.reproduction import (
     at_least,
     at_most,
     curves,
+    not_tested,
     within,
 )
-from shortflow.stats import Estimate
 
 SIZE = "100MB"
 PAYLOAD_BPS = 100e6 * 1460 / 1500
@@ -45,12 +45,14 @@ FLOWS: dict[str, object] = {
     ],
     "measure": {"ports": ["s0->s1"]},
 }
+AT_LEAST = (1, 2, 4, 8)
+"""The numbers of flows without which nothing is said of every number."""
 TESTBED = Study(
     FLOWS,
     schemes=("tcp-ecn", "dctcp", "l2dct"),
     over={"flows": (1, 2, 3, 4, 5, 6, 7, 8)},
     settings={"transport.knee_low": "110MB", "transport.knee_high": "120MB"},
-    quick={"flows": (1, 2, 4, 8)},
+    quick={"flows": AT_LEAST},
     quick_seeds=2,
 )
 
@@ -72,6 +74,11 @@ def means(testbed: Data) -> Sequence[Drawing]:
 
 
 def _reduction(testbed: Data, baseline: str, paper: float) -> Finding:
+    missing = [str(number) for number in AT_LEAST if number not in testbed.values("flows")]
+    if missing:
+        return not_tested(
+            f"without runs of {', '.join(missing)} flows, where the reduction may be larger or turn round"
+        )
     changes = [testbed.change("l2dct", baseline, "afct_short_s", flows=number) for number in testbed.values("flows")]
     best = min(changes, key=lambda change: change.value)
     return all_hold({"largest change": within(best, -paper - 0.1, -paper + 0.1), "weakest change": all_lower(changes)})
@@ -127,17 +134,16 @@ def even(testbed: Data) -> Finding:
     "share sooner and ends 5.9 instead of 8.6 s later, which agrees",
 )
 def gaps(testbed: Data) -> Finding:
-    fct: dict[str, Estimate] = {
-        name: testbed.mean(name, "afct_short_s", flows=1) for name in ("l2dct", "dctcp", "tcp-ecn")
-    }
     # Of smaller flows, as much for each byte.
     scale = float(SIZE.removesuffix("MB")) / _size_mb(testbed)
-    dctcp, tcp = (scale * (fct[name].value - fct["l2dct"].value) for name in ("dctcp", "tcp-ecn"))
+    l2dct, dctcp, tcp = (
+        scale * testbed.mean(name, "afct_short_s", flows=1).value for name in ("l2dct", "dctcp", "tcp-ecn")
+    )
     return all_hold(
         {
-            "dctcp later (s)": within(dctcp, max(0.0, 4.0 - 2.5), 4.0 + 2.5),
-            "tcp later (s)": within(tcp, max(0.0, 5.5 - 2.5), 5.5 + 2.5),
-            "dctcp before tcp (s)": at_least(tcp - dctcp, 0.0),
-            "l2dct (s)": at_most(fct["l2dct"].value, fct["dctcp"].value),
+            f"dctcp later, of {SIZE} (s)": within(dctcp - l2dct, max(0.0, 4.0 - 2.5), 4.0 + 2.5),
+            f"tcp later, of {SIZE} (s)": within(tcp - l2dct, max(0.0, 5.5 - 2.5), 5.5 + 2.5),
+            f"dctcp before tcp, of {SIZE} (s)": at_least(tcp - dctcp, 0.0),
+            f"l2dct, of {SIZE} (s)": at_most(l2dct, dctcp),
         }
     )

@@ -31,7 +31,6 @@ from shortflow.testbed import (
 
 SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")
-FLOWS = (1, 2, 4, 8)
 FULL_MB, SCALED_MB = 100, 5
 KNEES = (1.1, 1.2)
 """Where L2DCT's weight begins and ends to fall, in sizes of a short flow."""
