@@ -107,6 +107,26 @@ fn acknowledgements_echo_just_the_marks() {
     assert!((0.325..0.425).contains(&alpha), "{alpha}");
 }
 
+/// Fifty of some seventy segments are lost: fewer are in the network than the new window has. What arrives tells of the
+/// hole only, so one leaves for one.
+#[test]
+fn no_burst_follows_the_loss_of_most_of_a_window() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let fates =
+        |number, is_new: bool| if is_new && (60..110).contains(&number) { Fate::Drop } else { Fate::Pass };
+    let trace = messages(hosts("sf_dctcp"), MESSAGE, &[], DELAY, fates).unwrap();
+    let first = trace.position(0, |seen| matches!(seen, Seen::Data { fate: Fate::Drop, .. }));
+    let hole = trace.seen[first].seq();
+    let second = trace.position(first + 1, |seen| seen.seq() == hole);
+    let filled =
+        trace.position(first, |seen| matches!(seen, Seen::Ack { number, .. } if Some(*number) > hole));
+    let (data, acks): (Vec<&Seen>, Vec<&Seen>) =
+        trace.seen[second + 1..filled].iter().partition(|seen| seen.seq().is_some());
+    eprintln!("{} segments for {} that arrived", data.len(), acks.len());
+    assert!(acks.len() > 8 && data.len() <= acks.len() + 1, "{} for {}", data.len(), acks.len());
+}
+
 /// One segment is dropped whenever it is sent, until a timeout. By then recovery has sent all the others of the message,
 /// and SACK has told of them.
 #[test]
@@ -115,7 +135,8 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     must(&["load", "sf_dctcp"]);
     let mut sent = Instant::now();
     let fates = move |number, is_new: bool| {
-        let in_recovery = !is_new && std::mem::replace(&mut sent, Instant::now()).elapsed() < 15 * DELAY;
+        let is_it = number == 60 || !is_new;
+        let in_recovery = is_it && std::mem::replace(&mut sent, Instant::now()).elapsed() < 15 * DELAY;
         if number == 60 || in_recovery { Fate::Drop } else { Fate::Pass }
     };
     let trace = messages(hosts("sf_dctcp"), MESSAGE, &[Duration::ZERO], DELAY, fates).unwrap();

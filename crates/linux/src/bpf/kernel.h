@@ -46,7 +46,7 @@ struct inet_connection_sock {
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u32 mss_cache, snd_cwnd, snd_cwnd_clamp, snd_ssthresh, packets_out, max_packets_out, rcv_nxt, rcv_wup, snd_nxt, snd_una, srtt_us;
-	__u32 sacked_out, lost_out, retrans_out, delivered, delivered_ce, lsndtime;
+	__u32 sacked_out, lost_out, retrans_out, lost, delivered, delivered_ce, lsndtime;
 	__u64 bytes_acked;
 	__u8 ecn_flags;
 	__u8 is_cwnd_limited : 1;

@@ -55,6 +55,9 @@ struct {
 	__type(value, __u64);
 } ports SEC(".maps");
 
+/* Whether recovery has just begun, or else whether the last ACK repaired something and told of no other loss. */
+enum repair { STALLS, ADVANCES, BEGINS };
+
 /* status.bpf.c reads the first two members. */
 struct sender {
 	struct window window;
@@ -64,10 +67,12 @@ struct sender {
 	__u32 cut_end;			/* no further ECN cut before this is acknowledged */
 	__u32 prior_rcv_nxt;
 	__u32 delivered;		/* at the last ACK */
+	__u32 lost;			/* at the last ACK, in all */
 	__u32 pipe;			/* half segments that recovery leaves in the network */
 	__u8 ce, is_loss;
 	__u8 is_probed;			/* the phase became CWR since the last ACK was seen */
 	__u8 has_paced;			/* the kernel paces because publish() said so */
+	__u8 repair;			/* enum repair */
 	__u8 size;			/* segments are the full one's 2^-size */
 	__u16 initial;			/* segments that a pause leaves at least */
 	__u16 full;			/* bytes of the full segment */
@@ -101,14 +106,15 @@ INLINE __u32 in_flight(struct tcp_sock *tp)
 /*
  * The window in recovery, in segments. The first retransmission leaves at once; from there one segment leaves for
  * two that arrive, until cwnd is reached (RFC 9937 with its factor 1/2). Below cwnd the sender has lost more than
- * it has cut: then one segment more leaves than arrived, so that no burst follows the loss.
+ * it has cut: then as many leave as arrived, so that no burst follows the loss, and one more at first and where an ACK
+ * repairs something without telling of another loss.
  */
 INLINE __u32 recovering(struct tcp_sock *tp, struct sender *s, __u32 cwnd)
 {
 	__u32 arrived = tp->delivered - s->delivered;
 
 	s->pipe = at_least(s->pipe, arrived) - arrived;
-	return clamp64(at_least(cwnd, s->pipe / 2), 1, in_flight(tp) + arrived + 1);
+	return clamp64(at_least(cwnd, s->pipe / 2), 1, in_flight(tp) + arrived + (s->repair != STALLS));
 }
 
 /* The segment that the window counts. */
@@ -182,6 +188,7 @@ static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase
 		cwnd = at_most(cwnd, s->initial);
 	tp->snd_cwnd = within_clamp(tp, cwnd);
 	s->delivered = tp->delivered;
+	s->lost = tp->lost;
 	tp->snd_ssthresh = segments_of(s->window.ssthresh, 2);
 	if (!rtt)
 		return;
@@ -316,11 +323,14 @@ INLINE void control(struct sock *sk)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct sender *s = sender_of(sk);
 	__u8 phase = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
+	_Bool is_new;
 
 	if (!has_started(s))
 		return;
 	s->is_probed = 0;
-	if ((__s32)(tp->snd_una - s->snd_una) > 0)
+	is_new = (__s32)(tp->snd_una - s->snd_una) > 0;
+	s->repair = s->repair == BEGINS || (is_new && tp->lost == s->lost) ? ADVANCES : STALLS;
+	if (is_new)
 		on_ack(sk, tp, s, phase);
 	if (phase < CA_RECOVERY)
 		s->is_loss = 0;
@@ -374,6 +384,7 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	if (phase == CA_LOSS)
 		return;
 	s->pipe = 2 * (in_flight(tp) + 1);
+	s->repair = BEGINS;
 	s->delivered = tp->delivered;
 	publish(tp, s, phase); /* recovery also starts by a timer, without an ACK */
 }
