@@ -20,21 +20,22 @@ use std::net::{TcpListener, TcpStream};
 const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 const SIZE: usize = 4_000_000;
 
-/// While it lives, the kernel measures its programs.
-struct Measuring;
+/// While it lives, the kernel measures its programs; afterwards as before.
+struct Measuring(String);
 
 impl Measuring {
     const SWITCH: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
     fn new() -> Measuring {
+        let before = fs::read_to_string(Measuring::SWITCH).unwrap();
         fs::write(Measuring::SWITCH, "1").unwrap();
-        Measuring
+        Measuring(before)
     }
 }
 
 impl Drop for Measuring {
     fn drop(&mut self) {
-        let _ = fs::write(Measuring::SWITCH, "0");
+        let _ = fs::write(Measuring::SWITCH, &self.0);
     }
 }
 
@@ -66,8 +67,8 @@ fn costs(control: &str, prefix: &str, newest: u32) -> io::Result<BTreeMap<String
     Ok(costs)
 }
 
-/// For each ACK ours is called once and CUBIC twice. The kernel then does for CUBIC what ours do themselves: recovery and
-/// pacing.
+/// For each ACK ours is called once and CUBIC twice, and ours takes half more at most. The kernel then does for CUBIC what
+/// ours do themselves: recovery and pacing.
 #[test]
 fn the_cost_of_an_ack_is_of_the_order_of_the_kernels_cubic() {
     const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o"));
@@ -83,7 +84,9 @@ fn the_cost_of_an_ack_is_of_the_order_of_the_kernels_cubic() {
     let cubic = costs("measured_cubic", "cubic_", newest).unwrap();
     let cubic = cubic["grow"].0 + cubic["acked"].0;
     for law in LAWS {
-        let ours = costs(law, &format!("{}_", &law[3..]), newest).unwrap()["control"].0;
-        assert!(ours < 3 * cubic, "{law}: {ours} ns, of the kernel's CUBIC {cubic} ns");
+        let ours = || costs(law, &format!("{}_", &law[3..]), newest).unwrap()["control"].0;
+        // A busy host sometimes takes a call's processor away: the means of later transfers are over all calls.
+        let ours: Vec<u64> = (0..4).map(|_| ours()).take_while(|ours| 2 * ours >= 3 * cubic).collect();
+        assert!(ours.len() < 4, "{law}: {ours:?} ns, of the kernel's CUBIC {cubic} ns");
     }
 }
