@@ -143,10 +143,20 @@ pub fn privileged() -> Result<(), Failure> {
     if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("this takes {}", finding.detail))) }
 }
 
+/// Whether this process has what the namespaces of other users' processes take: `CAP_SYS_PTRACE` and `CAP_SYS_ADMIN`.
+pub(crate) fn may_enter_all() -> bool {
+    let effective = effective(&fs::read_to_string("/proc/self/status").unwrap_or_default());
+    [19, 21].iter().all(|bit| effective >> bit & 1 == 1)
+}
+
+fn effective(status: &str) -> u64 {
+    let hexadecimal = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or_default();
+    u64::from_str_radix(hexadecimal.trim(), 16).unwrap_or(0)
+}
+
 /// `status` is the text of /proc/self/status.
 fn privileges(status: &str) -> Finding {
-    let hexadecimal = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or_default();
-    let effective = u64::from_str_radix(hexadecimal.trim(), 16).unwrap_or(0);
+    let effective = effective(status);
     let lacking: Vec<&str> =
         CAPABILITIES.iter().filter(|(_, bit)| effective >> bit & 1 == 0).map(|(name, _)| *name).collect();
     if lacking.is_empty() {

@@ -178,7 +178,7 @@ fn nothing_leaves_by_another_device_than_without_a_mark() {
     assert_eq!(by("10.7.5.5", "0x53460001").1, false);
 }
 
-/// The same wire as above, by eth0, when the smaller segments are those of eth1.
+/// The same wire as above, by eth0, when the smaller segments are those of eth1, which led there when they were made.
 #[test]
 fn connections_by_another_device_are_not_marked() {
     let Some(_alone) = alone() else { return };
@@ -187,7 +187,9 @@ fn connections_by_another_device_are_not_marked() {
         let eth1 = sys::tap("eth1")?;
         tool("ip link set dev eth1 arp off up")?;
         tool("ip address add 10.2.0.1/16 dev eth1")?;
+        tool("ip route add 10.83.0.0/17 dev eth1")?;
         must(&["load", "sf_fast", "--segments", "eth1"]);
+        tool("ip route del 10.83.0.0/17 dev eth1")?;
         fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "sf_fast")?;
         Ok(eth1)
     };

@@ -11,7 +11,7 @@ use super::namespaces::{Seen, inode_here};
 use super::object::loaded_text;
 use super::pins::Pins;
 use super::stamps::index_of;
-use crate::{Failure, sys};
+use crate::{Failure, check, sys};
 use shortflow_cc::TransportConfig;
 use shortflow_units::Bytes;
 use std::collections::BTreeSet;
@@ -130,6 +130,8 @@ pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
         fs::remove_dir(&path).map_err(Failure::host(path.display()))
     };
     let Seen { namespaces, hidden } = Seen::now()?;
+    // Some hosts have processes that nobody may inspect: a namespace that only they are in counts as gone.
+    let is_gone = hidden == 0 || check::may_enter_all();
     for place in namespaces {
         let inode = place.inode.to_string();
         if !recorded.remove(&inode) {
@@ -143,7 +145,7 @@ pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
         }
     }
     for inode in recorded {
-        if hidden == 0 {
+        if is_gone {
             forget(&inode)?;
             continue;
         }
