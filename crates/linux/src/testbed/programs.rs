@@ -98,6 +98,41 @@ fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held
     if found == wanted {
         return Ok((name, None));
     }
-    let why = format!("is loaded with {found}, and the run wants {wanted}; unload it, or --set the same");
-    Err(Failure::Host(format!("testbed: {name} {why}")))
+    Err(Failure::Host(format!("testbed: {name} {}", difference(&found, wanted))))
+}
+
+/// Where two lists of parameters differ, and what to do about it.
+fn difference(found: &str, wanted: &str) -> String {
+    let only = |these: &str, others: &str| {
+        let pairs = these.split(' ').filter(|pair| others.split(' ').all(|other| other != *pair));
+        pairs.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (of_found, of_wanted) = (only(found, wanted), only(wanted, found));
+    let keys = |pairs: &[String]| -> Vec<String> {
+        pairs.iter().filter_map(|pair| Some(pair.split_once('=')?.0.to_owned())).collect()
+    };
+    if keys(&of_found) != keys(&of_wanted) {
+        return format!("is loaded with {}, which the run does not want; unload it", of_found.join(" "));
+    }
+    let set: String = of_found.iter().map(|pair| format!(" --set transport.{pair}")).collect();
+    let (found, wanted) = (of_found.join(" "), of_wanted.join(" "));
+    format!("is loaded with {found}, and the run wants {wanted}; unload it, or give it{set}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_names_the_keys_to_set() {
+        assert_eq!(
+            difference("g=0.0625 cwnd_floor=2 ecn=exact", "g=0.0625 cwnd_floor=1 ecn=exact"),
+            "is loaded with cwnd_floor=2, and the run wants cwnd_floor=1; unload it, or give it --set \
+             transport.cwnd_floor=2"
+        );
+        assert_eq!(
+            difference("beta=10 segments=eth0", "beta=10"),
+            "is loaded with segments=eth0, which the run does not want; unload it"
+        );
+    }
 }
