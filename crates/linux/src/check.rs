@@ -12,6 +12,8 @@ use std::fs;
 
 /// Capabilities that loading takes, with their bit in `CapEff` of capabilities(7).
 const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
+/// Those that show and open every network namespace.
+const INSPECTION: [(&str, u32); 2] = [("CAP_SYS_PTRACE", 19), ("CAP_SYS_ADMIN", 21)];
 
 /// Whether something is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,22 +145,21 @@ pub fn privileged() -> Result<(), Failure> {
     if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("this takes {}", finding.detail))) }
 }
 
-/// Whether this process has what the namespaces of other users' processes take: `CAP_SYS_PTRACE` and `CAP_SYS_ADMIN`.
-pub(crate) fn may_enter_all() -> bool {
-    let effective = effective(&fs::read_to_string("/proc/self/status").unwrap_or_default());
-    [19, 21].iter().all(|bit| effective >> bit & 1 == 1)
+/// Whether this process may inspect every network namespace, as far as capabilities go.
+pub fn may_inspect_all() -> bool {
+    lacking(&INSPECTION, &fs::read_to_string("/proc/self/status").unwrap_or_default()).is_empty()
 }
 
-fn effective(status: &str) -> u64 {
+/// Those that `status`, the text of /proc/self/status, does not have.
+fn lacking(capabilities: &[(&'static str, u32)], status: &str) -> Vec<&'static str> {
     let hexadecimal = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or_default();
-    u64::from_str_radix(hexadecimal.trim(), 16).unwrap_or(0)
+    let effective = u64::from_str_radix(hexadecimal.trim(), 16).unwrap_or(0);
+    capabilities.iter().filter(|(_, bit)| effective >> bit & 1 == 0).map(|(name, _)| *name).collect()
 }
 
 /// `status` is the text of /proc/self/status.
 fn privileges(status: &str) -> Finding {
-    let effective = effective(status);
-    let lacking: Vec<&str> =
-        CAPABILITIES.iter().filter(|(_, bit)| effective >> bit & 1 == 0).map(|(name, _)| *name).collect();
+    let lacking = lacking(&CAPABILITIES, status);
     if lacking.is_empty() {
         Finding::new("privileges", Verdict::Present, CAPABILITIES.map(|(name, _)| name).join(", "))
     } else {

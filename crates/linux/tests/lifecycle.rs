@@ -343,12 +343,42 @@ fn check_ends_with_a_verdict_and_names_packages() {
     assert_eq!(document["missing_packages"]["build"]["fedora"][0], "clang");
 }
 
+/// What bash offers for the last of these words.
+fn offered(words: &[&str]) -> String {
+    let line = r#"source <("$0" completions bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _shortflow__linux "$1" "${!#}" "${COMP_WORDS[-2]}"; echo "${COMPREPLY[*]}""#;
+    started(
+        &[&["bash", "-c", line, env!("CARGO_BIN_EXE_shortflow-linux"), "shortflow-linux"], words].concat(),
+    )
+    .1
+}
+
 #[test]
-fn completions_offer_names_parameters_and_rules() {
-    let script = must(&["completions", "bash"]);
-    for offer in ["sf_dctcp sf_d2tcp", "g= initial_alpha=", "size remaining sent deadline none"] {
-        assert!(script.contains(offer), "{offer}");
-    }
+fn bash_completes_names_parameters_and_rules() {
+    assert!(offered(&["load", "sf_"]).starts_with("sf_dctcp sf_d2tcp "), "{}", offered(&["load", "sf_"]));
+    assert!(offered(&["load", "sf_dctcp", "--"]).contains("--param"));
+    assert!(offered(&["load", "sf_dctcp", "--param", "initial_"]).starts_with("initial_alpha="));
+    assert_eq!(offered(&["stamp", "lo", "--by", ""]), "size remaining sent deadline none\n");
+}
+
+#[test]
+fn a_control_that_is_named_twice_is_loaded_once() {
+    let Some(_alone) = alone() else { return };
+    let text = must(&["load", "sf_fast", "sf_dctcp", "fast"]);
+    let names: Vec<&str> =
+        text.lines().filter_map(|line| line.split_once(": loaded")).map(|one| one.0).collect();
+    assert_eq!(names, ["sf_dctcp", "sf_fast"]);
+}
+
+/// Some processes do not show theirs even to root, such as the first of a sandbox.
+#[test]
+fn to_root_a_namespace_that_is_gone_is_gone() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    host.load(&["load", "sf_dctcp", "--default"]);
+    drop(host);
+    assert!(!must(&["unload"]).contains("warning"));
+    assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
 /// What any user may open, any user may lock.

@@ -23,6 +23,7 @@ struct dst_ops { unsigned short family; };
 struct dst_entry {
 	struct net_device *dev;
 	struct dst_ops *ops;
+	unsigned long _metrics;
 };
 struct sock {
 	struct sock_common __sk_common;
@@ -30,9 +31,7 @@ struct sock {
 	__u32 sk_mark;
 	unsigned long sk_pacing_rate, sk_max_pacing_rate;
 	__u32 sk_pacing_status;
-	struct dst_entry *sk_dst_cache;
 };
-struct dst_entry { unsigned long _metrics; };
 struct inet_sock { struct sock sk; };
 struct tcp_congestion_ops;
 struct inet_connection_sock {

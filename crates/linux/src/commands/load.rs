@@ -36,10 +36,15 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
-    let mut configs = Vec::new();
+    let mut names = Vec::new();
     for name in &args.names {
-        configs.push(programs::configure(programs::transport_named(name)?, &args.params)?);
+        let name = programs::transport_named(name)?;
+        names.retain(|other| *other != name);
+        names.push(name);
     }
+    let configs: Result<Vec<_>, _> =
+        names.into_iter().map(|name| programs::configure(name, &args.params)).collect();
+    let configs = configs?;
     if let Some(cgroup) = &args.cgroup {
         programs::check_cgroup(cgroup)?;
     }

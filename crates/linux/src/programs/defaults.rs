@@ -3,7 +3,7 @@
 use super::PREFIX;
 use super::namespaces::{Seen, inode_here};
 use super::pins::{Pins, refused};
-use crate::Failure;
+use crate::{Failure, check};
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use std::collections::HashMap;
@@ -89,8 +89,11 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
         }
     }
     for (inode, before) in records {
-        match (&map, hidden) {
-            (Some(map), 0) => map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?,
+        match &map {
+            // What hides from all capabilities, nobody can restore either.
+            Some(map) if hidden == 0 || check::may_inspect_all() => {
+                map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?
+            }
             _ => warnings.push(format!(
                 "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
                  CAP_SYS_PTRACE show all); its default was {before}"

@@ -57,11 +57,17 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
     if config.params().iter().any(|param| param.name == "cwnd_floor") {
         config.set("cwnd_floor", CWND_FLOOR).map_err(|error| wrong("cwnd_floor", &error.to_string()))?;
     }
+    let all = config.params();
+    let settable: Vec<&str> = all.iter().map(|param| param.name).filter(|name| *name != "recovery").collect();
     for (key, value) in params {
         match (key.as_str(), value.as_str()) {
             ("recovery", _) => return Err(wrong(key, "loss recovery is the kernel's own here")),
             ("ecn", "classic") => {
                 return Err(wrong(key, "the receiver echoes every mark here: exact or off"));
+            }
+            _ if !settable.contains(&key.as_str()) => {
+                let known = settings::hint(key, &settable);
+                return Err(wrong(key, &format!("{PREFIX}{name} has no such parameter; {known}")));
             }
             _ => config.set(key, value).map_err(|error| wrong(key, &error.to_string()))?,
         }
@@ -121,6 +127,8 @@ mod tests {
         assert!(refusal("dctcp", "g", "2").contains("0 to 1"));
         assert!(refusal("l2dct", "w_min", "3").contains("w_max"));
         assert!(refusal("fast", "recovery", "sack").contains("kernel"));
+        let lacking = refusal("dctcp", "clip_low", "0.7");
+        assert!(lacking.contains("sf_dctcp has no such") && !lacking.contains("recovery"), "{lacking}");
     }
 
     #[test]
