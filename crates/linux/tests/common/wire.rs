@@ -86,43 +86,70 @@ fn has_option(mut options: &[u8], kind: u8) -> bool {
 /// Frames on their way, in order of arrival: to the receiver (`true`) or the sender.
 type OnTheWay = BTreeMap<(Instant, u64), (bool, Vec<u8>)>;
 
+/// What leaves the sender, and what a test makes of it.
+struct Notes<F> {
+    fate: F,
+    seen: Vec<Seen>,
+    packets: usize,
+    origin: u32,
+    highest: u32,
+}
+
+impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
+    /// A frame that leaves the sender: how much later than others it arrives, if it does.
+    fn leaves(&mut self, frame: &mut [u8]) -> Option<Duration> {
+        let Some(Segment { seq, length, is_syn, .. }) = Segment::read(frame) else {
+            return Some(Duration::ZERO);
+        };
+        if is_syn {
+            self.origin = seq.wrapping_add(1);
+        }
+        if length == 0 {
+            return Some(Duration::ZERO);
+        }
+        let seq = seq.wrapping_sub(self.origin);
+        let fate = (self.fate)(self.packets, seq >= self.highest);
+        self.packets += 1;
+        self.highest = self.highest.max(seq + length);
+        self.seen.push(Seen::Data { seq, length, fate });
+        match fate {
+            Fate::Pass => {}
+            Fate::Mark => header::set_ce(frame),
+            Fate::Drop => return None,
+            Fate::Late(by) => return Some(by),
+        }
+        Some(Duration::ZERO)
+    }
+
+    /// A frame that arrives at the sender.
+    fn arrives(&mut self, frame: &[u8]) {
+        if let Some(found) = Segment::read(frame).filter(|found| !found.is_syn) {
+            let number = found.ack.wrapping_sub(self.origin);
+            self.seen.push(Seen::Ack { number, ece: found.ece, has_sack: found.has_sack });
+        }
+    }
+}
+
 /// Carries frames between the hosts of `sender` and `receiver` for `delay` each way, until told to stop. `fate` gets
 /// the number of each data packet, from 0, and whether it is sent for the first time.
 pub fn carry(
     [sender, receiver]: [&File; 2],
     delay: Duration,
-    mut fate: impl FnMut(usize, bool) -> Fate,
+    fate: impl FnMut(usize, bool) -> Fate,
     stop: &AtomicBool,
 ) -> Vec<Seen> {
     sys::real_time(50);
-    let (mut seen, mut on_the_way, mut serial) = (Vec::new(), OnTheWay::new(), 0u64);
-    let (mut packets, mut origin, mut highest, mut frame) = (0, 0, 0, [0; 2048]);
+    let mut notes = Notes { fate, seen: Vec::new(), packets: 0, origin: 0, highest: 0 };
+    let (mut on_the_way, mut serial, mut frame) = (OnTheWay::new(), 0u64, [0; 2048]);
     while !stop.load(Ordering::Relaxed) {
         let mut enter = |to_receiver: bool, extra: Duration, frame: &[u8]| {
             serial += 1;
             on_the_way.insert((Instant::now() + delay + extra, serial), (to_receiver, frame.to_vec()));
         };
         while let Ok(length) = (&mut &*sender).read(&mut frame) {
-            let frame = &mut frame[..length];
-            let mut extra = Duration::ZERO;
-            let found = Segment::read(frame);
-            if let Some(syn) = found.as_ref().filter(|found| found.is_syn) {
-                origin = syn.seq.wrapping_add(1);
+            if let Some(extra) = notes.leaves(&mut frame[..length]) {
+                enter(true, extra, &frame[..length]);
             }
-            if let Some(Segment { seq, length, .. }) = found.filter(|found| found.length > 0) {
-                let seq = seq.wrapping_sub(origin);
-                let fate = fate(packets, seq >= highest);
-                packets += 1;
-                highest = highest.max(seq + length);
-                seen.push(Seen::Data { seq, length, fate });
-                match fate {
-                    Fate::Pass => {}
-                    Fate::Mark => header::set_ce(frame),
-                    Fate::Drop => continue,
-                    Fate::Late(by) => extra = by,
-                }
-            }
-            enter(true, extra, frame);
         }
         while let Ok(length) = (&mut &*receiver).read(&mut frame) {
             enter(false, Duration::ZERO, &frame[..length]);
@@ -132,14 +159,10 @@ pub fn carry(
             continue;
         };
         let (to_receiver, frame) = due.remove();
-        if let Some(found) = Segment::read(&frame).filter(|found| !to_receiver && !found.is_syn) {
-            seen.push(Seen::Ack {
-                number: found.ack.wrapping_sub(origin),
-                ece: found.ece,
-                has_sack: found.has_sack,
-            });
+        if !to_receiver {
+            notes.arrives(&frame);
         }
         let _ = (&mut if to_receiver { receiver } else { sender }).write(&frame);
     }
-    seen
+    notes.seen
 }
