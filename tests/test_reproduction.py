@@ -351,12 +351,23 @@ def test_list_choices_has_values_what_they_set_and_whom_they_reach(shortflow: Co
     assert "connection: 0, or 1 [l2dct, xdctcp, pecn]" in table
     details = " ".join(shortflow("list", "choices", "jitter").stdout.split())
     assert "10us: traffic.1.jitter=10us; what recipes take" in details
-    assert "1ms: traffic.1.jitter=1ms; reaches all figures with runs but fig2, fig3, fig4, growth" in details
+    reached = "at the quick scale reaches all figures with runs but fig2, fig3, fig4, growth"
+    assert f"1ms: traffic.1.jitter=1ms; {reached}" in details
+    (row,) = shortflow("list", "choices", "jitter", "--json").document
+    assert set(row["reaches"]) == {"0", "1ms"}
+    assert row["reaches"]["1ms"]["others"] == ["pecn/fig2", "pecn/fig3", "pecn/fig4", "pecn/growth"]
+    assert "pecn/fig6" in row["reaches"]["1ms"]["figures"]
 
 
 def test_a_paper_by_its_name_is_all_its_figures() -> None:
     assert select(["fast"]) == select(["fast/*"])
     assert len(select(["fast", "fast/fig7"])) == len(_figures_of("fast"))
+
+
+@pytest.mark.parametrize("kind", ["figures", "claims"])
+def test_list_takes_a_paper_for_all_it_has(shortflow: Command, kind: str) -> None:
+    every, of_fast = (shortflow("list", kind, *names, "--json").document for names in ((), ("fast",)))
+    assert of_fast == [row for row in every if (row.get("id") or row["name"]).startswith("fast/")]
 
 
 def test_list_claims_names_every_claim_with_its_recipe(shortflow: Command) -> None:

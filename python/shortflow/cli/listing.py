@@ -10,8 +10,9 @@ from rich.text import Text
 from shortflow import _core, papers
 from shortflow.cli.console import print_json, print_result
 from shortflow.cli.options import Json
-from shortflow.errors import unknown_name
+from shortflow.errors import ConfigError, unknown_name
 from shortflow.metrics import KINDS as METRICS
+from shortflow.metrics import describe
 from shortflow.reproduction.sensitivity import choice_entries, reach
 from shortflow.scenario import load_scenario, shipped_scenarios
 from shortflow.tables import named_table, stacked
@@ -35,11 +36,15 @@ def list_names(
     """
     if kind not in KINDS:
         raise unknown_name("list", kind, KINDS)
+    details = DETAILS.get(kind)
+    if long and not details:
+        raise ConfigError(f"--long: {kind} have no details; these have: {', '.join(DETAILS)}")
     entries = _matching(kind, _entries(kind), names or [])
+    if kind == "choices" and (names or long):
+        entries = [{**entry, "reaches": _reaches(entry)} for entry in entries]
     if json:
         print_json(entries)
         return
-    details = DETAILS.get(kind)
     if details and (names or long):
         print_result(named_table(kind, [row for entry in entries for row in details(entry)]))
         return
@@ -70,12 +75,19 @@ def _claims() -> list[dict[str, str]]:
 
 
 def _matching(kind: str, entries: Sequence[Mapping[str, Any]], patterns: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The entries whose names match one of the patterns; all without patterns."""
-    known = [_name(entry) for entry in entries]
+    """The entries whose names match one of the patterns; all without patterns.
+
+    The name of a paper stands for all its figures and claims, and that of a metric for its kind.
+    """
+    known = list(dict.fromkeys(_name(entry) for entry in entries))
+    found: set[str] = set()
     for pattern in patterns:
-        if not fnmatch.filter(known, pattern):
+        names = fnmatch.filter(known, pattern) or fnmatch.filter(known, f"{pattern}/*")
+        if kind == "metrics" and not names:
+            names = [describe(pattern).kind.pattern]
+        if not names:
             raise unknown_name(f"name in `list {kind}`", pattern, known)
-    found = {name for pattern in patterns for name in fnmatch.filter(known, pattern)}
+        found.update(names)
     return [entry for entry in entries if not patterns or _name(entry) in found]
 
 
@@ -117,16 +129,21 @@ def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:
     yield from _one_line_each([entry])
     for value, settings in entry["values"].items():
         made = ", ".join(f"{key}={new}" for key, new in settings.items())
-        yield "", f"  {value}: {made}; {_reached(entry, value)}"
+        reached = entry["reaches"].get(value)
+        yield "", f"  {value}: {made}; {'what recipes take' if reached is None else _reached(**reached)}"
 
 
-def _reached(entry: Mapping[str, Any], value: str) -> str:
-    if value == entry["taken"]:
-        return "what recipes take"
-    followed, unmoved = reach(entry["paper"], entry["name"], value)
-    if len(unmoved) <= len(followed):
-        return f"reaches all figures with runs{f' but {_short(unmoved)}' if unmoved else ''}"
-    return f"reaches {_short(followed)}"
+def _reaches(entry: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
+    """For each value but that taken, the figures with runs at the quick scale that follow it, and the others."""
+    values = [value for value in entry["values"] if value != entry["taken"]]
+    found = {value: reach(entry["paper"], entry["name"], value) for value in values}
+    return {value: {"figures": follow, "others": others} for value, (follow, others) in found.items()}
+
+
+def _reached(figures: Sequence[str], others: Sequence[str]) -> str:
+    if len(others) <= len(figures):
+        return f"at the quick scale reaches all figures with runs{f' but {_short(others)}' if others else ''}"
+    return f"at the quick scale reaches {_short(figures)}"
 
 
 def _short(figures: Sequence[str]) -> str:
