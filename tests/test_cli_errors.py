@@ -38,8 +38,13 @@ BENCHMARK = "l2dct-benchmark"
         (["compare", BENCHMARK, "--schemes", "tcp,tcp"], ["tcp", "twice"]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--seeds", "0"], ["--seeds", "0 is not a whole number from 1 on"]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "qeue_mean_pkt"], ["qeue_mean_pkt", "queue_mean_pkt"]),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "all,drops"], ["all,drops", "`all` alone"]),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "ALL"], ["ALL", "`all` alone"]),
         (["compare", BENCHMARK], ["--schemes"]),
         (["list", "scheme"], ["scheme", 'did you mean "schemes"']),
+        (["list", "figures", "--long"], ["--long", "figures have no details", "choices"]),
+        (["list", "metrics", "afct_short_ms"], ["afct_short_ms", "afct_<class>_s"]),
+        (["list", "figures", "fats"], ["fats", "fast/"]),
         (["show", "incats"], ['did you mean "incast"']),
         (["report", "nowhere"], ["nowhere", "holds no results"]),
         (["rum"], ["rum", "run"]),
@@ -52,6 +57,15 @@ def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]
     assert answer.stdout == ""
     assert "Traceback" not in answer.stderr
     assert all(text in answer.stderr for text in wanted), answer.stderr
+
+
+def test_an_unknown_choice_lists_every_known_name_once(shortflow: Command) -> None:
+    assert shortflow("list", "choices", "nope").stderr.count("initial-window") == 1
+
+
+def test_list_metrics_takes_a_metric_for_its_kind(shortflow: Command) -> None:
+    rows = shortflow("list", "metrics", "afct_short_s", "afct_short_10kb_s", "--json").document
+    assert [row["name"] for row in rows] == ["afct_<class>_<bin>_s", "afct_<class>_s"]
 
 
 def test_a_scenario_that_is_no_toml_names_the_file_and_the_place(shortflow: Command, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`shortflow compare`: several schemes on the same flows, over several seeds."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +18,8 @@ from shortflow.cli.options import (
     parse_settings,
     scenario_with,
 )
+from shortflow.comparison import Comparison
+from shortflow.errors import ConfigError
 from shortflow.metrics import describe
 from shortflow.tables import comparison_tables, main_tables
 
@@ -51,9 +54,7 @@ def compare(
     With --out, every finished run is kept at once and not run again the next time.
     """
     names = parse_names(schemes, "--schemes")
-    chosen = parse_names(metrics, "--metrics") if metrics not in (None, ALL) else None
-    for metric in chosen or []:
-        describe(metric)
+    chosen = _chosen(metrics)
     settings = parse_settings(set_values)
     with progress_bar(scenario) as progress:
         comparison = runner.compare(
@@ -69,12 +70,28 @@ def compare(
     for metric in chosen or []:
         comparison.require(metric)
     if out:
-        runs = [*comparison.runs, *comparison.ideal]
-        reused = sum(run.reused for run in runs)
-        print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")
+        _note_kept(comparison, out)
     note_repeated(comparison)
     note_unfinished(comparison)
     if json:
         print_json(comparison.document())
     else:
         print_result(comparison_tables(comparison, chosen) if metrics else main_tables(comparison))
+
+
+def _chosen(metrics: str | None) -> list[str] | None:
+    """The metrics to show, all of them known; None for the main ones, and for all."""
+    if metrics in (None, ALL):
+        return None
+    names = parse_names(metrics, "--metrics")
+    if any(name.lower() == ALL for name in names):
+        raise ConfigError(f"--metrics {metrics}: expected names of metrics, or `{ALL}` alone")
+    for name in names:
+        describe(name)
+    return names
+
+
+def _note_kept(comparison: Comparison, out: Path) -> None:
+    runs = [*comparison.runs, *comparison.ideal]
+    reused = sum(run.reused for run in runs)
+    print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")

@@ -1,5 +1,6 @@
 """`shortflow reproduce`: the figures of the papers, with a verdict for every claim."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -66,15 +67,19 @@ def reproduce_figures(
     if json:
         print_json({**done.document(), **({"sensitivity": [_row(shift) for shift in moved]} if moved else {})})
     else:
-        print_result(claim_table(done.claims))
-        if reasons := reason_table(done):
-            print_result(reasons)
-        if moved:
-            print_result(shift_table(moved))
-            print_result(flips_text(moved))
-        print_result(summary_table(done))
+        _print_tables(done, moved)
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
     return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
+
+
+def _print_tables(done: Reproduction, moved: Sequence[Shift]) -> None:
+    print_result(claim_table(done.claims))
+    if reasons := reason_table(done):
+        print_result(reasons)
+    if moved:
+        print_result(shift_table(moved))
+        print_result(flips_text(moved))
+    print_result(summary_table(done))
 
 
 def _values(figures: list[Figure]) -> dict[str, list[str]]:
