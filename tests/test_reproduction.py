@@ -284,6 +284,12 @@ def test_a_broken_law_makes_a_claim_differ() -> None:
     assert finding.measured["k_at_wmin"] == pytest.approx(0.05)
 
 
+def _undocumented(names: list[str]) -> list[str]:
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    section = text.split("## `reproduce --json`")[1].split("\n## ")[0]
+    return [name for name in names if f"`{name}`" not in section]
+
+
 def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Command, tmp_path: Path) -> None:
     answer = shortflow("reproduce", "l2dct/fig4a", "--json", "--jobs", "2", "--out", "here")
     document = answer.document
@@ -291,6 +297,7 @@ def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Com
     assert "l2dct/fig4a-afct-vs-dctcp" in verdicts
     assert sum(document["summary"]["l2dct"].values()) == len(verdicts)
     assert answer.code == (1 if "differs" in verdicts.values() else 0)
+    assert not _undocumented([*document, *document["claims"][0]])
     assert "plotly" in (tmp_path / "here" / "l2dct.html").read_text(encoding="utf-8")
     assert "l2dct/fig4a-afct-vs-dctcp" in (tmp_path / "here" / "markdown" / "l2dct.md").read_text(encoding="utf-8")
 
@@ -418,6 +425,7 @@ def test_a_choice_leaves_what_a_study_sets_on_purpose_and_says_so(shortflow: Com
 def test_sensitivity_tries_what_is_not_chosen_and_says_what_decides(shortflow: Command) -> None:
     arguments = ("reproduce", "l2dct/eq1-4", "--sensitivity", "--choice", "initial-window=10", "--out", "here")
     rows = shortflow(*arguments, "--json").document["sensitivity"]
+    assert not _undocumented(["sensitivity", *rows[0]])
     tried = {(row["choice"], row["value"]) for row in rows}
     assert ("initial-window", "2") in tried
     assert ("initial-window", "10") not in tried
