@@ -36,6 +36,16 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
     assert pl.read_csv(tmp_path / "run" / "flows.csv").height == result.flows.height
 
 
+def test_a_store_does_not_take_the_runs_of_stores_below_it(tmp_path: Path) -> None:
+    (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
+    result = execute(run, _core.Control())
+    Store(tmp_path / "reproduction").save(run, result)
+    assert len(find_runs(tmp_path)) == 1
+    Store(tmp_path).save(run, result)
+    write_run(result, tmp_path / "alone")
+    assert [place.parent for place in find_runs(tmp_path)] == [tmp_path, tmp_path / "runs"]
+
+
 def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
     result = execute(run, _core.Control())

@@ -273,6 +273,32 @@ def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb:
     assert share > 0.8, "with equal weights it is a half"
 
 
+@pytest.mark.parametrize("command", [["testbed", SCENARIO], ["compare-sim", SCENARIO], ["fig14", "--out", "kept"]])
+def test_ctrl_c_is_answered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    def interrupted(_: object) -> str:
+        raise KeyboardInterrupt
+
+    stand_in(monkeypatch, tmp_path, 0, "")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(testbed, "_run", interrupted)
+    assert execute(["linux", *command]) == 130
+    errors = capsys.readouterr().err
+    assert "shortflow: interrupted" in errors
+    assert ("are kept in kept" in errors) is (command[0] == "fig14")
+
+
+def test_a_reader_that_leaves_is_no_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stand_in(monkeypatch, tmp_path, 0, document())
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        code = execute(["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms"])
+    assert code == 0
+
+
 def test_tables_keep_their_types_without_rows() -> None:
     table = testbed._table([("id", "count", []), ("missed", "flag", [])])
     assert table.schema == {"id": pl.UInt64, "missed": pl.Boolean}

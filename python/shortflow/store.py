@@ -176,9 +176,14 @@ def _check_tables(directory: Path) -> None:
 
 
 def find_runs(directory: Path) -> list[Path]:
-    """The directories of all runs in or below a directory, in the order of their names."""
+    """The directories of all runs in or below a directory, in the order of their names.
+
+    Of a store, without those of other stores below it.
+    """
+    own = directory / "runs"
+    others = {place for place in directory.rglob("runs") if place != own} if own.is_dir() else set()
     places = (record.parent for record in directory.rglob(RECORD))
-    return sorted(place for place in places if not place.name.startswith(_PARTIAL))
+    return sorted(place for place in places if not place.name.startswith(_PARTIAL) and place.parent not in others)
 
 
 def check_target(target: Path) -> None:

@@ -21,7 +21,7 @@ from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.records import Account, Meta
 from shortflow.result import KEY_LENGTH, RunResult, Tables, finished
-from shortflow.runner import plan, run_once, summary
+from shortflow.runner import Progress, plan, run_once, summary
 from shortflow.scenario import Settings, load_scenario, path_of
 from shortflow.scheme import load_schemes
 from shortflow.store import Store
@@ -148,7 +148,12 @@ def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, s
 
 
 def compare_with_simulation(
-    scenario: str | Path, scheme: str, seeds: Sequence[int], settings: Settings, congestion: str | None = None
+    scenario: str | Path,
+    scheme: str,
+    seeds: Sequence[int],
+    settings: Settings,
+    congestion: str | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Comparison, list[Account]]:
     """A scenario simulated and on the testbed, with the same flows; and how well the testbed kept time."""
     common = linux_settings(scenario, scheme, settings)
@@ -156,6 +161,8 @@ def compare_with_simulation(
     accounts: list[Account] = []
     loaded = load_scenario(scenario)
     for work in plan(loaded, [scheme], seeds, {**_left_open(scenario, LIKE_TESTBED), **common}):
+        if progress:
+            progress(len(accounts) / len(seeds), 2 * len(accounts), 2 * len(seeds))
         runs.append(_named(summary(run_once(work)), SIMULATED))
         measured = measure_on_testbed(scenario, scheme, work.seed, common, congestion)
         runs.append(_named(summary(measured.result), REAL))

@@ -92,6 +92,8 @@ def execute(arguments: Sequence[str] | None = None) -> int:
     try:
         code = app(args=arguments, prog_name="shortflow", standalone_mode=False)
         sys.stdout.flush()
+        if code == ExitCode.INTERRUPTED:  # what Typer makes of Ctrl-C
+            raise KeyboardInterrupt
         return int(code or ExitCode.FINE)
     except KeyboardInterrupt:
         return print_error("interrupted", ExitCode.INTERRUPTED)

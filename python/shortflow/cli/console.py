@@ -22,9 +22,17 @@ LINE_EVERY_S = 30.0
 """How often progress is told where stderr is no terminal."""
 
 
+class _Results(Console):
+    """A console for stdout."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command's end, in place of Rich's exit code 1."""
+        raise BrokenPipeError
+
+
 def print_result(result: RenderableType) -> None:
     """Print something for people on stdout, never wider than a table may be."""
-    Console(width=terminal_width(), highlight=False, emoji=False, markup=False).print(result)
+    _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(result)
 
 
 def print_json(document: object) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from shortflow.cli.console import print_json, print_note, print_result
 from shortflow.cli.options import Json, whole_number
-from shortflow.errors import ConfigError, ExitCode
+from shortflow.errors import ConfigError, ExitCode, Interrupted
 from shortflow.papers.l2dct import testbed
 from shortflow.records import Account
 from shortflow.reproduction.finding import Verdict
@@ -35,7 +35,12 @@ def fig14(
     time is undecided.
     """
     size_mb = testbed.FULL_MB if full else testbed.SCALED_MB
-    measured = testbed.measure(_counts(flows), repeat, size_mb, out, _tell)
+    counts = _counts(flows)
+    try:
+        measured = testbed.measure(counts, repeat, size_mb, out, _tell)
+    except KeyboardInterrupt as cause:
+        message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
+        raise Interrupted(message) from cause
     claims = measured.claims()
     print_note(f"runs: {measured.store.runs}")
     if json:
@@ -61,4 +66,4 @@ def _counts(text: str) -> list[int]:
 
 
 def _tell(scheme: str, flows: int, repetition: int, account: Account) -> None:
-    print_note(f"{flows} flows, repetition {repetition}, {scheme}: {account['verdict']}")
+    print_note(f"{flows} flow{'s' if flows > 1 else ''}, repetition {repetition}, {scheme}: {account['verdict']}")

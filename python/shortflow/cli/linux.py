@@ -17,18 +17,43 @@ HANDED_ON = {
     "stamp": "Give packets that leave a device their priority.",
     "laws": "Compare the fixed-point laws with the simulator's.",
     "cleanup": "Remove what killed commands have left behind.",
+    "completions": "Print a completion script of shortflow-linux for a shell.",
 }
 """The commands of the program, which has their options and its own help."""
 
-app = typer.Typer(name="linux", help="The schemes on real Linux.", no_args_is_help=True)
+app = typer.Typer(
+    name="linux",
+    help="The schemes on real Linux.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 app.command("testbed")(testbed.run_on_testbed)
 app.command("compare-sim")(testbed.compare_sim)
 app.command("fig14")(fig14.fig14)
 
 
-def _hand_on(context: typer.Context) -> None:
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        _become("--version")
+
+
+@app.callback()
+def options(
+    print_version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version of shortflow-linux."
+    ),
+) -> None:
+    """The schemes on real Linux."""
+
+
+def _become(*arguments: str) -> None:
+    """Leave the rest to the program."""
     sys.stdout.flush()
-    os.execv(program(), [PROGRAM, str(context.info_name), *context.args])
+    os.execv(program(), [PROGRAM, *arguments])
+
+
+def _hand_on(context: typer.Context) -> None:
+    _become(str(context.info_name), *context.args)
 
 
 for _name, _help in HANDED_ON.items():

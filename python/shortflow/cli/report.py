@@ -20,7 +20,11 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a self-contained HTML page with the plots and tables of stored results."""
+    """Write a self-contained HTML page with the plots and tables of stored results.
+
+    If `compare --out DIR` kept results there, what such commands keep further below, as in DIR/reproduction, is left
+    out.
+    """
     page = out or directory / "report.html"
     runs = write_report(directory, page)
     print_note(f"{runs} runs")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow._core import Scheme
-from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result
+from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
 from shortflow.comparison import Comparison
 from shortflow.records import Account
@@ -37,8 +37,10 @@ def run_on_testbed(
 ) -> None:
     """Run a scenario once on the kernel's TCP, in network namespaces. Needs root."""
     settings = parse_settings(set_values)
-    measured = measure_on_testbed(scenario, scheme, seed, settings, congestion)
     loaded = load_scenario(scenario)
+    with progress_bar(f"{loaded.name}, {scheme}, on the testbed") as progress:
+        progress(0.0, 0, 1)
+        measured = measure_on_testbed(scenario, scheme, seed, settings, congestion)
     comparison = Comparison(loaded.name, loaded.title, settings, [summary(measured.result)])
     if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
         print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
@@ -61,7 +63,9 @@ def compare_sim(
 ) -> None:
     """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root."""
     settings = parse_settings(set_values)
-    comparison, accounts = compare_with_simulation(scenario, scheme, range(1, seeds + 1), settings, congestion)
+    every = range(1, seeds + 1)
+    with progress_bar(f"{load_scenario(scenario).name}, {scheme}, on both") as progress:
+        comparison, accounts = compare_with_simulation(scenario, scheme, every, settings, congestion, progress)
     reasons = known_differences(comparison, scheme)
     note_unfinished(comparison)
     if json:
