@@ -119,14 +119,18 @@ fn pins() -> Finding {
     }
 }
 
-/// `mounts` is the text of /proc/mounts: device, directory, type and options on each line.
-fn cgroup2(mounts: &str) -> Finding {
-    let directory = mounts.lines().find_map(|line| {
+/// Where the cgroup2 file system is. `mounts` is the text of /proc/mounts: device, directory, type and options on each
+/// line.
+pub fn cgroup2_directory(mounts: &str) -> Option<&str> {
+    mounts.lines().find_map(|line| {
         let mut fields = line.split(' ').skip(1);
         let directory = fields.next()?;
         (fields.next()? == "cgroup2").then_some(directory)
-    });
-    match directory {
+    })
+}
+
+fn cgroup2(mounts: &str) -> Finding {
+    match cgroup2_directory(mounts) {
         Some(directory) => Finding::new("cgroup2", Verdict::Present, directory),
         None => Finding::new(
             "cgroup2",

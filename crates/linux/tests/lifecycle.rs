@@ -370,6 +370,18 @@ fn a_control_that_is_named_twice_is_loaded_once() {
     assert_eq!(names, ["sf_dctcp", "sf_fast"]);
 }
 
+#[test]
+fn unload_says_what_goes_with_the_last_one() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    host.load(&["load", "sf_dctcp", "sf_fast", "--default"]);
+    must(&["class", "5001=short"]);
+    let unload = |name| host.namespace.within(|| Ok(must(&["unload", name]))).unwrap();
+    assert_eq!(unload("sf_dctcp"), "sf_dctcp: unloaded\n");
+    let expected = "reno: default of this network namespace again\nsf_fast: unloaded\nport 5001: no class\n";
+    assert_eq!(unload("sf_fast"), expected);
+}
+
 /// Some processes do not show theirs even to root, such as the first of a sandbox.
 #[test]
 fn to_root_a_namespace_that_is_gone_is_gone() {
@@ -397,6 +409,8 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
     let Some(_alone) = alone() else { return };
     for cgroup in ["/nope", "/tmp"] {
         let (code, text) = said(&["load", "sf_dctcp", "--cgroup", cgroup]);
+        let names_place = text.contains(", which is at /");
+        assert!(cgroup == "/nope" || names_place, "{text}");
         assert!(code == 2 && text.starts_with(&format!("--cgroup {cgroup}: ")), "{code} {text}");
         assert!(!text.contains("loaded"), "{text}");
     }

@@ -114,3 +114,13 @@ fn a_testbed_ends_with_its_parent() {
     let (code, _, errors) = run(&long, &["--parent", "1"]);
     assert!(code == Some(3) && errors.contains("not the parent"), "{errors}");
 }
+
+#[test]
+fn without_rights_the_reason_names_them() {
+    let path = scenario("rights", "600ms");
+    let limited =
+        ["--bounding-set", "-all", env!("CARGO_BIN_EXE_shortflow-linux"), "testbed", "--scheme", "tcp"];
+    let Ok(output) = Command::new("setpriv").args(limited).arg(&path).output() else { return };
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(3) && text.contains("CAP_SYS_ADMIN and CAP_NET_ADMIN"), "{text}");
+}

@@ -3,6 +3,7 @@
 use super::Failure;
 use shortflow_cc::Role;
 use shortflow_linux::programs::{self, Pins};
+use std::num::NonZeroU16;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -13,9 +14,9 @@ pub struct Args {
 
 fn port_class(text: &str) -> Result<(u16, Role), String> {
     let (port, class) = text.split_once('=').ok_or("expected PORT=CLASS, for example 5001=short")?;
-    let port = port.parse().map_err(|_| format!("{port:?} is not a port from 0 to 65535"))?;
+    let port: NonZeroU16 = port.parse().map_err(|_| format!("{port:?} is not a port from 1 to 65535"))?;
     let role = [Role::Short, Role::Long, Role::Unknown].into_iter().find(|role| word(*role) == class);
-    Ok((port, role.ok_or_else(|| format!("{class:?} is not one of short, long, none"))?))
+    Ok((port.get(), role.ok_or_else(|| format!("{class:?} is not one of short, long, none"))?))
 }
 
 /// The name of a role.
@@ -47,6 +48,7 @@ mod tests {
     #[test]
     fn ports_and_classes() {
         assert_eq!(port_class("5001=short"), Ok((5001, Role::Short)));
+        assert!(port_class("0=short").unwrap_err().contains("from 1"));
         assert_eq!(port_class("80=none"), Ok((80, Role::Unknown)));
         for wrong in ["5001", "70000=short", "80=tall"] {
             assert!(port_class(wrong).is_err(), "{wrong}");

@@ -28,9 +28,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
     };
     let leaving: Vec<String> =
         loaded.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect();
-    for warning in programs::restore_defaults(&pins, |name| leaving.iter().any(|other| other == name))? {
+    let restored = programs::restore_defaults(&pins, |name| leaving.iter().any(|other| other == name))?;
+    for warning in restored.warnings {
         eprintln!("warning: {warning}");
     }
+    for default in restored.defaults {
+        println!("{default}");
+    }
+    // The kernel may refuse the program that looks; what is loaded can go all the same.
+    let connections = programs::connections(&pins).unwrap_or_default();
     for name in &leaving {
         if programs::has_segments(&programs::loaded_text(&pins, name)?) {
             for warning in programs::remove_segments(&pins)? {
@@ -38,9 +44,20 @@ pub fn run(args: Args) -> Result<(), Failure> {
             }
         }
         pins.unregister(name)?;
-        println!("{name}: unloaded");
+        let kept = match connections.iter().filter(|connection| connection.name == *name).count() {
+            0 => String::new(),
+            1 => "; 1 connection keeps it until it ends".to_owned(),
+            count => format!("; {count} connections keep it until they end"),
+        };
+        println!("{name}: unloaded{kept}");
     }
     if pins.loaded().is_empty() {
+        for (port, _) in programs::ports(&pins)? {
+            println!("port {port}: no class");
+        }
+        if pins.names().iter().any(|name| name.starts_with("setsockopt_")) {
+            println!("setsockopt: no longer listens");
+        }
         for stamp in programs::unstamp_all()? {
             println!("{stamp}: no longer stamps");
         }

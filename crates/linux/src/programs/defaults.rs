@@ -48,12 +48,21 @@ fn open_or_create(pins: &Pins) -> libbpf_rs::Result<MapHandle> {
     Ok(map)
 }
 
+/// What came of restoring.
+#[derive(Debug, Default)]
+pub struct Restored {
+    /// A line for each namespace that has another default now.
+    pub defaults: Vec<String>,
+    /// A line for each of those that could not be inspected: their records stay.
+    pub warnings: Vec<String>,
+}
+
 /// Where one of `names` is the default, what was before comes back, and in a namespace that has inherited it, what was
-/// before in another. The answer has a line for each of those that could not be inspected: their records stay.
+/// before in another.
 ///
 /// # Errors
 /// Fails without the right to change this namespace.
-pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Vec<String>, Failure> {
+pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Restored, Failure> {
     let path = pins.path("defaults");
     let map = path.exists().then(|| MapHandle::from_pinned_path(&path)).transpose();
     let map = map.map_err(refused("defaults"))?;
@@ -63,7 +72,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     };
     let inherited = records.values().next().map_or(ALWAYS_THERE, String::as_str).to_owned();
     let Seen { namespaces, hidden } = Seen::now()?;
-    let mut warnings = Vec::new();
+    let Restored { mut defaults, mut warnings } = Restored::default();
     for place in namespaces {
         let inode = place.inode;
         let before = records.get(&inode).unwrap_or(&inherited);
@@ -72,15 +81,20 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
             if names(&now) {
                 fs::write(SYSCTL, before)?;
             }
-            Ok(names(&now) || !now.starts_with(PREFIX))
+            Ok((names(&now), now.starts_with(PREFIX)))
         });
         match settled {
-            Ok(true) => {
+            Ok((is_restored, is_ours)) if is_restored || !is_ours => {
+                if is_restored {
+                    let which =
+                        if place.is_here() { "this".to_owned() } else { format!("another ({inode})") };
+                    defaults.push(format!("{before}: default of {which} network namespace again"));
+                }
                 if let (Some(_), Some(map)) = (records.remove(&inode), &map) {
                     map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?;
                 }
             }
-            Ok(false) => drop(records.remove(&inode)),
+            Ok(_) => drop(records.remove(&inode)),
             Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
             Err(error) if records.remove(&inode).is_some() => {
                 warnings.push(format!("network namespace {inode}: its default stays: {error}"));
@@ -103,7 +117,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     if map.is_some_and(|map| map.keys().next().is_none()) {
         fs::remove_file(&path).map_err(Failure::host(path.display()))?;
     }
-    Ok(warnings)
+    Ok(Restored { defaults, warnings })
 }
 
 /// Where `name` is the default, new sockets take what is registered under it now: the kernel's default is a program,

@@ -227,7 +227,11 @@ pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
 pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
     let why = match fs::File::open(cgroup).and_then(|file| sys::is_cgroup2(&file)) {
         Ok(true) => return Ok(()),
-        Ok(false) => "not a directory of the cgroup2 file system".to_owned(),
+        Ok(false) => {
+            let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+            let place = check::cgroup2_directory(&mounts).map(|place| format!(", which is at {place}"));
+            format!("not a directory of the cgroup2 file system{}", place.unwrap_or_default())
+        }
         Err(error) => error.to_string(),
     };
     Err(Failure::Input(format!("--cgroup {}: {why}", cgroup.display())))

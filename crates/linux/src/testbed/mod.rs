@@ -31,6 +31,7 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_sim::theory::fct::ideal_fct;
 use shortflow_units::{Bytes, HostId, Span};
 use std::collections::HashMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Priority of the thread that writes and reads, below that of the switch.
@@ -99,6 +100,15 @@ pub fn check(
     Bed::new(scenario, scheme, seed, congestion).map(drop)
 }
 
+/// Why a host cannot be made.
+fn refused(error: io::Error) -> Failure {
+    let way_out = match error.kind() {
+        io::ErrorKind::PermissionDenied => "; this takes CAP_SYS_ADMIN and CAP_NET_ADMIN; run it as root",
+        _ => "",
+    };
+    Failure::Host(format!("testbed: {error}{way_out}"))
+}
+
 /// Hosts that have sent nothing.
 struct Bed {
     plan: Plan,
@@ -122,7 +132,7 @@ impl Bed {
         let rates = scenario.graph.access_links();
         let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
         for host in plan.hosts() {
-            let made = Host::new(host, rates[host.index()].1, &tcp).map_err(Failure::host("testbed"))?;
+            let made = Host::new(host, rates[host.index()].1, &tcp).map_err(refused)?;
             let Host { namespace, device } = made;
             namespace.within(|| Ok(control.stamp(CARD))).map_err(Failure::host("testbed"))??;
             namespaces.insert(host, namespace);

@@ -39,7 +39,8 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     let mut too_late = |what: &str, late: Span, packets: u64| {
         let bound = packet.times(packets);
         if late > bound {
-            against.push(format!("{what} {late} late, more than {bound}"));
+            let (late, bound) = (late.as_secs_f64() * 1e6, bound.as_secs_f64() * 1e6);
+            against.push(format!("{what} {late:.0} µs late, more than {bound:.0} µs"));
         }
     };
     too_late("1 % of the frames left at least", switch.lateness.percentile(SHARE), LATE_PACKETS);
@@ -79,8 +80,8 @@ mod tests {
         let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
         assert_eq!(verdict(&scenario, &measured(100)).to_string(), "trustworthy");
         let late = verdict(&scenario, &measured(200)).to_string();
-        assert!(late.starts_with("not trustworthy: 1 % of the frames left at least 200us late"), "{late}");
-        assert!(late.ends_with("more than 120us"), "{late}");
+        assert!(late.starts_with("not trustworthy: 1 % of the frames left at least 200 µs late"), "{late}");
+        assert!(late.ends_with("more than 120 µs"), "{late}");
         let mut lossy = measured(1);
         (lossy.switch.lost, lossy.switch.busy, lossy.late_starts) = (2, 0.95, Span::from_millis(3));
         assert_eq!(verdict(&scenario, &lossy).against.len(), 3);
