@@ -134,7 +134,7 @@ fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static 
         return Ok(UNCHANGED);
     }
     if programs::has_segments(&before) {
-        programs::remove_segments(pins)?.iter().for_each(|warning| warn(warning));
+        programs::remove_segments(pins)?.iter().for_each(warn);
     }
     pins.unregister(program.name())?;
     program.register(pins)?;
