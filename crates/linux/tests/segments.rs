@@ -190,12 +190,16 @@ fn connections_by_another_device_are_not_marked() {
         tool("ip route add 10.83.0.0/17 dev eth1")?;
         must(&["load", "sf_fast", "--segments", "eth1"]);
         tool("ip route del 10.83.0.0/17 dev eth1")?;
-        fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "sf_fast")?;
         Ok(eth1)
     };
     let _eth1 = hosts[0].0.within(load).unwrap();
+    for (namespace, _) in &hosts {
+        let default = || fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "sf_fast");
+        namespace.within(default).unwrap();
+    }
     let fates = |number, _| if number < 12 { Fate::Pass } else { Fate::Mark };
     let trace = messages(hosts, 50, &[], Duration::from_millis(2), fates).unwrap();
+    assert!(trace.status.contains("cwnd         min 0.0"), "{}", trace.status);
     let is_small = |seen: &&Seen| matches!(seen, Seen::Data { length, .. } if *length <= 362);
     assert_eq!(trace.seen.iter().filter(is_small).count(), 0);
 }
