@@ -98,6 +98,9 @@ def make_ports() -> pl.DataFrame:
     return pl.DataFrame(
         {
             "port": ["s0->h1", "s0->h0"],
+            "rate_bps": [1_000_000_000, 1_000_000_000],
+            "tx_bytes": [300_000_000, 40_000],
+            "tx_packets": [200_000, 1_000],
             "drops": [1, 0],
             "marks": [5, 2],
             "queue_mean_pkt": [12.5, 0.0],

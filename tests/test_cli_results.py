@@ -1,6 +1,7 @@
 """What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
 
 import contextlib
+import json
 import os
 import pty
 import shutil
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -128,36 +130,90 @@ def test_a_directory_may_have_brackets_in_its_name(shortflow: Command, scenario:
     assert answer.code == 0, answer.stderr
 
 
-DAMAGES = {
-    "cut": ("result.json", '{"provenance": {"key"', "damaged"),
-    "empty": ("result.json", "", "damaged"),
-    "no table": ("result.json", "[]", "damaged: found list in place of a table"),
-    "without a part": ("result.json", '{"provenance": {}, "metrics": {}}', "damaged: without measured_by, meta"),
-    "record gone": ("result.json", None, "missing"),
-    "flows cut": ("flows.parquet", "PAR1 and some bytes", "damaged: its end is missing"),
-    "flows gone": ("flows.parquet", None, "missing"),
-    "ports empty": ("ports.parquet", "", "damaged: its end is missing"),
+def cut(place: Path) -> None:
+    path = place / "result.json"
+    path.write_text(path.read_text()[:20])
+
+
+def file_instead(place: Path) -> None:
+    shutil.rmtree(place)
+    place.write_text("")
+
+
+def changed(*keys: str, value: object) -> Callable[[Path], None]:
+    """Damage by another value in the record."""
+
+    def damage(place: Path) -> None:
+        record = part = json.loads((place / "result.json").read_text())
+        for key in keys[:-1]:
+            part = part[key]
+        part[keys[-1]] = value
+        (place / "result.json").write_text(json.dumps(record))
+
+    return damage
+
+
+def directory(name: str) -> Callable[[Path], None]:
+    """Damage by a directory where a file was."""
+
+    def damage(place: Path) -> None:
+        (place / name).unlink()
+        (place / name).mkdir()
+
+    return damage
+
+
+DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "cut": ("result.json", cut, "damaged"),
+    "empty": ("result.json", lambda place: (place / "result.json").write_text(""), "damaged"),
+    "no table": (
+        "result.json",
+        lambda place: (place / "result.json").write_text("[]"),
+        "damaged: found list in place of a table",
+    ),
+    "without a part": (
+        "result.json",
+        lambda place: (place / "result.json").write_text('{"provenance": {}, "metrics": {}}'),
+        "damaged: without measured_by, meta",
+    ),
+    "a metric in words": ("result.json", changed("metrics", "drops", value="few"), "damaged: drops: found str"),
+    "a number for a scheme": ("result.json", changed("provenance", "scheme", value=3), "damaged: scheme: found int"),
+    "of another run": ("result.json", changed("provenance", "key", value="abc"), "damaged: is of another run"),
+    "flows cut": ("flows.parquet", lambda place: (place / "flows.parquet").write_text("PAR1 and so on"), "damaged"),
+    "flows gone": ("flows.parquet", lambda place: (place / "flows.parquet").unlink(), "missing"),
+    "flows a directory": ("flows.parquet", directory("flows.parquet"), "damaged: Is a directory"),
+    "ports empty": ("ports.parquet", lambda place: (place / "ports.parquet").write_text(""), "damaged"),
+    "ports replaced": (
+        "ports.parquet",
+        lambda place: shutil.copy(place / "flows.parquet", place / "ports.parquet"),
+        "damaged: without drops, port, queue_max_bytes",
+    ),
+}
+UNSEEN_BY_REPORT = {
+    "record gone": ("result.json", lambda place: (place / "result.json").unlink(), "missing"),
+    "all gone but a file": (
+        "result.json",
+        file_instead,
+        "damaged: Not a directory",
+    ),
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", [*DAMAGES, *UNSEEN_BY_REPORT])
 def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str, tmp_path: Path, damage: str) -> None:
-    file, text, wanted = DAMAGES[damage]
+    file, do_damage, wanted = (DAMAGES | UNSEEN_BY_REPORT)[damage]
     arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--no-ideal", "--seeds", "1", "--json", "--out", "kept")
     first = shortflow(*arguments)
     (victim,) = (tmp_path / "kept" / "runs").glob("*-dctcp-*")
-    if text is None:
-        (victim / file).unlink()
-    else:
-        (victim / file).write_text(text)
-    if damage != "record gone":
+    do_damage(victim)
+    if damage in DAMAGES and damage != "of another run":
         report = shortflow("report", "kept")
         assert report.code == 2
         assert "Traceback" not in report.stderr
         assert f"{victim.name}/{file}: " in report.stderr
-        assert "run the command that made these results again" in report.stderr
+        assert f"; remove kept/runs/{victim.name}, and the command that made it runs it again" in report.stderr
     again = shortflow(*arguments)
-    assert again.code == 0
+    assert again.code == 0, again.stderr
     assert f"{victim.name}/{file}: {wanted}" in again.stderr
     assert "it is run again" in again.stderr
     assert "2 runs, 1 of them from before" in again.stderr
@@ -168,6 +224,23 @@ def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str,
     assert shortflow("report", "kept").code == 0
 
 
+def test_damage_inside_a_table_has_a_way_out(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    arguments = ("compare", scenario, "--schemes", "dctcp", "--no-ideal", "--seeds", "1", "--out", "kept")
+    assert shortflow(*arguments).code == 0
+    (victim,) = (tmp_path / "kept" / "runs").iterdir()
+    table = victim / "flows.parquet"
+    whole = table.read_bytes()
+    table.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
+    report = shortflow("report", "kept")
+    assert report.code == 2
+    way_out = f"remove kept/runs/{victim.name}, and the command that made it runs it again"
+    assert "flows.parquet: damaged: " in report.stderr
+    assert way_out in report.stderr
+    shutil.rmtree(victim)
+    assert shortflow(*arguments).code == 0
+    assert shortflow("report", "kept").code == 0
+
+
 def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     arguments = ("run", scenario, "--out", "kept/one")
     assert shortflow(*arguments).code == 0
@@ -175,8 +248,12 @@ def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scen
     answer = shortflow(*arguments)
     assert answer.code == 2
     assert "kept/one/result.json: damaged" in answer.stderr
-    assert "remove it, or choose another directory" in answer.stderr
+    assert "; remove kept/one, and the command that made it runs it again" in answer.stderr
     assert "Traceback" not in answer.stderr
+    (tmp_path / "kept" / "one" / "result.json").unlink()
+    answer = shortflow(*arguments)
+    assert answer.code == 2
+    assert "remove it, or name another directory" in answer.stderr
 
 
 def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Path) -> None:

@@ -151,6 +151,24 @@ def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
         read_run(tmp_path / "run")
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "wanted"),
+    [
+        ("provenance", {}, "without build, digest"),
+        ("provenance", None, "provenance: found NoneType in place of a table"),
+        ("metrics", [1.0], "metrics: found list in place of a table"),
+        ("metrics", {}, "metrics: none"),
+        ("metrics", {"drops": "few"}, "drops: found str in place of another value"),
+    ],
+)
+def test_a_record_of_another_shape_is_damaged(tmp_path: Path, part: str, value: object, wanted: str) -> None:
+    write_run(make_result(), tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "result.json").read_text())
+    (tmp_path / "run" / "result.json").write_text(json.dumps({**record, part: value}))
+    with pytest.raises(DamagedResult, match=rf"result\.json: damaged: {wanted}.*; remove .*/run, and the command"):
+        read_run(tmp_path / "run")
+
+
 def test_the_record_is_plain_json_with_the_birth_certificate(tmp_path: Path) -> None:
     write_run(make_result(), tmp_path / "run")
     record = json.loads((tmp_path / "run" / "result.json").read_text())

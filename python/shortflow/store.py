@@ -13,7 +13,7 @@ import os
 import platform
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypedDict
 
@@ -23,11 +23,63 @@ from shortflow.errors import ConfigError, DamagedResult
 from shortflow.measuring import measuring_id
 from shortflow.records import Meta
 from shortflow.result import KEY_LENGTH, Provenance, Run, RunResult
+from shortflow.shapes import misfit
 
 RECORD = "result.json"
-TABLES = ("flows", "tasks", "samples", "ports")
+TABLES = {
+    "flows": frozenset(
+        [
+            "id",
+            "source",
+            "destination",
+            "class",
+            "size_bytes",
+            "start_s",
+            "finish_s",
+            "fct_s",
+            "ideal_fct_s",
+            "slowdown",
+            "deadline_s",
+            "missed",
+            "retransmits",
+            "timeouts",
+            "marks",
+            "acked_bytes",
+            "window_bytes",
+            "queueing_s",
+            "switch_queueing_s",
+            "task",
+        ]
+    ),
+    "tasks": frozenset(
+        ["id", "kind", "class", "start_s", "finish_s", "time_s", "flows", "deadline_s", "missed", "part_of"]
+    ),
+    "samples": frozenset(["time_s", "kind", "subject", "value"]),
+    "ports": frozenset(
+        [
+            "port",
+            "rate_bps",
+            "tx_bytes",
+            "tx_packets",
+            "drops",
+            "marks",
+            "queue_mean_pkt",
+            "queue_mean_bytes",
+            "queue_p50_pkt",
+            "queue_p95_pkt",
+            "queue_p99_pkt",
+            "queue_p50_bytes",
+            "queue_p95_bytes",
+            "queue_p99_bytes",
+            "queue_max_pkt",
+            "queue_max_bytes",
+            "utilisation",
+        ]
+    ),
+}
+"""The tables of a run, and the columns that they have beside those that name the run."""
+
 _PARTIAL = ".partial"
-_PARQUET_END = b"PAR1"
 
 
 class Record(TypedDict):
@@ -57,10 +109,10 @@ class Store:
     def find(self, run: Run) -> RunResult | None:
         """The stored result of exactly this run, if there is one; a damaged one is an error."""
         place = self._place(run)
-        try:
-            return read_run(place) if (place / RECORD).is_file() else None
-        except DamagedResult as damage:
-            raise DamagedResult(f"{damage}; remove {place}, and the same command runs it again") from damage
+        if not (place / RECORD).is_file():
+            return None
+        with _way_out(place):
+            return _read(place, run.key)
 
     def record(self, run: Run) -> Record | None:
         """The same without its tables, which are read only if its metrics have to be measured anew."""
@@ -68,10 +120,10 @@ class Store:
         if not place.exists():
             return None
         try:
-            record = _read_record(place)
+            record = _read_record(place, run.key)
             _check_tables(place)
             if record["measured_by"] != measuring_id():
-                record["metrics"] = read_run(place).metrics
+                record["metrics"] = _read(place).metrics
         except DamagedResult as damage:
             _log.warning("%s; it is run again", damage)
             return None
@@ -80,7 +132,9 @@ class Store:
     def save(self, run: Run, result: RunResult) -> None:
         """Store a finished run, in place of what is there."""
         place = self._place(run)
-        if not (place / RECORD).exists():
+        if place.is_file():
+            place.unlink()
+        elif not (place / RECORD).exists():
             shutil.rmtree(place, ignore_errors=True)
         write_run(result, place)
 
@@ -109,10 +163,8 @@ def check_same_run(target: Path, key: str) -> None:
     """Fail if a directory holds the result of another run, which writing there would lose."""
     if not (target / RECORD).exists():
         return
-    try:
+    with _way_out(target):
         earlier = _read_record(target)["provenance"]
-    except DamagedResult as damage:
-        raise DamagedResult(f"--out: {damage}; remove it, or choose another directory") from damage
     if earlier["key"] != key:
         what = f"{earlier['scenario']}, {earlier['scheme']}, seed {earlier['seed']}"
         raise ConfigError(f"--out: {target} holds the result of another run ({what}); choose another directory")
@@ -120,59 +172,71 @@ def check_same_run(target: Path, key: str) -> None:
 
 def read_run(directory: str | Path) -> RunResult:
     """Read a run's directory; `DamagedResult` names the file that is not as it was written."""
-    directory = Path(directory)
-    record = _read_record(directory)
-    flows, tasks, samples, ports = (_read_table(directory / f"{name}.parquet") for name in TABLES)
+    with _way_out(Path(directory)):
+        return _read(Path(directory))
+
+
+def _read(directory: Path, key: str | None = None) -> RunResult:
+    record = _read_record(directory, key)
+    flows, tasks, samples, ports = (_read_table(directory, name) for name in TABLES)
     return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
 
 
-def _read_record(directory: Path) -> Record:
+def _read_record(directory: Path, key: str | None = None) -> Record:
+    """The record of any run, or of the run with this key."""
     path = directory / RECORD
-    try:
+    with _reading(path):
         record: Record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DamagedResult(f"{path}: missing") from None
-    except (ValueError, RecursionError) as error:
-        raise DamagedResult(f"{path}: damaged: {error}") from error
-    lost = (
-        _lost(record, Record.__required_keys__)
-        or _lost(record["provenance"], Provenance.__required_keys__)
-        or _lost(record["meta"], Meta.__required_keys__)
-    )
-    if lost:
-        raise DamagedResult(f"{path}: damaged: {lost}")
+        if wrong := misfit(record, Record):
+            raise ValueError(wrong)
+        if not record["metrics"]:
+            raise ValueError("metrics: none")
+        if key not in (None, record["provenance"]["key"]):
+            raise ValueError("is of another run")
     return record
 
 
-def _lost(found: object, required: frozenset[str]) -> str:
-    """What a mapping from a file lacks; nothing if it has every required key."""
-    if not isinstance(found, dict):
-        return f"found {type(found).__name__} in place of a table"
-    missing = sorted(required - found.keys())
-    return f"without {', '.join(missing)}, or written by another version" if missing else ""
-
-
-def _read_table(path: Path) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(path, glob=False)
-    except FileNotFoundError:
-        raise DamagedResult(f"{path}: missing") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise DamagedResult(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+def _read_table(directory: Path, name: str) -> pl.DataFrame:
+    path = directory / f"{name}.parquet"
+    with _reading(path):
+        table = pl.read_parquet(path, glob=False)
+        _check_columns(name, table.columns)
+    return table
 
 
 def _check_tables(directory: Path) -> None:
-    """See that each table is there to its last byte, without reading it."""
+    """See that each table is there and has its columns, which its end tells, without reading it."""
     for name in TABLES:
         path = directory / f"{name}.parquet"
-        try:
-            with path.open("rb") as file:
-                file.seek(-min(path.stat().st_size, len(_PARQUET_END)), os.SEEK_END)
-                whole = file.read() == _PARQUET_END
-        except FileNotFoundError:
-            raise DamagedResult(f"{path}: missing") from None
-        if not whole:
-            raise DamagedResult(f"{path}: damaged: its end is missing")
+        with _reading(path), path.open("rb") as file:
+            _check_columns(name, pl.read_parquet_schema(file))
+
+
+def _check_columns(name: str, columns: Iterable[str]) -> None:
+    if missing := sorted(TABLES[name].difference(columns)):
+        raise ValueError(f"without {', '.join(missing)}, or written by another version")
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Name the file of a result in whatever goes wrong while it is read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DamagedResult(f"{path}: missing") from None
+    except OSError as error:
+        raise DamagedResult(f"{path}: damaged: {error.strerror or error}") from error
+    except (ValueError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DamagedResult(f"{path}: damaged: {str(error).partition(chr(10))[0]}") from error
+
+
+@contextlib.contextmanager
+def _way_out(place: Path) -> Iterator[None]:
+    """Say what to do about a damaged result."""
+    try:
+        yield
+    except DamagedResult as damage:
+        raise DamagedResult(f"{damage}; remove {place}, and the command that made it runs it again") from damage
 
 
 def find_runs(directory: Path) -> list[Path]:
@@ -195,7 +259,9 @@ def check_target(target: Path) -> None:
     except NotADirectoryError:
         names = {target.name}
     if names and RECORD not in names:
-        raise ConfigError(f"{target}: is there already and is not a result of an earlier run; name another directory")
+        raise ConfigError(
+            f"{target}: is there already and is not a result of an earlier run; remove it, or name another directory"
+        )
 
 
 @contextlib.contextmanager

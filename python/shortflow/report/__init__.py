@@ -22,7 +22,7 @@ def write_report(directory: Path, page: Path) -> int:
 
 
 def _read_all(places: Sequence[Path]) -> list[RunResult]:
-    """The results of all places; those that are damaged are named together, with the way out."""
+    """The results of all places; those that are damaged are named together."""
     results, damages = [], []
     for place in places:
         try:
@@ -30,6 +30,5 @@ def _read_all(places: Sequence[Path]) -> list[RunResult]:
         except DamagedResult as damage:
             damages.append(str(damage))
     if damages:
-        way_out = "run the command that made these results again, which replaces what is damaged, or remove them"
-        raise DamagedResult("\n".join([*damages, way_out]))
+        raise DamagedResult("\n".join(damages))
     return results
