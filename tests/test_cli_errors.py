@@ -41,6 +41,7 @@ BENCHMARK = "l2dct-benchmark"
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "all,drops"], ["all,drops", "`all` alone"]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "ALL"], ["ALL", "`all` alone"]),
         (["compare", BENCHMARK], ["--schemes"]),
+        (["list"], ["one of these kinds", "schemes", "choices"]),
         (["list", "scheme"], ["scheme", 'did you mean "schemes"']),
         (["list", "figures", "--long"], ["--long", "figures have no details", "choices"]),
         (["list", "metrics", "afct_short_ms"], ["afct_short_ms", "afct_<class>_s"]),

@@ -21,7 +21,7 @@ Row = tuple[str, str]
 
 
 def list_names(
-    kind: Annotated[str, typer.Argument(help="schemes, scenarios, metrics, figures, …", metavar="KIND")],
+    kind: Annotated[str | None, typer.Argument(help="schemes, scenarios, metrics, figures, …", metavar="KIND")] = None,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these, with their details; or 'l2dct*'.")
     ] = None,
@@ -34,6 +34,8 @@ def list_names(
 
     Kinds: schemes, ideal, transports, queues, topologies, traffic, sizes, scenarios, metrics, figures, claims, choices.
     """
+    if kind is None:
+        raise ConfigError(f"list: name one of these kinds: {', '.join(KINDS)}")
     if kind not in KINDS:
         raise unknown_name("list", kind, KINDS)
     details = DETAILS.get(kind)

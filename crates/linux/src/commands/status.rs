@@ -109,7 +109,8 @@ impl fmt::Display for Report {
             writeln!(f, "{}", of_before(&self.listeners))?;
         }
         if self.cgroups > 0 {
-            writeln!(f, "setsockopt: listens to the applications of {} cgroups", self.cgroups)?;
+            let plural = if self.cgroups == 1 { "" } else { "s" };
+            writeln!(f, "setsockopt: listens to the applications of {} cgroup{plural}", self.cgroups)?;
         }
         for (port, role) in &self.ports {
             writeln!(f, "port {port}: {}", word(*role))?;
