@@ -9,7 +9,7 @@ import pytest
 
 from made import make_result
 from shortflow import _core
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report import write_report
 from shortflow.report.figures import plots
 from shortflow.report.looks import look_of
@@ -131,3 +131,13 @@ def test_without_samples_the_page_says_why_there_is_no_queue_over_time(tmp_path:
     page = page_of([dataclasses.replace(result, samples=result.samples.clear())], tmp_path / "without")
     assert "these runs took no samples" in page
     assert "<h3>Queue length</h3>" not in page
+
+
+def test_a_page_about_some_runs_does_not_read_the_others(tmp_path: Path) -> None:
+    write_run(RESULTS[0], tmp_path / "runs" / "mine")
+    (tmp_path / "runs" / "old").mkdir()
+    (tmp_path / "runs" / "old" / "result.json").write_text("{}", encoding="utf-8")
+    page = tmp_path / "report.html"
+    assert write_report(tmp_path, page, [tmp_path / "runs" / "mine"]) == 1
+    with pytest.raises(DamagedResult, match="old"):
+        write_report(tmp_path, page)

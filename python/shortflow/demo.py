@@ -11,6 +11,7 @@ from rich.text import Text
 from shortflow.cli.console import print_result, progress_bar
 from shortflow.comparison import Comparison
 from shortflow.report import write_report
+from shortflow.result import Run
 from shortflow.runner import plan, run_all
 from shortflow.scenario import load_scenario
 from shortflow.store import Store
@@ -43,18 +44,24 @@ def main() -> None:
     out: Path = parser.parse_args().out
     started = time.perf_counter()
     store = Store(out)
+    places: list[Path] = []
     for part in PARTS:
         print_result(_overview(part, store))
+        places += [store.place(run) for run in _runs(part)]
     page = out / "report.html"
-    runs = write_report(out, page)
+    runs = write_report(out, page, places)  # and not about those of an earlier version, which may be there too
     print_result(Text(f"{runs} runs, {time.perf_counter() - started:.0f} s. Report: {page.resolve()}"))
+
+
+def _runs(part: Part) -> list[Run]:
+    scenario, seeds = load_scenario(part.scenario), range(1, part.seeds + 1)
+    return [run for load in part.loads for run in plan(scenario, SCHEMES, seeds, {PARAMETER: load})]
 
 
 def _overview(part: Part, store: Store) -> RenderableType:
     scenario = load_scenario(part.scenario)
-    runs = [run for load in part.loads for run in plan(scenario, SCHEMES, range(1, part.seeds + 1), {PARAMETER: load})]
     with progress_bar(part.scenario) as progress:
-        summaries = run_all(runs, store=store, progress=progress)
+        summaries = run_all(_runs(part), store=store, progress=progress)
     size = len(SCHEMES) * part.seeds
     points = [
         (str(load), Comparison(scenario.name, scenario.title, {}, summaries[place * size : (place + 1) * size]))

@@ -108,7 +108,7 @@ class Store:
 
     def find(self, run: Run) -> RunResult | None:
         """The stored result of exactly this run, if there is one; a damaged one is an error."""
-        place = self._place(run)
+        place = self.place(run)
         if not (place / RECORD).is_file():
             return None
         with _way_out(place):
@@ -116,7 +116,7 @@ class Store:
 
     def record(self, run: Run) -> Record | None:
         """The same without its tables, which are read only if its metrics have to be measured anew."""
-        place = self._place(run)
+        place = self.place(run)
         if not place.exists():
             return None
         try:
@@ -131,14 +131,15 @@ class Store:
 
     def save(self, run: Run, result: RunResult) -> None:
         """Store a finished run, in place of what is there."""
-        place = self._place(run)
+        place = self.place(run)
         if place.is_file():
             place.unlink()
         elif not (place / RECORD).exists():
             shutil.rmtree(place, ignore_errors=True)
         write_run(result, place)
 
-    def _place(self, run: Run) -> Path:
+    def place(self, run: Run) -> Path:
+        """Where a run is kept, whether it is there yet or not."""
         return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:KEY_LENGTH]}"
 
 

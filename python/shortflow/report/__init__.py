@@ -12,9 +12,9 @@ from shortflow.store import find_runs, read_run, write_text
 __all__ = ["write_report"]
 
 
-def write_report(directory: Path, page: Path) -> int:
-    """Write a page about all runs in or below `directory`; returns how many there are."""
-    places = find_runs(directory) if directory.is_dir() else []
+def write_report(directory: Path, page: Path, only: Sequence[Path] | None = None) -> int:
+    """Write a page about all runs in or below `directory`, or about some of them; returns how many there are."""
+    places = only or (find_runs(directory) if directory.is_dir() else [])
     if not places:
         raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
     write_text(page, render(studies(_read_all(places))))
