@@ -1,8 +1,6 @@
 //! What rows and counters tell is what happened in the network, packet by packet.
 
-mod common;
-
-use common::{run, scenario, scheme, star};
+use crate::common::{run, scenario, scheme, star};
 use shortflow_units::Span;
 
 /// Two messages of 20 segments, 10 µs apart on one connection, all sent at once: packet 25 is the fifth

@@ -1,9 +1,7 @@
 //! Completion times computed by hand, to the picosecond. On the star: 1460-byte segments take 12 µs
 //! per link, ACKs 0.32 µs, each link delays by 75 µs.
 
-mod common;
-
-use common::{TRACE, fct, run, scenario, scheme, star};
+use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_units::Span;
 
 fn ns(nanoseconds: u64) -> Span {

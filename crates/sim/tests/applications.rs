@@ -1,9 +1,7 @@
 //! Closed loops: queries, jobs and sessions wait for what they asked for, and their times are what
 //! they should be.
 
-mod common;
-
-use common::{run, scenario, scheme, star};
+use crate::common::{run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::schemes;

@@ -1,8 +1,6 @@
 //! What a sender makes of ECN-Echo, ACK by ACK, with every window law.
 
-mod common;
-
-use common::{run, scenario, scheme, star, windows};
+use crate::common::{run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Role};
 use shortflow_sim::net::{Kind, Packet};

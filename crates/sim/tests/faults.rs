@@ -1,8 +1,6 @@
 //! Faults by the real door: what packets meet on links that lose, damage, delay, or fail.
 
-mod common;
-
-use common::{TRACE, fct, run, scenario, scheme, star};
+use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use proptest::prelude::*;
 use shortflow_sim::net::PERCENTS;
 use shortflow_sim::outcome::{Outcome, Place};
@@ -244,7 +242,7 @@ impl Trouble {
     /// Incast from three senders while everything goes wrong, and the links of two hosts fail.
     fn run(&self, scheme: &str) -> Outcome {
         let Trouble { topology, corrupt, reorder, ack_loss, down, lasts, shared, .. } = self;
-        let topology = common::small_topology(topology, 3);
+        let topology = crate::common::small_topology(topology, 3);
         let memory =
             if *shared { "buffer = \"unlimited\"\nmemory = \"100KB\"" } else { "buffer = \"30pkt\"" };
         let up = down + lasts;
@@ -278,8 +276,8 @@ down_at = "{down}us"
 up_at = "{up}us"
 "#
         );
-        let scenario = common::scenario_with_file(&text, common::EDGES);
-        simulation::run(&scenario, &common::scheme(scheme, &[]), self.seed, &mut Unattended)
+        let scenario = crate::common::scenario_with_file(&text, crate::common::EDGES);
+        simulation::run(&scenario, &crate::common::scheme(scheme, &[]), self.seed, &mut Unattended)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -1,10 +1,8 @@
 //! A few runs must give the same digest on every machine and at every optimisation level. The numbers
 //! beside each digest say what changed when it did. To accept a change: `SHORTFLOW_BLESS=1 cargo test -p
-//! shortflow-sim --test golden`, and read the difference.
+//! shortflow-sim golden`, and read the difference.
 
-mod common;
-
-use common::{run, scenario, scheme, star};
+use crate::common::{run, scenario, scheme, star};
 use shortflow_sim::scheme::schemes;
 
 const MIX: &str = r#"

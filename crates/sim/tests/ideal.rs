@@ -1,8 +1,6 @@
 //! Ideal schedulers in whole scenarios, and against queueing theory.
 
-mod common;
-
-use common::{TRACE, fct, scenario, scheme, star};
+use crate::common::{TRACE, fct, scenario, scheme, star};
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::ideal::{self, Job, Policy, finishes, policies, policies_for};

@@ -1,8 +1,6 @@
 //! What holds for every registered scheme in every small network, whatever goes wrong in it.
 
-mod common;
-
-use common::scheme;
+use crate::common::scheme;
 use proptest::prelude::*;
 use shortflow_cc::CongestionControl;
 use shortflow_sim::outcome::Outcome;
@@ -53,7 +51,7 @@ impl Setting {
     /// Two waves of incast beside one backlogged flow.
     fn scenario(&self) -> Scenario {
         let Setting { senders, buffer, threshold, loss, mark, ack_every, handshake, .. } = self;
-        let topology = common::small_topology(self.topology, *senders);
+        let topology = crate::common::small_topology(self.topology, *senders);
         let connections = if self.persistent { "persistent" } else { "new" };
         let text = format!(
             r#"
@@ -86,11 +84,11 @@ loss = {loss}
 mark = {mark}
 "#
         );
-        common::scenario_with_file(&text, common::EDGES)
+        crate::common::scenario_with_file(&text, crate::common::EDGES)
     }
 
     fn run(&self, scheme: &str) -> Outcome {
-        let scheme = common::scheme(scheme, &[("transport.recovery", self.recovery)]);
+        let scheme = crate::common::scheme(scheme, &[("transport.recovery", self.recovery)]);
         simulation::run(&self.scenario(), &scheme, self.seed, &mut Unattended)
             .unwrap_or_else(|error| panic!("{error}"))
     }
@@ -110,10 +108,10 @@ proptest! {
                 prop_assert_eq!(flow.acked, flow.size);
                 prop_assert!(flow.fct() >= flow.ideal, "{}: {:?}", info.name, flow);
             }
-            let windows = common::values(&outcome, |subject| matches!(subject, Subject::Cwnd(_)));
+            let windows = crate::common::values(&outcome, |subject| matches!(subject, Subject::Cwnd(_)));
             let floor = scheme(info.name, &[]).transport.start().floor(Bytes::new(1460));
             prop_assert!(windows.iter().all(|window| *window >= floor), "{}: {:?}", info.name, windows);
-            let alphas = common::values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
+            let alphas = crate::common::values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
             prop_assert!(alphas.iter().all(|alpha| (0.0..=1.0).contains(alpha)));
             prop_assert_eq!(outcome.digest(), setting.run(info.name).digest());
         }
@@ -153,7 +151,7 @@ fn no_window_grows_under_full_marking() {
         schemes().iter().filter(|info| scheme(info.name, &[]).transport.ecn() != shortflow_cc::Ecn::Off)
     {
         let outcome = setting.run(info.name);
-        let windows = common::windows(&outcome);
+        let windows = crate::common::windows(&outcome);
         assert!(windows.windows(2).all(|pair| pair[1] <= pair[0]), "{}: {windows:?}", info.name);
     }
 }

@@ -1,9 +1,7 @@
 //! What real hosts do and the RFCs do not ask for: quick ACKs, ACKs at once when marks change, growth by
 //! segments, jitter. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
 
-mod common;
-
-use common::{TRACE, fct, run, scenario, scheme, star, values};
+use crate::common::{TRACE, fct, run, scenario, scheme, star, values};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_units::Span;

@@ -1,7 +1,5 @@
 //! A port whose link fails, packet by packet: 1 Gbit/s, 100 µs of wire, packets of 12 µs.
 
-mod common;
-
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{Due, EcnField, FaultInjector, Kind, Packet, Port, SackBlocks, Window};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
@@ -12,7 +10,7 @@ use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, S
 fn port(kind: QueueKind) -> Port {
     let outage = "[faults]\nlinks = [\"s0-h2\"]\ndown_at = \"1us\"\n";
     let traffic = "[[traffic]]\nkind = \"long-lived\"\nflows = 1\n";
-    let scenario = common::scenario(&common::star(3, &format!("{outage}{traffic}")), &[]);
+    let scenario = crate::common::scenario(&crate::common::star(3, &format!("{outage}{traffic}")), &[]);
     let ends = (NodeId(3), NodeId(2));
     let faults = FaultInjector::new(&scenario, 5, ends, Seeds::new(1));
     assert!(faults.is_some(), "port 5 is s0->h2");

@@ -1,9 +1,7 @@
 //! What the papers show with few flows, entering by the real door: traffic, marks and losses in the
 //! network; windows, completion times and timeouts out of it.
 
-mod common;
-
-use common::{fct, run, scenario, scheme, star, values, windows};
+use crate::common::{fct, run, scenario, scheme, star, values, windows};
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;

@@ -1,8 +1,6 @@
 //! What pECN loses where packets carry no number but one of 64 levels or one of eight classes.
 
-mod common;
-
-use common::{run, scenario, scheme};
+use crate::common::{run, scenario, scheme};
 
 /// Mean completion time in milliseconds of 80 flows of one size distribution that start together, as in pECN Fig. 6:
 /// 1 Gbit/s, 120 µs, 256 KB per port, K = 30 KB.

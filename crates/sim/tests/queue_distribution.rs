@@ -1,8 +1,6 @@
 //! The distribution of a measured port's backlog, and its peak, against what can be worked out by hand.
 
-mod common;
-
-use common::{TRACE, run, scenario, scheme, star};
+use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::net::Percentiles;
 use shortflow_sim::outcome::{Outcome, PortRow};
 use shortflow_units::Bytes;

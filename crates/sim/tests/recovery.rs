@@ -1,9 +1,7 @@
 //! Loss and marks enter by the real door: a packet is dropped or marked in the network, and the
 //! window and the flow table tell what the sender made of it.
 
-mod common;
-
-use common::{TRACE, fct, run, scenario, scheme, star, values, windows};
+use crate::common::{TRACE, fct, run, scenario, scheme, star, values, windows};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_units::{Bytes, Span};

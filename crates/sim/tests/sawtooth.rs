@@ -1,8 +1,6 @@
 //! Steady state of long flows against the analysis of L2DCT §II-C (Eqs. 8–12) and DCTCP §3.3.
 
-mod common;
-
-use common::{queue, run, scenario, scheme};
+use crate::common::{queue, run, scenario, scheme};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::theory::l2dct::{Flows, Sawtooth};

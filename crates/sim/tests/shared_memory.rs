@@ -1,8 +1,6 @@
 //! Ports that share the memory of their switch, by the real door: what queues hold at most.
 
-mod common;
-
-use common::{TRACE, run, scenario, scheme, star};
+use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::scheme::schemes;

@@ -1,7 +1,5 @@
 //! Every registered topology: counts, paths by hand, and equal use of equal paths.
 
-mod common;
-
 use proptest::prelude::*;
 use shortflow_sim::net::Routes;
 use shortflow_sim::topology::{Graph, topologies};
@@ -14,7 +12,7 @@ fn graph(table: &str) -> Graph {
         "title = \"test\"\nduration = \"1s\"\n[topology]\n{table}\n[switch]\nbuffer = \"250pkt\"\n\
          mark_above = \"20pkt\"\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"
     );
-    common::scenario_with_file(&text, common::EDGES).graph
+    crate::common::scenario_with_file(&text, crate::common::EDGES).graph
 }
 
 fn routes(graph: &Graph, salt: u64) -> Routes {
@@ -91,7 +89,7 @@ fn hops_between_the_hosts_that_are_farthest_apart() {
         *topologies().iter().map(|kind| kind.name).collect::<Vec<_>>()
     );
     for (kind, hops) in expected {
-        assert_eq!(longest(&common::small_topology(kind, 4)), Some(hops), "{kind}");
+        assert_eq!(longest(&crate::common::small_topology(kind, 4)), Some(hops), "{kind}");
     }
 }
 
@@ -102,7 +100,7 @@ fn all_equal_paths_are_used() {
         paths(&graph("kind = \"fat-tree\"\nk = 8\nrate = \"10Gbps\"\nrtt = \"120us\""), 0, 127).len(),
         16
     );
-    assert_eq!(paths(&graph(&common::small_topology("explicit", 4)), 0, 15).len(), 2);
+    assert_eq!(paths(&graph(&crate::common::small_topology("explicit", 4)), 0, 15).len(), 2);
 }
 
 /// Connections per path against equal shares: at most the 99.9 % point of chi-square.
@@ -170,7 +168,8 @@ fn a_fat_tree_of_a_thousand_hosts_has_routes() {
 
 fn table() -> impl Strategy<Value = String> {
     let kinds: Vec<&str> = topologies().iter().map(|kind| kind.name).collect();
-    (prop::sample::select(kinds), 1u32..14).prop_map(|(kind, senders)| common::small_topology(kind, senders))
+    (prop::sample::select(kinds), 1u32..14)
+        .prop_map(|(kind, senders)| crate::common::small_topology(kind, senders))
 }
 
 proptest! {

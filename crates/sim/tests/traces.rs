@@ -1,9 +1,7 @@
 //! Small traces that follow single packets through the network: each fails if one rule is off by one or
 //! missing.
 
-mod common;
-
-use common::{TRACE, fct, run, scenario, scheme, star};
+use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
 use shortflow_units::{Bytes, Span};
 

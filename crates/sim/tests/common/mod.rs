@@ -1,5 +1,4 @@
 //! What the integration tests share: scenarios as text, and runs of them.
-#![allow(dead_code)] // each test binary uses a part
 
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;

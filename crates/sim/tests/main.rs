@@ -1,0 +1,24 @@
+//! The simulator from outside: whole scenarios, and what a port or a topology does in every case. One program, so that
+//! it is linked once.
+
+mod common;
+
+mod accounting;
+mod analytic;
+mod applications;
+mod ecn_echo;
+mod faults;
+mod golden;
+mod ideal;
+mod laws;
+mod linux_tcp;
+mod outages;
+mod papers;
+mod priority_classes;
+mod queue_distribution;
+mod queue_laws;
+mod recovery;
+mod sawtooth;
+mod shared_memory;
+mod topologies;
+mod traces;
