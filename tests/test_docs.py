@@ -56,7 +56,7 @@ RUST_FILE = re.compile(r"^```rust file=(?P<path>\S+)\n(?P<text>.*?)^```", re.MUL
 RUST_LINE = re.compile(r'^```rust after="(?P<line>.*?)" in=(?P<path>\S+)\n(?P<text>.*?)^```', re.MULTILINE | re.DOTALL)
 
 
-# One flow under marks: the toy keeps as much of its window at a cut as it is told to.
+# One flow under marks, in place of the simulator's own tests: the toy keeps as much of its window at a cut as told.
 SHORT_RUN = """
 mod common;
 
@@ -89,9 +89,9 @@ def test_the_walk_through_of_a_new_transport_works_as_written(tmp_path: Path) ->
         text = file.read_text(encoding="utf-8")
         assert text.count(f"{block['line']}\n") == 1, block["line"]
         file.write_text(text.replace(f"{block['line']}\n", f"{block['line']}\n{block['text']}"), encoding="utf-8")
-    (tmp_path / "crates" / "sim" / "tests" / "walk_through.rs").write_text(SHORT_RUN, encoding="utf-8")
+    (tmp_path / "crates" / "sim" / "tests" / "main.rs").write_text(SHORT_RUN, encoding="utf-8")
     registry = ["--package", "shortflow-cc", "--lib", "registry"]
-    short_run = ["--package", "shortflow-sim", "--test", "walk_through"]
+    short_run = ["--package", "shortflow-sim", "--test", "simulator"]
     for selection in (registry, short_run):
         done = subprocess.run(
             ["cargo", "test", "--quiet", *selection],
