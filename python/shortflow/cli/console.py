@@ -51,6 +51,11 @@ def print_error(message: str, code: ExitCode) -> int:
     return code
 
 
+def working(label: str) -> contextlib.AbstractContextManager[object]:
+    """Say on stderr what takes a few seconds, while it does; nothing where that is no terminal."""
+    return Console(file=sys.stderr).status(label)
+
+
 @contextlib.contextmanager
 def progress_bar(label: str) -> Iterator[runner.Progress]:
     """A live bar on stderr; where that is no terminal, a line every half minute."""

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from shortflow import _core, papers
-from shortflow.cli.console import print_json, print_result
+from shortflow.cli.console import print_json, print_result, working
 from shortflow.cli.options import Json
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.metrics import KINDS as METRICS
@@ -43,7 +43,8 @@ def list_names(
         raise ConfigError(f"--long: {kind} have no details; these have: {', '.join(DETAILS)}")
     entries = _matching(kind, _entries(kind), names or [])
     if kind == "choices" and (names or long):
-        entries = [{**entry, "reaches": _reaches(entry)} for entry in entries]
+        with working("which figures follow each value"):
+            entries = [{**entry, "reaches": _reaches(entry)} for entry in entries]
     if json:
         print_json(entries)
         return

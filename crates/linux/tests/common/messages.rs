@@ -64,18 +64,10 @@ pub fn messages_under(
     fate: impl FnMut(usize, bool) -> Fate + Send,
 ) -> io::Result<Trace> {
     let listener = b.within(|| TcpListener::bind((ipv4(HostId(1)), PORT)))?;
+    std::thread::spawn(move || answer(&listener, segments)); // not waited for: it may miss the end
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let wire = scope.spawn(|| carry([&at_a, &at_b], delay, fate, &stop));
-        scope.spawn(|| -> io::Result<()> {
-            let (mut socket, _) = listener.accept()?;
-            sys::end_when_closed(&socket)?;
-            let mut message = vec![0; segments * SEGMENT as usize];
-            while socket.read_exact(&mut message).is_ok() {
-                socket.write_all(&[1])?;
-            }
-            Ok(())
-        });
         let ended = a.within(|| {
             let mut socket = TcpStream::connect((ipv4(HostId(1)), PORT))?;
             socket.set_read_timeout(Some(Duration::from_secs(20)))?;
@@ -91,12 +83,22 @@ pub fn messages_under(
             let counters = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
             Ok([said(&["status"]).1, counters("netstat")?, counters("snmp")?])
         });
-        std::thread::sleep(3 * delay);
         stop.store(true, Ordering::Relaxed);
         let seen = wire.join().unwrap();
         let [status, netstat, snmp] = ended?;
         Ok(Trace { seen, status, netstat, snmp })
     })
+}
+
+/// Acknowledges each message of so many segments with a byte.
+fn answer(listener: &TcpListener, segments: usize) -> io::Result<()> {
+    let (mut socket, _) = listener.accept()?;
+    sys::end_when_closed(&socket)?;
+    let mut message = vec![0; segments * SEGMENT as usize];
+    while socket.read_exact(&mut message).is_ok() {
+        socket.write_all(&[1])?;
+    }
+    Ok(())
 }
 
 impl Trace {

@@ -6,9 +6,12 @@ pub mod messages;
 pub mod wire;
 
 use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -37,9 +40,27 @@ pub fn is_registered(prefix: &str) -> bool {
     names.split_whitespace().any(|name| name.starts_with(prefix))
 }
 
-/// Registrations are the whole host's: one test at a time. What it loads goes, however it ends.
+/// Several times what the longest test takes.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Registrations are the whole host's: one test at a time. What it loads goes, however it ends, and it ends.
 pub struct Alone {
     _turn: MutexGuard<'static, ()>,
+    _alive: Sender<()>,
+}
+
+/// Ends all tests of the program if the one that holds the sender hangs.
+fn watched() -> Sender<()> {
+    let (alive, watch) = mpsc::channel();
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    std::thread::spawn(move || {
+        if watch.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            said(&["unload"]);
+            let _ = writeln!(std::io::stderr(), "{test} hangs");
+            std::process::exit(1);
+        }
+    });
+    alive
 }
 
 impl Drop for Alone {
@@ -56,7 +77,7 @@ pub fn alone() -> Option<Alone> {
         (0, text) if text != "nothing is loaded\n" => "programs are loaded on this host".to_owned(),
         (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
         (0, _) if said(&["check"]).0 != 0 => "`shortflow-linux check` finds something missing".to_owned(),
-        (0, _) => return Some(Alone { _turn: turn }),
+        (0, _) => return Some(Alone { _turn: turn, _alive: watched() }),
         (_, text) => text,
     };
     eprintln!("skipped: {reason}");

@@ -130,8 +130,8 @@ impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
     }
 }
 
-/// Carries frames between the hosts of `sender` and `receiver` for `delay` each way, until told to stop. `fate` gets
-/// the number of each data packet, from 0, and whether it is sent for the first time.
+/// Carries frames between the hosts of `sender` and `receiver` for `delay` each way, until told to stop and nothing is
+/// on the way. `fate` gets the number of each data packet, from 0, and whether it is sent for the first time.
 pub fn carry(
     [sender, receiver]: [&File; 2],
     delay: Duration,
@@ -141,7 +141,8 @@ pub fn carry(
     sys::real_time(50);
     let mut notes = Notes { fate, seen: Vec::new(), packets: 0, origin: 0, highest: 0 };
     let (mut on_the_way, mut serial, mut frame) = (OnTheWay::new(), 0u64, [0; 2048]);
-    while !stop.load(Ordering::Relaxed) {
+    loop {
+        let is_told = stop.load(Ordering::Relaxed); // before the last frames are looked for
         let mut enter = |to_receiver: bool, extra: Duration, frame: &[u8]| {
             serial += 1;
             on_the_way.insert((Instant::now() + delay + extra, serial), (to_receiver, frame.to_vec()));
@@ -154,6 +155,9 @@ pub fn carry(
         while let Ok(length) = (&mut &*receiver).read(&mut frame) {
             enter(false, Duration::ZERO, &frame[..length]);
         }
+        if is_told && on_the_way.is_empty() {
+            return notes.seen;
+        }
         let Some(due) = on_the_way.first_entry().filter(|entry| entry.key().0 <= Instant::now()) else {
             std::thread::sleep(Duration::from_micros(50));
             continue;
@@ -164,5 +168,4 @@ pub fn carry(
         }
         let _ = (&mut if to_receiver { receiver } else { sender }).write(&frame);
     }
-    notes.seen
 }
