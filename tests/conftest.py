@@ -4,12 +4,27 @@ import contextlib
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("the same everywhere", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("the same everywhere")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def usual_terminal() -> Iterator[None]:
+    """What the surroundings say of terminals and colours is not for the commands under test."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS"):
+            patch.delenv(name, raising=False)
+        patch.setenv("TERM", "xterm")
+        yield
 
 
 @dataclass(frozen=True)
@@ -42,11 +57,14 @@ def shortflow(tmp_path: Path) -> Command:
 
 @contextlib.contextmanager
 def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
-    """A process that goes on beside the test, and not after it: a test that fails does not wait for it."""
+    """A process that goes on beside the test, for two minutes at most, and not after it: no test hangs with it."""
     with subprocess.Popen(command, **options) as process:
+        patience = threading.Timer(120, process.kill)
+        patience.start()
         try:
             yield process
         finally:
+            patience.cancel()
             process.kill()
 
 

