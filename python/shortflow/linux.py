@@ -22,11 +22,11 @@ def set_size(sock: socket.socket, size: int | None) -> None:
     """Say that the next byte begins a message of `size` bytes; `None` where that is not known.
 
     Raises:
-        ValueError: `size` is negative.
+        ValueError: `size` is no whole number, or too large for 64 bits.
         OSError: nobody listens; see `shortflow-linux status`.
     """
-    if size is not None and size < 0:
-        raise ValueError(f"size = {size}: expected bytes, 0 or more")
+    if size is not None and not (isinstance(size, int) and 0 <= size < 1 << 64):
+        raise ValueError(f"size = {size!r}: expected a whole number of bytes from 0 to 2^64 - 1, or None")
     _set(sock, _SIZE, size or 0)
 
 
@@ -36,11 +36,11 @@ def set_deadline(sock: socket.socket, seconds: float | None) -> None:
     D2TCP uses it where the size is known too.
 
     Raises:
-        ValueError: `seconds` is not positive.
+        ValueError: `seconds` is not positive, or 10^9 or more.
         OSError: nobody listens; see `shortflow-linux status`.
     """
     if seconds is not None and not 0 < seconds < 1e9:
-        raise ValueError(f"seconds = {seconds}: expected more than 0")
+        raise ValueError(f"seconds = {seconds}: expected more than 0 and less than 10^9")
     _set(sock, _DEADLINE_NS, 0 if seconds is None else max(round(seconds * 1e9), 1))
 
 
@@ -100,6 +100,6 @@ def _told() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOPROTOOPT, errno.EOPNOTSUPP):  # of setsockopt and getsockopt
-            why = "this process is in no cgroup given to `shortflow-linux load --cgroup`"
+            why = "no TCP socket, or this process is in no cgroup given to `shortflow-linux load --cgroup`"
             raise OSError(error.errno, why) from error
         raise
