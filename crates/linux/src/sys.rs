@@ -122,6 +122,20 @@ pub fn interface_index(name: &str) -> io::Result<i32> {
     }
 }
 
+/// Whether what leaves the device `name` of this thread's namespace begins with an Ethernet header, as over loopback too.
+///
+/// # Errors
+/// Fails without such a device.
+pub fn has_ethernet_header(name: &str) -> io::Result<bool> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    let mut request = interface(name);
+    // SAFETY: SIOCGIFHWADDR reads and writes one ifreq, which outlives the call.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &raw mut request) })?;
+    // SAFETY: the kernel has filled in this address, whose family is the kind of the device.
+    let kind = unsafe { request.ifr_ifru.ifru_hwaddr.sa_family };
+    Ok([libc::ARPHRD_ETHER, libc::ARPHRD_LOOPBACK].contains(&kind))
+}
+
 /// Names of the network devices of this thread's namespace.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 mod common;
 
 use common::hosts::{Host, host, tool};
-use common::{Alone, alone, must};
+use common::{Alone, alone, must, said};
 use shortflow_linux::laws::{priority_dscp, priority_label};
 use shortflow_linux::switch::header::{self, Header};
 use shortflow_linux::switch::{ETHERNET, ipv4, ipv6};
@@ -141,4 +141,17 @@ fn every_packet_carries_the_priority_of_its_flow() {
     assert!(by_deadline.iter().all(|priority| (1..=most).contains(priority)), "{by_deadline:?}");
     assert!(by_deadline[0] > priority_label(20_000_000), "{by_deadline:?}");
     assert!(priorities("deadline", new, "").iter().all(|priority| *priority == 0xfffff));
+}
+
+/// The program would take other bytes for those of the IP header.
+#[test]
+fn a_device_without_ethernet_headers_is_not_stamped() {
+    let Some(_loaded) = Loaded::new() else { return };
+    let (host, _device) = dual_host(0).unwrap();
+    let stamp = host.within(|| {
+        tool("ip tuntap add dev tun0 mode tun")?;
+        Ok(said(&["stamp", "tun0", "--by", "sent"]))
+    });
+    let (code, text) = stamp.unwrap();
+    assert!(code == 2 && text.starts_with("tun0: its packets have no Ethernet header"), "{code} {text}");
 }

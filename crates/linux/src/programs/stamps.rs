@@ -86,9 +86,13 @@ impl StampProgram {
     /// the device is there.
     ///
     /// # Errors
-    /// Fails without such a device, or without `CAP_NET_ADMIN`.
+    /// Fails without such a device, where its packets do not begin with an Ethernet header, or without `CAP_NET_ADMIN`.
     pub fn attach(&self, device: &str) -> Result<(), Failure> {
         let index = index_of(device)?;
+        if !sys::has_ethernet_header(device).map_err(Failure::host(device))? {
+            let why = "its packets have no Ethernet header, behind which the program looks for IP's";
+            return Err(Failure::Input(format!("{device}: {why}")));
+        }
         for program in self.0.progs_mut() {
             let mut hook = TcHookBuilder::new(program.as_fd())
                 .ifindex(index)
