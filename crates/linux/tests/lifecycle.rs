@@ -6,8 +6,8 @@ mod common;
 
 use common::hosts::{Inhabited, said_without, started};
 use common::{alone, is_registered, must, program, said};
-use libbpf_rs::Link;
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use serde_json::{Value, json};
 use shortflow_linux::sys::{self, Namespace};
 use std::fs::{self, File};
@@ -414,4 +414,18 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
         assert!(code == 2 && text.starts_with(&format!("--cgroup {cgroup}: ")), "{code} {text}");
         assert!(!text.contains("loaded"), "{text}");
     }
+}
+
+/// As with a default whose module, or whose program, has gone since.
+#[test]
+fn a_default_that_is_not_there_any_more_does_not_keep_ours() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some("reno"));
+    host.load(&["load", "sf_dctcp", "--default"]);
+    let records = MapHandle::from_pinned_path(format!("{DIRECTORY}/defaults")).unwrap();
+    let inode = records.keys().next().unwrap();
+    records.update(&inode, b"gone\0\0\0\0\0\0\0\0\0\0\0\0", MapFlags::ANY).unwrap();
+    let text = must(&["unload"]);
+    assert!(text.contains("its default was gone, which cannot be chosen any more"), "{text}");
+    assert_eq!((host.default().as_str(), is_registered("sf_")), ("reno", false));
 }

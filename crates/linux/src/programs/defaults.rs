@@ -8,6 +8,7 @@ use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::mem::size_of;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -53,12 +54,12 @@ fn open_or_create(pins: &Pins) -> libbpf_rs::Result<MapHandle> {
 pub struct Restored {
     /// A line for each namespace that has another default now.
     pub defaults: Vec<String>,
-    /// A line for each of those that could not be inspected: their records stay.
+    /// A line for each that could not be inspected, whose record stays, and for each that has not what it had before.
     pub warnings: Vec<String>,
 }
 
 /// Where one of `names` is the default, what was before comes back, and in a namespace that has inherited it, what was
-/// before in another.
+/// before in another; `reno` where that is not there any more.
 ///
 /// # Errors
 /// Fails without the right to change this namespace.
@@ -75,20 +76,22 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     let Restored { mut defaults, mut warnings } = Restored::default();
     for place in namespaces {
         let inode = place.inode;
-        let before = records.get(&inode).unwrap_or(&inherited);
+        let before = records.get(&inode).unwrap_or(&inherited).clone();
         let settled = place.within(|| {
             let now = default_here();
-            if names(&now) {
-                fs::write(SYSCTL, before)?;
-            }
-            Ok((names(&now), now.starts_with(PREFIX)))
+            let restored = names(&now).then(|| restore(&before)).transpose()?;
+            Ok((restored, now.starts_with(PREFIX)))
         });
         match settled {
-            Ok((is_restored, is_ours)) if is_restored || !is_ours => {
-                if is_restored {
+            Ok((restored, is_ours)) if restored.is_some() || !is_ours => {
+                if let Some(name) = restored {
                     let which =
                         if place.is_here() { "this".to_owned() } else { format!("another ({inode})") };
-                    defaults.push(format!("{before}: default of {which} network namespace again"));
+                    defaults.push(format!("{name}: default of {which} network namespace again"));
+                    if name != before {
+                        let why = format!("its default was {before}, which cannot be chosen any more");
+                        warnings.push(format!("network namespace {inode}: {why}"));
+                    }
                 }
                 if let (Some(_), Some(map)) = (records.remove(&inode), &map) {
                     map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?;
@@ -118,6 +121,14 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
         fs::remove_file(&path).map_err(Failure::host(path.display()))?;
     }
     Ok(Restored { defaults, warnings })
+}
+
+/// Makes `before` the default of this namespace, or what every kernel has: a module may have gone since, or a program.
+fn restore(before: &str) -> io::Result<&str> {
+    match fs::write(SYSCTL, before) {
+        Ok(()) => Ok(before),
+        Err(_) => fs::write(SYSCTL, ALWAYS_THERE).map(|()| ALWAYS_THERE),
+    }
 }
 
 /// Where `name` is the default, new sockets take what is registered under it now: the kernel's default is a program,
