@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use shortflow_linux::sys::{self, Namespace};
 use std::fs::{self, File};
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -416,16 +416,28 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
     }
 }
 
-/// As with a default whose module, or whose program, has gone since.
+/// Their records name what the kernel does not have, as when its module or program has gone since.
 #[test]
-fn a_default_that_is_not_there_any_more_does_not_keep_ours() {
+fn where_the_default_from_before_is_gone_reno_is_there() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
-    host.load(&["load", "sf_dctcp", "--default"]);
-    let records = MapHandle::from_pinned_path(format!("{DIRECTORY}/defaults")).unwrap();
-    let inode = records.keys().next().unwrap();
-    records.update(&inode, b"gone\0\0\0\0\0\0\0\0\0\0\0\0", MapFlags::ANY).unwrap();
-    let text = must(&["unload"]);
-    assert!(text.contains("its default was gone, which cannot be chosen any more"), "{text}");
-    assert_eq!((host.default().as_str(), is_registered("sf_")), ("reno", false));
+    let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some("reno")));
+    for (host, name) in [(&one, "gone-one"), (&other, "gone-other")] {
+        for (host, name) in [(&one, "gone-one"), (&other, "gone-other")] {
+            host.load(&["load", "sf_dctcp", "--default"]);
+            let inode = host.namespace.within(|| fs::metadata("/proc/thread-self/ns/net")).unwrap().ino();
+            let records = MapHandle::from_pinned_path(format!("{DIRECTORY}/defaults")).unwrap();
+            let mut value = [0; 16];
+            value[..name.len()].copy_from_slice(name.as_bytes());
+            records.update(&inode.to_ne_bytes(), &value, MapFlags::EXIST).unwrap();
+        }
+        heir.namespace.within(|| fs::write(DEFAULT, "sf_dctcp")).unwrap();
+        let (code, text) = host.namespace.within(|| Ok(said(&["unload"]))).unwrap();
+        assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
+        // Its own default, and that of the namespace without a record.
+        let named = text.matches(&format!(": reno, because {name} cannot be chosen")).count();
+        assert_eq!(named, 2, "{text}");
+        for host in [&heir, &one, &other] {
+            assert_eq!(host.default(), "reno");
+        }
+    }
 }

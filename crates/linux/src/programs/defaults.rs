@@ -6,7 +6,7 @@ use super::pins::{Pins, refused};
 use crate::{Failure, check};
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::mem::size_of;
@@ -58,8 +58,8 @@ pub struct Restored {
     pub warnings: Vec<String>,
 }
 
-/// Where one of `names` is the default, what was before comes back, and in a namespace that has inherited it, what was
-/// before in another; `reno` where that is not there any more.
+/// Where one of `names` is the default, what was before comes back; `reno` where that cannot be. A namespace
+/// that has inherited it gets what was before in this one, or else in the one with the smallest number.
 ///
 /// # Errors
 /// Fails without the right to change this namespace.
@@ -69,9 +69,10 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     let map = map.map_err(refused("defaults"))?;
     let mut records = match &map {
         Some(map) => records(map).map_err(refused("defaults"))?,
-        None => HashMap::new(),
+        None => BTreeMap::new(),
     };
-    let inherited = records.values().next().map_or(ALWAYS_THERE, String::as_str).to_owned();
+    let inherited = records.get(&inode_here()?).or(records.values().next());
+    let inherited = inherited.map_or(ALWAYS_THERE, String::as_str).to_owned();
     let Seen { namespaces, hidden } = Seen::now()?;
     let Restored { mut defaults, mut warnings } = Restored::default();
     for place in namespaces {
@@ -89,7 +90,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
                         if place.is_here() { "this".to_owned() } else { format!("another ({inode})") };
                     defaults.push(format!("{name}: default of {which} network namespace again"));
                     if name != before {
-                        let why = format!("its default was {before}, which cannot be chosen any more");
+                        let why = format!("{name}, because {before} cannot be chosen there");
                         warnings.push(format!("network namespace {inode}: {why}"));
                     }
                 }
@@ -123,7 +124,8 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     Ok(Restored { defaults, warnings })
 }
 
-/// Makes `before` the default of this namespace, or what every kernel has: a module may have gone since, or a program.
+/// Makes `before` the default of this namespace, or what every kernel has: a module or a program may have gone since, and
+/// not all are for every namespace.
 fn restore(before: &str) -> io::Result<&str> {
     match fs::write(SYSCTL, before) {
         Ok(()) => Ok(before),
@@ -148,8 +150,8 @@ pub fn renew_default(name: &str) -> Result<(), Failure> {
 }
 
 /// What was before, by the number of the namespace.
-fn records(map: &MapHandle) -> libbpf_rs::Result<HashMap<u64, String>> {
-    let mut records = HashMap::new();
+fn records(map: &MapHandle) -> libbpf_rs::Result<BTreeMap<u64, String>> {
+    let mut records = BTreeMap::new();
     for key in map.keys() {
         let value = map.lookup(&key, MapFlags::ANY)?.unwrap_or_default();
         let before = String::from_utf8_lossy(&value).trim_end_matches('\0').to_owned();
