@@ -441,3 +441,14 @@ fn where_the_default_from_before_is_gone_reno_is_there() {
         }
     }
 }
+
+#[test]
+fn where_registrations_cannot_be_seen_nothing_counts_as_gone() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let hide = "mount -t tmpfs none /proc/sys/net/ipv4 && exec \"$0\" status";
+    let line = ["unshare", "--mount", "sh", "-c", hide, env!("CARGO_BIN_EXE_shortflow-linux")];
+    let (code, text) = started(&line);
+    assert!(code == 3 && text.contains("tcp_available_congestion_control"), "{code} {text}");
+    assert!(must(&["status"]).starts_with("sf_dctcp"));
+}

@@ -6,7 +6,7 @@ use super::Failure;
 pub fn run() -> Result<(), Failure> {
     #[cfg(feature = "bpf")]
     if let Some(pins) = shortflow_linux::programs::Pins::open()? {
-        println!("loaded: {}; `unload` removes them", pins.loaded().join(", "));
+        println!("loaded: {}; `unload` removes them", pins.loaded()?.join(", "));
         return Ok(());
     }
     println!("nothing is left");

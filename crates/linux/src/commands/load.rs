@@ -84,7 +84,7 @@ fn load(
         .iter()
         .map(|config| Prepared::new(config, segments_of(config), pins))
         .collect::<Result<_, _>>()?;
-    let already = pins.loaded();
+    let already = pins.loaded()?;
     let mut last = String::new();
     for program in prepared {
         last = program.name().to_owned();

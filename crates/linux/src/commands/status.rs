@@ -47,7 +47,7 @@ impl Report {
     fn read(pins: &Pins) -> Result<Report, Failure> {
         let mut connections = programs::connections(pins)?;
         let mut controls = Vec::new();
-        for name in pins.loaded() {
+        for name in pins.loaded()? {
             let (mine, rest) = connections.into_iter().partition(|connection| connection.name == name);
             connections = rest;
             controls.push(Control {

@@ -16,7 +16,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         asked.push(format!("sf_{}", programs::transport_named(name)?));
     }
     let pins = Pins::open()?;
-    let loaded = pins.as_ref().map(Pins::loaded).unwrap_or_default();
+    let loaded = pins.as_ref().map(Pins::loaded).transpose()?.unwrap_or_default();
     for name in asked.iter().filter(|name| !loaded.contains(name)) {
         println!("{name}: not loaded");
     }
@@ -51,7 +51,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         };
         println!("{name}: unloaded{kept}");
     }
-    if pins.loaded().is_empty() {
+    if pins.loaded()?.is_empty() {
         for (port, _) in programs::ports(&pins)? {
             println!("port {port}: no class");
         }

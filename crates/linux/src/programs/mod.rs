@@ -16,7 +16,7 @@ pub use connections::{Connection, Listeners, connections, other_listeners};
 pub use defaults::{Restored, default_here, make_default, renew_default, restore_defaults};
 pub use flows::{Flow, Flows};
 pub use object::{Held, Prepared, attach_setsockopt, check_cgroup, loaded_text};
-pub use pins::{Pins, is_registered};
+pub use pins::Pins;
 pub use ports::{ports, set_port};
 pub use segments::{Segments, has_segments, remove_segments};
 pub use stamps::{By, Rule, Stamp, StampProgram, stamps, unstamp, unstamp_all};

@@ -51,7 +51,7 @@ impl Pins {
         match fs::read_dir(DIRECTORY) {
             Ok(_) => {
                 pins.sweep()?;
-                Ok((!pins.loaded().is_empty()).then_some(pins))
+                Ok((!pins.loaded()?.is_empty()).then_some(pins))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 mounts::unmount_ours()?;
@@ -94,8 +94,13 @@ impl Pins {
     }
 
     /// Names of the congestion controls that are registered.
-    pub fn loaded(&self) -> Vec<String> {
-        self.names().into_iter().filter(|name| is_registered(name) && self.is_held(name)).collect()
+    ///
+    /// # Errors
+    /// Fails where the kernel does not say what is registered.
+    pub fn loaded(&self) -> Result<Vec<String>, Failure> {
+        let registered = registered()?;
+        let is_loaded = |name: &String| registered.contains(name) && self.is_held(name);
+        Ok(self.names().into_iter().filter(is_loaded).collect())
     }
 
     /// Whether what is pinned for `name` is a registration, and not one that has been taken back.
@@ -143,7 +148,7 @@ impl Pins {
     /// # Errors
     /// Fails without the right to.
     pub fn sweep(&self) -> Result<(), Failure> {
-        let loaded = self.loaded();
+        let loaded = self.loaded()?;
         if loaded.is_empty() && self.path("defaults").exists() {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
         }
@@ -169,18 +174,22 @@ impl Pins {
     }
 }
 
-/// Whether any congestion control of that name is registered, whoever did it.
-pub fn is_registered(name: &str) -> bool {
-    fs::read_to_string(AVAILABLE).is_ok_and(|names| names.split_whitespace().any(|other| other == name))
+/// Names of all congestion controls of the kernel, whoever registered them.
+///
+/// # Errors
+/// Fails where the kernel does not show them.
+fn registered() -> Result<Vec<String>, Failure> {
+    let names = fs::read_to_string(AVAILABLE).map_err(Failure::host(AVAILABLE))?;
+    Ok(names.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Waits until no congestion control of that name is registered.
 ///
 /// # Errors
-/// Fails if that takes too long.
+/// Fails if that takes too long, or cannot be seen.
 pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     let mut waited = Duration::ZERO;
-    while is_registered(name) {
+    while registered()?.iter().any(|other| other == name) {
         if waited >= PATIENCE {
             return Err(Failure::Host(format!("{name}: the kernel still has it registered")));
         }

@@ -91,7 +91,7 @@ fn rule(priority: &PriorityRule) -> Option<Rule> {
 fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held>), Failure> {
     let prepared = Prepared::new(transport, None, pins)?;
     let name = prepared.name().to_owned();
-    if !pins.loaded().contains(&name) {
+    if !pins.loaded()?.contains(&name) {
         return Ok((name, Some(prepared.hold()?)));
     }
     let (wanted, found) = (prepared.text(), loaded_text(pins, &name)?);
