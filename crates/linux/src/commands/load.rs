@@ -110,9 +110,10 @@ fn load(
         println!("setsockopt: {verb} the applications of {}", cgroup.display());
     }
     if args.default {
+        let listeners = programs::other_listeners()?;
+        // Last of what can fail: nothing that is undone then is a default.
         programs::make_default(pins, &last)?;
         println!("{last}: default of this network namespace");
-        let listeners = programs::other_listeners()?;
         if !listeners.is_empty() {
             warn(&of_before(&listeners));
         }
