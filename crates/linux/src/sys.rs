@@ -520,15 +520,18 @@ fn memory_file(text: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Waits until no other process has locked `file`, and locks it for as long as it is open, here or in a child process
-/// of this one: what a killed process has begun keeps the lock until it is done.
+/// Locks `file` unless another process has, for as long as it is open, here or in a child process of this one: what a
+/// killed process has begun keeps the lock until it is done. False if another has.
 ///
 /// # Errors
-/// Fails if a signal comes in between.
-pub fn lock(file: &impl AsRawFd) -> io::Result<()> {
+/// Fails if it is not a file that can be locked.
+pub fn try_lock(file: &impl AsRawFd) -> io::Result<bool> {
     // SAFETY: flock touches no memory.
-    check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) })?;
+    match check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }) {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+        locked => locked?,
+    };
     // SAFETY: fcntl touches no memory.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) })?;
-    Ok(())
+    Ok(true)
 }

@@ -11,6 +11,7 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use serde_json::{Value, json};
 use shortflow_linux::sys::{self, Namespace};
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Stdio};
@@ -400,7 +401,7 @@ fn only_root_can_hold_the_lock() {
     let mode = fs::metadata("/run/shortflow.lock").unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let readable = File::open("/sys/fs").unwrap();
-    sys::lock(&readable).unwrap();
+    assert!(sys::try_lock(&readable).unwrap());
     assert_eq!(must(&["status"]), "nothing is loaded\n");
 }
 
@@ -451,4 +452,20 @@ fn where_registrations_cannot_be_seen_nothing_counts_as_gone() {
     let (code, text) = started(&line);
     assert!(code == 3 && text.contains("tcp_available_congestion_control"), "{code} {text}");
     assert!(must(&["status"]).starts_with("sf_dctcp"));
+}
+
+#[test]
+fn a_command_that_waits_says_for_what() {
+    let Some(_alone) = alone() else { return };
+    let lock = File::open("/run/shortflow.lock").unwrap();
+    assert!(sys::try_lock(&lock).unwrap());
+    // Unlike the file itself, its clone is not for child processes.
+    let held = lock.try_clone().unwrap();
+    drop(lock);
+    let mut status = program().arg("status").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(status.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("waiting: another command has locked /run/shortflow.lock"), "{line}");
+    drop(held);
+    assert!(status.wait().unwrap().success());
 }

@@ -24,7 +24,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -34,6 +34,11 @@ const LOCK: &str = "/run/shortflow.lock";
 const IN_USE: [u8; 4] = 1u32.to_ne_bytes();
 /// The kernel unregisters some time after the last file is gone.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// A command waits for others so long before it says so, and so long before it gives up.
+const QUIET_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The directory, while no other command changes it.
 #[derive(Debug)]
@@ -84,7 +89,7 @@ impl Pins {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
         let lock = options.open(LOCK).map_err(Failure::host(LOCK))?;
-        sys::lock(&lock).map_err(Failure::host(LOCK))?;
+        await_lock(&lock)?;
         Ok(Pins { _lock: lock })
     }
 
@@ -174,6 +179,24 @@ impl Pins {
     }
 }
 
+/// Waits for the commands before this one, and after a while says so.
+fn await_lock(lock: &File) -> Result<(), Failure> {
+    let why = format!("another command has locked {LOCK}; `fuser -v {LOCK}` shows which");
+    let begun = Instant::now();
+    let mut is_said = false;
+    while !sys::try_lock(lock).map_err(Failure::host(LOCK))? {
+        if begun.elapsed() >= LONGEST_WAIT {
+            return Err(Failure::Host(why));
+        }
+        if begun.elapsed() >= QUIET_WAIT && !is_said {
+            eprintln!("waiting: {why}");
+            is_said = true;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
 /// Names of all congestion controls of the kernel, whoever registered them.
 ///
 /// # Errors
@@ -193,9 +216,8 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
         if waited >= PATIENCE {
             return Err(Failure::Host(format!("{name}: the kernel still has it registered")));
         }
-        let pause = Duration::from_millis(5);
-        std::thread::sleep(pause);
-        waited += pause;
+        std::thread::sleep(PAUSE);
+        waited += PAUSE;
     }
     Ok(())
 }
