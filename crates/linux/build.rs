@@ -48,9 +48,12 @@ fn program(name: &str, out: &Path) {
         "aarch64" => "arm64",
         other => other,
     };
+    // Debug builds, which the tests use, take warnings for errors; not `make linux`, for another clang may have new ones.
+    let strict = (variable("PROFILE") == "debug").then_some("-Werror");
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     let status = Command::new(&clang)
-        .args(["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wextra", "-Werror"])
+        .args(["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wextra"])
+        .args(strict)
         .args(["-Wno-unused-parameter", "-Wno-missing-declarations"])
         .arg(format!("-D__TARGET_ARCH_{target}"))
         // Headers of the libbpf that the loader is linked with.
