@@ -18,7 +18,7 @@ use super::segments::{self, remove_segments};
 use super::stamps::unstamp_all;
 use super::{PREFIX, messages, mounts};
 use crate::{Failure, check, sys};
-use libbpf_rs::query::LinkTypeInfo;
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -118,6 +118,13 @@ impl Pins {
         by_link || value().is_ok_and(|value| value.is_some_and(|value| value.get(4..8) == Some(&IN_USE)))
     }
 
+    /// Whether `name` is a hook whose cgroup has been removed.
+    fn has_lost_its_cgroup(&self, name: &str) -> bool {
+        let info = || Link::open(self.path(name)).and_then(|link| link.info());
+        let is_detached = |info: LinkInfo| matches!(info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id == 0);
+        name.contains("sockopt_") && info().is_ok_and(is_detached)
+    }
+
     /// Names of all files and directories.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
@@ -166,7 +173,8 @@ impl Pins {
             let _ = fs::remove_dir(self.path(segments::RECORD));
         }
         for name in self.names() {
-            let is_leftover = name.starts_with(PREFIX) && !loaded.contains(&name);
+            let is_leftover =
+                name.starts_with(PREFIX) && !loaded.contains(&name) || self.has_lost_its_cgroup(&name);
             if is_leftover || loaded.is_empty() && !["defaults", segments::RECORD].contains(&&*name) {
                 remove(&self.path(&name))?;
             }
