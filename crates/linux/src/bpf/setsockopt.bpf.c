@@ -14,6 +14,17 @@ static int refuse(int error)
 	return REFUSE;
 }
 
+/*
+ * An option of the kernel's. A program is shown one page of its value at most, and older kernels refuse
+ * (EFAULT) one that is longer than what was shown. A length of 0 tells them to go by the application's own.
+ */
+static int not_ours(struct bpf_sockopt *ctx)
+{
+	if (ctx->optval_end - ctx->optval < ctx->optlen)
+		ctx->optlen = 0;
+	return GO_ON;
+}
+
 SEC("cgroup/setsockopt")
 int setsockopt(struct bpf_sockopt *ctx)
 {
@@ -22,7 +33,7 @@ int setsockopt(struct bpf_sockopt *ctx)
 	struct flow none = {}, *flow;
 
 	if (ctx->level != SOL_SHORTFLOW)
-		return GO_ON;
+		return not_ours(ctx);
 	if ((void *)(value + 1) > ctx->optval_end || ctx->optlen != sizeof(*value))
 		return refuse(EINVAL);
 	if (!ctx->sk)
@@ -58,7 +69,7 @@ int getsockopt(struct bpf_sockopt *ctx)
 	struct flow none = {}, *flow;
 
 	if (ctx->level != SOL_SHORTFLOW)
-		return GO_ON;
+		return not_ours(ctx);
 	if ((void *)(value + 1) > ctx->optval_end)
 		return refuse(EINVAL);
 	if (!ctx->sk || !bpf_tcp_sock(ctx->sk))
