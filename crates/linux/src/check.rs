@@ -79,9 +79,11 @@ fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
         return vec![Finding::new("BTF", Verdict::Missing, detail)];
     };
     let has = |name| btf.type_by_name::<Struct<'_>>(name).is_some();
-    let struct_ops = match cong_control_arguments(btf) {
+    let struct_ops = match arguments(btf, "cong_control") {
         Some(count) if has("bpf_struct_ops_tcp_congestion_ops") => {
-            Finding::new("struct_ops", Verdict::Present, format!("cong_control has {count} arguments"))
+            let tells = if arguments(btf, TX_START).is_some() { TX_START } else { "cwnd_event" };
+            let detail = format!("cong_control has {count} arguments, {tells} tells of pauses");
+            Finding::new("struct_ops", Verdict::Present, detail)
         }
         _ => Finding::new("struct_ops", Verdict::Missing, "the kernel needs CONFIG_BPF_SYSCALL and BPF_JIT"),
     };
@@ -93,10 +95,23 @@ fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
     vec![Finding::new("BTF", Verdict::Present, "/sys/kernel/btf/vmlinux"), struct_ops, link]
 }
 
-/// Arguments of `tcp_congestion_ops.cong_control`: two before 6.10, four since.
-pub fn cong_control_arguments(btf: &Btf<'_>) -> Option<usize> {
+/// The hook that tells since 7.1 when something is sent after a pause; before, `cwnd_event` does.
+const TX_START: &str = "cwnd_event_tx_start";
+
+/// The end of the name of those operations in sender.h that fit a kernel.
+pub fn operations(btf: &Btf<'_>) -> &'static str {
+    // Two before 6.10, four since.
+    match (arguments(btf, "cong_control"), arguments(btf, TX_START)) {
+        (Some(4), Some(_)) => "_7",
+        (Some(4), None) => "",
+        _ => "_2",
+    }
+}
+
+/// How many arguments a hook of `tcp_congestion_ops` has, where there is one of that name.
+fn arguments(btf: &Btf<'_>, hook: &str) -> Option<usize> {
     let ops = btf.type_by_name::<Struct<'_>>("tcp_congestion_ops")?;
-    let member = ops.iter().find(|member| member.name.is_some_and(|name| name == "cong_control"))?;
+    let member = ops.iter().find(|member| member.name.is_some_and(|name| name == hook))?;
     let pointer: Ptr<'_> = btf.type_by_id::<BtfType<'_>>(member.ty)?.try_into().ok()?;
     let function: FuncProto<'_> = pointer.referenced_type().try_into().ok()?;
     Some(function.iter().count())
@@ -196,6 +211,17 @@ mod tests {
         let found = cgroup2("cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ntmpfs /cgroup2 tmpfs rw 0 0");
         assert_eq!((found.verdict, &*found.detail), (Verdict::Present, "/sys/fs/cgroup/unified"));
         assert_eq!(cgroup2("").verdict, Verdict::Optional);
+    }
+
+    /// The programs' own types are those of Linux 7.1.
+    #[test]
+    fn hooks_are_found_by_their_names_and_arguments() {
+        let btf = Btf::from_path(concat!(env!("OUT_DIR"), "/sf_dctcp.bpf.o")).unwrap();
+        assert_eq!(
+            ["cong_control", TX_START, "sndbuf_expand"].map(|hook| arguments(&btf, hook)),
+            [Some(4), Some(1), None]
+        );
+        assert_eq!(operations(&btf), "_7");
     }
 
     #[test]

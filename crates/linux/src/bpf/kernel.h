@@ -78,6 +78,7 @@ struct tcp_congestion_ops {
 	void (*cong_avoid)(struct sock *, __u32, __u32);
 	void (*in_ack_event)(struct sock *, __u32);
 	void (*pkts_acked)(struct sock *, const struct ack_sample *);
+	void (*cwnd_event_tx_start)(struct sock *);
 };
 
 enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8, TCP_LISTEN = 10 };

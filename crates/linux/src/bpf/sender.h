@@ -445,6 +445,15 @@ INLINE void echo(struct tcp_sock *tp, struct sender *s, __u8 ce)
 	tp->ecn_flags = ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
 }
 
+/* Since Linux 7.1 it has a hook of its own. */
+HOOK(void, MY(_restart), struct sock *sk)
+{
+	struct sender *s = sender_of(sk);
+
+	if (has_started(s))
+		restart(sk, (struct tcp_sock *)sk, s);
+}
+
 HOOK(void, MY(_event), struct sock *sk, int event)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -463,7 +472,12 @@ HOOK(void, MY(_event), struct sock *sk, int event)
 	.set_state = (void *)MY(_phase), .cwnd_event = (void *)MY(_event), \
 	.flags = NON_RESTRICTED | NEEDS_ECN, .name = "sf_" TEXT(LAW)
 
-/* The loader creates the one that fits the kernel. */
+/* The loader creates the one that fits the kernel: since Linux 7.1, since 6.10, and before. */
+SEC(".struct_ops.link")
+struct tcp_congestion_ops JOIN(JOIN(sf_, LAW), _7) = {
+	OPERATIONS, .cong_control = (void *)MY(_control), .cwnd_event_tx_start = (void *)MY(_restart),
+};
+
 SEC(".struct_ops.link")
 struct tcp_congestion_ops JOIN(sf_, LAW) = { OPERATIONS, .cong_control = (void *)MY(_control) };
 

@@ -57,12 +57,12 @@ impl Prepared {
         let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
         let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
-        let has_four_arguments = check::cong_control_arguments(&kernel) == Some(4);
+        let fitting = format!("sf_{}{}", config.info().name, check::operations(&kernel));
         let mut object = open(code_of(config.info().name), pins).map_err(refused(&name))?;
         for mut map in object.maps_mut() {
             if map.map_type() == MapType::StructOps {
-                let is_old = map.name().to_string_lossy().ends_with("_2");
-                map.set_autocreate(is_old != has_four_arguments).map_err(refused(&name))?;
+                let fits = map.name() == fitting.as_str();
+                map.set_autocreate(fits).map_err(refused(&name))?;
                 let operations = map.initial_value_mut().and_then(|operations| operations.get_mut(FLAGS..));
                 if let Some(bytes) = operations.and_then(|rest| rest.first_chunk_mut()) {
                     let flags = u32::from_ne_bytes(*bytes);
