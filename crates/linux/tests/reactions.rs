@@ -228,3 +228,17 @@ fn the_initial_window_is_that_of_the_route_and_not_that_of_the_control_before() 
         assert_eq!(burst, initial);
     }
 }
+
+/// Reno has halved its window: where another control takes over, slow start does not begin again.
+#[test]
+fn the_slow_start_threshold_is_that_of_the_control_before() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let fates = |number, _| if number == 60 { Fate::Drop } else { Fate::Pass };
+    let pauses = [(Duration::ZERO, Some("sf_dctcp"))];
+    let trace = messages_under(hosts("reno"), MESSAGE, &pauses, DELAY, fates).unwrap();
+    let begins = trace.position(0, |seen| seen.seq() == Some(MESSAGE as u32 * SEGMENT));
+    let most = *trace.flights()[begins..].iter().max().unwrap();
+    eprintln!("{most} segments");
+    assert!(trace.status.contains("connections  1") && most < 80, "{most} segments; {}", trace.status);
+}

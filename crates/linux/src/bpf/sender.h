@@ -276,7 +276,7 @@ HOOK(void, MY(_start), struct sock *sk)
 		flow->role = role_of_ports(sk);
 	ack = view(sk, tp);
 	s->window.cwnd = clamp64((__u64)tp->snd_cwnd << 24, SEGMENT, WINDOW_MAX);
-	s->window.ssthresh = WINDOW_MAX;
+	s->window.ssthresh = clamp64((__u64)tp->snd_ssthresh << 24, 2 * SEGMENT, WINDOW_MAX);
 	s->initial = initial_window(sk);
 	MY(_init)(&s->law, &s->window, &ack, params());
 	s->snd_una = tp->snd_una;
@@ -389,7 +389,13 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	publish(tp, s, phase); /* recovery also starts by a timer, without an ACK */
 }
 
-HOOK(__u32, MY(_ssthresh), struct sock *sk) { return segments_of(sender_of(sk)->window.ssthresh, 2); }
+/* The loss of a SYN changes nothing. */
+HOOK(__u32, MY(_ssthresh), struct sock *sk)
+{
+	struct sender *s = sender_of(sk);
+
+	return has_started(s) ? segments_of(s->window.ssthresh, 2) : ((struct tcp_sock *)sk)->snd_ssthresh;
+}
 
 /* The loss was none. */
 HOOK(__u32, MY(_undo), struct sock *sk)
