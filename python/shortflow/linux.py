@@ -37,7 +37,7 @@ def set_deadline(sock: socket.socket, seconds: float | None) -> None:
 
     Raises:
         ValueError: `seconds` is not positive, or 10^9 or more.
-        OSError: nobody listens; see `shortflow-linux status`.
+        OSError: the socket itself listens, or nobody does; see `shortflow-linux status`.
     """
     if seconds is not None and not 0 < seconds < 1e9:
         raise ValueError(f"seconds = {seconds}: expected more than 0 and less than 10^9")

@@ -6,8 +6,9 @@
  *	setsockopt(fd, SOL_SHORTFLOW, SHORTFLOW_DEADLINE_NS, &deadline, sizeof(deadline));
  *
  * Any user may, in a cgroup given to `shortflow-linux load --cgroup`; elsewhere the call fails with ENOPROTOOPT.
- * Every value is a uint64_t. What is said of a listening socket holds for those that it accepts. getsockopt(2) gives
- * what was said; of a deadline the time that is left, and 1 when it has passed.
+ * Every value is a uint64_t. What is said of a listening socket holds for those that it accepts, but a deadline, which
+ * begins at once: there the call fails with EINVAL. getsockopt(2) gives what was said; of a deadline the time that is
+ * left, and 1 when it has passed.
  */
 #ifndef SHORTFLOW_H
 #define SHORTFLOW_H

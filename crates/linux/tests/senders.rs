@@ -297,7 +297,15 @@ set_size(sock, 4000000)
 set_deadline(sock, 0.5)
 set_class(sock, 'short')
 assert (get_size(sock), get_class(sock)) == (4000000, 'short')
-assert 0 < get_deadline(sock) <= 0.5";
+assert 0 < get_deadline(sock) <= 0.5
+with socket.create_server(('', 0)) as server:
+    set_class(server, 'long')
+    set_deadline(server, None)
+    try:
+        set_deadline(server, 0.5)
+        assert False
+    except OSError as error:
+        assert error.errno == 22";
     let sender = Sender::Python { cgroup: &inside.0, statements };
     let seen = through_the_switch("sf_xdctcp", "1", "20pkt", &sender).unwrap();
     let known = "2; 1 with a size; 1 with a deadline; 1 with a class";

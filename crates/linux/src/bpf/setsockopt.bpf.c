@@ -39,15 +39,19 @@ int setsockopt(struct bpf_sockopt *ctx)
 	if (!ctx->sk)
 		return refuse(ENOTSUP);
 	tp = bpf_tcp_sock(ctx->sk);
+	if (!tp)
+		return refuse(ENOTSUP);
 	flow = bpf_sk_storage_get(&flows, ctx->sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!tp || !flow)
-		return refuse(tp ? ENOMEM : ENOTSUP);
+	if (!flow)
+		return refuse(ENOMEM);
 	switch (ctx->optname) {
 	case SHORTFLOW_SIZE:
 		flow->start = tp->bytes_acked + (tp->snd_nxt - tp->snd_una);
 		flow->size = *value;
 		break;
 	case SHORTFLOW_DEADLINE_NS:
+		if (*value && ctx->sk->state == TCP_LISTEN) /* it would have passed before connections come */
+			return refuse(EINVAL);
 		flow->deadline_ns = *value ? bpf_ktime_get_ns() + *value : 0;
 		break;
 	case SHORTFLOW_CLASS:
