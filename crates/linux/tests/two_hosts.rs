@@ -1,8 +1,9 @@
-//! Two namespaces, a switch between them, and a real TCP connection. Needs root and `ip`; skipped without.
+//! Two namespaces, a switch between them, and a real TCP connection. Needs root, `ip` and `tc`; skipped without.
 
 mod common;
 
-use common::hosts::{SCENARIO, between, host};
+use common::hosts::{SCENARIO, accept, between, host};
+use common::turn;
 use shortflow_linux::switch::ipv4;
 use shortflow_linux::sys::Namespace;
 use shortflow_units::HostId;
@@ -16,15 +17,13 @@ const SIZE: usize = 4_000_000;
 fn transfer(hosts: &[Namespace; 2]) -> io::Result<Duration> {
     let listener = hosts[1].within(|| TcpListener::bind((ipv4(HostId(1)), 7000)))?;
     let receiver = std::thread::spawn(move || {
-        let (mut socket, _) = listener.accept()?;
-        let mut buffer = vec![0; 1 << 16];
-        let mut left = SIZE;
-        while left > 0 {
-            left -= socket.read(&mut buffer)?;
-        }
+        let mut socket = accept(&listener)?;
+        socket.read_exact(&mut vec![0; SIZE])?;
         socket.write_all(&[1])
     });
     let mut sender = hosts[0].within(|| TcpStream::connect((ipv4(HostId(1)), 7000)))?;
+    sender.set_read_timeout(Some(Duration::from_secs(20)))?;
+    sender.set_write_timeout(Some(Duration::from_secs(20)))?;
     let start = Instant::now();
     sender.write_all(&vec![0; SIZE])?;
     sender.read_exact(&mut [0])?;
@@ -37,10 +36,7 @@ fn transfer(hosts: &[Namespace; 2]) -> io::Result<Duration> {
 /// below the buffer of 100, and nothing is lost.
 #[test]
 fn the_slow_link_sets_the_pace_and_its_queue_marks() {
-    if !std::fs::read_to_string("/proc/self/status").is_ok_and(|status| status.contains("\nUid:\t0\t")) {
-        eprintln!("skipped: needs root");
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     let hosts = [0, 1].map(|number| host(number, "reno", "1").unwrap());
     let (took, network, report) = between(SCENARIO, "tcp-ecn", hosts, transfer).unwrap();
     let slow = network.ports()[2].counters();

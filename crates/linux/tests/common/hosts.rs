@@ -1,16 +1,18 @@
 //! Two hosts, a namespace each, and a scenario's network between them.
 
 use shortflow_linux::switch::{Clock, Switch, SwitchReport, Taps, ipv4};
-use shortflow_linux::sys::{self, Namespace};
+use shortflow_linux::sys::{self, Interest, Namespace, Poll};
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_units::{HostId, Span};
 use std::fs::{self, File};
-use std::io::{self, Error};
-use std::process::{Child, Command};
+use std::io::{self, Error, ErrorKind};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A host and the far end of its TAP device.
 pub type Host = (Namespace, File);
@@ -55,7 +57,7 @@ pub fn said_without(capabilities: &str, arguments: &[&str]) -> (i32, String) {
     started(&[&limited, arguments].concat())
 }
 
-/// A namespace with a process in it, by which commands find it.
+/// A namespace with a process in it, by which commands find it. The process ends with the test's.
 pub struct Inhabited {
     pub namespace: Namespace,
     pub process: Child,
@@ -63,7 +65,7 @@ pub struct Inhabited {
 
 impl Inhabited {
     pub fn of(namespace: Namespace) -> Inhabited {
-        let process = namespace.within(|| Command::new("sleep").arg("60").spawn()).unwrap();
+        let process = namespace.within(|| Command::new("cat").stdin(Stdio::piped()).spawn()).unwrap();
         Inhabited { namespace, process }
     }
 }
@@ -73,6 +75,49 @@ impl Drop for Inhabited {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
+}
+
+/// A cgroup of a test, from which Python sends.
+pub struct Cgroup(pub String);
+
+impl Cgroup {
+    /// Says why where there can be none.
+    pub fn new(name: &str) -> Option<Cgroup> {
+        let made = || {
+            tool("python3 -V")?;
+            let mounts = fs::read_to_string("/proc/self/mounts")?;
+            let mut mounts = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+            let mount = mounts.find(|words| words[2] == "cgroup2").ok_or(Error::other("no cgroup2"))?;
+            let path = format!("{}/shortflow-test-{}-{name}", mount[1], std::process::id());
+            fs::create_dir(&path).map(|()| Cgroup(path))
+        };
+        made().inspect_err(|error| eprintln!("skipped: needs Python and a cgroup: {error}")).ok()
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// The next connection. Neither it nor what it reads is waited for without end: senders may fail.
+pub fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let mut poll = Poll::new()?;
+    poll.add(listener, 0, Interest::Readable)?;
+    poll.wait(PATIENCE)?.next().ok_or(ErrorKind::TimedOut)?;
+    let (socket, _) = listener.accept()?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    Ok(socket)
+}
+
+/// A counter of /proc/net/netstat or snmp, by the kernel's names: `TcpExt` has most of TCP's, `Ip` those of packets.
+pub fn counted(counters: &str, table: &str, name: &str) -> u64 {
+    let mut lines = counters.lines().filter(|line| line.split(':').next() == Some(table));
+    let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let mut both = names.split(' ').zip(values.split(' '));
+    both.find(|(known, _)| *known == name).and_then(|(_, value)| value.parse().ok()).unwrap()
 }
 
 /// A host whose sockets use `control`, with the kernel's setting `ecn`.

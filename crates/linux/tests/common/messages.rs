@@ -1,6 +1,6 @@
 //! Messages over a wire of which a test decides the fate of each packet, and what was seen of them.
 
-use super::hosts::{Host, host};
+use super::hosts::{Host, counted, host};
 use super::said;
 use super::wire::{Fate, Seen, carry};
 use shortflow_linux::switch::ipv4;
@@ -31,10 +31,9 @@ pub fn roomy_host(number: u32, control: &str) -> io::Result<Host> {
 /// What was seen of a connection.
 pub struct Trace {
     pub seen: Vec<Seen>,
-    /// The sender's `status`, /proc/net/netstat and /proc/net/snmp at the end.
+    /// The sender's `status`, and its /proc/net/netstat and snmp, at the end.
     pub status: String,
-    netstat: String,
-    snmp: String,
+    counters: String,
 }
 
 /// Sends messages of so many segments from the first host to the second, each acknowledged by a byte, with `pauses`
@@ -81,12 +80,12 @@ pub fn messages_under(
             send(None, Duration::ZERO)?;
             pauses.iter().try_for_each(|(pause, control)| send(*control, *pause))?;
             let counters = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
-            Ok([said(&["status"]).1, counters("netstat")?, counters("snmp")?])
+            Ok((said(&["status"]).1, counters("netstat")? + &counters("snmp")?))
         });
         stop.store(true, Ordering::Relaxed);
         let seen = wire.join().unwrap();
-        let [status, netstat, snmp] = ended?;
-        Ok(Trace { seen, status, netstat, snmp })
+        let (status, counters) = ended?;
+        Ok(Trace { seen, status, counters })
     })
 }
 
@@ -102,13 +101,9 @@ fn answer(listener: &TcpListener, segments: usize) -> io::Result<()> {
 }
 
 impl Trace {
-    /// A counter of the sender, by the kernel's names for it: `TcpExt` has most of TCP's, `Ip` those of packets.
+    /// A counter of the sender, by the kernel's names for it.
     pub fn counted(&self, table: &str, name: &str) -> u64 {
-        let mut lines = self.netstat.lines().chain(self.snmp.lines());
-        let mut lines = lines.by_ref().filter(|line| line.split(':').next() == Some(table));
-        let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        let mut both = names.split(' ').zip(values.split(' '));
-        both.find(|(known, _)| *known == name).and_then(|(_, value)| value.parse().ok()).unwrap()
+        counted(&self.counters, table, name)
     }
 
     /// Where `found` is so for the first time at or after `from`.

@@ -6,12 +6,13 @@ pub mod messages;
 pub mod wire;
 
 use serde_json::Value;
+use std::fmt::Debug;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -34,34 +35,85 @@ pub fn must(arguments: &[&str]) -> String {
     text
 }
 
+/// How long a command takes that must succeed.
+pub fn took(arguments: &[&str]) -> Duration {
+    let begun = Instant::now();
+    must(arguments);
+    begun.elapsed()
+}
+
 /// Whether the kernel has a congestion control whose name begins so.
 pub fn is_registered(prefix: &str) -> bool {
     let names = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
     names.split_whitespace().any(|name| name.starts_with(prefix))
 }
 
+/// The congestion controls that `load` knows, by the kernel's names.
+pub const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
+
+/// Whether it holds within ten seconds.
+pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while !holds() {
+        if begun.elapsed() > Duration::from_secs(10) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// What the first of three attempts gives that succeeds, for what the host's other work may disturb.
+#[track_caller]
+pub fn best_of_three<T, E: Debug>(mut attempt: impl FnMut() -> Result<T, E>) -> T {
+    let mut failures = Vec::new();
+    while failures.len() < 3 {
+        match attempt() {
+            Ok(found) => return found,
+            Err(found) => failures.push(found),
+        }
+    }
+    panic!("{failures:?}");
+}
+
 /// Several times what the longest test takes.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Registrations are the whole host's: one test at a time. What it loads goes, however it ends, and it ends.
-pub struct Alone {
+/// Registrations and processors are the whole host's: one test at a time, and it ends.
+pub struct Turn {
     _turn: MutexGuard<'static, ()>,
     _alive: Sender<()>,
 }
 
-/// Ends all tests of the program if the one that holds the sender hangs.
-fn watched() -> Sender<()> {
+/// Ends all tests of the program, with a last command, if the one that holds the sender hangs.
+fn watched(last: &'static str) -> Sender<()> {
     let (alive, watch) = mpsc::channel();
     let test = std::thread::current().name().unwrap_or_default().to_owned();
     std::thread::spawn(move || {
         if watch.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-            said(&["unload"]);
             let _ = writeln!(std::io::stderr(), "{test} hangs");
+            // It hangs too where the test holds its lock.
+            let ending = program().arg(last).spawn();
+            let _ = ending.map(|mut ending| eventually(|| !matches!(ending.try_wait(), Ok(None))));
             std::process::exit(1);
         }
     });
     alive
 }
+
+/// The turn of a test with hosts of its own; says why there can be none.
+pub fn turn() -> Option<Turn> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    match obstacle() {
+        None => return Some(Turn { _turn: turn, _alive: watched("cleanup") }),
+        Some(reason) => eprintln!("skipped: {reason}"),
+    }
+    None
+}
+
+/// The turn of a test that loads. What it loads goes, however it ends.
+pub struct Alone(Turn);
 
 impl Drop for Alone {
     fn drop(&mut self) {
@@ -71,30 +123,24 @@ impl Drop for Alone {
 
 /// Says why where a test cannot load anything, or should not.
 pub fn alone() -> Option<Alone> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = turn()?;
     let reason = match said(&["status"]) {
         (0, text) if text != "nothing is loaded\n" => "programs are loaded on this host".to_owned(),
         (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
         (0, _) if said(&["check"]).0 != 0 => "`shortflow-linux check` finds something missing".to_owned(),
-        (0, _) => return Some(Alone { _turn: turn, _alive: watched() }),
+        (0, _) => return Some(Alone(Turn { _alive: watched("unload"), ..turn })),
         (_, text) => text,
     };
     eprintln!("skipped: {reason}");
     None
 }
 
-/// Why there can be no testbed here, if there cannot.
-pub fn obstacle() -> Option<&'static str> {
-    let is_root =
-        std::fs::read_to_string("/proc/self/status").is_ok_and(|status| status.contains("\nUid:\t0\t"));
-    let has = |tool: &str| Command::new(tool).arg("-V").output().is_ok();
-    match () {
-        () if !is_root => Some("needs root"),
-        () if !std::path::Path::new("/dev/net/tun").exists() => Some("needs /dev/net/tun"),
-        () if !has("ip") || !has("tc") => Some("needs ip and tc of iproute2"),
-        () => None,
+/// Why there can be no hosts here, if there cannot. Root of a container may lack rights, or find /proc/sys read-only.
+fn obstacle() -> Option<String> {
+    if let Some(tool) = ["ip", "tc"].into_iter().find(|tool| Command::new(tool).arg("-V").output().is_err()) {
+        return Some(format!("needs {tool} of iproute2"));
     }
+    hosts::host(0, "reno", "1").err().map(|error| format!("needs root's rights and /dev/net/tun: {error}"))
 }
 
 /// A scenario file of its own for each test: short flows beside a long one over 50 Mbit/s.
@@ -119,6 +165,13 @@ pub fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String)
     let output = program().arg("testbed").arg(scenario).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// What the links of all files of a process say, if it is there.
+pub fn open_files(process: &str) -> Vec<String> {
+    let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    links.map(|link| link.to_string_lossy().into_owned()).collect()
 }
 
 /// The values of a column.
