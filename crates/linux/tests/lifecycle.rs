@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::hosts::{Inhabited, said_without, started};
+use common::hosts::{Cgroup, Inhabited, said_without, started};
 use common::{alone, eventually, is_registered, must, program, said, took};
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
@@ -473,4 +473,15 @@ fn a_command_that_waits_says_for_what() {
     assert!(line.starts_with("waiting: another command has locked /run/shortflow.lock"), "{line}");
     drop(held);
     assert!(status.wait().unwrap().success());
+}
+
+/// The kernel detaches the programs some time after the cgroup is removed.
+#[test]
+fn a_cgroup_that_is_gone_is_not_counted() {
+    let Some(_alone) = alone() else { return };
+    let Some(cgroup) = Cgroup::new("gone") else { return };
+    must(&["load", "sf_dctcp", "--cgroup", &cgroup.0]);
+    assert!(must(&["status"]).contains("1 cgroup"));
+    drop(cgroup);
+    assert!(eventually(|| !must(&["status"]).contains("cgroup")));
 }
