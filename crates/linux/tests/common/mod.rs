@@ -140,7 +140,9 @@ fn obstacle() -> Option<String> {
     if let Some(tool) = ["ip", "tc"].into_iter().find(|tool| Command::new(tool).arg("-V").output().is_err()) {
         return Some(format!("needs {tool} of iproute2"));
     }
-    hosts::host(0, "reno", "1").err().map(|error| format!("needs root's rights and /dev/net/tun: {error}"))
+    hosts::host(0, "reno", "1")
+        .err()
+        .map(|error| format!("needs root's rights, /dev/net/tun and a writable /proc/sys: {error}"))
 }
 
 /// A scenario file of its own for each test: short flows beside a long one over 50 Mbit/s.
