@@ -427,20 +427,21 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
 fn where_the_default_from_before_is_gone_reno_is_there() {
     let Some(_alone) = alone() else { return };
     let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some("reno")));
-    for (host, name) in [(&one, "gone-one"), (&other, "gone-other")] {
-        for (host, name) in [(&one, "gone-one"), (&other, "gone-other")] {
+    let records = [(&one, "gone-one"), (&other, "gone-other")];
+    for (here, expected) in records {
+        for (host, name) in records {
             host.load(&["load", "sf_dctcp", "--default"]);
             let inode = host.namespace.within(|| fs::metadata("/proc/thread-self/ns/net")).unwrap().ino();
-            let records = MapHandle::from_pinned_path(format!("{DIRECTORY}/defaults")).unwrap();
+            let map = MapHandle::from_pinned_path(format!("{DIRECTORY}/defaults")).unwrap();
             let mut value = [0; 16];
             value[..name.len()].copy_from_slice(name.as_bytes());
-            records.update(&inode.to_ne_bytes(), &value, MapFlags::EXIST).unwrap();
+            map.update(&inode.to_ne_bytes(), &value, MapFlags::EXIST).unwrap();
         }
         heir.namespace.within(|| fs::write(DEFAULT, "sf_dctcp")).unwrap();
-        let (code, text) = host.namespace.within(|| Ok(said(&["unload"]))).unwrap();
+        let (code, text) = here.namespace.within(|| Ok(said(&["unload"]))).unwrap();
         assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
         // Its own default, and that of the namespace without a record.
-        let named = text.matches(&format!(": reno, because {name} cannot be chosen")).count();
+        let named = text.matches(&format!(": reno, because {expected} cannot be chosen")).count();
         assert_eq!(named, 2, "{text}");
         for host in [&heir, &one, &other] {
             assert_eq!(host.default(), "reno");
