@@ -1,7 +1,7 @@
 //! The congestion control that a network namespace gives to new sockets, and the one from before.
 
 use super::PREFIX;
-use super::namespaces::{Seen, inode_here};
+use super::namespaces::{Place, Seen, inode_here};
 use super::pins::{Pins, refused};
 use crate::{Failure, check};
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;
@@ -58,6 +58,19 @@ pub struct Restored {
     pub warnings: Vec<String>,
 }
 
+impl Restored {
+    /// `name` is the default of `place` again, where `before` was.
+    fn note(&mut self, place: &Place, name: &str, before: &str) {
+        let inode = place.inode;
+        let which = if place.is_here() { "this".to_owned() } else { format!("another ({inode})") };
+        self.defaults.push(format!("{name}: default of {which} network namespace again"));
+        if name != before {
+            let why = format!("{name}, because {before} cannot be chosen there");
+            self.warnings.push(format!("network namespace {inode}: {why}"));
+        }
+    }
+}
+
 /// Where one of `names` is the default, what was before comes back; `reno` where that cannot be. A namespace
 /// that has inherited it gets what was before in this one, or else in the one with the smallest number.
 ///
@@ -74,7 +87,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     let inherited = records.get(&inode_here()?).or(records.values().next());
     let inherited = inherited.map_or(ALWAYS_THERE, String::as_str).to_owned();
     let Seen { namespaces, hidden } = Seen::now()?;
-    let Restored { mut defaults, mut warnings } = Restored::default();
+    let mut done = Restored::default();
     for place in namespaces {
         let inode = place.inode;
         let before = records.get(&inode).unwrap_or(&inherited).clone();
@@ -86,13 +99,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
         match settled {
             Ok((restored, is_ours)) if restored.is_some() || !is_ours => {
                 if let Some(name) = restored {
-                    let which =
-                        if place.is_here() { "this".to_owned() } else { format!("another ({inode})") };
-                    defaults.push(format!("{name}: default of {which} network namespace again"));
-                    if name != before {
-                        let why = format!("{name}, because {before} cannot be chosen there");
-                        warnings.push(format!("network namespace {inode}: {why}"));
-                    }
+                    done.note(&place, name, &before);
                 }
                 if let (Some(_), Some(map)) = (records.remove(&inode), &map) {
                     map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?;
@@ -101,18 +108,17 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
             Ok(_) => drop(records.remove(&inode)),
             Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
             Err(error) if records.remove(&inode).is_some() => {
-                warnings.push(format!("network namespace {inode}: its default stays: {error}"));
+                done.warnings.push(format!("network namespace {inode}: its default stays: {error}"));
             }
             Err(_) => {}
         }
     }
+    // What hides from all capabilities, nobody can restore either.
+    let is_gone = hidden == 0 || check::may_inspect_all();
     for (inode, before) in records {
         match &map {
-            // What hides from all capabilities, nobody can restore either.
-            Some(map) if hidden == 0 || check::may_inspect_all() => {
-                map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?
-            }
-            _ => warnings.push(format!(
+            Some(map) if is_gone => map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?,
+            _ => done.warnings.push(format!(
                 "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
                  CAP_SYS_PTRACE show all); its default was {before}"
             )),
@@ -121,7 +127,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     if map.is_some_and(|map| map.keys().next().is_none()) {
         fs::remove_file(&path).map_err(Failure::host(path.display()))?;
     }
-    Ok(Restored { defaults, warnings })
+    Ok(done)
 }
 
 /// Makes `before` the default of this namespace, or what every kernel has: a module or a program may have gone since, and
