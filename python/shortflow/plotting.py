@@ -3,12 +3,15 @@
 import html
 import math
 from collections.abc import Sequence
+from typing import Any
 
 Interval = tuple[float, float]
 
-_PAD = 0.05
+_PAD = 0.08
 """So much of a logarithmic axis stays free at either end."""
+_FINE_DECADES = 4
 _MOST_DECADES = 8
+_MOST_STEPS = 6
 _NO_BAR = "none"
 """An error that is no number: plotly draws no bar there, where it takes null for a bar of length zero."""
 
@@ -31,7 +34,7 @@ def percentage(share: float) -> str:
     return "> 99.9 %" if 99.9 < percent < 100 else f"{percent:.3g} %"
 
 
-def log_axis(values: Sequence[float]) -> dict[str, object]:
+def log_axis(values: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis around positive values with plain numbers at its ticks; a linear one if there are none."""
     positive = [value for value in values if value > 0]
     if not positive:
@@ -48,15 +51,16 @@ def log_axis(values: Sequence[float]) -> dict[str, object]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two positive ones, at least two on any axis: decades, 1-2-5, or even steps."""
+    """Two or more round numbers between positive ones 9 % or more apart: decades, 1-2-5, or even steps."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    if len(decades) > 5:
+    if len(decades) > _FINE_DECADES:
         every = math.ceil(len(decades) / _MOST_DECADES)
-        return [10.0**decade for decade in decades if low <= 10.0**decade <= high and decade % every == 0]
-    fine = [float(f"{step}e{decade}") for decade in decades for step in (1, 2, 5)]
+        return [float(f"1e{decade}") for decade in decades[::every] if low <= float(f"1e{decade}") <= high]
+    fine = [float(f"{digit}e{decade}") for decade in decades for digit in (1, 2, 5)]
     if len(within := [mark for mark in fine if low <= mark <= high]) > 2:
         return within
-    step = next(s for d in decades for s in (float(f"{n}e{d - 2}") for n in (1, 2, 5)) if (high - low) / s <= 6)
+    steps = [float(f"{digit}e{decade}") for decade in range(decades[0] - 2, decades[-1]) for digit in (1, 2, 5)]
+    step = next(each for each in steps if (high - low) / each <= _MOST_STEPS)
     return [float(f"{i * step:.10g}") for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 

@@ -49,11 +49,12 @@ def draw(plot: Plot) -> go.Figure:
 
 def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
     look = look_of(series.scheme)
-    common = {"name": _name(panel, series), "x": _shown(series.x), "y": list(series.y)}
+    name = _name(panel, series)
+    common = {"name": name, "x": _shown(series.x), "y": list(series.y)}
     if panel.mark == "line":
         yield go.Scatter(**common, mode="lines", line={**look.line, "width": 1.2})
     elif panel.mark == "steps":
-        yield from _steps(series, common["name"])
+        yield from _steps(series, name)
     elif panel.mark == "bars":
         yield go.Bar(
             **common,
@@ -120,7 +121,7 @@ def _ends(series: Series) -> Sequence[tuple[float, float] | None]:
     return series.ci95 or [None] * len(series.x)
 
 
-def _shown(places: Sequence[float] | Sequence[str]) -> list[float | str]:
+def _shown(places: Sequence[float | str]) -> list[float | str]:
     return [plain(place) if isinstance(place, str) else place for place in places]
 
 

@@ -1,6 +1,6 @@
 """The plots of a study, as numbers: every axis names its unit, and every interval is a 95 % interval over the seeds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +8,11 @@ import polars as pl
 
 from shortflow.measuring import completion
 from shortflow.metrics import PERCENTILES, describe
-from shortflow.plotting import percentage
+from shortflow.plotting import Interval, percentage
 from shortflow.report.plot import Axis, Panel, Plot, Series
 from shortflow.report.study import Point, Study
 from shortflow.result import RunResult
-from shortflow.stats import Estimate, nearest_rank
+from shortflow.stats import nearest_rank
 from shortflow.tables import Scale, scale_for
 
 _CDF_POINTS = 400
@@ -30,7 +30,7 @@ Pools = Sequence[tuple[Point, str, pl.DataFrame]]
 def plots(study: Study) -> list[Plot]:
     """All plots of a study that its runs have data for."""
     finite = {flow_class: _pools(study, flow_class) for flow_class in _classes(study, "afct_<class>_s")}
-    found = [_completion(study, flow_class, pools) for flow_class, pools in finite.items()]
+    found = [_completion(study, flow_class) for flow_class in finite]
     found += _unfinished(study)
     found += [_distribution(study, flow_class, pools) for flow_class, pools in finite.items()]
     found += [_slowdown(study, flow_class, pools) for flow_class, pools in finite.items()]
@@ -58,13 +58,13 @@ def _results(point: Point, scheme: str) -> list[RunResult]:
     return [each for each in point.results if each.provenance["scheme"] == scheme]
 
 
-def _completion(study: Study, flow_class: str, pools: Pools) -> Plot:
+def _completion(study: Study, flow_class: str) -> Plot:
     """Mean and 99th percentile of the completion time."""
     names = {"mean": f"afct_{flow_class}_s", "99th percentile": f"p99_{flow_class}_s"}
     scale = _common_scale(study, list(names.values()))
-    shares = {(point.label, scheme): _share(flows) for point, scheme, flows in pools}
+    share, axis = f"unfinished_share_{flow_class}", Axis("completion time", scale.unit)
     panels = [
-        _estimates(study, name, Axis("completion time", scale.unit), scale, title=title, shares=shares, may_be_log=True)
+        _estimates(study, name, axis, scale, title=title, unfinished=share, may_be_log=True)
         for title, name in names.items()
     ]
     heading = f"Completion time of {flow_class} flows{_versus(study)}"
@@ -100,7 +100,14 @@ def _throughput(study: Study, flow_class: str) -> Plot:
 
 def _plot(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
     """A plot whose marks are estimates."""
-    notes = [caption, _bars_note(study, panels[0].series), _bounds_note(study, panels[0].series)]
+    series = panels[0].series
+    shares = (
+        (each.scheme, x, share)
+        for each in series
+        if isinstance(each.unfinished_share, Sequence)
+        for x, share in zip(each.x, each.unfinished_share, strict=True)
+    )
+    notes = (caption, _bars_note(study, series), _bounds_note(series), _unfinished_note(study, shares))
     return Plot(heading, " ".join(note for note in notes if note), panels, {})
 
 
@@ -111,41 +118,40 @@ def _estimates(
     scale: Scale,
     *,
     title: str = "",
-    shares: Mapping[tuple[str, str], float] | None = None,
+    unfinished: str | None = None,
     may_be_log: bool = False,
 ) -> Panel:
-    """A metric of every scheme with its intervals: marks along the parameter, or bars when nothing varies."""
+    """A metric of every scheme with its intervals: marks along the parameter, or bars when nothing varies.
+
+    `unfinished` is the metric that says how many of the flows did not finish.
+    """
     series = []
     for scheme in study.schemes:
         found = [(point, point.comparison.estimate(scheme, metric)) for point in study.points]
         present = [(point, each) for point, each in found if each]
+        points = [point for point, _ in present]
+        shares = [point.comparison.estimate(scheme, unfinished) for point in points] if unfinished else []
         if present:
-            x = _places(study, [point for point, _ in present], scheme)
-            unfinished = [shares.get((point.label, scheme), 0.0) for point, _ in present] if shares else None
-            series.append(_marks(scheme, x, [each for _, each in present], scale, unfinished))
+            series.append(
+                Series(
+                    scheme,
+                    at=None,
+                    x=_places(study, points, scheme),
+                    y=[each.value / scale.divisor for _, each in present],
+                    ci95=[_scaled(each.ci95, scale) for _, each in present],
+                    seeds=[each.n for _, each in present],
+                    lower_bound=[each.lower_bound for _, each in present],
+                    unfinished_share=[each.value if each else 0.0 for each in shares] or None,
+                )
+            )
     values = [value for each in series for value in each.y]
     logarithmic = may_be_log and study.numeric and _spans(values, _LOG_FROM_RATIO)
     y = Axis(axis.label, axis.unit, "log" if logarithmic else "linear")
     return Panel(title, _parameter_axis(study), y, "points" if study.numeric else "bars", series)
 
 
-def _marks(
-    scheme: str,
-    x: Sequence[float] | Sequence[str],
-    found: Sequence[Estimate],
-    scale: Scale,
-    shares: Sequence[float] | None,
-) -> Series:
-    return Series(
-        scheme,
-        at=None,
-        x=x,
-        y=[each.value / scale.divisor for each in found],
-        ci95=[each.ci95 and (each.ci95[0] / scale.divisor, each.ci95[1] / scale.divisor) for each in found],
-        seeds=[each.n for each in found],
-        lower_bound=[each.lower_bound for each in found],
-        unfinished_share=shares,
-    )
+def _scaled(ends: Interval | None, scale: Scale) -> Interval | None:
+    return ends and (ends[0] / scale.divisor, ends[1] / scale.divisor)
 
 
 def _places(study: Study, points: Sequence[Point], scheme: str) -> list[float] | list[str]:
@@ -171,7 +177,8 @@ def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
     for point, scheme, flows in pools:
         finished = flows.filter(~pl.col("censored"))["elapsed_s"].to_numpy()
         x, y = _quantiles(finished / scale.divisor, flows.height)
-        youngest = _youngest(flows, "elapsed_s") / scale.divisor
+        ages = flows.filter("censored")["elapsed_s"].to_list()
+        youngest = min(ages, default=float("inf")) / scale.divisor
         share = _share(flows)
         series.append(
             Series(scheme, point.label, x, y, lower_bound=[each >= youngest for each in x], unfinished_share=share)
@@ -194,7 +201,7 @@ def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
         series,
     )
     heading = f"Distribution of the completion time of {flow_class} flows"
-    return _with_menu(study, heading, f"{caption} {_unfinished_note(study, series)}".strip(), [panel])
+    return _with_menu(study, heading, f"{caption} {_left_open(study, pools)}".strip(), [panel])
 
 
 def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
@@ -223,7 +230,8 @@ def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
         f"tenth of the flows of all seeds ({_pooled(study)}), all of one size together, at its median size."
     )
     heading = f"Slowdown of {flow_class} flows by size"
-    return _with_menu(study, heading, f"{caption} {_bounds_note(study, series['mean'])}".strip(), panels)
+    notes = (caption, _bounds_note(series["mean"]), _left_open(study, pools))
+    return _with_menu(study, heading, " ".join(note for note in notes if note), panels)
 
 
 def _queue(study: Study) -> Iterator[Plot]:
@@ -289,29 +297,19 @@ def _bars_note(study: Study, series: Sequence[Series]) -> str:
     return f"{note}, but for {_listed(fewer)}." if fewer else f"{note}."
 
 
-def _bounds_note(study: Study, series: Sequence[Series]) -> str:
+def _bounds_note(series: Sequence[Series]) -> str:
     """What hollow marks mean, if there are any."""
     if not any(any(each.lower_bound) for each in series):
         return ""
-    note = (
+    return (
         "Hollow marks with ≥ are lower bounds: a flow that did not finish counts with its age at the end of the run. "
         "An interval around one is that of the bound."
     )
-    return f"{note} {_unfinished_note(study, series)}".strip()
 
 
-def _unfinished_note(study: Study, series: Sequence[Series]) -> str:
-    """Which schemes left flows unfinished at which points, and how many."""
-    found = []
-    for each in series:
-        match each.unfinished_share:
-            case float(share) if share > 0:
-                found.append(f"{_mark_name(study, each.scheme, each.at or '')}: {percentage(share)}")
-            case [*shares] if each.at is None:
-                names = [_mark_name(study, each.scheme, x) for x in each.x]
-                found += [
-                    f"{name}: {percentage(share)}" for name, share in zip(names, shares, strict=True) if share > 0
-                ]
+def _unfinished_note(study: Study, shares: Iterable[tuple[str, float | str, float]]) -> str:
+    """Which schemes left flows unfinished at which points, and what share."""
+    found = [f"{_mark_name(study, scheme, at)}: {percentage(share)}" for scheme, at, share in shares if share > 0]
     return f"Not finished: {_listed(found)}." if found else ""
 
 
@@ -361,29 +359,29 @@ def _share(flows: pl.DataFrame) -> float:
     return float(flows["censored"].sum()) / flows.height
 
 
-def _youngest(flows: pl.DataFrame, column: str) -> float:
-    """The least that a flow reached that did not finish."""
-    return min(flows.filter("censored")[column].to_list(), default=float("inf"))
+def _left_open(study: Study, pools: Pools) -> str:
+    """Which pools have flows that did not finish."""
+    return _unfinished_note(study, ((scheme, point.label, _share(flows)) for point, scheme, flows in pools))
 
 
 def _by_size(flows: pl.DataFrame) -> pl.DataFrame:
     """Up to ten groups of about equally many flows by size, those of one size in one group.
 
     Columns: `size_kb` (median), `mean` and `p99` of the slowdown, `mean_bound` and `p99_bound` (whether they are lower
-    bounds), `unfinished_share`. A percentile is exact if no flow that did not finish had reached less.
+    bounds), `unfinished_share`. A percentile is exact if no completion time of unfinished flows could change it.
     """
     tenth = (pl.col("size_bytes").rank("min") - 1) * _SIZE_GROUPS // pl.len()
     rows = []
     for _, group in sorted(flows.group_by(tenth.alias("group")), key=lambda each: each[0]):
-        slowdown = group["elapsed_slowdown"].to_numpy()
+        slowdown, censored = group["elapsed_slowdown"].to_numpy(), group["censored"].to_numpy()
         p99 = nearest_rank(slowdown, 99)
         rows.append(
             {
                 "size_kb": float(np.median(group["size_bytes"].to_numpy())) / 1e3,
                 "mean": float(slowdown.mean()),
                 "p99": p99,
-                "mean_bound": bool(group["censored"].any()),
-                "p99_bound": _youngest(group, "elapsed_slowdown") <= p99,
+                "mean_bound": bool(censored.any()),
+                "p99_bound": p99 != nearest_rank(np.where(censored, np.inf, slowdown), 99),
                 "unfinished_share": _share(group),
             }
         )

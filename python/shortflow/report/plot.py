@@ -27,7 +27,7 @@ class Series:
     scheme: str
     at: str | None
     """The point of the study that all marks belong to; null if each mark is a point."""
-    x: Sequence[float] | Sequence[str]
+    x: Sequence[float | str]
     y: Sequence[float]
     ci95: Sequence[Interval | None] | None = None
     """The 95 % interval over the seeds, null where there is one seed; null if the marks pool the seeds."""
