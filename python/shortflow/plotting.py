@@ -36,7 +36,7 @@ def percentage(share: float) -> str:
 
 def log_axis(values: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis around positive values with plain numbers at its ticks; a linear one if there are none."""
-    positive = [value for value in values if value > 0]
+    positive = [value for value in values if 0 < value < math.inf]
     if not positive:
         return {"type": "linear"}
     low, high = math.log10(min(positive)), math.log10(max(positive))

@@ -1,5 +1,6 @@
 """The report of a reproduction: a front page and one page for each paper, in HTML; and the same in Markdown."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -53,20 +54,23 @@ def draw(drawing: Drawing) -> go.Figure:
             y=list(line.y),
             name=plain(line.name),
             line={"color": _COLOURS[place % len(_COLOURS)]},
-            error_y=error_bars(line.y, line.ci95),
+            error_y=error_bars(line.y, line.ci95) if line.ci95 else None,
             **_marks(line),
         )
-    for update, label, side, logarithmic in (
-        (figure.update_xaxes, drawing.x_label, "x", drawing.log_x),
-        (figure.update_yaxes, drawing.y_label, "y", drawing.log_y),
-    ):
-        values = [value for line in drawing.lines for value in getattr(line, side)]
-        axis = log_axis(values) if logarithmic else {"type": "linear"}
-        update(title_text=plain(label), showline=True, **axis)
+    x = [value for line in drawing.lines for value in line.x]
+    y = [value for line in drawing.lines for value in line.y]
+    y += [end for line in drawing.lines for ends in line.ci95 if ends for end in ends]
+    figure.update_xaxes(**_axis(drawing.x_label, x, logarithmic=drawing.log_x))
+    figure.update_yaxes(**_axis(drawing.y_label, y, logarithmic=drawing.log_y))
     figure.update_layout(
         template="none", height=340, margin={"l": 70, "r": 20, "t": 20, "b": 50}, legend={"orientation": "h", "y": 1.12}
     )
     return figure
+
+
+def _axis(label: str, values: Sequence[float], *, logarithmic: bool) -> dict[str, object]:
+    kind = log_axis(values) if logarithmic else {"type": "linear"}
+    return {"title_text": plain(label), "showline": True, **kind}
 
 
 def _marks(line: Line) -> dict[str, object]:
