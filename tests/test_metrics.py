@@ -52,7 +52,7 @@ def unfinished(
     *ages: float, done: Sequence[float]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame, Meta]:
     """A run whose flows took the times `done`, or were of these ages when it ended at 4 s; the ideal takes 0.5 s."""
-    flow = {"size_bytes": 1000, "ideal_fct_s": 0.5}
+    flow: dict[str, object] = {"size_bytes": 1000, "ideal_fct_s": 0.5}
     flows = make_flows(
         [
             *({**flow, "start_s": 1.0, "fct_s": time, "slowdown": time / 0.5} for time in done),
