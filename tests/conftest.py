@@ -1,7 +1,9 @@
 """What several test files use: a small scenario, and the command as a user runs it."""
 
 import contextlib
+import io
 import json
+import logging
 import subprocess
 import sys
 import threading
@@ -12,6 +14,8 @@ from typing import Any
 
 import hypothesis
 import pytest
+
+from shortflow import cli
 
 hypothesis.settings.register_profile("the same everywhere", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("the same everywhere")
@@ -44,7 +48,28 @@ Command = Callable[..., Answer]
 
 
 @pytest.fixture
-def shortflow(tmp_path: Path) -> Command:
+def shortflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Runs the command in this process, in an empty directory outside the checkout."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Answer:
+        with (
+            contextlib.redirect_stdout(io.StringIO()) as stdout,
+            contextlib.redirect_stderr(io.StringIO()) as stderr,
+        ):
+            warnings = logging.StreamHandler(stderr)  # pytest takes the place of the one that Python falls back to
+            logging.getLogger("shortflow").addHandler(warnings)
+            try:
+                code = cli.execute(arguments)
+            finally:
+                logging.getLogger("shortflow").removeHandler(warnings)
+        return Answer(code, stdout.getvalue(), stderr.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def shortflow_process(tmp_path: Path) -> Command:
     """Runs the command in a process of its own, in an empty directory outside the checkout."""
 
     def run(*arguments: str) -> Answer:

@@ -4,16 +4,60 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from shortflow._core import version
-from shortflow.cli import bench, compare, linux, listing, report, reproduce, run, search, show, survey
-from shortflow.cli.console import print_error
 from shortflow.errors import ConfigError, DamagedResult, ExitCode, Interrupted, MissingRequirement, SimulationError
+
+COMMANDS = {
+    "run": "run",
+    "compare": "compare",
+    "reproduce": "reproduce_figures",
+    "survey": "survey",
+    "search": "search",
+    "list": "list_names",
+    "show": "show",
+    "report": "report",
+    "bench": "bench",
+    "linux": "app",
+}
+"""The commands, and what implements each in the module of its name (`listing` for `list`)."""
+
+
+class Commands(TyperGroup):
+    """The commands, each imported when it is first asked for, so that no command waits for what others need."""
+
+    def list_commands(self, _: Any) -> list[str]:
+        """All names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, if there is one; every one is known to the search for the nearest name."""
+        wanted = [cmd_name] if cmd_name in COMMANDS else list(COMMANDS)
+        for name in wanted:
+            if name not in self.commands:
+                self.add_command(_load(name), name)
+        return super().get_command(ctx, cmd_name)
+
+
+def _load(name: str) -> Any:
+    module = import_module(f"shortflow.cli.{'listing' if name == 'list' else name}")
+    found = getattr(module, COMMANDS[name])
+    if isinstance(found, typer.Typer):
+        return get_command(found)
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(found)
+    return get_command(alone)
+
 
 app = typer.Typer(
     name="shortflow",
+    cls=Commands,
     help="Simulate and compare data-centre transports that finish short flows first.",
     epilog="Exit codes: 0 fine, 1 a check did not hold, 2 the input was wrong, 3 the environment lacks something, "
     "130 interrupted.",
@@ -21,17 +65,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("run")(run.run)
-app.command("compare")(compare.compare)
-app.command("reproduce")(reproduce.reproduce_figures)
-app.command("survey")(survey.survey)
-app.command("search")(search.search)
-app.command("list")(listing.list_names)
-app.command("show")(show.show)
-app.command("report")(report.report)
-app.command("bench")(bench.bench)
-app.add_typer(linux.app)
-
 FAILURES: dict[type[Exception], ExitCode] = {
     ConfigError: ExitCode.WRONG_INPUT,
     DamagedResult: ExitCode.WRONG_INPUT,
@@ -96,7 +129,7 @@ def execute(arguments: Sequence[str] | None = None) -> int:
             raise KeyboardInterrupt
         return int(code or ExitCode.FINE)
     except KeyboardInterrupt:
-        return print_error("interrupted", ExitCode.INTERRUPTED)
+        return _fail("interrupted", ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # The reader of stdout has left; nothing more can be said there, not even by the interpreter at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -104,8 +137,14 @@ def execute(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         # Without any argument the message is the help, which is printed already.
         message = error.format_message().rstrip(".")
-        return print_error(f"{message}; see `--help`", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
+        return _fail(f"{message}; see `--help`", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
     except OSError as error:
-        return print_error(f"{error.filename or 'input or output'}: {error.strerror}", ExitCode.WRONG_INPUT)
+        return _fail(f"{error.filename or 'input or output'}: {error.strerror}", ExitCode.WRONG_INPUT)
     except tuple(FAILURES) as error:
-        return print_error(str(error), FAILURES[type(error)])
+        return _fail(str(error), FAILURES[type(error)])
+
+
+def _fail(message: str, code: ExitCode) -> int:
+    """Say on stderr why the command fails, and hand back the exit code."""
+    print(f"shortflow: {message}", file=sys.stderr)
+    return code

@@ -11,7 +11,6 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from shortflow import runner
 from shortflow.comparison import Comparison
-from shortflow.errors import ExitCode
 from shortflow.records import Drop
 from shortflow.tables import terminal_width
 
@@ -43,12 +42,6 @@ def print_json(document: object) -> None:
 def print_note(message: str) -> None:
     """Say something beside the result, on stderr."""
     print(message, file=sys.stderr)
-
-
-def print_error(message: str, code: ExitCode) -> int:
-    """Say on stderr why the command fails, and hand back the exit code."""
-    print(f"shortflow: {message}", file=sys.stderr)
-    return code
 
 
 def working(label: str) -> contextlib.AbstractContextManager[object]:

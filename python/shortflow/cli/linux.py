@@ -23,6 +23,7 @@ HANDED_ON = {
 
 app = typer.Typer(
     name="linux",
+    add_completion=False,
     help="The schemes on real Linux.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
