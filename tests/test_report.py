@@ -19,7 +19,7 @@ from shortflow.report import report_numbers, write_report
 from shortflow.report.drawing import draw
 from shortflow.report.figures import plots
 from shortflow.report.looks import look_of
-from shortflow.report.page import document
+from shortflow.report.page import document, render
 from shortflow.report.plot import Plot, Series
 from shortflow.report.study import studies
 from shortflow.result import RunResult
@@ -212,6 +212,17 @@ def test_a_browser_is_told_to_run_no_script_but_ours(tmp_path: Path) -> None:
     assert "default-src 'none'" in rest
     executed = re.findall(r"<script(?! type=\"application/json\")[^>]*>", rest)
     assert executed == [f'<script nonce="{nonce}">']
+
+
+def test_runs_that_newer_ones_supersede_are_named() -> None:
+    older, newer = make_result("dctcp<", 7).provenance, make_result("dctcp", 7)
+    assert "superseded" not in render(studies([newer]))
+    page = render(studies([newer], [older]))
+    assert "Superseded by newer runs with the same settings, and left out: 1" in page
+    assert f"<li>dctcp&lt;, seed 7, {older['finished_at']}: {older['digest'][:16].replace('<', '&lt;')}</li>" in page
+    (named,) = document(studies([newer], [older]))["studies"][0]["superseded"]
+    assert named.items() < older.items()
+    assert list(named) == ["scheme", "seed", "digest", "finished_at"]
 
 
 def test_a_directory_without_results_is_an_error(tmp_path: Path) -> None:

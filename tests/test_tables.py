@@ -121,7 +121,9 @@ def test_a_bound_has_no_interval_and_stands_behind_its_sign() -> None:
 def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> RunResult:
     """A run of two flows, of which the second starts 2.5 s before the end and stalls where it has no time."""
     flow: dict[str, object] = {"size_bytes": 1000, "start_s": 1.5, "ideal_fct_s": 0.5}
-    times: list[dict[str, object]] = [{**flow, "fct_s": each, "slowdown": each / 0.5 if each else None} for each in (1.0, fct_s)]
+    times: list[dict[str, object]] = [
+        {**flow, "fct_s": each, "slowdown": each / 0.5 if each else None} for each in (1.0, fct_s)
+    ]
     return dataclasses.replace(make_result(scheme, seed), flows=make_flows(times))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import plotly.graph_objects as go
@@ -17,6 +17,13 @@ from shortflow.report.study import Study
 from shortflow.result import RunResult, git_revision
 from shortflow.scenario import Setting
 from shortflow.tables import Section, comparison_sections, overview_section
+
+_SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
+    "scheme",
+    "seed",
+    "digest",
+    "finished_at",
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,7 @@ def document(studies: Sequence[Study]) -> dict[str, Any]:
                 "varies": study.x_name,
                 "plots": plots(study),
                 "points": [{"at": point.label, "comparison": point.comparison.document()} for point in study.points],
+                "superseded": [{name: origin[name] for name in _SUPERSEDED} for origin in study.superseded],
             }
             for study in studies
         ]

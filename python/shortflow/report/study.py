@@ -32,6 +32,8 @@ class Study:
     points: Sequence[Point]
     x_unit: str = ""
     """The unit of the points' numbers."""
+    superseded: Sequence[Provenance] = ()
+    """Older runs, of which newer ones with the same settings stand in the points."""
 
     @property
     def schemes(self) -> list[str]:
@@ -49,15 +51,21 @@ class Study:
         return len(self.points) > 1 and all(point.x is not None for point in self.points)
 
 
-def studies(results: Iterable[RunResult]) -> list[Study]:
-    """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order."""
+def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ()) -> list[Study]:
+    """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order.
+
+    The results are those that count; of the superseded ones it is said where they came from.
+    """
     by_name: dict[str, list[RunResult]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):
         by_name.setdefault(result.provenance["scenario"], []).append(result)
-    return [_study(name, group) for name, group in by_name.items()]
+    return [
+        _study(name, group, [origin for origin in superseded if origin["scenario"] == name])
+        for name, group in by_name.items()
+    ]
 
 
-def _study(name: str, results: Sequence[RunResult]) -> Study:
+def _study(name: str, results: Sequence[RunResult], superseded: Sequence[Provenance]) -> Study:
     varying = _varying([result.provenance for result in results])
     by_values: dict[tuple[str, ...], list[RunResult]] = {}
     for result in results:
@@ -68,7 +76,7 @@ def _study(name: str, results: Sequence[RunResult]) -> Study:
         Point(", ".join(values), places[values], *_compared(dict(zip(varying, values, strict=True)), by_values[values]))
         for values in places
     ]
-    return Study(name, results[0].provenance["title"], ", ".join(varying) or None, points, unit)
+    return Study(name, results[0].provenance["title"], ", ".join(varying) or None, points, unit, superseded)
 
 
 def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
