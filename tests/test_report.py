@@ -384,6 +384,22 @@ def test_no_error_bar_of_a_time_reaches_zero() -> None:
     assert 0 < low < series.y[0]
 
 
+def test_wide_intervals_do_not_hide_the_values() -> None:
+    wild = [make_result("dctcp", seed, fct_s=[fct]) for seed, fct in ((1, 1e-3), (2, 30e-3))]
+    plot = plot_of(wild, "Completion")
+    assert plot.panels[0].y.window == pytest.approx((0.0, 46.5))
+    assert plot.caption.endswith(
+        "Error bars: 95 % confidence over 2 seeds. Those that leave the plot go on: few seeds tell little."
+    )
+    assert list(draw(plot)["layout"]["yaxis"]["range"]) == [0.0, pytest.approx(46.5)]
+    assert (series_of(plot, "dctcp").ci95 or [None])[0] is not None
+    sweep = [*wild, make_result("dctcp", 1, "0.4", [1.0]), make_result("dctcp", 2, "0.4", [1.0])]
+    log = plot_of(sweep, "Completion").panels[0].y
+    assert log.scale == "log"
+    assert log.window == pytest.approx((1.55, 1e4))
+    assert plot_of(RESULTS, "Completion").panels[0].y.window is None
+
+
 def test_the_numbers_are_one_document_and_documented(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page_of(RESULTS[:4], tmp_path)
     (tmp_path / "report.html").unlink()

@@ -136,7 +136,7 @@ def _axis(axis: Axis, values: Sequence[float], *, from_zero: bool = False) -> di
     is_share = axis.unit == "share"
     shown: dict[str, object] = {"title_text": labelled(axis.label, "" if is_share else axis.unit), "type": axis.scale}
     if axis.scale == "log":
-        shown |= log_axis(values)
+        return shown | log_axis(axis.window or values)
     elif axis.scale == "category":
         shown |= {"categoryorder": "array", "categoryarray": _shown(axis.categories)}
     elif from_zero:

@@ -19,6 +19,8 @@ _CDF_POINTS = 400
 _WINDOW_S = 0.2
 _LOG_FROM_RATIO = 8.0
 _LOG_SWEEP_FROM_RATIO = 50.0
+_ROOM, _LOG_ROOM = 3.0, 10.0
+"""An axis goes so many times beyond its values for the ends of intervals."""
 _SIZE_GROUPS = 10
 _NAMED = 6
 """So many exceptions a caption names."""
@@ -107,7 +109,14 @@ def _plot(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> 
         if isinstance(each.unfinished_share, Sequence)
         for x, share in zip(each.x, each.unfinished_share, strict=True)
     )
-    notes = (caption, _bars_note(study, series), _bounds_note(series), _unfinished_note(study, shares))
+    cut = any(panel.y.window for panel in panels)
+    notes = (
+        caption,
+        _bars_note(study, series),
+        "Those that leave the plot go on: few seeds tell little." if cut else "",
+        _bounds_note(series),
+        _unfinished_note(study, shares),
+    )
     return Plot(heading, " ".join(note for note in notes if note), panels, {})
 
 
@@ -144,10 +153,24 @@ def _estimates(
                     unfinished_share=[each.value if each else 0.0 for each in shares] or None,
                 )
             )
-    values = [value for each in series for value in each.y]
-    logarithmic = may_be_log and study.numeric and _spans(values, _LOG_FROM_RATIO)
-    y = Axis(axis.label, axis.unit, "log" if logarithmic else "linear")
+    logarithmic = (
+        may_be_log and study.numeric and _spans([value for each in series for value in each.y], _LOG_FROM_RATIO)
+    )
+    y = Axis(axis.label, axis.unit, "log" if logarithmic else "linear", _window(series, logarithmic=logarithmic))
     return Panel(title, _parameter_axis(study), y, "points" if study.numeric else "bars", series)
+
+
+def _window(series: Sequence[Series], *, logarithmic: bool) -> Interval | None:
+    """The part of an axis that shows the values where intervals reach so far that these would be lost; else none."""
+    values = [value for each in series for value in each.y]
+    ends = [end for each in series for pair in each.ci95 or () if pair for end in pair]
+    if not ends:
+        return None
+    room = _LOG_ROOM if logarithmic else _ROOM
+    low, high = min(values) / room if logarithmic else 0.0, max(values) * room
+    if min(ends) >= low and max(ends) <= high:
+        return None
+    return (max(low, min(ends)) if logarithmic else 0.0, min(high, max(ends)))
 
 
 def _scaled(ends: Interval | None, scale: Scale) -> Interval | None:
