@@ -410,10 +410,10 @@ class Stalls(CongestionControl):
         window.cwnd = 4.0 if ack.snd_una < 7000 else 0.01
 
 
-def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, object]) -> None:
+def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, object], tmp_path: Path) -> None:
     scenario = load_scenario(small, {"drain": "100ms"})
     finished = runner.run(scenario, Stalls).flows["fct_s"].drop_nulls().to_numpy().mean()
-    comparison = runner.compare(scenario, ["dctcp", Stalls], [1, 2])
+    comparison = runner.compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
     stalls, dctcp, ideal = (comparison.estimate(name, "afct_short_s") for name in ("Stalls", "dctcp", "ideal-srpt"))
     assert stalls
     assert dctcp
@@ -428,6 +428,9 @@ def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, ob
     share = comparison.document()["schemes"]["Stalls"]["unfinished_share"]
     assert share is not None
     assert 0.5 < share < 1
+    kept = runner.compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
+    assert all(each.reused for each in kept.runs)
+    assert kept.document() == comparison.document()
 
 
 def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:

@@ -267,6 +267,23 @@ def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> Non
     assert "inversions_short" not in few
 
 
+def test_inversions_that_unfinished_flows_leave_open_are_not_counted() -> None:
+    """By size; the run ends at 4 s, and the flows without a time are 2 s old then."""
+    times = [1.0, 1.5, None, 1.6, 1.7, 1.8, 1.65, 1.9, 1.95, 1.97]
+    burst: list[dict[str, object]] = [
+        {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 2.0, "fct_s": time, "slowdown": time, "ideal_fct_s": 1.0}
+        for i, time in enumerate(times)
+    ]
+    for end_s, inversions, is_open in (
+        (4.0, 2, False),  # 2 s or more > 1.6 s, and 1.8 s > 1.65 s
+        (3.55, 1, True),  # 1.55 s or more against 1.6 s
+        (3.4, 1, True),  # 1.5 s against 1.4 s or more, too
+    ):
+        run = (make_flows(burst), make_tasks(), make_samples(), make_ports(), make_meta(end_s=end_s))
+        assert measured(*run)["inversions_short"] == inversions
+        assert ("inversions_short" in bounds(*run)) is is_open
+
+
 def test_flows_to_several_hosts_are_no_burst() -> None:
     flows: list[dict[str, object]] = [
         {"id": i, "destination": f"h{i % 2}", "size_bytes": 1000, "start_s": 2.0, "fct_s": 1.0, "slowdown": 1.0}

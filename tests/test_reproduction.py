@@ -1,6 +1,7 @@
 """Recipes, verdicts and the `reproduce` command."""
 
 import collections
+import dataclasses
 import functools
 import inspect
 import shutil
@@ -34,7 +35,7 @@ from shortflow.reproduction import (
 from shortflow.reproduction.choices import Change, changes
 from shortflow.reproduction.engine import Judged, decide, draw, reproduce, select
 from shortflow.reproduction.figure import Claim, Figure
-from shortflow.reproduction.finding import UNDECIDED, Verdict
+from shortflow.reproduction.finding import BOUND, UNDECIDED, Verdict
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift
 from shortflow.reproduction.study import Scale, Study, Value
@@ -249,6 +250,13 @@ def test_only_choices_that_are_not_taken_change_settings() -> None:
     assert changes(choices, {"alpha": "0"}) == []
     (change,) = changes(choices, {"alpha": "1", "of another paper": "x"})
     assert (change.text, change.before, change.after) == ("alpha=1", values["0"], values["1"])
+
+
+def test_a_finding_says_that_its_number_is_a_bound() -> None:
+    change = Estimate(-0.5, (-0.6, -0.4), 3)
+    assert lower(change).note == ""
+    assert lower(dataclasses.replace(change, lower_bound=True)).note == BOUND
+    assert lower(dataclasses.replace(change, upper_bound=True)).holds
 
 
 def test_a_second_call_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shortflow.metrics import Support
 from shortflow.stats import (
     Estimate,
-    Support,
     estimate,
     kendall_tau,
     nearest_rank,

@@ -7,9 +7,9 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.stats import Support
 
 TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests"}
 """The kinds of tasks, and what several are called."""
@@ -29,6 +29,15 @@ TASK_PERCENTILES = (50, 95, 99)
 QUEUE_PERCENTILES = (50, 95, 99)
 FAIR_ENOUGH = 0.95
 """The Jain index from which on flows share fairly."""
+
+
+class Support(Enum):
+    """The values that a quantity can take; its interval does not leave them."""
+
+    REAL = "any number"
+    NONNEGATIVE = "zero or more"
+    SHARE = "from zero to one"
+    POSITIVE = "more than zero"
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,16 @@ destinations, so that schemes are compared pair by pair and the difference scatt
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from shortflow.metrics import Support
+
 CONFIDENCE = 0.95
 
 Floats = npt.NDArray[np.float64]
-
-
-class Support(Enum):
-    """The values that a quantity can take; its interval does not leave them."""
-
-    REAL = "any number"
-    NONNEGATIVE = "zero or more"
-    SHARE = "from zero to one"
-    POSITIVE = "more than zero"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
+from shortflow.measuring import completion
 from shortflow.reproduction import (
     Data,
     Drawing,
@@ -122,9 +123,8 @@ def _percentile(percent: float) -> Callable[[RunResult], float]:
     """A percentile of the completion times of short flows that started after the warm-up."""
 
     def measure(result: RunResult) -> float:
-        counted = (pl.col("class") == "short") & (pl.col("start_s") >= result.meta["warmup_s"])
-        times = result.flows.filter(counted)["fct_s"].drop_nulls().to_numpy()
-        return nearest_rank(times, percent)
+        counted = completion(result.flows, result.meta).filter(pl.col("class") == "short")
+        return nearest_rank(counted["elapsed_s"].to_numpy(), percent)
 
     return measure
 
