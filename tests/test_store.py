@@ -15,10 +15,11 @@ from conftest import started
 from made import make_result
 from shortflow import _core
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.files import new_directory, write_text
 from shortflow.result import execute
 from shortflow.runner import plan
 from shortflow.scenario import load_scenario
-from shortflow.store import Store, find_runs, new_directory, read_run, write_run, write_text
+from shortflow.store import Store, find_runs, read_run, write_run
 
 
 def everything_below(directory: Path) -> list[str]:
@@ -114,7 +115,7 @@ KILLED = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from shortflow.store import new_directory
+from shortflow.files import new_directory
 with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
     (directory / "result.json").write_text("{}")
     print("writing", flush=True)
@@ -154,18 +155,18 @@ def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "value", "wanted"),
     [
-        ("provenance", {}, "without build, digest"),
-        ("provenance", None, "provenance: found NoneType in place of a table"),
-        ("metrics", [1.0], "metrics: found list in place of a table"),
+        ("provenance", {}, r"missing required field `key` - at `\$\.provenance`"),
+        ("provenance", None, r"Expected `object`, got `null` - at `\$\.provenance`"),
+        ("metrics", [1.0], r"Expected `object`, got `array` - at `\$\.metrics`"),
         ("metrics", {}, "metrics: none"),
-        ("metrics", {"drops": "few"}, "drops: found str in place of another value"),
+        ("metrics", {"drops": "few"}, r"Expected `float`, got `str` - at `\$\.metrics\[\.\.\.\]`"),
     ],
 )
 def test_a_record_of_another_shape_is_damaged(tmp_path: Path, part: str, value: object, wanted: str) -> None:
     write_run(make_result(), tmp_path / "run")
     record = json.loads((tmp_path / "run" / "result.json").read_text())
     (tmp_path / "run" / "result.json").write_text(json.dumps({**record, part: value}))
-    with pytest.raises(DamagedResult, match=rf"result\.json: damaged: {wanted}.*; remove .*/run, and the command"):
+    with pytest.raises(DamagedResult, match=rf"result\.json: damaged.*: .*{wanted}.*; remove .*/run, and the command"):
         read_run(tmp_path / "run")
 
 
