@@ -66,7 +66,7 @@ class Scenario:
 
     def fingerprint(self) -> str:
         """A hash of everything in the scenario that decides a run: the resolved values and the files they name."""
-        settings = [[setting["key"], setting["value"]] for setting in self.resolved()]
+        settings = [[setting["key"], setting["value"]] for setting in self.resolved() if setting["key"] != "title"]
         return hashlib.sha256(json.dumps([self.name, settings, self.files()]).encode()).hexdigest()
 
 
