@@ -11,6 +11,7 @@ from made import make_flows, make_result
 from shortflow.comparison import Comparison, RunSummary, with_distances
 from shortflow.errors import ConfigError
 from shortflow.metrics import describe
+from shortflow.quantities import scale_for
 from shortflow.result import RunResult
 from shortflow.runner import summary
 from shortflow.stats import Estimate
@@ -21,7 +22,6 @@ from shortflow.tables import (
     number,
     overview_section,
     percent,
-    scale_for,
     shown,
     stacked,
 )

@@ -4,15 +4,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shortflow.tables import Scale, scale_for
-
 _QUANTITY = re.compile(r"(-?\d+(?:\.\d+)?(?:e-?\d+)?) ?([A-Za-z%]*)")
 _UNITS = {
     "s": {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
     "B": {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
     "bps": {"bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12},
 }
+_TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_SIZE_UNITS = ((1e6, "MB"), (1e3, "KB"), (1.0, "B"))
+_RATE_UNITS = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
 _BASES = {unit: (base, factor) for base, units in _UNITS.items() for unit, factor in units.items()}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The unit that a metric is shown in: divide by `divisor`, write `unit` in the header."""
+
+    divisor: float
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,26 @@ def parse(text: str) -> Quantity | None:
     """A value as a quantity; None for words such as `unlimited`."""
     found = _QUANTITY.fullmatch(text.strip())
     return Quantity(float(found[1]), found[2]) if found else None
+
+
+def scale_for(unit: str, values: Sequence[float]) -> Scale:
+    """The largest unit in which even the smallest of the values is at least one; for times 0.1, so that ms stay ms."""
+    if unit == "share":
+        return Scale(0.01, "%")
+    units = {"s": _TIME_UNITS, "bps": _RATE_UNITS, "B": _SIZE_UNITS}.get(unit)
+    if units is None:
+        return Scale(1.0, unit)
+    least = 0.1 if unit == "s" else 1.0
+    smallest = min((abs(value) for value in values if value), default=1.0)
+    return Scale(*next((each for each in units if smallest >= least * each[0]), units[-1]))
+
+
+def in_base_unit(texts: Sequence[str]) -> list[float] | None:
+    """All values in seconds, bytes, bits per second or their own unit; None if some are words or differ in kind."""
+    found = [each for each in map(parse, texts) if each]
+    if len(found) < len(texts) or len({each.base for each in found}) > 1:
+        return None
+    return [_rounded(each.number * each.factor) for each in found]
 
 
 def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from shortflow.comparison import Comparison
 from shortflow.metrics import SIZE_BINS, TASKS, Metric, describe
+from shortflow.quantities import Scale, scale_for
 from shortflow.scenario import Setting
 from shortflow.stats import Estimate
 
@@ -26,22 +27,10 @@ _LOPSIDED = 0.1
 """The ends of an interval are shown if they lie farther or nearer than half its width by more than this share."""
 _GAP = 3  # the padding and the rule between two columns
 
-_TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-_SIZE_UNITS = ((1e6, "MB"), (1e3, "KB"), (1.0, "B"))
-_RATE_UNITS = ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"))
-
 
 def terminal_width() -> int:
     """How wide a table may be."""
     return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The unit that a metric is shown in: divide by `divisor`, write `unit` in the header."""
-
-    divisor: float
-    unit: str
 
 
 @dataclass
@@ -74,18 +63,6 @@ def common_scales(estimates: Mapping[str, Sequence[Estimate | None]]) -> dict[st
     for name, found in estimates.items():
         values.setdefault(describe(name).unit, []).extend(each.value for each in found if each)
     return {unit: scale_for(unit, of_unit) for unit, of_unit in values.items()}
-
-
-def scale_for(unit: str, values: Sequence[float]) -> Scale:
-    """The largest unit in which even the smallest of the values is at least one; for times 0.1, so that ms stay ms."""
-    if unit == "share":
-        return Scale(0.01, "%")
-    units = {"s": _TIME_UNITS, "bps": _RATE_UNITS, "B": _SIZE_UNITS}.get(unit)
-    if units is None:
-        return Scale(1.0, unit)
-    least = 0.1 if unit == "s" else 1.0
-    smallest = min((abs(value) for value in values if value), default=1.0)
-    return Scale(*next((each for each in units if smallest >= least * each[0]), units[-1]))
 
 
 def number(value: float, spread: float | None = None) -> str:

@@ -1,5 +1,6 @@
 """The `shortflow` command. Progress goes to stderr, results to stdout, and every failure ends in one clean message."""
 
+import errno
 import os
 import signal
 import sys
@@ -73,6 +74,9 @@ FAILURES: dict[type[Exception], ExitCode] = {
     Interrupted: ExitCode.INTERRUPTED,
 }
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a file system that has no room."""
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -139,9 +143,16 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         message = error.format_message().rstrip(".")
         return _fail(f"{message}; see `--help`", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
     except OSError as error:
-        return _fail(f"{error.filename or 'input or output'}: {error.strerror}", ExitCode.WRONG_INPUT)
+        return _print_system_error(error)
     except tuple(FAILURES) as error:
         return _fail(str(error), FAILURES[type(error)])
+
+
+def _print_system_error(error: OSError) -> int:
+    what = f"{error.filename or 'input or output'}: {error.strerror}"
+    if error.errno in FULL:
+        return _fail(f"{what}; free some space there, or name another place", ExitCode.MISSING_REQUIREMENT)
+    return _fail(what, ExitCode.WRONG_INPUT)
 
 
 def _fail(message: str, code: ExitCode) -> int:

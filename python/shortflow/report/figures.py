@@ -9,11 +9,11 @@ import polars as pl
 from shortflow.measuring import completion
 from shortflow.metrics import PERCENTILES, describe
 from shortflow.plotting import Interval, percentage
+from shortflow.quantities import Scale, scale_for
 from shortflow.report.plot import Axis, Panel, Plot, Series
 from shortflow.report.study import Point, Study
 from shortflow.result import RunResult
 from shortflow.stats import nearest_rank
-from shortflow.tables import Scale, scale_for
 
 _CDF_POINTS = 400
 _WINDOW_S = 0.2

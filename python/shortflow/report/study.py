@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from shortflow import _core
 from shortflow.comparison import Comparison, with_distances
+from shortflow.frames import short_name, varying
 from shortflow.quantities import common_axis
 from shortflow.result import Provenance, RunResult
 from shortflow.runner import summary
@@ -54,7 +55,7 @@ class Study:
 def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ()) -> list[Study]:
     """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order.
 
-    The results are those that count; of the superseded ones it is said where they came from.
+    The results are those that count (`shortflow.store.select_runs`); of the others it is said where they came from.
     """
     by_name: dict[str, list[RunResult]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):
@@ -66,17 +67,18 @@ def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ())
 
 
 def _study(name: str, results: Sequence[RunResult], superseded: Sequence[Provenance]) -> Study:
-    varying = _varying([result.provenance for result in results])
+    keys = varying(result.provenance["scenario_settings"] for result in results)
     by_values: dict[tuple[str, ...], list[RunResult]] = {}
     for result in results:
         values = _values(result.provenance)
-        by_values.setdefault(tuple(values.get(key, "") for key in varying.values()), []).append(result)
+        by_values.setdefault(tuple(values.get(key, "") for key in keys), []).append(result)
     places, unit = _places(list(by_values))
+    names = [short_name(key) for key in keys]
     points = [
-        Point(", ".join(values), places[values], *_compared(dict(zip(varying, values, strict=True)), by_values[values]))
+        Point(", ".join(values), places[values], *_compared(dict(zip(names, values, strict=True)), by_values[values]))
         for values in places
     ]
-    return Study(name, results[0].provenance["title"], ", ".join(varying) or None, points, unit, superseded)
+    return Study(name, results[0].provenance["title"], ", ".join(names) or None, points, unit, superseded)
 
 
 def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
@@ -93,19 +95,6 @@ def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[l
     of_schemes = [run for run in runs if run.scheme not in ideal]
     of_ideal = [run for run in runs if run.scheme in ideal] if of_schemes else []
     return ordered, Comparison(origin["scenario"], origin["title"], settings, of_schemes or runs, of_ideal)
-
-
-def _varying(origins: Sequence[Provenance]) -> dict[str, str]:
-    """What differs between runs: the name that a person knows it by, and one key that has its value.
-
-    Keys that follow a parameter differ with it, and are left to it.
-    """
-    seen: dict[str, set[str]] = {}
-    for origin in origins:
-        for setting in origin["scenario_settings"]:
-            if not setting["source"].startswith("parameter "):
-                seen.setdefault(setting["key"], set()).add(setting["value"])
-    return {key.removeprefix("parameters."): key for key, values in seen.items() if len(values) > 1}
 
 
 def _values(origin: Provenance) -> dict[str, str]:

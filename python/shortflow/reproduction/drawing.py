@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from shortflow.metrics import describe
 from shortflow.plotting import Interval
-from shortflow.quantities import in_unit_of_first
+from shortflow.quantities import in_unit_of_first, scale_for
 from shortflow.reproduction.evidence import Data
 from shortflow.reproduction.study import Value
-from shortflow.tables import scale_for
 
 
 @dataclass(frozen=True)

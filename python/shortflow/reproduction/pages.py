@@ -5,6 +5,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
+from shortflow.files import write_text
 from shortflow.markup import page
 from shortflow.papers import choices, title
 from shortflow.plotting import error_bars, log_axis, plain
@@ -13,7 +14,6 @@ from shortflow.reproduction.engine import Reproduction
 from shortflow.reproduction.finding import UNDECIDED, Verdict
 from shortflow.reproduction.markdown import write_markdown
 from shortflow.reproduction.summary import measured, printed
-from shortflow.store import write_text
 
 _SHOWN = 5
 """So many numbers of a claim are not folded away."""

@@ -8,11 +8,12 @@ import numpy as np
 
 from shortflow import _core
 from shortflow.metrics import describe
+from shortflow.quantities import scale_for
 from shortflow.stats import Estimate
 from shortflow.survey.engine import Place, Survey
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow.survey.winners import CRITERIA, DISTANCE, Criterion, Winners, complete, winners
-from shortflow.tables import NOTHING, Column, Section, number, scale_for
+from shortflow.tables import NOTHING, Column, Section, number
 
 HEADER = 14
 """Headers are wrapped here."""
