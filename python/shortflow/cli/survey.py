@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Jobs, Json, SetValues, parse_settings
 from shortflow.reproduction.study import Scale
-from shortflow.survey import WORKLOADS, choose
+from shortflow.survey import WORKLOADS, choose, words
 from shortflow.survey import survey as run_survey
 from shortflow.survey.document import document
 from shortflow.survey.pages import write_pages
@@ -44,6 +45,10 @@ def survey(
     if json:
         print_json(document(found))
         return
-    sections = [matrix(found, narrow=True), standings(found)]
-    sections += [numbers(found, workload.name) for workload in chosen if workloads]
+    for view in found.views:
+        print_result(Text("\n".join([f"With initial {view.label}:", *words.conclusions(view), ""])))
+    if effects := words.alpha_effects(found):
+        print_result(Text("\n".join(["What the initial alpha changes:", *effects, ""])))
+    sections = [*(matrix(view, narrow=True) for view in found.views), standings(found)]
+    sections += [numbers(view, workload.name) for workload in chosen if workloads for view in found.views]
     print_result(stacked(*(table for section in sections for table in lay_out(section))))

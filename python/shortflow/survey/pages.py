@@ -1,23 +1,24 @@
-"""The survey's report: one page with heat maps and all tables, and the tables once more as Markdown."""
+"""The survey's report: one page with heat maps and all tables, and its text and tables as Markdown."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
-from string import Template
 
 import plotly.graph_objects as go
 import plotly.io
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from shortflow.comparison import Comparison
 from shortflow.store import write_text
-from shortflow.survey.engine import Survey
+from shortflow.survey import words
+from shortflow.survey.engine import Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
-from shortflow.survey.tables import matrix, numbers, participants, standings
-from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, MISSES, P99, Criterion, winners
-from shortflow.survey.workloads import Workload
+from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings
+from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Criterion
 from shortflow.tables import NOTHING, Section, number
 
 TITLE = "Beyond the papers: who wins where"
@@ -26,149 +27,164 @@ LEAD = (
     "table that none of the papers has."
 )
 READING = (
-    "A scheme wins where its mean over the seeds is best, and with it every scheme that is not worse with the whole "
-    "95 % interval of the paired comparison: of the logarithm of the ratio for times and rates, of the difference for "
-    "shares of deadlines. Names that tie stand in the order of their means. A tie may also mean that a scheme scatters "
-    "too much to be told apart with so few seeds, as those with timeouts do. Each comparison has its own interval, not "
-    "adjusted for how many schemes there are: among so many, one that is as good may be left out by chance, and the "
-    "best mean owes something to chance too. In the tables a star marks who wins; with "
-    "a dagger a scheme left flows unfinished, so that its slowest ones are missing, and it cannot win.",
+    "A cell is a criterion at a level of a workload. In each, every scheme is held against the best of the others on "
+    "the same seeds: it may be the best unless another is significantly better, by t tests of the logarithms of times "
+    f"and rates and of the differences of shares, at a level of {100 * LEVEL:g} % divided by the number of the others "
+    "(Hsu's comparison with the best, with Bonferroni's correction). So in at least "
+    f"{100 * (1 - LEVEL):g} % of the cells the best scheme is among those named.",
+    f"A scheme is called alone the best ({ALONE}) where only it may be the best and that claim holds among all cells "
+    f"of both initial alphas, at a false discovery rate of {100 * LEVEL:g} % (Benjamini and Hochberg). Several names "
+    f"({TIED} in the tables of numbers), in the order of their means, are a tie: none of them can be told from the "
+    "best, which does not show that they are equal. A cell is undecided where no scheme can be told from the best, so "
+    "that a number stands there, or where the claim of the only one left does not hold. All are alike where every "
+    "scheme has the same values.",
+    f"A scheme with a dagger ({UNFINISHED}) left flows unfinished: its slowest ones are missing from its numbers, and "
+    "it can neither win nor tie nor beat another there.",
     "Over ideal is the mean completion time of short flows over that under ideal SRPT of the same flows, on a fluid "
     "link that loses nothing and knows all sizes. The goodput of long flows is their payload over the time that they "
     "took, all of them together.",
-    "Every scheme has the parameters of its paper everywhere, and none is tuned to a workload. K, buffers, RTOmin and "
-    "initial window belong to the workload and are the same for all; pFabric's own paper has smaller buffers and a "
-    "shorter RTO than any of them. xDCTCP is told the class of each flow and D2TCP its deadline, as their papers want.",
+    "Every scheme has the parameters of its paper everywhere, but for the initial alpha, and none is tuned to a "
+    "workload. K, buffers, RTOmin and initial window belong to the workload and are the same for all; pFabric's own "
+    "paper has smaller buffers and a shorter RTO than any of them. xDCTCP is told the class of each flow and D2TCP its "
+    "deadline, as their papers want.",
 )
+
+_HERE = FileSystemLoader(Path(__file__).parent)
+_AS_HTML = Environment(loader=_HERE, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def write_pages(found: Survey, out: Path) -> Path:
     """Write `beyond.html` and `beyond.md` below `out`; returns the former."""
-    write_text(out / "beyond.md", _markdown(found))
+    content = _content(found)
+    write_text(out / "beyond.md", _AS_MARKDOWN.get_template("page.md").render(content))
     page = out / "beyond.html"
-    write_text(page, _html(found))
+    maps = [
+        _heat_map(view, f"map-{number}-{each.criterion.metric}", each)
+        for number, view in enumerate(found.views)
+        for each in _MAPS
+    ]
+    html = _AS_HTML.get_template("page.html").render(content, maps=maps, plotly=Markup(get_plotlyjs()))
+    write_text(page, html)
     return page
 
 
-def _workloads(found: Survey) -> list[Workload]:
-    return list(dict.fromkeys(place.workload for place in found.places))
-
-
-def _state(found: Survey) -> str:
+def _content(found: Survey) -> dict[str, object]:
+    """What both pages say; the templates arrange it."""
+    workloads = dict.fromkeys(place.workload for view in found.views for place in view.places)
     changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
-    return f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. Means ± 95 % over the seeds.{changed}"
+    return {
+        "title": TITLE,
+        "lead": LEAD,
+        "state": f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. "
+        f"Means ± 95 % over the seeds.{changed}",
+        "found": found,
+        "words": words,
+        "summary": [_Table(each) for each in (*map(matrix, found.views), standings(found))],
+        "reading": [*READING, words.detectable(found)],
+        "workloads": {each: [_Table(numbers(view, each.name)) for view in found.views] for each in workloads},
+        "participants": _Table(participants()),
+        "left_out": "Not among them: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
+    }
 
 
-def _left_out() -> str:
-    return "Not among them: " + "; ".join(f"{scheme} ({reason})" for scheme, reason in LEFT_OUT.items()) + "."
+class _Table:
+    """A section as a template walks through it."""
+
+    def __init__(self, section: Section) -> None:
+        self.heading, self.lead, self.columns = section.heading, section.lead, section.columns
+        self.all = [*section.lead, *section.columns]
+        self.rows = list(zip(*(column.cells for column in self.all), strict=True))
 
 
-def _markdown(found: Survey) -> str:
-    parts = [
-        f"# {TITLE}",
-        LEAD,
-        _state(found),
-        *(_section_markdown(each) for each in (matrix(found), standings(found))),
-    ]
-    parts += ["## How to read it", *READING]
-    for workload in _workloads(found):
-        parts += [_section_markdown(numbers(found, workload.name)), f"`{workload.name}`: {workload.about}."]
-    parts += [_section_markdown(participants()), _left_out()]
-    return "\n\n".join(parts) + "\n"
+def _markdown(text: object) -> str:
+    """Text of which Markdown makes nothing else, in one line, so that it may stand in a table's cell."""
+    plain = re.sub(r"\s*\n\s*", " ", str(text)).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*|]|\](?=[(\[]))", r"\\\1", plain)
 
 
-def _section_markdown(section: Section) -> str:
-    columns = [*section.lead, *section.columns]
-    head = "| " + " | ".join(column.header.replace("\n", " ") for column in columns) + " |"
-    rule = "|" + "---|" * len(section.lead) + "---:|" * len(section.columns)
-    rows = ["| " + " | ".join(cells) + " |" for cells in zip(*(column.cells for column in columns), strict=True)]
-    return "\n".join([f"## {section.heading}\n", head, rule, *(row.replace("*", "\\*") for row in rows)])
-
-
-def _html(found: Survey) -> str:
-    reading = "".join(f"<p>{escape(text)}</p>" for text in READING)
-    body = [_section_html(matrix(found)), _section_html(standings(found)), reading]
-    body += [_heat_map(found, *each) for each in _MAPS]
-    for workload in _workloads(found):
-        body += [_section_html(numbers(found, workload.name)), f"<p>{escape(workload.about)}.</p>"]
-    body += [_section_html(participants()), f"<p>{escape(_left_out())}</p>"]
-    template = resources.files("shortflow.reproduction").joinpath("page.html").read_text(encoding="utf-8")
-    return Template(template).substitute(
-        title=escape(TITLE),
-        about=escape(LEAD),
-        state=escape(_state(found)),
-        body="\n".join(body),
-        plotly=get_plotlyjs(),
-    )
-
-
-def _section_html(section: Section) -> str:
-    columns = [*section.lead, *section.columns]
-    head = "".join(f"<th>{escape(column.header).replace(chr(10), '<br>')}</th>" for column in columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        for cells in zip(*(column.cells for column in columns), strict=True)
-    )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<h2>{escape(section.heading)}</h2><div class="wide">{table}</div>'
+_AS_MARKDOWN = Environment(
+    loader=_HERE, finalize=_markdown, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+)
+"""Every value is escaped, as in HTML."""
 
 
 Best = Callable[[Iterable[float]], float] | None
-_MAPS: tuple[tuple[Criterion, str, str, Best], ...] = (
-    (DISTANCE, "Mean completion time of short flows over that of ideal SRPT", "times ideal", None),
-    (P99, "99th percentile of short flows' completion times over the best scheme's", "times the best", min),
-    (MISSES, "Deadlines missed by short flows", "%", None),
-    (GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a heat map shows."""
+
+    criterion: Criterion
+    heading: str
+    unit: str
+    best: Best = None
+    """Which end of the values the others are divided by."""
+
+    @property
+    def won_by(self) -> Criterion:
+        """The criterion that has winners: the distance from ideal is the mean on another scale."""
+        return AFCT if self.criterion is DISTANCE else self.criterion
+
+
+@dataclass(frozen=True)
+class _Map:
+    """A heat map as it stands in the page."""
+
+    heading: str
+    plot: Markup
+
+
+_MAPS = (
+    _Shown(DISTANCE, "Mean completion time of short flows over that of ideal SRPT", "times ideal"),
+    _Shown(P99, "99th percentile of short flows' completion times over the best scheme's", "times the best", min),
+    _Shown(MISSES, "Deadlines missed by short flows", "%"),
+    _Shown(GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
 )
-"""Criterion, heading, unit, and which end of the values the others are divided by."""
-_BOLD = "bold: wins, by 95 % intervals that are not adjusted for the number of schemes"
+_BOLD = "bold: alone the best or tied with it"
 
 
-def _heat_map(found: Survey, criterion: Criterion, heading: str, unit: str, best: Best) -> str:
+def _heat_map(view: View, name: str, what: _Shown) -> _Map:
     """Schemes by workloads and levels. Ratios above one are coloured by their logarithm; winners are bold.
 
     The colour is that of the number shown, so that equal numbers have equal colours.
     """
-    shown = {place: each for place, each in found.places.items() if winners(each, criterion)}
-    percent = unit.startswith("%")
-    columns = [_relative(comparison, criterion, best, 100 if percent else 1) for comparison in shown.values()]
-    won = [winners(comparison, AFCT if criterion is DISTANCE else criterion) for comparison in shown.values()]
+    cells = cells_of(view, what.won_by)
+    percent = what.unit.startswith("%")
+    columns = [_relative(view.places[place], what, 100 if percent else 1) for place in cells]
     values = [[column.get(scheme) for column in columns] for scheme in SCHEMES]
     texts = [
-        [
-            _text(column.get(scheme), each is not None and scheme in each.names)
-            for column, each in zip(columns, won, strict=True)
-        ]
+        [_text(column.get(scheme), cell.wins(scheme)) for column, cell in zip(columns, cells.values(), strict=True)]
         for scheme in SCHEMES
     ]
     figure = go.Figure(
         go.Heatmap(
-            x=[[place.workload.name for place in shown], [place.label for place in shown]],
+            x=[[str(escape(place.workload.name)) for place in cells], [place.label for place in cells]],
             y=list(SCHEMES),
             z=values if percent else [[None if v is None else math.log10(v) for v in row] for row in values],
             text=texts,
             texttemplate="%{text}",
-            hovertemplate="%{y}, %{x}: %{text} " + unit + "<extra></extra>",
-            colorscale="Blues" if criterion.most else "Oranges",
-            colorbar=_colour_bar(values, unit, percent),
+            hovertemplate="%{y}, %{x}: %{text} " + what.unit + "<extra></extra>",
+            colorscale="Blues" if what.criterion.most else "Oranges",
+            colorbar=_colour_bar(values, what.unit, percent),
         )
     )
     figure.update_yaxes(autorange="reversed")
     figure.update_layout(template="none", height=560, margin={"l": 90, "r": 20, "t": 20, "b": 110}, font={"size": 10})
-    body = plotly.io.to_html(
+    plot = plotly.io.to_html(
         figure,
         config={"displaylogo": False, "responsive": True},
         full_html=False,
         include_plotlyjs=False,
-        div_id=f"map-{criterion.metric}",
+        div_id=name,
     )
-    return f"<figure><h3>{escape(heading)} ({unit}); {_BOLD}</h3>{body}</figure>"
+    return _Map(f"{what.heading} ({what.unit}), {view.label}; {_BOLD}", Markup(plot))
 
 
-def _relative(comparison: Comparison, criterion: Criterion, best: Best, factor: int) -> dict[str, float]:
+def _relative(comparison: Comparison, what: _Shown, factor: int) -> dict[str, float]:
     """The means of all schemes that have the metric, over the best one where that is asked for, as shown."""
-    means = {scheme: each.value for scheme in SCHEMES if (each := comparison.estimate(scheme, criterion.metric))}
-    reference = best(means.values()) if best else 1.0
+    means = {scheme: each.value for scheme in SCHEMES if (each := comparison.estimate(scheme, what.criterion.metric))}
+    reference = what.best(means.values()) if what.best else 1.0
     return {scheme: _as_shown(factor * value / reference) for scheme, value in means.items()}
 
 

@@ -39,6 +39,14 @@ class Workload:
     tables: Callable[[Level, Scale], Tables]
     """The scenario's tables."""
 
+    @property
+    def group(self) -> str:
+        """What kind of workload it is, in words."""
+        if self.name in {each.name for each in PUBLISHED}:
+            return "the published flow sizes"
+        bursts = all(isinstance(level, int) for level in self.levels)
+        return "bursts to one host" if bursts else "the papers' mixes of short and long flows"
+
     def scenario(self, level: Level, scale: Scale) -> Scenario:
         """The scenario at a level."""
         tables = {"title": self.title, **self.tables(level, scale)}
