@@ -1,30 +1,98 @@
 """What one run is judged by, from tables small enough to do in the head."""
 
+from collections.abc import Sequence
+
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
 from shortflow.measuring import measure
 from shortflow.metrics import KINDS, SIZE_BINS, describe
+from shortflow.records import Meta
 
 
-def test_completion_counts_flows_after_the_warm_up_that_finished() -> None:
+def measured(*tables_and_meta: pl.DataFrame | Meta) -> dict[str, float]:
+    """The metrics by name."""
+    return {each.name: each.value for each in measure(*tables_and_meta)}
+
+
+def bounds(*tables_and_meta: pl.DataFrame | Meta) -> set[str]:
+    """The metrics that are lower bounds."""
+    return {each.name for each in measure(*tables_and_meta) if each.lower_bound}
+
+
+def test_completion_counts_flows_after_the_warm_up() -> None:
     flows = make_flows(
         [
             {"id": 0, "size_bytes": 1, "start_s": 0.9, "fct_s": 100.0, "slowdown": 50.0},  # before the warm-up
             {"id": 1, "size_bytes": 1, "start_s": 1.0, "fct_s": 1.0, "slowdown": 1.0},
             {"id": 2, "size_bytes": 1, "start_s": 2.0, "fct_s": 3.0, "slowdown": 4.0},
-            {"id": 3, "size_bytes": 1, "start_s": 2.0},  # unfinished
         ]
     )
-    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta(unfinished=1))
+    run = (flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(*run)
     assert metrics["flows_short"] == 2
     assert metrics["afct_short_s"] == 2.0
     assert (metrics["p50_short_s"], metrics["p95_short_s"], metrics["p99_short_s"]) == (1.0, 3.0, 3.0)
     assert (metrics["p1_short_s"], metrics["p5_short_s"]) == (1.0, 1.0)
     assert metrics["slowdown_short"] == 2.5
     assert (metrics["slowdown_p50_short"], metrics["slowdown_p99_short"]) == (1.0, 4.0)
-    assert metrics["unfinished"] == 1
+    assert (metrics["unfinished_share"], metrics["unfinished_share_short"]) == (0, 0)
+    assert not bounds(*run)
+
+
+def unfinished(
+    *ages: float, done: Sequence[float]
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame, Meta]:
+    """A run whose flows took the times `done`, or were of these ages when it ended at 4 s; the ideal takes 0.5 s."""
+    rows: list[dict[str, object]] = [
+        *({"start_s": 1.0, "fct_s": time, "slowdown": time / 0.5} for time in done),
+        *({"start_s": 4.0 - age} for age in ages),
+    ]
+    numbered = [{"id": i, "size_bytes": 1000, "ideal_fct_s": 0.5, **row} for i, row in enumerate(rows)]
+    return make_flows(numbered), make_tasks(), make_samples(), make_ports(), make_meta(unfinished=len(ages))
+
+
+def test_a_flow_that_did_not_finish_counts_with_its_age() -> None:
+    run = unfinished(2.0, 1.0, done=(0.5, 0.5, 1.5, 2.5))
+    metrics = measured(*run)
+    assert metrics["afct_short_s"] == pytest.approx(8 / 6)
+    assert metrics["slowdown_short"] == pytest.approx(16 / 6)
+    assert (metrics["flows_short"], metrics["unfinished"]) == (4, 2)
+    assert metrics["unfinished_share"] == metrics["unfinished_share_short"] == pytest.approx(1 / 3)
+    # In order: 0.5, 0.5, 1.0 or more, 1.5, 2.0 or more, 2.5; the third of them may in truth be the last.
+    assert (metrics["p5_short_s"], metrics["p50_short_s"], metrics["p99_short_s"]) == (0.5, 1.0, 2.5)
+    assert {name for name in bounds(*run) if name.endswith("_s")} == {
+        *("afct_short_s", "p50_short_s", "p95_short_s", "p99_short_s")
+    }
+    assert bounds(*run) >= {"slowdown_short", "slowdown_p50_short", "slowdown_p99_short"}
+
+
+def test_a_class_in_which_nothing_finished_has_bounds_in_place_of_nothing() -> None:
+    run = unfinished(2.0, 3.0, done=())
+    metrics = measured(*run)
+    assert (metrics["afct_short_s"], metrics["p99_short_s"], metrics["flows_short"]) == (2.5, 3.0, 0)
+    assert {"afct_short_s", "p1_short_s", "p99_short_s"} <= bounds(*run)
+    assert metrics["unfinished_share"] == 1
+
+
+@given(st.lists(st.integers(1, 8), max_size=12), st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9)), max_size=6))
+def test_what_is_not_a_bound_stays_however_long_unfinished_flows_take(
+    done: list[int], still: list[tuple[int, int]]
+) -> None:
+    """Each unfinished flow has an age, and takes so much longer in truth."""
+    if not done and not still:
+        return
+    run = unfinished(*(age for age, _ in still), done=done)
+    truth = measured(*unfinished(done=[*done, *(age + more for age, more in still)]))
+    never = measured(*unfinished(done=[*done, *(1000 for _ in still)]))
+    for name, value in measured(*run).items():
+        if name.startswith(("afct", "p", "slowdown")):
+            assert value <= truth[name] or value == pytest.approx(truth[name])
+            assert (name in bounds(*run)) == (value != pytest.approx(never[name])), name
 
 
 def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> None:
@@ -43,7 +111,7 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
             },
         ]
     )
-    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["goodput_long_bps"] == 150e6 * 8 / 2  # between 1 s and 3 s
     assert "goodput_short_bps" not in metrics
     assert "afct_long_s" not in metrics
@@ -56,16 +124,19 @@ def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
             {"id": 1, "class": "long", "window_bytes": 1_000_000, "start_s": 2.0},  # from 2 s to 3 s
             {"id": 2, "class": "long", "size_bytes": 500_000, "start_s": 1.5, "fct_s": 2.0, "slowdown": 1.0},
             {"id": 3, "class": "long", "size_bytes": 9_000_000, "start_s": 0.5, "fct_s": 1.0, "slowdown": 1.0},
-            {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5},  # unfinished
+            {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5, "acked_bytes": 100},  # until 4 s
         ]
     )
-    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
-    assert metrics["flow_goodput_long_bps"] == 4_500_000 * 8 / (2 + 1 + 2)
+    run = (flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    assert measured(*run)["flow_goodput_long_bps"] == 4_500_100 * 8 / (2 + 1 + 2 + 2.5)
+    assert "flow_goodput_long_bps" not in bounds(*run)
+    ideal = (flows, make_tasks(), make_samples(), make_ports().clear(), make_meta())
+    assert "flow_goodput_long_bps" in bounds(*ideal), "it does not tell how far the last one got"
 
 
 def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() -> None:
     flows = make_flows([{"id": 0, "size_bytes": 1, "timeouts": 2, "retransmits": 3}])
-    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["queue_mean_pkt"] == 12.5
     assert metrics["queue_max_pkt"] == 30
     assert [metrics[f"queue_p{percent}_pkt"] for percent in (50, 95, 99)] == [12, 20, 25]
@@ -75,7 +146,7 @@ def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() 
     assert (metrics["timeouts"], metrics["retransmits"]) == (2, 3)
 
 
-def test_an_open_flow_has_missed_its_deadline_once_that_has_passed() -> None:
+def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_miss_it() -> None:
     flows = make_flows(
         [
             {
@@ -102,13 +173,16 @@ def test_an_open_flow_has_missed_its_deadline_once_that_has_passed() -> None:
             {"id": 5, "size_bytes": 1, "start_s": 1.0},
         ]
     )
-    assert measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())["deadline_miss"] == pytest.approx(
-        2 / 3
-    )
+    run = (flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    assert measured(*run)["deadline_miss"] == 2 / 4
+    assert "deadline_miss" in bounds(*run)
+    decided = (flows.filter(pl.col("id") != 3), *run[1:])
+    assert measured(*decided)["deadline_miss"] == pytest.approx(2 / 3)
+    assert "deadline_miss" not in bounds(*decided)
 
 
 def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
-    metrics = measure(
+    metrics = measured(
         make_flows([{"id": 0, "size_bytes": 1}]),
         make_tasks(),
         make_samples(),
@@ -135,7 +209,7 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
             {"id": 3, "class": "long", "window_bytes": 1, "switch_queueing_s": 9e-6},
         ]
     )
-    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["throughput_short_bps"] == 75e6 * 8 / 2
     assert "throughput_long_bps" not in metrics
     assert metrics["queueing_short_s"] == pytest.approx(2.5e-6)
@@ -147,7 +221,7 @@ def test_deadlines_are_counted_by_class_too() -> None:
     flows = make_flows(
         [{"id": 0, **late}, {"id": 1, **late, "missed": False}, {"id": 2, **late, "missed": False, "class": "query"}]
     )
-    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["deadline_miss"] == pytest.approx(1 / 3)
     assert (metrics["deadline_miss_short"], metrics["deadline_miss_query"]) == (0.5, 0.0)
 
@@ -162,8 +236,11 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
             {"id": 4, "start_s": 1.0, "time_s": 5.0, "kind": "job"},
         ]
     )
-    metrics = measure(make_flows([{"id": 0, "size_bytes": 1}]), tasks, make_samples(), make_ports(), make_meta())
-    assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 2.0, 3.0)
+    run = (make_flows([{"id": 0, "size_bytes": 1}]), tasks, make_samples(), make_ports(), make_meta(end_s=3.5))
+    metrics = measured(*run)
+    # The open one is half a second old, and may take longest of all in truth.
+    assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 1.5, 3.0)
+    assert bounds(*run) == {"query_time_s", "p50_query_time_s", "p95_query_time_s", "p99_query_time_s"}
     assert metrics["query_miss"] == 0.5
     assert metrics["job_time_s"] == 5.0
     assert not {"job_miss", "request_time_s", "shuffle_time_s"} & set(metrics)
@@ -178,9 +255,9 @@ def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> Non
         for i, time in enumerate(times)
     ]
     alone: list[dict[str, object]] = [{"id": 10, "size_bytes": 1, "start_s": 2.5, "fct_s": 99.0, "slowdown": 1.0}]
-    metrics = measure(make_flows([*burst, *alone]), make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(make_flows([*burst, *alone]), make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["inversions_short"] == 2
-    few = measure(make_flows(alone), make_tasks(), make_samples(), make_ports(), make_meta())
+    few = measured(make_flows(alone), make_tasks(), make_samples(), make_ports(), make_meta())
     assert "inversions_short" not in few
 
 
@@ -189,7 +266,7 @@ def test_flows_to_several_hosts_are_no_burst() -> None:
         {"id": i, "destination": f"h{i % 2}", "size_bytes": 1000, "start_s": 2.0, "fct_s": 1.0, "slowdown": 1.0}
         for i in range(18)
     ]
-    several = measure(make_flows(flows), make_tasks(), make_samples(), make_ports(), make_meta())
+    several = measured(make_flows(flows), make_tasks(), make_samples(), make_ports(), make_meta())
     assert "inversions_short" not in several
 
 
@@ -199,7 +276,7 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
         {"id": i, "size_bytes": size, "start_s": 1.0, "fct_s": fct, "slowdown": 1.0}
         for i, (size, fct) in enumerate(sizes.items())
     ]
-    metrics = measure(make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
     assert {name: metrics[name] for name in metrics if describe(name).size_bin} == {
         **{"flows_short_10kb": 1, "afct_short_10kb_s": 1, "p50_short_10kb_s": 1, "p99_short_10kb_s": 1},
         **{"flows_short_100kb": 2, "afct_short_100kb_s": 3, "p50_short_100kb_s": 2, "p99_short_100kb_s": 4},
@@ -207,14 +284,14 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     }
     found = describe("p99_web_search_100kb_s")
     assert (found.flow_class, found.size_bin, found.unit) == ("web_search", "100kb", "s")
-    one = measure(make_flows(rows[1:3]), make_tasks(), make_samples(), make_ports(), make_meta())
+    one = measured(make_flows(rows[1:3]), make_tasks(), make_samples(), make_ports(), make_meta())
     assert not [name for name in one if describe(name).size_bin], "one bin says what the class says"
 
 
 def test_timeouts_per_flow_are_those_of_the_class() -> None:
     rows: list[dict[str, object]] = [{"id": 0, "size_bytes": 1, "timeouts": 3}, {"id": 1, "size_bytes": 1}]
     flows = make_flows([*rows, {"id": 2, "size_bytes": 1, "class": "query"}])
-    metrics = measure(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert (metrics["timeouts_short"], metrics["timeouts_query"]) == (1.5, 0.0)
 
 
@@ -237,7 +314,7 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
     samples = make_samples(
         shares((0.0, 0, 0), (0.5, 8, 0), (1.0, 8, 0), (1.5, 2, 2), (2.0, 3, 1), (2.5, 2, 2), (3.0, 2.1, 1.9))
     )
-    metrics = measure(make_flows(LONG), make_tasks(), samples, make_ports(), make_meta())
+    metrics = measured(make_flows(LONG), make_tasks(), samples, make_ports(), make_meta())
     assert metrics["jain_long"] == pytest.approx(16 / (2 * 10))
     assert metrics["jain_sampled_long"] == pytest.approx((1 + 0.8 + 1 + 16 / (2 * 8.02)) / 4)
     # The second flow starts at 0.5 s, and from the interval that begins at 2 s on both get about the same.
@@ -246,12 +323,12 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
 
 def test_flows_that_stay_unfair_do_not_converge_and_one_flow_shares_with_nobody() -> None:
     unfair = make_samples(shares((0.0, 0, 0), (1.0, 2, 2), (2.0, 2, 2), (3.0, 4, 0)))
-    metrics = measure(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
+    metrics = measured(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
     assert "convergence_long_s" not in metrics
     assert metrics["jain_sampled_long"] == 0.75
-    alone = measure(make_flows(LONG[:1]), make_tasks(), unfair, make_ports(), make_meta())
+    alone = measured(make_flows(LONG[:1]), make_tasks(), unfair, make_ports(), make_meta())
     assert not [name for name in alone if "jain" in name or "convergence" in name]
-    without = measure(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
+    without = measured(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
     assert "jain_long" in without
     assert "jain_sampled_long" not in without
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NotRequired, TypedDict
 
-from shortflow.errors import unknown_name
-from shortflow.metrics import distances
+from shortflow.metrics import describe, distances, missing
 from shortflow.stats import Estimate, estimate, paired_difference
 
 SHORTEST = "ideal-srpt"
@@ -24,28 +23,38 @@ class RunSummary:
     metrics: dict[str, float]
     wall_s: float
     reused: bool = False
+    lower_bounds: frozenset[str] = frozenset()
+    """The metrics that are lower bounds, since flows or tasks did not finish."""
 
 
 class MeanTable(TypedDict):
-    """A metric over the seeds; `ci95` is null for a single seed."""
+    """A metric over the seeds; `ci95` is null for a single seed, and of a bound that of the bound."""
 
     mean: float
     ci95: list[float] | None
     n: int
+    lower_bound: NotRequired[bool]
 
 
 class DifferenceTable(TypedDict):
-    """A paired relative difference (-0.3: 30 % less); `ci95` is null for a single seed."""
+    """A paired relative difference (-0.3: 30 % less); `ci95` is null for a single seed.
 
-    relative: float
+    `relative` is null where unfinished flows leave open which of the two is lower.
+    """
+
+    relative: float | None
     ci95: list[float] | None
     n: int
+    lower_bound: NotRequired[bool]
+    upper_bound: NotRequired[bool]
 
 
 class SchemeTable(TypedDict):
     """One scheme's part of the document."""
 
     metrics: dict[str, MeanTable]
+    unfinished_share: float | None
+    """Of the finite flows that started after the warm-up; null where there is none."""
     digests: dict[str, str]
 
 
@@ -101,9 +110,9 @@ class Comparison:
         return hashlib.sha256("".join(run.digest for run in ordered).encode()).hexdigest()
 
     def require(self, metric: str) -> str:
-        """The metric's name if some run has it; otherwise an error that suggests the nearest one."""
+        """The metric's name if some run has it; otherwise an error that says why none has, or suggests the nearest."""
         if metric not in self.metric_names:
-            raise unknown_name("metric", metric, self.metric_names)
+            raise missing(metric, self.metric_names)
         return metric
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
@@ -114,15 +123,33 @@ class Comparison:
     def estimate(self, scheme: str, metric: str) -> Estimate | None:
         """A metric's mean over the seeds, if the scheme has it."""
         values = list(self.values(scheme, metric).values())
-        return estimate(values) if values else None
+        if not values:
+            return None
+        return replace(estimate(values, describe(metric).support), lower_bound=self._is_bound(scheme, metric))
 
     def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
-        """How far a scheme lies above a baseline, relatively, over the seeds that both have."""
+        """How far a scheme lies above a baseline, relatively, over the seeds that both have.
+
+        There is none where unfinished flows leave its sign open.
+        """
+        found = self.relation(scheme, baseline, metric)
+        return found if found and found.has_sign else None
+
+    def relation(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
+        """The same whether its sign is open or not.
+
+        Above an exact baseline a lower bound is one still; below a baseline that is a lower bound, the difference is an
+        upper one.
+        """
         ours, theirs = self.values(scheme, metric), self.values(baseline, metric)
         common = [seed for seed in ours if seed in theirs]
         if not common:
             return None
-        return paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common])
+        found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common])
+        if found is None:
+            return None
+        bounds = (self._is_bound(each, metric) for each in (scheme, baseline))
+        return replace(found, lower_bound=next(bounds), upper_bound=next(bounds))
 
     def document(self) -> Document:
         """The comparison as plain data, in the shape that other programs rely on."""
@@ -146,30 +173,54 @@ class Comparison:
     def _runs_of(self, scheme: str) -> list[RunSummary]:
         return [run for run in [*self.runs, *self.ideal] if run.scheme == scheme]
 
+    def _is_bound(self, scheme: str, metric: str) -> bool:
+        return any(metric in run.lower_bounds for run in self._runs_of(scheme))
+
     def _scheme_table(self, scheme: str) -> SchemeTable:
         estimates = {metric: self.estimate(scheme, metric) for metric in self.metric_names}
+        unfinished = self.estimate(scheme, "unfinished_share")
         return {
-            "metrics": {
-                metric: {"mean": e.value, "ci95": _plain(e), "n": e.n}
-                for metric, e in estimates.items()
-                if e is not None
-            },
+            "metrics": {metric: mean_table(each) for metric, each in estimates.items() if each is not None},
+            "unfinished_share": unfinished.value if unfinished else None,
             "digests": {str(run.seed): run.digest for run in self._runs_of(scheme)},
         }
 
     def _difference_tables(self, scheme: str, baseline: str) -> dict[str, DifferenceTable]:
-        differences = {metric: self.difference(scheme, baseline, metric) for metric in self.metric_names}
-        return {
-            metric: {"relative": d.value, "ci95": _plain(d), "n": d.n}
-            for metric, d in differences.items()
-            if d is not None
-        }
+        differences = {metric: self.relation(scheme, baseline, metric) for metric in self.metric_names}
+        return {metric: _difference_table(each) for metric, each in differences.items() if each is not None}
 
 
 def with_distances(runs: Sequence[RunSummary]) -> list[RunSummary]:
     """Runs of schemes and ideal schedulers, each with its distance from ideal SRPT on the same flows."""
-    shortest = {run.seed: run.metrics for run in runs if run.scheme == SHORTEST}
-    return [replace(run, metrics=run.metrics | distances(run.metrics, shortest.get(run.seed, {}))) for run in runs]
+    shortest = {run.seed: run for run in runs if run.scheme == SHORTEST}
+    return [_with_distance(run, shortest[run.seed]) if run.seed in shortest else run for run in runs]
+
+
+def _with_distance(run: RunSummary, shortest: RunSummary) -> RunSummary:
+    """Beside an ideal run that itself left flows unfinished there is no distance."""
+    best = {name: value for name, value in shortest.metrics.items() if name not in shortest.lower_bounds}
+    found = distances(run.metrics, best)
+    bounds = {name for name in found if f"afct_{describe(name).flow_class}_s" in run.lower_bounds}
+    return replace(run, metrics=run.metrics | found, lower_bounds=run.lower_bounds | bounds)
+
+
+def mean_table(estimate: Estimate) -> MeanTable:
+    """An estimate as other programs read it."""
+    table: MeanTable = {"mean": estimate.value, "ci95": _plain(estimate), "n": estimate.n}
+    if estimate.lower_bound:
+        table["lower_bound"] = True
+    return table
+
+
+def _difference_table(difference: Estimate) -> DifferenceTable:
+    if not difference.has_sign:
+        return {"relative": None, "ci95": None, "n": difference.n}
+    table: DifferenceTable = {"relative": difference.value, "ci95": _plain(difference), "n": difference.n}
+    if difference.lower_bound:
+        table["lower_bound"] = True
+    if difference.upper_bound:
+        table["upper_bound"] = True
+    return table
 
 
 def _plain(estimate: Estimate) -> list[float] | None:

@@ -1,6 +1,7 @@
 """The metrics of one run, from its tables and counters; `shortflow.metrics` says what each is.
 
-Completion times count the flows that started after the warm-up and finished; goodput counts what was acknowledged
+Completion times count the flows that started after the warm-up. One that did not finish is censored: it counts with its
+age at the end of the run, and what its true time could raise is a lower bound. Goodput counts what was acknowledged
 between the warm-up and the end, whenever the flow started; drops and marks count the whole run, the drain and the flows
 that start in it included; retransmissions and timeouts are those of all flows that started before the end. A metric
 that a run does not have is absent.
@@ -8,10 +9,12 @@ that a run does not have is absent.
 
 import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from shortflow.metrics import (
@@ -24,7 +27,7 @@ from shortflow.metrics import (
     TASKS,
 )
 from shortflow.records import Meta
-from shortflow.stats import nearest_rank
+from shortflow.stats import Floats, nearest_rank
 
 BURST_GAP_S = 1e-3
 BURST_FLOWS = 10
@@ -38,34 +41,78 @@ def measuring_id() -> str:
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
 
 
+class Measurement(NamedTuple):
+    """A number that a run is judged by."""
+
+    name: str
+    value: float
+    lower_bound: bool = False
+    """Whether the truth may be more, since something was not finished at the end of the run."""
+
+
 def measure(
     flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
-) -> dict[str, float]:
-    """All metrics that the run has, by name."""
-    metrics: dict[str, float] = {}
-    packets = not ports.is_empty()  # an ideal scheduler has none to count
+) -> list[Measurement]:
+    """All metrics that the run has."""
+    finite = completion(flows, meta)
+    metrics: list[Measurement] = []
     for flow_class in sorted(flows["class"].unique()):
         of_class = flows.filter(pl.col("class") == flow_class)
-        counted = of_class.filter(pl.col("start_s") >= meta["warmup_s"])
-        metrics.update(_completion(flow_class, counted))
-        metrics.update(_by_size(flow_class, counted))
-        metrics.update(_queueing(flow_class, of_class))
-        metrics.update(_deadlines(f"deadline_miss_{flow_class}", counted, meta["end_s"]))
-        metrics.update(_goodput(flow_class, of_class, meta["duration_s"] - meta["warmup_s"]))
-        metrics.update(_flow_goodput(flow_class, of_class, meta))
-        metrics.update(_fairness(flow_class, of_class, samples, meta["warmup_s"]))
-        if packets:
-            metrics[f"timeouts_{flow_class}"] = float(of_class["timeouts"].sum()) / of_class.height
-    metrics.update(_queues(ports.filter(pl.col("port").is_in(meta["measured_ports"]))))
-    if packets:
-        metrics["drops"] = float(meta["counters"]["packets_dropped"])
-        metrics["marks"] = float(ports["marks"].sum())
-        metrics["retransmits"] = float(flows["retransmits"].sum())
-        metrics["timeouts"] = float(flows["timeouts"].sum())
-    metrics.update(_deadlines("deadline_miss", flows.filter(pl.col("start_s") >= meta["warmup_s"]), meta["end_s"]))
-    metrics.update(_tasks(tasks.filter(pl.col("start_s") >= meta["warmup_s"]), meta["end_s"]))
-    metrics["unfinished"] = float(meta["unfinished"])
+        counted = finite.filter(pl.col("class") == flow_class)
+        metrics += _completion(flow_class, counted)
+        metrics += _by_size(flow_class, counted)
+        metrics += _queueing(flow_class, of_class)
+        metrics += _deadlines(f"deadline_miss_{flow_class}", counted, meta["end_s"])
+        metrics += _goodput(flow_class, of_class, meta["duration_s"] - meta["warmup_s"])
+        metrics += _flow_goodput(flow_class, of_class, counted, meta, is_ideal=ports.is_empty())
+        metrics += _fairness(flow_class, of_class, samples, meta["warmup_s"])
+        if not ports.is_empty():
+            metrics.append(Measurement(f"timeouts_{flow_class}", float(of_class["timeouts"].sum()) / of_class.height))
+    metrics += _queues(ports.filter(pl.col("port").is_in(meta["measured_ports"])))
+    metrics += _packets(flows, ports, meta)
+    metrics += _deadlines("deadline_miss", finite, meta["end_s"])
+    metrics += _tasks(_aged(tasks.filter(pl.col("start_s") >= meta["warmup_s"]), "time_s", meta), meta["end_s"])
+    metrics.append(Measurement("unfinished", float(meta["unfinished"])))
+    if not finite.is_empty():
+        metrics.append(Measurement("unfinished_share", _share(finite["censored"])))
     return metrics
+
+
+def completion(flows: pl.DataFrame, meta: Meta) -> pl.DataFrame:
+    """The finite flows that started after the warm-up and before the end of the measured time.
+
+    Added columns: `elapsed_s`, the completion time or, of a flow that did not finish, its age at the end of the run;
+    `elapsed_slowdown`, that over `ideal_fct_s`; `censored`, whether the flow did not finish, so that its true
+    completion time is `elapsed_s` or more.
+    """
+    counted = flows.filter(pl.col("start_s") >= meta["warmup_s"], pl.col("size_bytes").is_not_null())
+    slowdown = pl.coalesce("slowdown", pl.col("elapsed_s") / pl.col("ideal_fct_s"))
+    return _aged(counted, "fct_s", meta).with_columns(slowdown.alias("elapsed_slowdown"))
+
+
+def _aged(rows: pl.DataFrame, time: str, meta: Meta) -> pl.DataFrame:
+    """Flows or tasks with `elapsed_s` and `censored`; `time` is the column with the times of the finished ones."""
+    elapsed = pl.coalesce(time, pl.lit(meta["end_s"]) - pl.col("start_s"))
+    return rows.with_columns(elapsed.alias("elapsed_s"), pl.col(time).is_null().alias("censored"))
+
+
+def _share(flags: pl.Series) -> float:
+    return float(flags.sum()) / len(flags)
+
+
+def _times(
+    mean: str, percentiles: str, percents: Sequence[int], values: Floats, censored: npt.NDArray[np.bool_]
+) -> Iterator[Measurement]:
+    """Mean and percentiles of times of which the censored ones are lower bounds.
+
+    A percentile is exact if it stays the same however long the censored times are. `percentiles` is a name with `{}`
+    for the percentage.
+    """
+    yield Measurement(mean, float(values.mean()), bool(censored.any()))
+    longest = np.where(censored, np.inf, values)
+    for percent in percents:
+        value = nearest_rank(values, percent)
+        yield Measurement(percentiles.format(percent), value, value != nearest_rank(longest, percent))
 
 
 def fairness(flows: pl.DataFrame, samples: pl.DataFrame, flow_class: str) -> pl.DataFrame:
@@ -89,139 +136,154 @@ def _jain(values: pl.Expr) -> pl.Expr:
     return values.sum() ** 2 / (values.len() * (values**2).sum())
 
 
-def _fairness(
-    flow_class: str, flows: pl.DataFrame, samples: pl.DataFrame, warmup_s: float
-) -> Iterator[tuple[str, float]]:
+def _fairness(flow_class: str, flows: pl.DataFrame, samples: pl.DataFrame, warmup_s: float) -> Iterator[Measurement]:
     backlogged = flows.filter(pl.col("size_bytes").is_null())
     if backlogged.height < 2:
         return
     if backlogged["window_bytes"].sum():
-        yield f"jain_{flow_class}", float(backlogged.select(_jain(pl.col("window_bytes").cast(pl.Float64))).item())
+        index = _jain(pl.col("window_bytes").cast(pl.Float64))
+        yield Measurement(f"jain_{flow_class}", float(backlogged.select(index).item()))
     over_time = fairness(flows, samples, flow_class)
     measured = over_time.filter(pl.col("begin_s") >= warmup_s)
     if not measured.is_empty():
-        yield f"jain_sampled_{flow_class}", float(measured["jain"].to_numpy().mean())
+        yield Measurement(f"jain_sampled_{flow_class}", float(measured["jain"].to_numpy().mean()))
     last_start_s = max(backlogged["start_s"])  # none of them ends
     after = over_time.filter(pl.col("begin_s") >= last_start_s)
     unfair = after.filter(pl.col("jain") < FAIR_ENOUGH)
     fair = after if unfair.is_empty() else after.filter(pl.col("time_s") > unfair["time_s"][-1])
     if not fair.is_empty():
-        yield f"convergence_{flow_class}_s", float(fair["begin_s"][0]) - last_start_s
+        yield Measurement(f"convergence_{flow_class}_s", float(fair["begin_s"][0]) - last_start_s)
 
 
-def _completion(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    finished = flows.filter(pl.col("fct_s").is_not_null())
-    if finished.is_empty():
+def _completion(flow_class: str, counted: pl.DataFrame) -> Iterator[Measurement]:
+    if counted.is_empty():
         return
-    fct, slowdown = finished["fct_s"].to_numpy(), finished["slowdown"].to_numpy()
-    yield f"flows_{flow_class}", float(len(fct))
-    yield f"afct_{flow_class}_s", float(fct.mean())
-    for percent in PERCENTILES:
-        yield f"p{percent}_{flow_class}_s", nearest_rank(fct, percent)
-    yield f"slowdown_{flow_class}", float(slowdown.mean())
-    for percent in SLOWDOWN_PERCENTILES:
-        yield f"slowdown_p{percent}_{flow_class}", nearest_rank(slowdown, percent)
-    yield from _inversions(flow_class, finished)
+    censored = counted["censored"].to_numpy()
+    yield Measurement(f"flows_{flow_class}", float((~censored).sum()))
+    yield Measurement(f"unfinished_share_{flow_class}", _share(counted["censored"]))
+    times, slowdowns = counted["elapsed_s"].to_numpy(), counted["elapsed_slowdown"].to_numpy()
+    yield from _times(f"afct_{flow_class}_s", f"p{{}}_{flow_class}_s", PERCENTILES, times, censored)
+    names = (f"slowdown_{flow_class}", f"slowdown_p{{}}_{flow_class}")
+    yield from _times(*names, SLOWDOWN_PERCENTILES, slowdowns, censored)
+    yield from _inversions(flow_class, counted)
 
 
-def _by_size(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+def _by_size(flow_class: str, counted: pl.DataFrame) -> Iterator[Measurement]:
     """Completion times by bins of sizes, for a class that has flows in several."""
-    finished = flows.filter(pl.col("fct_s").is_not_null())
-    bins = np.searchsorted(_BIN_EDGES, finished["size_bytes"].to_numpy())
-    if len(np.unique(bins)) < 2:
-        return
-    for place, name in enumerate(SIZE_BINS):
-        fct = finished["fct_s"].to_numpy()[bins == place]
-        if len(fct):
-            yield f"flows_{flow_class}_{name}", float(len(fct))
-            yield f"afct_{flow_class}_{name}_s", float(fct.mean())
-            for percent in (50, 99):
-                yield f"p{percent}_{flow_class}_{name}_s", nearest_rank(fct, percent)
+    bins = np.searchsorted(_BIN_EDGES, counted["size_bytes"].to_numpy())
+    places = np.unique(bins)
+    for place in places if len(places) > 1 else ():
+        name = f"{flow_class}_{list(SIZE_BINS)[place]}"
+        of_bin = counted.filter(bins == place)
+        times, censored = of_bin["elapsed_s"].to_numpy(), of_bin["censored"].to_numpy()
+        yield Measurement(f"flows_{name}", float((~censored).sum()))
+        yield from _times(f"afct_{name}_s", f"p{{}}_{name}_s", (50, 99), times, censored)
 
 
-def _inversions(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+def _inversions(flow_class: str, counted: pl.DataFrame) -> Iterator[Measurement]:
     """How often, among the flows of a burst by size, one takes longer than the next larger one; mean over bursts.
 
     A burst is a run of at least ten flows to one host that start less than a millisecond after one another (pECN,
-    Fig. 7).
+    Fig. 7). What unfinished flows leave open does not count, and makes the mean a lower bound.
     """
     elsewhere = pl.col("destination") != pl.col("destination").shift()
     begins = (elsewhere | (pl.col("start_s").diff() > BURST_GAP_S)).fill_null(value=False)
-    ordered = flows.sort("destination", "start_s").with_columns(begins.cum_sum().alias("burst"))
-    ordered = ordered.sort("burst", "size_bytes", "fct_s")
-    longer = (pl.col("fct_s").diff() < 0).sum()
-    counts = ordered.group_by("burst").agg(longer.alias("inversions"), pl.len()).filter(pl.col("len") >= BURST_FLOWS)
+    ordered = counted.sort("destination", "start_s").with_columns(begins.cum_sum().alias("burst"))
+    ordered = ordered.sort("burst", "size_bytes", "elapsed_s")
+    longer = pl.col("elapsed_s").diff() < 0
+    smaller_is_open = pl.col("censored").shift(fill_value=False)
+    counts = (
+        ordered.group_by("burst")
+        .agg(
+            (longer & ~pl.col("censored")).sum().alias("inversions"),
+            ((longer & pl.col("censored")) | (~longer & smaller_is_open)).any().alias("open"),
+            pl.len(),
+        )
+        .filter(pl.col("len") >= BURST_FLOWS)
+    )
     if not counts.is_empty():
-        yield f"inversions_{flow_class}", float(counts["inversions"].to_numpy().mean())
+        mean = float(counts["inversions"].to_numpy().mean())
+        yield Measurement(f"inversions_{flow_class}", mean, bool(counts["open"].any()))
 
 
-def _goodput(flow_class: str, flows: pl.DataFrame, window_s: float) -> Iterator[tuple[str, float]]:
+def _goodput(flow_class: str, flows: pl.DataFrame, window_s: float) -> Iterator[Measurement]:
     """What the backlogged flows of a class get together, and what its finite flows do."""
     backlogged = flows.filter(pl.col("size_bytes").is_null())
     finite = flows.filter(pl.col("size_bytes").is_not_null())
     if not finite.is_empty():
-        yield f"throughput_{flow_class}_bps", float(finite["window_bytes"].sum()) * 8 / window_s
+        yield Measurement(f"throughput_{flow_class}_bps", float(finite["window_bytes"].sum()) * 8 / window_s)
     if not backlogged.is_empty():
-        yield f"goodput_{flow_class}_bps", float(backlogged["window_bytes"].sum()) * 8 / window_s
+        yield Measurement(f"goodput_{flow_class}_bps", float(backlogged["window_bytes"].sum()) * 8 / window_s)
 
 
-def _flow_goodput(flow_class: str, flows: pl.DataFrame, meta: Meta) -> Iterator[tuple[str, float]]:
-    """The payload of all flows of a class together over the time that all of them together took for it.
+def _flow_goodput(
+    flow_class: str, flows: pl.DataFrame, counted: pl.DataFrame, meta: Meta, *, is_ideal: bool
+) -> Iterator[Measurement]:
+    """What all flows of a class together had acknowledged over the time that all of them together were open.
 
-    A flow that ends counts as for completion times, one without end from the warm-up or its start on.
+    Of finite flows those after the warm-up, until they finished or the run ended: what one that stalls does not get is
+    part of the number, so that it is no bound. An ideal scheduler does not tell how far such a flow got. A flow without
+    end counts from the warm-up or its start on.
     """
-    counted = pl.col("start_s") >= meta["warmup_s"]
-    finite = flows.filter(counted, pl.col("size_bytes").is_not_null(), pl.col("fct_s").is_not_null())
+    acknowledged = pl.when(pl.col("censored")).then("acked_bytes").otherwise("size_bytes")
     backlogged = flows.filter(pl.col("size_bytes").is_null())
     first, last = pl.max_horizontal("start_s", pl.lit(meta["warmup_s"])), pl.lit(meta["duration_s"])
     measured = backlogged.select((pl.min_horizontal("finish_s", last) - first).clip(lower_bound=0).alias("s"))
-    seconds = float(finite["fct_s"].sum()) + float(measured["s"].sum())
+    seconds = float(counted["elapsed_s"].sum()) + float(measured["s"].sum())
     if seconds > 0:
-        payload = float(finite["size_bytes"].sum()) + float(backlogged["window_bytes"].sum())
-        yield f"flow_goodput_{flow_class}_bps", payload * 8 / seconds
+        payload = float(counted.select(acknowledged.sum()).item()) + float(backlogged["window_bytes"].sum())
+        is_bound = is_ideal and bool(counted["censored"].any())
+        yield Measurement(f"flow_goodput_{flow_class}_bps", payload * 8 / seconds, is_bound)
 
 
-def _queues(measured: pl.DataFrame) -> Iterator[tuple[str, float]]:
+def _queues(measured: pl.DataFrame) -> Iterator[Measurement]:
     """Over the measured ports: means of their means and percentiles, the longest queue, the mean utilisation."""
     if measured.is_empty():
         return
     for unit in ("pkt", "bytes"):
-        yield f"queue_mean_{unit}", float(measured[f"queue_mean_{unit}"].to_numpy().mean())
+        yield Measurement(f"queue_mean_{unit}", float(measured[f"queue_mean_{unit}"].to_numpy().mean()))
         for percent in QUEUE_PERCENTILES:
             found = measured[f"queue_p{percent}_{unit}"].drop_nulls()
             if len(found):
-                yield f"queue_p{percent}_{unit}", float(found.to_numpy().mean())
-        yield f"queue_max_{unit}", float(measured[f"queue_max_{unit}"].to_numpy().max())
-    yield "utilisation", float(measured["utilisation"].to_numpy().mean())
+                yield Measurement(f"queue_p{percent}_{unit}", float(found.to_numpy().mean()))
+        yield Measurement(f"queue_max_{unit}", float(measured[f"queue_max_{unit}"].to_numpy().max()))
+    yield Measurement("utilisation", float(measured["utilisation"].to_numpy().mean()))
 
 
-def _queueing(flow_class: str, flows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+def _packets(flows: pl.DataFrame, ports: pl.DataFrame, meta: Meta) -> Iterator[Measurement]:
+    """Counts of the whole run; an ideal scheduler has no packets."""
+    if ports.is_empty():
+        return
+    yield Measurement("drops", float(meta["counters"]["packets_dropped"]))
+    yield Measurement("marks", float(ports["marks"].sum()))
+    yield Measurement("retransmits", float(flows["retransmits"].sum()))
+    yield Measurement("timeouts", float(flows["timeouts"].sum()))
+
+
+def _queueing(flow_class: str, flows: pl.DataFrame) -> Iterator[Measurement]:
     """The time that a packet waits in switches: mean over flows of each flow's mean, flows of the warm-up that
     have no end included."""
     counted = flows["switch_queueing_s"].drop_nulls()
     if len(counted):
-        yield f"queueing_{flow_class}_s", float(counted.to_numpy().mean())
+        yield Measurement(f"queueing_{flow_class}_s", float(counted.to_numpy().mean()))
 
 
-def _tasks(tasks: pl.DataFrame, end_s: float) -> Iterator[tuple[str, float]]:
+def _tasks(tasks: pl.DataFrame, end_s: float) -> Iterator[Measurement]:
     """Queries, jobs and requests: how many were done, how long they took, and how many took too long."""
     for kind in TASKS:
         of_kind = tasks.filter(pl.col("kind") == kind)
-        times = of_kind["time_s"].drop_nulls().to_numpy()
-        if len(times):
-            yield f"{kind}_count", float(len(times))
-            yield f"{kind}_time_s", float(times.mean())
-            for percent in TASK_PERCENTILES:
-                yield f"p{percent}_{kind}_time_s", nearest_rank(times, percent)
+        if not of_kind.is_empty():
+            times, censored = of_kind["elapsed_s"].to_numpy(), of_kind["censored"].to_numpy()
+            yield Measurement(f"{kind}_count", float((~censored).sum()))
+            yield from _times(f"{kind}_time_s", f"p{{}}_{kind}_time_s", TASK_PERCENTILES, times, censored)
         yield from _deadlines(f"{kind}_miss", of_kind, end_s)
 
 
-def _deadlines(name: str, rows: pl.DataFrame, end_s: float) -> Iterator[tuple[str, float]]:
-    """The share of deadlines missed; what is still open at the end has missed its deadline if that has passed."""
+def _deadlines(name: str, rows: pl.DataFrame, end_s: float) -> Iterator[Measurement]:
+    """The share of deadlines missed; what is still open at the end has missed its deadline if that has passed, and
+    else may miss it."""
     with_deadline = rows.filter(pl.col("deadline_s").is_not_null())
     passed = pl.col("start_s") + pl.col("deadline_s") < end_s
-    decided = with_deadline.select(pl.coalesce("missed", pl.when(passed).then(True)).alias("missed"))[
-        "missed"
-    ].drop_nulls()
-    if len(decided):
-        yield name, float(decided.sum()) / len(decided)
+    missed = with_deadline.select(pl.coalesce("missed", pl.when(passed).then(True)).alias("missed"))["missed"]
+    if len(missed):
+        yield Measurement(name, float(missed.sum()) / len(missed), missed.null_count() > 0)

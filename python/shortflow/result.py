@@ -15,7 +15,7 @@ import polars as pl
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, SimulationError
-from shortflow.measuring import measure
+from shortflow.measuring import Measurement, measure
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
 
@@ -81,6 +81,15 @@ class RunResult:
     @functools.cached_property
     def metrics(self) -> dict[str, float]:
         """The numbers the run is judged by (see `shortflow.metrics`)."""
+        return {each.name: each.value for each in self._measured}
+
+    @functools.cached_property
+    def lower_bounds(self) -> frozenset[str]:
+        """The metrics that are lower bounds, since flows or tasks did not finish."""
+        return frozenset(each.name for each in self._measured if each.lower_bound)
+
+    @functools.cached_property
+    def _measured(self) -> list[Measurement]:
         return measure(self.flows, self.tasks, self.samples, self.ports, self.meta)
 
 

@@ -4,7 +4,7 @@ A run's result depends on its scenario, scheme and seed alone, so neither the nu
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -119,17 +119,18 @@ def run_all(
 
 def summary(result: RunResult) -> RunSummary:
     """What a comparison keeps of a run."""
-    return _summary(result.provenance, result.metrics, reused=False)
+    return _summary(result.provenance, result.metrics, result.lower_bounds, reused=False)
 
 
-def _summary(origin: Provenance, metrics: dict[str, float], *, reused: bool) -> RunSummary:
-    return RunSummary(origin["scheme"], origin["seed"], origin["digest"], metrics, origin["wall_s"], reused=reused)
+def _summary(origin: Provenance, metrics: dict[str, float], lower_bounds: Iterable[str], *, reused: bool) -> RunSummary:
+    who = (origin["scheme"], origin["seed"], origin["digest"])
+    return RunSummary(*who, metrics, origin["wall_s"], reused=reused, lower_bounds=frozenset(lower_bounds))
 
 
 def _run_or_reuse(work: Run, control: Control, store: Store | None) -> RunSummary:
     record = store.record(work) if store else None
     if record:
-        return _summary(record["provenance"], record["metrics"], reused=True)
+        return _summary(record["provenance"], record["metrics"], record["lower_bounds"], reused=True)
     result = execute(work, control)
     if store:
         store.save(work, result)

@@ -7,6 +7,7 @@ destinations, so that schemes are compared pair by pair and the difference scatt
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +18,29 @@ CONFIDENCE = 0.95
 Floats = npt.NDArray[np.float64]
 
 
+class Support(Enum):
+    """The values that a quantity can take; its interval does not leave them."""
+
+    REAL = "any number"
+    NONNEGATIVE = "zero or more"
+    SHARE = "from zero to one"
+    POSITIVE = "more than zero"
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """A value estimated from `n` seeds and its 95 % confidence interval (none for a single seed)."""
+    """A value estimated from `n` seeds and its 95 % confidence interval (none for a single seed).
+
+    Of a bound the interval is that of the bound; a value that is both is open.
+    """
 
     value: float
     ci95: tuple[float, float] | None
     n: int
+    lower_bound: bool = False
+    """Whether the truth is this or more."""
+    upper_bound: bool = False
+    """Whether the truth is this or less."""
 
     @property
     def half_width(self) -> float | None:
@@ -35,13 +52,32 @@ class Estimate:
         """Whether the interval lies on one side of zero."""
         return self.ci95 is not None and (self.ci95[0] > 0 or self.ci95[1] < 0)
 
+    @property
+    def has_sign(self) -> bool:
+        """Whether a bound tells the sign, with its whole interval (with one seed, the value); if exact, always."""
+        low, high = self.ci95 or (self.value, self.value)
+        return (not self.lower_bound or low > 0) and (not self.upper_bound or high < 0)
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """The mean of independent values and Student's t interval around it."""
+
+def estimate(values: Sequence[float], support: Support = Support.REAL) -> Estimate:
+    """The mean of independent values and its interval, which stays within `support`.
+
+    The interval is Student's t, cut at the ends of the support. Where every value is positive it is
+    mean * exp(± t * se / mean), which is t for the logarithm of the mean (delta method).
+    """
     if not values:
         raise ValueError("an estimate needs at least one value")
     array = np.asarray(values, dtype=np.float64)
-    return _with_interval(float(array.mean()), array)
+    mean = float(array.mean())
+    half = _half_width(array)
+    if half is None:
+        return Estimate(mean, None, len(array))
+    if support is Support.POSITIVE and mean > 0:
+        factor = math.exp(half / mean)
+        return Estimate(mean, (mean / factor, mean * factor), len(array))
+    low = -math.inf if support is Support.REAL else 0.0
+    high = 1.0 if support is Support.SHARE else math.inf
+    return Estimate(mean, (max(mean - half, low), min(mean + half, high)), len(array))
 
 
 def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Estimate | None:
@@ -49,7 +85,8 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
 
     The estimate is the ratio of the two means, less one, so that it agrees with the means shown beside it. Its interval
     is Student's t over the residuals value - ratio * baseline (the classical ratio estimator), which keeps the pairing
-    and allows single seeds whose baseline is zero. Beside a baseline with mean zero there is no relative difference.
+    and allows single seeds whose baseline is zero. Nothing that is nowhere below zero can be more than 100 % less, so
+    that its interval ends at -1. Beside a baseline with mean zero there is no relative difference.
     """
     if not values or len(values) != len(baseline):
         raise ValueError("a paired difference needs the same seeds, at least one, on both sides")
@@ -58,7 +95,11 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
     if scale == 0.0:
         return None
     ratio = float(ours.mean()) / scale
-    return _with_interval(ratio - 1.0, (ours - ratio * theirs) / abs(scale))
+    half = _half_width((ours - ratio * theirs) / abs(scale))
+    if half is None:
+        return Estimate(ratio - 1.0, None, len(ours))
+    lowest = -1.0 if min(ours.min(), theirs.min()) >= 0 else -math.inf
+    return Estimate(ratio - 1.0, (max(ratio - 1.0 - half, lowest), ratio - 1.0 + half), len(ours))
 
 
 def nearest_rank(values: Floats, percent: float) -> float:
@@ -96,11 +137,9 @@ def _require_ranks(values: npt.ArrayLike) -> None:
         raise ValueError("a rank correlation needs numbers in each column that are not all equal")
 
 
-def _with_interval(value: float, scatter: Floats) -> Estimate:
-    """`value` with Student's t interval for the mean of independent values that scatter like `scatter`."""
+def _half_width(scatter: Floats) -> float | None:
+    """Half of Student's t interval for the mean of independent values that scatter like these; none for one value."""
     n = len(scatter)
     if n < 2:
-        return Estimate(value, None, n)
-    t = float(scipy.special.stdtrit(n - 1, (1 + CONFIDENCE) / 2))
-    half = t * float(scatter.std(ddof=1)) / math.sqrt(n)
-    return Estimate(value, (value - half, value + half), n)
+        return None
+    return float(scipy.special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(scatter.std(ddof=1)) / math.sqrt(n)

@@ -87,6 +87,8 @@ class Record(TypedDict):
 
     provenance: Provenance
     metrics: dict[str, float]
+    lower_bounds: list[str]
+    """The metrics that are lower bounds."""
     measured_by: str
     meta: Meta
 
@@ -123,7 +125,8 @@ class Store:
             record = _read_record(place, run.key)
             _check_tables(place)
             if record["measured_by"] != measuring_id():
-                record["metrics"] = _read(place).metrics
+                result = _read(place)
+                record["metrics"], record["lower_bounds"] = result.metrics, sorted(result.lower_bounds)
         except DamagedResult as damage:
             _log.warning("%s; it is run again", damage)
             return None
@@ -154,6 +157,7 @@ def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> No
         record: Record = {
             "provenance": result.provenance,
             "metrics": result.metrics,
+            "lower_bounds": sorted(result.lower_bounds),
             "measured_by": measuring_id(),
             "meta": result.meta,
         }

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -200,7 +200,7 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
 
 
 def _named(run: RunSummary, name: str) -> RunSummary:
-    return RunSummary(name, run.seed, run.digest, run.metrics, run.wall_s)
+    return replace(run, scheme=name)
 
 
 def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from shortflow.reproduction.study import Scale
 from shortflow.survey import WORKLOADS, choose, words
 from shortflow.survey import survey as run_survey
 from shortflow.survey.document import document
+from shortflow.survey.engine import SEEDS
 from shortflow.survey.pages import write_pages
 from shortflow.survey.tables import matrix, numbers, standings
 from shortflow.tables import lay_out, stacked
@@ -26,6 +27,9 @@ def survey(
         Scale, typer.Option(help="A coarse look in minutes, or long runs with ten seeds, in hours.")
     ] = Scale.QUICK,
     set_values: SetValues = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Seeds of each comparison. More of them tell smaller differences apart.")
+    ] = SEEDS,
     jobs: Jobs = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
         "results/survey"
@@ -39,7 +43,7 @@ def survey(
     """
     chosen, settings = choose(workloads or []), parse_settings(set_values)
     with progress_bar(f"survey, {scale.value}") as progress:
-        found = run_survey(chosen, scale=scale, out=out, settings=settings, jobs=jobs, progress=progress)
+        found = run_survey(chosen, scale=scale, out=out, settings=settings, seeds=seeds, jobs=jobs, progress=progress)
     report = write_pages(found, out)
     print_note(f"report: {report} ({found.runs} runs, {found.reused} of them from before, {found.seconds:.0f} s)")
     if json:

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from shortflow.comparison import MeanTable
+from shortflow.comparison import MeanTable, mean_table
 from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import SCHEMES
@@ -95,11 +95,7 @@ def _place(view: View, place: Place) -> PlaceTable:
         "level": place.level,
         "cells": {criterion.metric: _cell(cell) for criterion, cell in view.cells[place].items()},
         "schemes": {
-            scheme: {
-                metric: {"mean": e.value, "ci95": None if e.ci95 is None else list(e.ci95), "n": e.n}
-                for metric, e in of_scheme.items()
-                if e
-            }
+            scheme: {metric: mean_table(each) for metric, each in of_scheme.items() if each}
             for scheme, of_scheme in means.items()
         },
     }

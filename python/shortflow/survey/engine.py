@@ -15,7 +15,7 @@ from shortflow.survey.schemes import initial_alphas
 from shortflow.survey.winners import Cell, Criterion, judge
 from shortflow.survey.workloads import WORKLOADS, Level, Workload
 
-SEEDS = {Scale.QUICK: 5, Scale.FULL: 10}
+SEEDS = 10
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,12 @@ class Survey:
     """What was changed for all workloads or schemes."""
     views: Sequence[View]
     """The first has the schemes' own initial alpha."""
+    seeds: int
+    """How many every comparison has."""
     runs: int
     reused: int
     """How many of the runs were there already."""
     seconds: float
-
-    @property
-    def seeds(self) -> int:
-        """How many seeds every comparison has."""
-        return SEEDS[self.scale]
 
 
 def views(compared: Mapping[str, Mapping[Place, Comparison]]) -> list[View]:
@@ -91,6 +88,7 @@ def survey(
     scale: Scale,
     out: Path,
     settings: Settings | None = None,
+    seeds: int = SEEDS,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Survey:
@@ -102,11 +100,10 @@ def survey(
     places = [Place(workload, level) for workload in workloads for level in workload.levels]
     alphas = initial_alphas(settings)
     schemes = list(dict.fromkeys([*(name for names in alphas.values() for name in names.values()), SHORTEST]))
-    seeds = range(1, SEEDS[scale] + 1)
     scenarios = [place.workload.scenario(place.level, scale) for place in places]
-    runs = [run for scenario in scenarios for run in plan(scenario, schemes, seeds, settings)]
+    runs = [run for scenario in scenarios for run in plan(scenario, schemes, range(1, seeds + 1), settings)]
     summaries = run_all(runs, jobs=jobs, store=Store(out), progress=progress)
-    size = len(schemes) * len(seeds)
+    size = len(schemes) * seeds
     found = {
         place: with_distances(summaries[number * size : (number + 1) * size]) for number, place in enumerate(places)
     }
@@ -116,7 +113,7 @@ def survey(
     }
     reused = sum(summary.reused for summary in summaries)
     elapsed = time.perf_counter() - started
-    return Survey(scale, dict(as_pairs(settings)), views(compared), len(runs), reused, elapsed)
+    return Survey(scale, dict(as_pairs(settings)), views(compared), seeds, len(runs), reused, elapsed)
 
 
 def _comparison(place: Place, runs: Sequence[RunSummary], names: Mapping[str, str]) -> Comparison:

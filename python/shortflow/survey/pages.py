@@ -18,7 +18,7 @@ from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
 from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings
-from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Criterion
+from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
 from shortflow.tables import NOTHING, Section, number
 
 TITLE = "Beyond the papers: who wins where"
@@ -38,8 +38,8 @@ READING = (
     "best, which does not show that they are equal. A cell is undecided where no scheme can be told from the best, so "
     "that a number stands there, or where the claim of the only one left does not hold. All are alike where every "
     "scheme has the same values.",
-    f"A scheme with a dagger ({UNFINISHED}) left flows unfinished: its slowest ones are missing from its numbers, and "
-    "it can neither win nor tie nor beat another there.",
+    f"A scheme with a dagger ({UNFINISHED}) left flows unfinished at some seed: they count with their age at the end, "
+    "its times are lower bounds, and it can neither win nor tie nor beat another there.",
     "Over ideal is the mean completion time of short flows over that under ideal SRPT of the same flows, on a fluid "
     "link that loses nothing and knows all sizes. The goodput of long flows is their payload over the time that they "
     "took, all of them together.",
@@ -62,6 +62,7 @@ def write_pages(found: Survey, out: Path) -> Path:
         _heat_map(view, f"map-{number}-{each.criterion.metric}", each)
         for number, view in enumerate(found.views)
         for each in _MAPS
+        if cells_of(view, each.won_by)
     ]
     html = _AS_HTML.get_template("page.html").render(content, maps=maps, plotly=Markup(get_plotlyjs()))
     write_text(page, html)
@@ -141,7 +142,7 @@ _MAPS = (
     _Shown(MISSES, "Deadlines missed by short flows", "%"),
     _Shown(GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
 )
-_BOLD = "bold: alone the best or tied with it"
+_BOLD = f"bold: alone the best or tied; {UNFINISHED}: flows unfinished"
 
 
 def _heat_map(view: View, name: str, what: _Shown) -> _Map:
@@ -151,10 +152,10 @@ def _heat_map(view: View, name: str, what: _Shown) -> _Map:
     """
     cells = cells_of(view, what.won_by)
     percent = what.unit.startswith("%")
-    columns = [_relative(view.places[place], what, 100 if percent else 1) for place in cells]
+    columns = [_relative(view.places[place], cell, what, 100 if percent else 1) for place, cell in cells.items()]
     values = [[column.get(scheme) for column in columns] for scheme in SCHEMES]
     texts = [
-        [_text(column.get(scheme), cell.wins(scheme)) for column, cell in zip(columns, cells.values(), strict=True)]
+        [_text(column.get(scheme), scheme, cell) for column, cell in zip(columns, cells.values(), strict=True)]
         for scheme in SCHEMES
     ]
     figure = go.Figure(
@@ -181,10 +182,11 @@ def _heat_map(view: View, name: str, what: _Shown) -> _Map:
     return _Map(f"{what.heading} ({what.unit}), {view.label}; {_BOLD}", Markup(plot))
 
 
-def _relative(comparison: Comparison, what: _Shown, factor: int) -> dict[str, float]:
+def _relative(comparison: Comparison, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
     """The means of all schemes that have the metric, over the best one where that is asked for, as shown."""
     means = {scheme: each.value for scheme in SCHEMES if (each := comparison.estimate(scheme, what.criterion.metric))}
-    reference = what.best(means.values()) if what.best else 1.0
+    exact = [value for scheme, value in means.items() if scheme not in cell.unfinished]
+    reference = what.best(exact) if what.best and exact else 1.0
     return {scheme: _as_shown(factor * value / reference) for scheme, value in means.items()}
 
 
@@ -193,17 +195,17 @@ def _as_shown(value: float) -> float:
     return round(float(f"{value:.3g}"), 3)
 
 
-def _text(value: float | None, bold: bool) -> str:
+def _text(value: float | None, scheme: str, cell: Cell) -> str:
     if value is None:
         return NOTHING
-    text = number(value)
-    return f"<b>{text}</b>" if bold else text
+    text = f"{number(value)} {UNFINISHED}" if scheme in cell.unfinished else number(value)
+    return f"<b>{text}</b>" if cell.wins(scheme) else text
 
 
 def _colour_bar(values: Sequence[Sequence[float | None]], unit: str, percent: bool) -> dict[str, object]:
     """The legend; on a logarithmic scale it is labelled with the ratios themselves."""
     if percent:
         return {"title": unit}
-    largest = max(value for row in values for value in row if value is not None)
+    largest = max((value for row in values for value in row if value is not None), default=1.0)
     decades = range(math.ceil(math.log10(largest)) + 1)
     return {"title": unit, "tickvals": list(decades), "ticktext": [f"{10**decade:,}" for decade in decades]}

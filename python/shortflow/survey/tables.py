@@ -1,7 +1,7 @@
 """The survey as tables: who wins how often, who wins where, and all numbers of a workload."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -29,10 +29,10 @@ def standings(found: Survey) -> Section:
             header = _header(criterion, view.label, f"(of {len(cells)})")
             columns.append(Column(header, ["{} + {}".format(*wins(cells, scheme)) for scheme in SCHEMES]))
     for view in found.views:
-        far = {scheme: _distances(view, scheme) for scheme in SCHEMES}
+        far = [_distances(view, scheme) for scheme in SCHEMES]
         for name, summary in (("median", np.median), ("worst", np.max)):
             header = "\n".join([name, "over ideal", view.label])
-            columns.append(Column(header, [number(float(summary(far[scheme]))) for scheme in SCHEMES]))
+            columns.append(Column(header, [_summary(summary, each) for each in far]))
     return Section("Who wins how often (alone + tied)", [Column("scheme", list(SCHEMES))], columns)
 
 
@@ -46,7 +46,7 @@ def matrix(view: View, *, narrow: bool = False) -> Section:
         Column(_header(criterion), [_cell(view.cells[place].get(criterion), narrow) for place in view.places])
         for criterion in CRITERIA
     ]
-    best = [min(_means(view, place, DISTANCE), default=None) for place in view.places]
+    best = [_least_distance(view, place) for place in view.places]
     columns.append(Column("best\nover\nideal", [NOTHING if value is None else number(value) for value in best]))
     legend = f" ({ALONE}: alone the best, +3: three more tie, ?: undecided)" if narrow else ""
     return Section(f"Who wins where, {view.label}{legend}", [lead], columns)
@@ -110,6 +110,8 @@ def _mark(cell: Cell | None, scheme: str) -> list[str]:
 def _number(found: Estimate | None, divisor: float) -> str:
     if found is None:
         return NOTHING
+    if found.lower_bound:
+        return f"≥ {number(found.value / divisor)}"
     return number(found.value / divisor, None if found.half_width is None else found.half_width / divisor)
 
 
@@ -130,11 +132,20 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
     return f"{best[0]} +{len(best) - 1}" if narrow else ", ".join(best)
 
 
-def _means(view: View, place: Place, criterion: Criterion) -> list[float]:
-    estimates = (view.places[place].estimate(scheme, criterion.metric) for scheme in SCHEMES)
-    return [each.value for each in estimates if each]
+def _least_distance(view: View, place: Place) -> float | None:
+    """The least distance from ideal of the schemes that finished their flows."""
+    estimates = (view.places[place].estimate(scheme, DISTANCE.metric) for scheme in SCHEMES)
+    return min((each.value for each in estimates if each and not each.lower_bound), default=None)
 
 
-def _distances(view: View, scheme: str) -> list[float]:
+def _distances(view: View, scheme: str) -> list[Estimate]:
     estimates = (comparison.estimate(scheme, DISTANCE.metric) for comparison in view.places.values())
-    return [each.value for each in estimates if each]
+    return [each for each in estimates if each]
+
+
+def _summary(summary: Callable[[list[float]], float], distances: Sequence[Estimate]) -> str:
+    """A summary of distances, a lower bound as soon as one of them is."""
+    if not distances:
+        return NOTHING
+    bound = "≥ " if any(each.lower_bound for each in distances) else ""
+    return bound + number(float(summary([each.value for each in distances])))

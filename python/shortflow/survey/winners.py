@@ -1,7 +1,7 @@
 """Who may be the best where, and what that is worth with so many schemes at so many places."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ import scipy  # loads its parts when they are first used: scipy.stats takes long
 
 from shortflow.comparison import Comparison
 from shortflow.metrics import describe
-from shortflow.stats import Floats
+from shortflow.stats import Floats, Support
 
 LEVEL = 0.05
 """How often the set of those that may be the best misses the best one, and the false discovery rate of sole winners."""
@@ -27,13 +27,16 @@ class Criterion:
     """What a table's header says."""
     most: bool = False
     """Whether more is better."""
-    share: bool = False
-    """Whether it is a share, which may be zero: differences are compared instead of ratios."""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share, which may be zero: differences are compared instead of ratios."""
+        return describe(self.metric).support is Support.SHARE
 
 
 AFCT = Criterion("afct_short_s", "mean FCT, short")
 P99 = Criterion("p99_short_s", "p99 FCT, short")
-MISSES = Criterion("deadline_miss_short", "deadlines missed", share=True)
+MISSES = Criterion("deadline_miss_short", "deadlines missed")
 GOODPUT = Criterion("flow_goodput_long_bps", "goodput, long", most=True)
 DISTANCE = Criterion("distance_short", "mean FCT over ideal")
 """Ideal SRPT on the same flows."""
@@ -60,9 +63,10 @@ class Cell:
     """A criterion at a place: which schemes may be the best there."""
 
     chances: Mapping[str, float]
-    """The schemes that finished all flows, in the order of their means, each with the p-value of "none is better"."""
+    """The schemes that finished all flows of the class, in the order of their means, each with the p-value of "none is
+    better"."""
     unfinished: Sequence[str]
-    """The schemes that did not: the slowest flows are missing from their numbers, so that they never win or tie."""
+    """The schemes that did not: their times are lower bounds, so that they never win or tie, nor beat another."""
     detectable: Mapping[str, float]
     """For each scheme but the likeliest, how far it would have to lie behind that one to be told apart, given how the
     two scatter: as a fraction of that one's value, or of shares as a difference."""
@@ -109,12 +113,10 @@ def judge(comparisons: Sequence[Comparison]) -> list[dict[Criterion, Cell]]:
     ]
 
 
-def complete(comparison: Comparison, scheme: str, criterion: Criterion) -> bool:
-    """Whether a scheme finished all flows that the criterion is about: as many as any other, ideal ones included."""
-    metric = f"flows_{describe(criterion.metric).flow_class}"
-    mine = comparison.values(scheme, metric)
-    others = [comparison.values(other, metric) for other in (*comparison.schemes, *comparison.ideal_names)]
-    return all(mine.get(seed, 0) >= count for each in others for seed, count in each.items())
+def _counts(comparison: Comparison, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
+    """Whether a scheme finished all flows of the criterion's class at every seed, and no rate is zero."""
+    unfinished = comparison.values(scheme, f"unfinished_share_{describe(criterion.metric).flow_class}")
+    return not any(unfinished.values()) and (criterion.is_share or all(value > 0 for value in values))
 
 
 def _judge(comparison: Comparison, criterion: Criterion) -> Cell | None:
@@ -133,18 +135,20 @@ def _judge(comparison: Comparison, criterion: Criterion) -> Cell | None:
     seeds = sorted({seed for values in found.values() for seed in values})
     if not seeds:
         return None
-    finished = [
-        scheme for scheme in found if complete(comparison, scheme, criterion) and len(found[scheme]) == len(seeds)
+    names = [
+        scheme
+        for scheme, values in found.items()
+        if len(values) == len(seeds) and _counts(comparison, scheme, values.values(), criterion)
     ]
-    table = np.array([[found[scheme][seed] for seed in seeds] for scheme in finished]).reshape(-1, len(seeds))
+    table = np.array([[found[scheme][seed] for seed in seeds] for scheme in names]).reshape(-1, len(seeds))
     order = np.argsort(table.mean(axis=1) * (-1 if criterion.most else 1), kind="stable")
-    names, table = [finished[at] for at in order], table[order]
-    losses = (table if criterion.share else np.log(table)) * (-1 if criterion.most else 1)
+    names, table = [names[at] for at in order], table[order]
+    losses = (table if criterion.is_share else np.log(table)) * (-1 if criterion.most else 1)
     chances, detectable = _against_the_best(losses)
     return Cell(
         chances=dict(zip(names, chances, strict=True)),
-        unfinished=[scheme for scheme in found if scheme not in finished],
-        detectable=dict(zip(names, detectable if criterion.share else np.expm1(detectable).tolist(), strict=True)),
+        unfinished=[scheme for scheme in found if scheme not in names],
+        detectable=dict(zip(names, detectable if criterion.is_share else np.expm1(detectable).tolist(), strict=True)),
         alike=len(names) > 1 and bool((np.ptp(losses, axis=0) < _EQUAL).all()),
     )
 

@@ -51,7 +51,7 @@ def detectable(found: Survey) -> str:
         cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
         tied = [cell.detectable[scheme] for cell in cells for scheme in cell.best[1:] if not cell.alike]
         if far := [distance for distance in tied if 0 < distance < np.inf]:
-            unit = "percentage points" if criterion.share else "%"
+            unit = "percentage points" if criterion.is_share else "%"
             middle, most = (f"{number(100 * float(value))} {unit}" for value in np.percentile(far, (50, 90)))
             parts.append(f"{middle} by {criterion.name} (a tenth of them by more than {most})")
     if not parts:
@@ -90,7 +90,7 @@ def _alone(cells: Cells, places: Sequence[Place]) -> str:
 
 def _most_often(counts: Mapping[str, int]) -> str:
     most = max(counts.values())
-    return f"most often with {' and '.join(scheme for scheme, count in counts.items() if count == most)} ({most})"
+    return f"most often with {', '.join(scheme for scheme, count in counts.items() if count == most)} ({most})"
 
 
 def _effect(criterion: Criterion, first: View, other: View) -> str:
