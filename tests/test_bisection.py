@@ -75,6 +75,30 @@ def test_steps_and_conditions_are_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "holds", "is_open"),
+    [
+        ("afct_short_s<0.006", False, True),
+        ("afct_short_s<=0.005", False, True),
+        ("afct_short_s<0.005", False, False),
+        ("afct_short_s==0.005", False, True),
+        ("afct_short_s==0.006", False, True),
+        ("afct_short_s==0.004", False, False),
+        ("afct_short_s>0.004", True, False),
+        ("afct_short_s>=0.005", True, False),
+        ("afct_short_s>0.005", False, True),
+        ("deadline_miss==0", True, False),
+    ],
+)
+def test_a_condition_on_a_lower_bound_holds_only_if_it_does_for_every_larger_value(
+    text: str, holds: bool, is_open: bool
+) -> None:
+    condition, run = Condition.parse(text), {"afct_short_s": 0.005, "deadline_miss": 0.0}
+    assert condition.holds(run, {"afct_short_s"}) is holds
+    assert condition.is_open(run, {"afct_short_s"}) is is_open
+    assert not condition.is_open(run, ())
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "servers",
@@ -172,6 +196,17 @@ def test_flows_that_never_ended_are_told(shortflow: Command, scenario: str) -> N
     (trial,) = late.document["trials"]
     assert 0 < trial["unfinished"] <= 300
     assert f"unfinished at the end of the drain: up to {trial['unfinished']} flows, in 1 of 1 runs" in late.stderr
+    assert "open at" not in late.stderr, "deadlines have passed"
+
+
+def test_a_condition_that_unfinished_flows_leave_open_counts_as_not_holding(shortflow: Command, scenario: str) -> None:
+    arguments = ("--key", "flows=299:300", "--scheme", "tcp", "--seeds", "1", "--set", "drain=1ms", "--json")
+    found = shortflow("search", scenario, *arguments, "--condition", "afct_short_s<0.5")
+    assert found.document["largest"] == {"1": None}
+    assert {(trial["holds"], trial["open"], trial["lower_bound"]) for trial in found.document["trials"]} == {
+        (False, True, True)
+    }
+    assert "afct_short_s<0.5 is open at flows = 299: it counts as not holding there" in found.stderr
 
 
 def test_small_values_are_written_without_an_exponent(shortflow: Command, scenario: str) -> None:

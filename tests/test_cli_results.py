@@ -17,6 +17,7 @@ import pytest
 import tomli_w
 
 from conftest import Command, started
+from shortflow import Ack, CongestionControl, Window, runner
 from shortflow.bench import CASES
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
@@ -400,6 +401,33 @@ def test_a_second_signal_ends_a_hook_that_never_returns(
         process.send_signal(second)
         process.communicate(timeout=20)
     assert process.returncode == 128 + second
+
+
+class Stalls(CongestionControl):
+    """Stops for ever after about five segments."""
+
+    def on_ack(self, window: Window, ack: Ack) -> None:
+        window.cwnd = 4.0 if ack.snd_una < 7000 else 0.01
+
+
+def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, object]) -> None:
+    scenario = load_scenario(small, {"drain": "100ms"})
+    finished = runner.run(scenario, Stalls).flows["fct_s"].mean()
+    comparison = runner.compare(scenario, ["dctcp", Stalls], [1, 2])
+    stalls, dctcp, ideal = (comparison.estimate(name, "afct_short_s") for name in ("Stalls", "dctcp", "ideal-srpt"))
+    assert stalls
+    assert dctcp
+    assert ideal
+    assert finished < dctcp.value, "those that finish are the shortest"
+    assert stalls.lower_bound
+    assert stalls.value > dctcp.value > ideal.value
+    difference = comparison.difference("Stalls", "dctcp", "afct_short_s")
+    assert difference
+    assert difference.lower_bound
+    assert difference.value > 0
+    share = comparison.document()["schemes"]["Stalls"]["unfinished_share"]
+    assert share is not None
+    assert 0.5 < share < 1
 
 
 def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:

@@ -14,14 +14,18 @@ from shortflow.metrics import KINDS, SIZE_BINS, describe
 from shortflow.records import Meta
 
 
-def measured(*tables_and_meta: pl.DataFrame | Meta) -> dict[str, float]:
+def measured(
+    flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
+) -> dict[str, float]:
     """The metrics by name."""
-    return {each.name: each.value for each in measure(*tables_and_meta)}
+    return {each.name: each.value for each in measure(flows, tasks, samples, ports, meta)}
 
 
-def bounds(*tables_and_meta: pl.DataFrame | Meta) -> set[str]:
+def bounds(
+    flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
+) -> set[str]:
     """The metrics that are lower bounds."""
-    return {each.name for each in measure(*tables_and_meta) if each.lower_bound}
+    return {each.name for each in measure(flows, tasks, samples, ports, meta) if each.lower_bound}
 
 
 def test_completion_counts_flows_after_the_warm_up() -> None:
@@ -48,12 +52,14 @@ def unfinished(
     *ages: float, done: Sequence[float]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame, Meta]:
     """A run whose flows took the times `done`, or were of these ages when it ended at 4 s; the ideal takes 0.5 s."""
-    rows: list[dict[str, object]] = [
-        *({"start_s": 1.0, "fct_s": time, "slowdown": time / 0.5} for time in done),
-        *({"start_s": 4.0 - age} for age in ages),
-    ]
-    numbered = [{"id": i, "size_bytes": 1000, "ideal_fct_s": 0.5, **row} for i, row in enumerate(rows)]
-    return make_flows(numbered), make_tasks(), make_samples(), make_ports(), make_meta(unfinished=len(ages))
+    flow = {"size_bytes": 1000, "ideal_fct_s": 0.5}
+    flows = make_flows(
+        [
+            *({**flow, "start_s": 1.0, "fct_s": time, "slowdown": time / 0.5} for time in done),
+            *({**flow, "start_s": 4.0 - age} for age in ages),
+        ]
+    )
+    return flows, make_tasks(), make_samples(), make_ports(), make_meta(unfinished=len(ages))
 
 
 def test_a_flow_that_did_not_finish_counts_with_its_age() -> None:

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from shortflow.reproduction.engine import reproduce, select
 from shortflow.reproduction.study import Scale
-from shortflow.stats import estimate, kendall_tau, nearest_rank, paired_difference, rank_correlation
+from shortflow.stats import (
+    Estimate,
+    Support,
+    estimate,
+    kendall_tau,
+    nearest_rank,
+    paired_difference,
+    rank_correlation,
+)
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
 
@@ -27,8 +35,23 @@ def test_estimate_by_hand() -> None:
     assert found.ci95 == pytest.approx((3 - 1.9632432, 3 + 1.9632432), rel=1e-6)
 
 
-def test_one_seed_has_no_interval() -> None:
-    found = estimate([7.0])
+def test_the_interval_of_a_positive_quantity_by_hand() -> None:
+    # Mean 2, standard error 1, t(1 degree, 97.5 %) = 12.7062: e to the power of 6.3531 is 574.3.
+    found = estimate([1.0, 3.0], Support.POSITIVE)
+    assert found.value == 2.0
+    assert found.ci95 == pytest.approx((2 / 574.27, 2 * 574.27), rel=1e-4)
+
+
+def test_an_interval_is_cut_where_values_end() -> None:
+    # Student's t alone: 2 ± 12.7, and 0.6 ± 3.8.
+    assert estimate([1.0, 3.0], Support.NONNEGATIVE).ci95 == pytest.approx((0.0, 2 + 12.7062), rel=1e-5)
+    assert estimate([0.3, 0.9], Support.SHARE).ci95 == (0.0, 1.0)
+    assert estimate([0.0, 0.0], Support.POSITIVE).ci95 == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("support", Support)
+def test_one_seed_has_no_interval(support: Support) -> None:
+    found = estimate([7.0], support)
     assert (found.value, found.ci95, found.n, found.half_width, found.excludes_zero) == (7.0, None, 1, None, False)
 
 
@@ -47,6 +70,35 @@ def test_pairing_beats_the_spread_between_seeds() -> None:
     found = paired_difference([0.9, 9.0, 90.0], baseline)
     assert found is not None
     assert found.half_width == pytest.approx(0.0, abs=1e-12)
+
+
+def test_nothing_is_more_than_all_of_it_less() -> None:
+    # Of a tenth of the baseline, with residuals that alone would reach below -100 %.
+    found = paired_difference([0.0, 0.2], [1.0, 1.0])
+    assert found is not None
+    assert found.value == pytest.approx(-0.9)
+    assert found.ci95 == pytest.approx((-1.0, -0.9 + 12.7062 * 0.1), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ci95", "value", "lower", "upper", "has_sign"),
+    [
+        ((0.1, 0.3), 0.2, True, False, True),
+        ((-0.1, 0.3), 0.1, True, False, False),
+        ((-0.3, -0.1), -0.2, True, False, False),
+        ((-0.3, -0.1), -0.2, False, True, True),
+        ((-0.3, 0.1), -0.1, False, True, False),
+        ((0.1, 0.3), 0.2, True, True, False),
+        ((-0.1, 0.3), 0.1, False, False, True),
+        (None, 0.1, True, False, True),
+        (None, -0.1, True, False, False),
+        (None, -0.1, False, True, True),
+    ],
+)
+def test_a_bound_has_a_sign_where_the_truth_cannot_have_the_other(
+    ci95: tuple[float, float] | None, value: float, lower: bool, upper: bool, has_sign: bool
+) -> None:
+    assert Estimate(value, ci95, 2, lower_bound=lower, upper_bound=upper).has_sign is has_sign
 
 
 def test_no_relative_difference_to_nothing() -> None:
@@ -88,6 +140,45 @@ def test_the_interval_is_centred_on_the_mean(values: list[float]) -> None:
     low, high = found.ci95
     assert low <= found.value <= high
     assert (low + high) / 2 == pytest.approx(found.value, rel=1e-9)
+
+
+@given(VALUES)
+def test_the_interval_of_a_positive_quantity_is_positive_and_contains_the_mean(values: list[float]) -> None:
+    found, plain = estimate(values, Support.POSITIVE), estimate(values)
+    assert found.ci95 is not None
+    assert plain.half_width is not None
+    low, high = found.ci95
+    assert 0 < low <= found.value <= high
+    assert found.value == plain.value
+    # As far from the mean in proportion on both sides, and never nearer to zero than t is.
+    assert high / found.value == pytest.approx(found.value / low)
+    assert low >= found.value - plain.half_width - 1e-9 * found.value
+
+
+@given(VALUES, st.floats(min_value=1e-5, max_value=1e-3))
+def test_where_values_scatter_little_it_is_students_t(values: list[float], scatter: float) -> None:
+    near = [1.0 + scatter * value / max(values) for value in values]
+    found, plain = estimate(near, Support.POSITIVE), estimate(near)
+    assert found.ci95 is not None
+    assert plain.ci95 is not None
+    assert plain.half_width is not None
+    for end, other in zip(found.ci95, plain.ci95, strict=True):
+        assert abs(end - other) <= plain.half_width**2 + 1e-12
+
+
+@given(st.lists(st.floats(min_value=0, max_value=1), min_size=2, max_size=20))
+def test_the_interval_of_a_share_is_one_of_shares(values: list[float]) -> None:
+    found = estimate(values, Support.SHARE)
+    assert found.ci95 is not None
+    assert 0 <= found.ci95[0] <= found.value <= found.ci95[1] <= 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(1e-3, 1e6)), min_size=2, max_size=20))
+def test_no_difference_reaches_below_all_of_it(pairs: list[tuple[float, float]]) -> None:
+    found = paired_difference([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
+    assert found is not None
+    assert found.ci95 is not None
+    assert -1 <= found.ci95[0] <= found.value <= found.ci95[1]
 
 
 @given(VALUES, st.floats(min_value=0.1, max_value=10.0))

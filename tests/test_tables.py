@@ -1,15 +1,17 @@
 """Tables fit 100 columns, carry units and intervals, and say nothing that is not there."""
 
+import dataclasses
 import io
 from collections.abc import Sequence
 
 import pytest
 from rich.console import Console, RenderableType
 
-from made import make_result
-from shortflow.comparison import Comparison
+from made import make_flows, make_result
+from shortflow.comparison import Comparison, RunSummary, with_distances
 from shortflow.errors import ConfigError
 from shortflow.metrics import describe
+from shortflow.result import RunResult
 from shortflow.runner import summary
 from shortflow.stats import Estimate
 from shortflow.tables import (
@@ -20,6 +22,7 @@ from shortflow.tables import (
     overview_section,
     percent,
     scale_for,
+    shown,
     stacked,
 )
 
@@ -93,11 +96,95 @@ def test_an_unknown_metric_suggests_the_nearest() -> None:
 
 
 def test_numbers_have_about_three_digits() -> None:
-    shown = [number(value) for value in (0.0, 3.0, 0.9374, 1.2345, 23.456, 345.6, 12345.6)]
-    assert shown == ["0", "3", "0.937", "1.23", "23.5", "346", "12,346"]
+    texts = [number(value) for value in (0.0, 3.0, 0.9374, 1.2345, 23.456, 345.6, 12345.6)]
+    assert texts == ["0", "3", "0.937", "1.23", "23.5", "346", "12,346"]
     assert number(23.456, 1.29) == "23.5 ± 1.3"
     assert percent(Estimate(-0.3012, (-0.3312, -0.2712), 5)) == "-30.1 ± 3.0"
-    assert percent(None) == "–"
+    assert percent(None) == shown(None) == "–"
+    assert percent(Estimate(308.72, None, 1)) == "+30,872.0"
+
+
+def test_the_ends_of_a_lopsided_interval_are_shown() -> None:
+    assert shown(Estimate(5.98e-3, (5.64e-3, 6.34e-3), 2), 1e-3) == "5.98 ± 0.35"
+    assert shown(Estimate(5.98e-3, (4.41e-3, 8.11e-3), 2), 1e-3) == "5.98 [4.41, 8.11]"
+    assert shown(Estimate(2.0, (0.0, 14.7), 2)) == "2.00 [0.00, 14.70]"
+    assert shown(Estimate(2.0, (2.0, 2.0), 2)) == "2 ± 0"
+    assert percent(Estimate(-0.9, (-1.0, 0.371), 2)) == "-90.0 [-100.0, +37.1]"
+
+
+def test_a_bound_has_no_interval_and_stands_behind_its_sign() -> None:
+    assert shown(Estimate(1.0114, (0.96, 1.06), 2, lower_bound=True), 1e-3) == "≥ 1,011"
+    assert percent(Estimate(3.5, (3.0, 4.0), 2, lower_bound=True)) == "≥ +350.0"
+    assert percent(Estimate(-0.5, (-0.6, -0.4), 2, upper_bound=True)) == "≤ -50.0"
+
+
+def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> RunResult:
+    """A run of two flows, of which the second starts 2.5 s before the end and stalls where it has no time."""
+    flow = {"size_bytes": 1000, "start_s": 1.5, "ideal_fct_s": 0.5}
+    times = [{**flow, "fct_s": each, "slowdown": each / 0.5 if each else None} for each in (1.0, fct_s)]
+    return dataclasses.replace(make_result(scheme, seed), flows=make_flows(times))
+
+
+def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
+    results = [stalled("stalls", None), stalled("quick", 1.2), stalled("slow", 9.0), stalled("stalls too", None)]
+    comparison = Comparison("made", "made", {}, [summary(each) for each in results])
+    lines = printed(main_tables(comparison))
+    rows = {
+        scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
+        for scheme in ("stalls", "quick")
+    }
+    # The mean of 1 s and at least 2.5 s; half of the flows did not finish.
+    assert rows["stalls"][1:3] == ["≥", "1.75"]
+    assert rows["stalls"][-1] == "50"
+    assert rows["quick"][-1] == "0"
+    afct = {(a, b): comparison.difference(a, b, "afct_short_s") for a in comparison.schemes for b in comparison.schemes}
+    assert percent(afct["stalls", "quick"]) == "≥ +59.1"
+    assert percent(afct["quick", "stalls"]) == "≤ -37.1"
+    # 1.75 s or more against 5 s exactly, and two lower bounds.
+    assert afct["stalls", "slow"] is afct["slow", "stalls"] is afct["stalls", "stalls too"] is None
+    document = comparison.document()
+    assert document["schemes"]["stalls"]["unfinished_share"] == 0.5
+    assert document["schemes"]["stalls"]["metrics"]["afct_short_s"] == {
+        "mean": 1.75,
+        "ci95": None,
+        "n": 1,
+        "lower_bound": True,
+    }
+    assert "lower_bound" not in document["schemes"]["quick"]["metrics"]["afct_short_s"]
+    paired = document["paired"]
+    assert paired["stalls"]["slow"]["afct_short_s"] == {"relative": None, "ci95": None, "n": 1}
+    assert paired["quick"]["stalls"]["afct_short_s"]["upper_bound"]
+    assert paired["stalls"]["quick"]["afct_short_s"]["lower_bound"]
+    # The lower of two flows finished at the same time everywhere.
+    assert paired["stalls"]["slow"]["p50_short_s"] == {"relative": 0.0, "ci95": None, "n": 1}
+
+
+def test_one_seed_with_unfinished_flows_makes_the_mean_over_all_a_bound() -> None:
+    runs = [summary(stalled("dctcp", fct, seed)) for seed, fct in ((1, 1.2), (2, None))]
+    found = Comparison("made", "made", {}, runs).estimate("dctcp", "afct_short_s")
+    assert found is not None
+    assert found.lower_bound
+    assert found.value == pytest.approx((1.1 + 1.75) / 2)
+
+
+def test_a_distance_from_an_ideal_that_itself_left_flows_open_is_none() -> None:
+    def distance(ours: float | None, best: float | None) -> RunSummary:
+        return with_distances([summary(stalled("dctcp", ours)), summary(stalled("ideal-srpt", best))])[0]
+
+    assert distance(1.4, 1.0).metrics["distance_short"] == pytest.approx(1.2)
+    assert "distance_short" not in distance(1.4, 1.0).lower_bounds
+    assert "distance_short" in distance(None, 1.0).lower_bounds
+    assert "distance_short" not in distance(1.4, None).metrics
+
+
+def test_a_class_whose_flows_all_started_in_the_warm_up_says_so() -> None:
+    early = make_flows([{"size_bytes": 1000, "start_s": 0.0, "fct_s": 1.0, "slowdown": 2.0, "class": "incast"}])
+    result = dataclasses.replace(make_result("dctcp"), flows=early)
+    comparison = Comparison("made", "made", {}, [summary(result)])
+    with pytest.raises(ConfigError, match=r"p99_incast_s: no incast flow was counted, as all of them .* `warmup`"):
+        comparison.require("p99_incast_s")
+    with pytest.raises(ConfigError, match="unknown metric"):
+        comparison.require("p99_short_s")
 
 
 def test_units_suit_the_values() -> None:

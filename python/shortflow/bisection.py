@@ -7,13 +7,13 @@ Each seed is searched by bisection, which takes it that the condition holds belo
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypedDict
 
-from shortflow.errors import ConfigError, unknown_name
-from shortflow.metrics import describe
+from shortflow.errors import ConfigError
+from shortflow.metrics import describe, missing
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Scenario, Settings, as_pairs
 
@@ -46,10 +46,25 @@ class Condition:
             raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
         return cls(describe(found[1]).name, found[2], bound)
 
-    def holds(self, metrics: Mapping[str, float]) -> bool:
-        """Whether it holds; it is an error if the run does not have the metric."""
+    def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
+        """Whether it holds for sure; it is an error if the run does not have the metric.
+
+        Where the metric is among the `lower_bounds`, its truth may be any larger value, so that only > and >= can hold.
+        """
         if self.metric not in metrics:
-            raise unknown_name("metric", self.metric, list(metrics))
+            raise missing(self.metric, metrics)
+        may_hold = self.metric not in lower_bounds or self.comparison in (">", ">=")
+        return may_hold and self._is_met(metrics)
+
+    def is_open(self, metrics: Mapping[str, float], lower_bounds: Collection[str]) -> bool:
+        """Whether it may hold or not, as the metric is a lower bound."""
+        if self.metric not in lower_bounds:
+            return False
+        if self.comparison == "==":
+            return metrics[self.metric] <= self.bound
+        return self._is_met(metrics) == (self.comparison in ("<", "<="))
+
+    def _is_met(self, metrics: Mapping[str, float]) -> bool:
         return _COMPARISONS[self.comparison](metrics[self.metric], self.bound)
 
     @property
@@ -105,9 +120,14 @@ class Trial(TypedDict):
     value: int | float
     seed: int
     measured: float
+    lower_bound: bool
+    """Whether the truth may be more than `measured`, because of unfinished flows."""
     holds: bool
+    """Whether the condition holds for sure."""
+    open: bool
+    """Whether it may or may not, since `measured` is a lower bound; it counts as not holding."""
     unfinished: int
-    """Flows that were not done at the end of the drain; completion times leave them out."""
+    """Flows that were not done at the end of the drain."""
 
 
 class Document(TypedDict):
@@ -223,13 +243,15 @@ def search(
         ]
         summaries = run_all(runs, jobs=jobs, progress=progress)
         for (seed, middle), done in zip(middles.items(), summaries, strict=True):
-            holds = condition.holds(done.metrics)
+            holds = condition.holds(done.metrics, done.lower_bounds)
             trials.append(
                 {
                     "value": steps.values[middle],
                     "seed": seed,
                     "measured": done.metrics[condition.metric],
+                    "lower_bound": condition.metric in done.lower_bounds,
                     "holds": holds,
+                    "open": condition.is_open(done.metrics, done.lower_bounds),
                     "unfinished": int(done.metrics["unfinished"]),
                 }
             )

@@ -98,7 +98,11 @@ KINDS = (
     _positive("p50_<class>_<bin>_s", "median FCT", "s", "completion time of flows of a bin of sizes: median"),
     _positive("p99_<class>_<bin>_s", "p99 FCT", "s", "completion time of flows of a bin of sizes: percentile 99"),
     Kind("flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished"),
-    _share("unfinished_share_<class>", "unfinished", "share of the class's flows that started after the warm-up"),
+    _share(
+        "unfinished_share_<class>",
+        "unfinished",
+        "share that did not finish of the flows that started after the warm-up",
+    ),
     _positive("afct_<class>_s", "mean FCT", "s", "completion time: mean"),
     *(
         _positive(f"p{percent}_<class>_s", _percentile(percent, "FCT"), "s", f"completion time: percentile {percent}")
@@ -176,7 +180,9 @@ KINDS = (
     Kind("timeouts", "timeouts", "", "retransmission timeouts of flows from before the end"),
     _share("deadline_miss", "deadlines missed", "share of the flows with a deadline"),
     Kind("unfinished", "unfinished flows", "", "finite flows that were not done at the end of the drain"),
-    _share("unfinished_share", "unfinished", "share of the finite flows that started after the warm-up"),
+    _share(
+        "unfinished_share", "unfinished", "share that did not finish of the finite flows that started after the warm-up"
+    ),
 )
 
 

@@ -1,4 +1,4 @@
-"""Tables for people: at most 100 columns wide, with units in the headers and 95 % intervals as ±."""
+"""Tables for people: at most 100 columns wide, with units in the headers and 95 % intervals as ± or [low, high]."""
 
 import math
 import shutil
@@ -18,9 +18,12 @@ from shortflow.stats import Estimate
 
 WIDTH = 100
 NOTHING = "–"
+_UNFINISHED = "unfinished_share"
 _LOSSES = ("deadline_miss", "drops", "timeouts")
 _ALL_PAIRS = 4
 """Up to so many schemes, every pair of them is compared."""
+_LOPSIDED = 0.1
+"""The ends of an interval are shown if they lie farther or nearer than half its width by more than this share."""
 _GAP = 3  # the padding and the rule between two columns
 
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
@@ -87,18 +90,48 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
 
 def number(value: float, spread: float | None = None) -> str:
     """A number with about three digits, and its ± with the same decimals."""
-    decimals = 0 if value.is_integer() and not spread else max(0, min(3, 2 - _magnitude(value)))
+    decimals = _decimals(value, exact=not spread)
     text = f"{value:,.{decimals}f}"
     return text if spread is None else f"{text} ± {spread:,.{decimals}f}"
 
 
+def shown(estimate: Estimate | None, divisor: float = 1.0) -> str:
+    """An estimate over `divisor` with its interval; one that is a bound has none."""
+    if estimate is None:
+        return NOTHING
+    value = estimate.value / divisor
+    if estimate.lower_bound:
+        return f"≥ {number(value)}"
+    if not _is_lopsided(estimate):
+        return number(value, None if estimate.half_width is None else estimate.half_width / divisor)
+    decimals = _decimals(value)
+    low, high = (f"{end / divisor:,.{decimals}f}" for end in estimate.ci95 or ())
+    return f"{value:,.{decimals}f} [{low}, {high}]"
+
+
 def percent(difference: Estimate | None) -> str:
-    """A relative difference with its ±, signed."""
+    """A relative difference with its interval, signed; one that is a bound has none."""
     if difference is None:
         return NOTHING
-    spread = difference.half_width
-    text = f"{difference.value * 100:+.1f}"
-    return text if spread is None else f"{text} ± {spread * 100:.1f}"
+    text = f"{difference.value * 100:+,.1f}"
+    if difference.lower_bound or difference.upper_bound:
+        return f"{'≥' if difference.lower_bound else '≤'} {text}"
+    if _is_lopsided(difference):
+        low, high = (f"{end * 100:+,.1f}" for end in difference.ci95 or ())
+        return f"{text} [{low}, {high}]"
+    return text if difference.half_width is None else f"{text} ± {difference.half_width * 100:.1f}"
+
+
+def _is_lopsided(estimate: Estimate) -> bool:
+    """Whether ± would misplace the ends of the interval."""
+    if estimate.ci95 is None or not estimate.half_width:
+        return False
+    return abs(estimate.ci95[1] - estimate.value - estimate.half_width) > _LOPSIDED * estimate.half_width
+
+
+def _decimals(value: float, *, exact: bool = False) -> int:
+    """The decimals of a number with about three digits; a whole number has none where that is `exact`."""
+    return 0 if exact and value.is_integer() else max(0, min(3, 2 - _magnitude(value)))
 
 
 def title(metric: Metric) -> str:
@@ -124,8 +157,9 @@ def comparison_tables(comparison: Comparison, metrics: Sequence[str] | None = No
 def main_tables(comparison: Comparison) -> RenderableType:
     """The metrics most asked for, and the paired differences."""
     names = headline_metrics(comparison)
+    unfinished = [name for name in (_UNFINISHED,) if name in comparison.metric_names]
     losses = [name for name in _LOSSES if name in comparison.metric_names]
-    sections = [_estimates(comparison, "Main metrics (--metrics all: every one)", names)]
+    sections = [_estimates(comparison, "Main metrics (--metrics all: every one)", [*names, *unfinished])]
     sections.append(_estimates(comparison, "Deadlines and losses", losses))
     if len(comparison.schemes) > 1:
         sections.append(_differences(comparison, names))
@@ -146,6 +180,8 @@ def overview_section(heading: str, x_name: str, points: Sequence[tuple[str, Comp
         Column(x_name, [label if (label, scheme) in first_rows else "" for label, _, scheme in rows]),
         Column("scheme", [scheme for _, _, scheme in rows]),
     ]
+    if any(run.metrics.get(_UNFINISHED) for _, comparison in points for run in comparison.runs):
+        names.append(_UNFINISHED)
     estimates = {name: [comparison.estimate(scheme, name) for _, comparison, scheme in rows] for name in names}
     scales = common_scales(estimates)
     columns = []
@@ -258,9 +294,9 @@ def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
             yield f"Completion time (FCT) of {flow_class} flows by size", names
     network = [metric for metric in described if not metric.flow_class and not metric.task]
     link = [metric.name for metric in network if metric.name.startswith("queue_") or metric.name == "utilisation"]
-    shown = [name for name in link if describe(name).unit != "B"]
-    if rates or shown:
-        yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *shown]
+    in_packets = [name for name in link if describe(name).unit != "B"]
+    if rates or in_packets:
+        yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *in_packets]
     yield "Whole network, per run", [metric.name for metric in network if metric.name not in link]
 
 
@@ -281,11 +317,7 @@ def _telling(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
 
 
 def _estimate_column(name: str, estimates: Sequence[Estimate | None], scale: Scale) -> Column:
-    column = Column(_header(describe(name), scale.unit))
-    for each in estimates:
-        spread = each.half_width / scale.divisor if each and each.half_width is not None else None
-        column.cells.append(number(each.value / scale.divisor, spread) if each else NOTHING)
-    return column
+    return Column(_header(describe(name), scale.unit), [shown(each, scale.divisor) for each in estimates])
 
 
 def _differences(comparison: Comparison, metrics: Sequence[str]) -> Section:

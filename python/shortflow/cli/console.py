@@ -116,7 +116,7 @@ def note_repeated(comparison: Comparison) -> None:
 
 
 def note_unfinished(comparison: Comparison) -> None:
-    """Say which schemes left flows unfinished: their completion times leave out the slowest flows."""
+    """Say which schemes left flows unfinished: their completion times are lower bounds."""
     counts = {scheme: sum(comparison.values(scheme, "unfinished").values()) for scheme in comparison.schemes}
     if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
-        print_note(f"unfinished at the end of the drain: {left}; completion times count finished flows only")
+        print_note(f"unfinished at the end of the drain: {left}; each counts with its age, and ≥ marks lower bounds")

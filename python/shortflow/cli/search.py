@@ -70,13 +70,17 @@ def _rows(found: Search) -> list[tuple[str, str]]:
 
 
 def _note_unfinished(found: Search) -> None:
-    """Say if completion times leave out the slowest flows."""
+    """Say if flows did not finish, and if that leaves the condition open."""
     counts = [trial["unfinished"] for trial in found.trials if trial["unfinished"]]
     if counts:
         print_note(
             f"unfinished at the end of the drain: up to {max(counts)} flows, in {len(counts)} of {len(found.trials)} "
-            "runs; completion times count finished flows only"
+            "runs; each counts with its age, so that times are lower bounds"
         )
+    values = sorted({trial["value"] for trial in found.trials if trial["open"]})
+    if values:
+        at = ", ".join(found.steps.written(value) for value in values)
+        print_note(f"{found.condition.text} is open at {found.steps.key} = {at}: it counts as not holding there")
 
 
 def _note_ends(found: Search) -> None:

@@ -43,7 +43,7 @@ class Data:
 
     def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
         """How far a scheme lies above a baseline, paired over the seeds: -0.3 is 30 % less."""
-        found = self.at(**where).difference(scheme, baseline, metric)
+        found = self.at(**where).relation(scheme, baseline, metric)
         if found is None:
             raise ConfigError(f"{metric}: {scheme} and {baseline} share no such result at {where}")
         return found

@@ -13,6 +13,8 @@ Measured = Mapping[str, Number]
 
 UNDECIDED = "undecided at this scale"
 """Said where an interval crosses the bound that decides."""
+BOUND = "flows were left unfinished, so that the value is a bound"
+"""Said where the number that decides is one."""
 
 
 class Verdict(StrEnum):
@@ -146,7 +148,8 @@ def _crosses(estimate: Estimate, bound: float) -> bool:
 
 def _decided(holds: bool, measured: Measured, by: Estimate, deciding: str, undecided: bool) -> Finding:
     verdict = Verdict.AGREES if holds else Verdict.DIFFERS
-    return Finding(verdict, measured, by.ci95, UNDECIDED if undecided else "", deciding, undecided)
+    notes = [UNDECIDED] * undecided + [BOUND] * (by.lower_bound or by.upper_bound)
+    return Finding(verdict, measured, by.ci95, "; ".join(notes), deciding, undecided)
 
 
 def _qualified(name: str, key: str) -> str:

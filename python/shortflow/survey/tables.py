@@ -11,7 +11,7 @@ from shortflow.stats import Estimate
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, Criterion, Verdict
-from shortflow.tables import NOTHING, Column, Section, number, scale_for
+from shortflow.tables import NOTHING, Column, Section, number, scale_for, shown
 
 HEADER = 14
 """Headers are wrapped here."""
@@ -93,7 +93,7 @@ def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion)
     cells = []
     for each, (place, scheme) in zip(estimates, rows, strict=True):
         mark = _mark(view.cells[place].get(criterion), scheme)
-        cells.append(" ".join([_number(each, scale.divisor), *mark]))
+        cells.append(" ".join([shown(each, scale.divisor), *mark]))
     return Column(_header(criterion, f"({scale.unit})"), cells)
 
 
@@ -105,14 +105,6 @@ def _mark(cell: Cell | None, scheme: str) -> list[str]:
     if not cell.wins(scheme):
         return []
     return [ALONE if cell.verdict is Verdict.ALONE else TIED]
-
-
-def _number(found: Estimate | None, divisor: float) -> str:
-    if found is None:
-        return NOTHING
-    if found.lower_bound:
-        return f"≥ {number(found.value / divisor)}"
-    return number(found.value / divisor, None if found.half_width is None else found.half_width / divisor)
 
 
 def _header(criterion: Criterion, *below: str) -> str:

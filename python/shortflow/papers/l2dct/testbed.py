@@ -19,7 +19,7 @@ from shortflow.runner import summary
 from shortflow.scenario import load_scenario
 from shortflow.stats import Estimate
 from shortflow.store import Store
-from shortflow.tables import Column, Section, number, percent
+from shortflow.tables import Column, Section, percent, shown
 from shortflow.testbed import (
     check_testbed,
     is_kept,
@@ -150,7 +150,7 @@ def sections(fig14: Fig14) -> Iterator[Section]:
     counts = [str(count) for count in fig14.points]
     points = list(fig14.points.values())
     times = [
-        Column(f"{name}\n(s)", [_shown(each.estimate(name, "afct_short_s")) for each in points]) for name in SCHEMES
+        Column(f"{name}\n(s)", [shown(each.estimate(name, "afct_short_s")) for each in points]) for name in SCHEMES
     ]
     below = [
         Column(f"l2dct vs\n{name}\n(%)", [percent(each.difference("l2dct", name, "afct_short_s")) for each in points])
@@ -163,15 +163,8 @@ def sections(fig14: Fig14) -> Iterator[Section]:
     lead = [Column("n", [str(count) for count, _ in rows]), Column("scheme", [scheme for _, scheme in rows])]
     metrics = {"long flow": "goodput_long_bps", "n flows together": "throughput_short_bps"}
     rates = [
-        Column(f"{label}\n(Mbps)", [_shown(fig14.points[n].estimate(scheme, name), 1e6) for n, scheme in rows])
+        Column(f"{label}\n(Mbps)", [shown(fig14.points[n].estimate(scheme, name), 1e6) for n, scheme in rows])
         for label, name in metrics.items()
     ]
     kept = Column("kept\ntime", [fig14.kept_time(*row) for row in rows])
     yield Section("(b) Throughput while both kinds run", lead, [*rates, kept])
-
-
-def _shown(estimate: Estimate | None, divisor: float = 1.0) -> str:
-    if estimate is None:
-        return "–"
-    spread = None if estimate.half_width is None else estimate.half_width / divisor
-    return number(estimate.value / divisor, spread)
