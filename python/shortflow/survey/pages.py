@@ -30,14 +30,14 @@ READING = (
     "A cell is a criterion at a level of a workload. In each, every scheme is held against the best of the others on "
     "the same seeds: it may be the best unless another is significantly better, by t tests of the logarithms of times "
     f"and rates and of the differences of shares, at a level of {100 * LEVEL:g} % divided by the number of the others "
-    "(Hsu's comparison with the best, with Bonferroni's correction). In each cell the best of the schemes that finished "
-    f"is then among those named with a confidence of {100 * (1 - LEVEL):g} %.",
+    "(Hsu's comparison with the best, with Bonferroni's correction). In each cell the best of the schemes that "
+    f"finished is then among those named with a confidence of {100 * (1 - LEVEL):g} %.",
     f"A scheme is called alone the best ({ALONE}) where only it may be the best and that claim holds among all cells "
     f"of both initial alphas, at a false discovery rate of {100 * LEVEL:g} % (Benjamini and Hochberg). Several names "
     f"({TIED} in the tables of numbers), in the order of their means, are a tie: none of them can be told from the "
-    "best, which does not show that they are equal, and the more names, the less is known. A cell is undecided where no "
-    "scheme at all can be told from the best, and their number stands there, or where the claim of the only one left, "
-    "which is named, does not hold. All are alike where every scheme has the same values.",
+    "best, which does not show that they are equal, and the more names, the less is known. A cell is undecided where "
+    "no scheme at all can be told from the best, and their number stands there, or where the claim of the only one "
+    "left, which is named, does not hold. All are alike where every scheme has the same values.",
     f"A scheme with a dagger ({UNFINISHED}) left flows unfinished at some seed: they count with their age at the end, "
     "its times are lower bounds, and it can neither win nor tie nor beat another there.",
     "Over ideal is the mean completion time of short flows over that under ideal SRPT of the same flows, on a fluid "
