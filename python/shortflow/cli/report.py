@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import print_note, print_result
-from shortflow.report import write_report
+from shortflow.cli.console import print_json, print_note, print_result
+from shortflow.errors import ConfigError
+from shortflow.report import report_numbers, write_report
 
 
 def report(
@@ -19,12 +20,21 @@ def report(
             "--out", metavar="FILE", help="The page (default: DIR/report.html); missing directories are made."
         ),
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the numbers behind every plot as one JSON document, in place of a page."),
+    ] = False,
 ) -> None:
     """Write a self-contained HTML page with the plots and tables of stored results.
 
     If `compare --out DIR` kept results there, what such commands keep further below, as in DIR/reproduction, is left
     out.
     """
+    if json and out:
+        raise ConfigError("--json: prints numbers in place of a page; leave out --out, or run the command twice")
+    if json:
+        print_json(report_numbers(directory))
+        return
     page = out or directory / "report.html"
     runs = write_report(directory, page)
     print_note(f"{runs} runs")

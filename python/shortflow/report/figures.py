@@ -1,42 +1,39 @@
-"""The plots of the report. Every axis names its unit; error bars are 95 % intervals over the seeds."""
+"""The plots of a study, as numbers: every axis names its unit, and every interval is a 95 % interval over the seeds."""
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
+import numpy.typing as npt
 import polars as pl
-from plotly.subplots import make_subplots
 
-from shortflow.metrics import describe
-from shortflow.report.looks import look_of
+from shortflow.measuring import completion
+from shortflow.metrics import PERCENTILES, describe
+from shortflow.plotting import Interval, percentage
+from shortflow.report.plot import Axis, Panel, Plot, Series
 from shortflow.report.study import Point, Study
 from shortflow.result import RunResult
+from shortflow.stats import nearest_rank
 from shortflow.tables import Scale, scale_for
 
 _CDF_POINTS = 400
 _WINDOW_S = 0.2
 _LOG_FROM_RATIO = 8.0
-_FINE_DECADES = 6
+_LOG_SWEEP_FROM_RATIO = 50.0
 _SIZE_GROUPS = 10
+_NAMED = 6
+"""So many exceptions a caption names."""
 
-
-@dataclass(frozen=True)
-class Plot:
-    """A figure with what a reader has to know about it."""
-
-    heading: str
-    caption: str
-    figure: go.Figure
+Pools = Sequence[tuple[Point, str, pl.DataFrame]]
+"""The counted flows of one class under each scheme at each point, all seeds together."""
 
 
 def plots(study: Study) -> list[Plot]:
     """All plots of a study that its runs have data for."""
-    finite = _classes(study, "afct_<class>_s")
+    finite = {flow_class: _pools(study, flow_class) for flow_class in _classes(study, "afct_<class>_s")}
     found = [_completion(study, flow_class) for flow_class in finite]
-    found += [_distribution(study, flow_class) for flow_class in finite]
-    found += [_slowdown(study, flow_class) for flow_class in finite]
+    found += _unfinished(study)
+    found += [_distribution(study, flow_class, pools) for flow_class, pools in finite.items()]
+    found += [_slowdown(study, flow_class, pools) for flow_class, pools in finite.items()]
     found += [_throughput(study, flow_class) for flow_class in _classes(study, "goodput_<class>_bps")]
     return [*found, *_queue(study)]
 
@@ -47,195 +44,299 @@ def _classes(study: Study, pattern: str) -> list[str]:
     return [metric.flow_class for metric in described if metric.flow_class and metric.kind.pattern == pattern]
 
 
+def _pools(study: Study, flow_class: str) -> Pools:
+    pools = []
+    for point in study.points:
+        for scheme in point.comparison.schemes:
+            flows = pl.concat(completion(each.flows, each.meta) for each in _results(point, scheme))
+            if not (of_class := flows.filter(pl.col("class") == flow_class)).is_empty():
+                pools.append((point, scheme, of_class))
+    return pools
+
+
+def _results(point: Point, scheme: str) -> list[RunResult]:
+    return [each for each in point.results if each.provenance["scheme"] == scheme]
+
+
 def _completion(study: Study, flow_class: str) -> Plot:
     """Mean and 99th percentile of the completion time."""
-    names = [f"afct_{flow_class}_s", f"p99_{flow_class}_s"]
-    figure = make_subplots(1, 2, subplot_titles=["mean", "99th percentile"], horizontal_spacing=0.1)
-    scale = _common_scale(study, names)
-    for place, name in enumerate(names, start=1):
-        _add_estimates(figure, study, name, scale, column=place, may_be_log=True)
-        figure.update_yaxes(title_text=f"completion time ({scale.unit})", row=1, col=place)
-    versus = f" versus {study.x_name}" if study.x_name else ""
-    caption = (
-        f"Completion time of {flow_class} flows{versus}: from the first byte handed to the transport until the last is "
-        "acknowledged."
+    names = {"mean": f"afct_{flow_class}_s", "99th percentile": f"p99_{flow_class}_s"}
+    scale = _common_scale(study, list(names.values()))
+    share, axis = f"unfinished_share_{flow_class}", Axis("completion time", scale.unit)
+    panels = [
+        _estimates(study, name, axis, scale, title=title, unfinished=share, may_be_log=True)
+        for title, name in names.items()
+    ]
+    heading = f"Completion time of {flow_class} flows{_versus(study)}"
+    return _plot(
+        study,
+        heading,
+        f"{heading}: from the first byte handed to the transport until the last is acknowledged. Each mark is the mean "
+        "over the seeds of what each seed's flows have.",
+        panels,
     )
-    return Plot(f"Completion time of {flow_class} flows{versus}", f"{caption} {_bars_note(study)}", _styled(figure))
+
+
+def _unfinished(study: Study) -> Iterator[Plot]:
+    """The share of flows that did not finish, if there are any."""
+    name = "unfinished_share"
+    panel = _estimates(study, name, Axis("flows that did not finish", "%"), Scale(0.01, "%"))
+    if any(any(series.y) for series in panel.series):
+        caption = "The share of all counted flows that were not done at the end of the drain. Mean over the seeds."
+        yield _plot(study, f"Unfinished flows{_versus(study)}", caption, [panel])
 
 
 def _throughput(study: Study, flow_class: str) -> Plot:
     name = f"goodput_{flow_class}_bps"
-    figure = make_subplots(1, 1)
     scale = _common_scale(study, [name])
-    _add_estimates(figure, study, name, scale)
-    figure.update_yaxes(title_text=f"goodput ({scale.unit})")
-    versus = f" versus {study.x_name}" if study.x_name else ""
-    caption = f"Payload that all {flow_class} flows together had acknowledged per second between warm-up and end."
-    return Plot(f"Throughput of {flow_class} flows{versus}", f"{caption} {_bars_note(study)}", _styled(figure))
+    return _plot(
+        study,
+        f"Throughput of {flow_class} flows{_versus(study)}",
+        f"Payload that all {flow_class} flows together had acknowledged per second between warm-up and end. Each mark "
+        "is the mean over the seeds.",
+        [_estimates(study, name, Axis("goodput", scale.unit), scale)],
+    )
 
 
-def _distribution(study: Study, flow_class: str) -> Plot:
-    """The distribution of completion times at one point at a time, chosen by a menu."""
-    figure = go.Figure()
-    shown = _default_point(study)
-    scale = _common_scale(study, [f"p50_{flow_class}_s"])
-    owners, extremes = [], []
-    for point in study.points:
-        for scheme in point.comparison.schemes:
-            flows = _finished(point, scheme, flow_class)["fct_s"].to_numpy() / scale.divisor
-            if len(flows):
-                x, y = _quantiles(flows)
-                figure.add_scatter(x=x, y=y, name=scheme, line=look_of(scheme).line, visible=point is shown)
-                owners.append(point)
-                extremes += [x[0], x[-1]]
-    _add_point_menu(figure, study, owners, shown)
-    figure.update_xaxes(title_text=f"completion time ({scale.unit})", **_log_axis(min(extremes), max(extremes)))
-    figure.update_yaxes(title_text="share of flows done by then", range=[0, 1.01], tickformat=".0%")
-    caption = f"All {flow_class} flows of all seeds that started after the warm-up and finished."
-    return Plot(f"Distribution of the completion time of {flow_class} flows", caption, _styled(figure))
+def _plot(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
+    """A plot whose marks are estimates."""
+    series = panels[0].series
+    shares = (
+        (each.scheme, x, share)
+        for each in series
+        if isinstance(each.unfinished_share, Sequence)
+        for x, share in zip(each.x, each.unfinished_share, strict=True)
+    )
+    notes = (caption, _bars_note(study, series), _bounds_note(series), _unfinished_note(study, shares))
+    return Plot(heading, " ".join(note for note in notes if note), panels, {})
 
 
-def _slowdown(study: Study, flow_class: str) -> Plot:
-    """Mean and 99th percentile of the slowdown, for ten groups of flows from the smallest to the largest."""
-    figure = make_subplots(1, 2, subplot_titles=["mean", "99th percentile"], horizontal_spacing=0.1)
-    shown = _default_point(study)
-    owners, sizes, values = [], [], []
-    for point in study.points:
-        for scheme in point.comparison.schemes:
-            groups = _by_size(_finished(point, scheme, flow_class))
-            for place, column in enumerate(("mean", "p99"), start=1):
-                figure.add_scatter(
-                    x=groups["size_kb"].to_numpy(),
-                    y=groups[column].to_numpy(),
-                    name=scheme,
-                    legendgroup=scheme,
-                    showlegend=place == 1,
-                    line=look_of(scheme).line,
-                    visible=point is shown,
-                    mode="lines+markers",
-                    row=1,
-                    col=place,
+def _estimates(
+    study: Study,
+    metric: str,
+    axis: Axis,
+    scale: Scale,
+    *,
+    title: str = "",
+    unfinished: str | None = None,
+    may_be_log: bool = False,
+) -> Panel:
+    """A metric of every scheme with its intervals: marks along the parameter, or bars when nothing varies.
+
+    `unfinished` is the metric that says how many of the flows did not finish.
+    """
+    series = []
+    for scheme in study.schemes:
+        found = [(point, point.comparison.estimate(scheme, metric)) for point in study.points]
+        present = [(point, each) for point, each in found if each]
+        points = [point for point, _ in present]
+        shares = [point.comparison.estimate(scheme, unfinished) for point in points] if unfinished else []
+        if present:
+            series.append(
+                Series(
+                    scheme,
+                    at=None,
+                    x=_places(study, points, scheme),
+                    y=[each.value / scale.divisor for _, each in present],
+                    ci95=[_scaled(each.ci95, scale) for _, each in present],
+                    seeds=[each.n for _, each in present],
+                    lower_bound=[each.lower_bound for _, each in present],
+                    unfinished_share=[each.value if each else 0.0 for each in shares] or None,
                 )
-                owners.append(point)
-                sizes += groups["size_kb"].to_list()
-                values += groups[column].to_list()
-    _add_point_menu(figure, study, owners, shown)
-    figure.update_xaxes(title_text="flow size (KB)", **_log_axis(min(sizes), max(sizes)))
-    figure.update_yaxes(title_text="slowdown (times)", **_log_axis(1.0, max(values)))
+            )
+    values = [value for each in series for value in each.y]
+    logarithmic = may_be_log and study.numeric and _spans(values, _LOG_FROM_RATIO)
+    y = Axis(axis.label, axis.unit, "log" if logarithmic else "linear")
+    return Panel(title, _parameter_axis(study), y, "points" if study.numeric else "bars", series)
+
+
+def _scaled(ends: Interval | None, scale: Scale) -> Interval | None:
+    return ends and (ends[0] / scale.divisor, ends[1] / scale.divisor)
+
+
+def _places(study: Study, points: Sequence[Point], scheme: str) -> list[float] | list[str]:
+    """Where a scheme's marks stand: at the numbers or the names of the points or, if there is one point, at its own."""
+    if study.numeric:
+        return [point.x for point in points if point.x is not None]
+    return [point.label if study.x_name else scheme for point in points]
+
+
+def _parameter_axis(study: Study) -> Axis:
+    """The axis of what varies."""
+    places = [point.x for point in study.points if point.x is not None]
+    if not study.numeric:
+        labels = [point.label for point in study.points] if study.x_name else study.schemes
+        return Axis(study.x_name or "", scale="category", categories=labels)
+    return Axis(study.x_name or "", study.x_unit, "log" if _spans(places, _LOG_SWEEP_FROM_RATIO) else "linear")
+
+
+def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
+    """The distribution of completion times at one point at a time; it ends at the share of flows that finished."""
+    scale = _common_scale(study, [f"p50_{flow_class}_s"])
+    series = []
+    for point, scheme, flows in pools:
+        finished = flows.filter(~pl.col("censored"))["elapsed_s"].to_numpy()
+        x, y = _quantiles(finished / scale.divisor, flows.height)
+        ages = flows.filter("censored")["elapsed_s"].to_list()
+        youngest = min(ages, default=float("inf")) / scale.divisor
+        share = _share(flows)
+        series.append(
+            Series(scheme, point.label, x, y, lower_bound=[each >= youngest for each in x], unfinished_share=share)
+        )
+    caption = (
+        f"All {flow_class} flows of all seeds that started between warm-up and end, in one distribution per scheme "
+        f"({_pooled(study)}): a percentile read here is one of all flows, not the mean of the seeds' percentiles. A "
+        "curve ends at the share of flows that finished."
+    )
+    if any(any(each.lower_bound) for each in series):
+        caption += (
+            " In its pale part the true share may be higher: some flows that did not finish were younger when the run "
+            "ended."
+        )
+    panel = Panel(
+        "",
+        Axis("completion time", scale.unit, "log"),
+        Axis("share of flows done by then", "share", window=(0.0, 1.01)),
+        "steps",
+        series,
+    )
+    heading = f"Distribution of the completion time of {flow_class} flows"
+    return _with_menu(study, heading, f"{caption} {_left_open(study, pools)}".strip(), [panel])
+
+
+def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
+    """Mean and 99th percentile of the slowdown, for ten groups of flows from the smallest to the largest."""
+    series: dict[str, list[Series]] = {"mean": [], "p99": []}
+    for point, scheme, flows in pools:
+        groups = _by_size(flows)
+        for name, found in series.items():
+            found.append(
+                Series(
+                    scheme,
+                    point.label,
+                    x=groups["size_kb"].to_list(),
+                    y=groups[name].to_list(),
+                    lower_bound=groups[f"{name}_bound"].to_list(),
+                    unfinished_share=groups["unfinished_share"].to_list(),
+                )
+            )
+    sizes, slowdown = Axis("flow size", "KB", "log"), Axis("slowdown", "times", "log")
+    panels = [
+        Panel(title, sizes, slowdown, "points", series[name])
+        for title, name in (("mean", "mean"), ("99th percentile", "p99"))
+    ]
     caption = (
         f"Slowdown of {flow_class} flows: the completion time over that in an empty network. Each mark is about a "
-        "tenth of the flows of all seeds, all of one size together, at its median size."
+        f"tenth of the flows of all seeds ({_pooled(study)}), all of one size together, at its median size."
     )
-    return Plot(f"Slowdown of {flow_class} flows by size", caption, _styled(figure))
+    heading = f"Slowdown of {flow_class} flows by size"
+    notes = (caption, _bounds_note(series["mean"]), _left_open(study, pools))
+    return _with_menu(study, heading, " ".join(note for note in notes if note), panels)
 
 
 def _queue(study: Study) -> Iterator[Plot]:
     """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
     port = _busiest_port(study)
-    figure = make_subplots(1, 2, column_widths=[0.62, 0.38], subplot_titles=["over time, one seed", "all seeds"])
-    shown = _default_point(study)
-    owners = []
+    over_time, shares, seeds = [], [], set()
     for point in study.points:
         for scheme in point.comparison.schemes:
-            results = [each for each in point.results if each.provenance["scheme"] == scheme]
-            series = _samples(results[0], port)
-            if series.is_empty():
+            results = _results(point, scheme)
+            first = _samples(results[0], port)
+            if first.is_empty():
                 continue
-            common = {"name": scheme, "legendgroup": scheme, "visible": point is shown}
-            time_ms = series["time_s"].to_numpy() * 1e3
-            line = {**look_of(scheme).line, "width": 1.2}
-            figure.add_scatter(x=time_ms, y=series["value"].to_numpy(), line=line, **common, row=1, col=1)
-            x, y = _quantiles(pl.concat([_samples(each, port) for each in results])["value"].to_numpy())
-            figure.add_scatter(x=x, y=y, line=look_of(scheme).line, showlegend=False, **common, row=1, col=2)
-            owners += [point, point]
-    if not owners:
+            seeds.add(results[0].provenance["seed"])
+            time_ms = (first["time_s"] * 1e3).to_list()
+            over_time.append(Series(scheme, point.label, time_ms, first["value"].to_list()))
+            queue = pl.concat([_samples(each, port) for each in results])["value"].to_numpy()
+            shares.append(Series(scheme, point.label, *_quantiles(queue, len(queue))))
+    if not over_time:
         return
-    _add_point_menu(figure, study, owners, shown)
-    meta = shown.results[0].meta
-    window_ms = [meta["warmup_s"] * 1e3, min(meta["warmup_s"] + _WINDOW_S, meta["duration_s"]) * 1e3]
-    figure.update_xaxes(title_text="time (ms)", range=window_ms, row=1, col=1)
-    figure.update_yaxes(title_text="queue (packets)", rangemode="tozero", row=1, col=1)
-    figure.update_xaxes(title_text="queue (packets)", rangemode="tozero", row=1, col=2)
-    figure.update_yaxes(title_text="share of samples at or below", range=[0, 1.01], tickformat=".0%", row=1, col=2)
-    caption = (
-        f"Instantaneous queue of port {port}, sampled at fixed times. The left plot opens on a window after "
-        "the warm-up; double-click it for the whole run."
-    )
-    yield Plot("Queue length", caption, _styled(figure))
-
-
-def _add_estimates(
-    figure: go.Figure, study: Study, metric: str, scale: Scale, *, column: int = 1, may_be_log: bool = False
-) -> None:
-    """A metric of every scheme, with error bars: lines along the parameter, or bars when nothing varies."""
-    largest, smallest = 0.0, float("inf")
-    for scheme in study.schemes:
-        found = [(point, point.comparison.estimate(scheme, metric)) for point in study.points]
-        present = [(point, each) for point, each in found if each]
-        values = [each.value / scale.divisor for _, each in present]
-        spread = [(each.half_width or 0.0) / scale.divisor for _, each in present]
-        where = [point.x if study.numeric else point.label or scheme for point, _ in present]
-        common = {
-            "x": where,
-            "y": values,
-            "name": scheme,
-            "legendgroup": scheme,
-            "showlegend": column == 1,
-            "error_y": {"type": "data", "array": spread, "thickness": 1.5, "width": 5},
-        }
-        if study.numeric:
-            look = look_of(scheme)
-            trace = go.Scatter(
-                **common, mode="lines+markers", line=look.line, marker={"symbol": look.symbol, "size": 8}
-            )
-        else:
-            trace = go.Bar(**common, marker=look_of(scheme).bar)
-        figure.add_trace(trace, row=1, col=column)
-        largest, smallest = max([largest, *values]), min([smallest, *values])
-    if may_be_log and study.numeric and smallest > 0 and largest / smallest > _LOG_FROM_RATIO:
-        figure.update_yaxes(**_log_axis(smallest, largest), row=1, col=column)
-    else:
-        figure.update_yaxes(type="linear", rangemode="tozero", row=1, col=column)
-    figure.update_xaxes(title_text=study.x_name, row=1, col=column)
-
-
-def _add_point_menu(figure: go.Figure, study: Study, owners: Sequence[Point], shown: Point) -> None:
-    """A menu that shows the traces of one point; `owners` names the point of each trace."""
-    if len(study.points) < 2:
-        return
-    buttons = [
-        {
-            "label": f"{study.x_name} {point.label}",
-            "method": "restyle",
-            "args": ["visible", [each is point for each in owners]],
-        }
-        for point in study.points
+    meta = _default_point(study).results[0].meta
+    window = (meta["warmup_s"] * 1e3, min(meta["warmup_s"] + _WINDOW_S, meta["duration_s"]) * 1e3)
+    which = f"seed {seeds.pop()}" if len(seeds) == 1 else "each scheme's first seed"
+    panels = [
+        Panel(f"over time, {which}", Axis("time", "ms", window=window), Axis("queue", "packets"), "line", over_time),
+        Panel(
+            "all seeds",
+            Axis("queue", "packets"),
+            Axis("share of samples at or below", "share", window=(0.0, 1.01)),
+            "steps",
+            shares,
+        ),
     ]
-    place = {"x": 1.0, "xanchor": "right", "y": 1.2, "yanchor": "top", "pad": {"r": 4}}
-    figure.update_layout(
-        updatemenus=[{"buttons": buttons, "active": study.points.index(shown), "showactive": True, **place}]
+    caption = (
+        f"Instantaneous queue of port {port}, sampled at fixed times. The left plot opens on a window after the "
+        f"warm-up; double-click it for the whole run. The right one has all samples of all seeds ({_pooled(study)})."
+    )
+    yield _with_menu(study, "Queue length", caption, panels)
+
+
+def _with_menu(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
+    """A plot that shows one point of the study at a time."""
+    labels = [point.label for point in study.points]
+    menu = {label: f"{study.x_name} {label}" for label in labels} if len(labels) > 1 else {}
+    return Plot(heading, caption, panels, menu, _default_point(study).label)
+
+
+def _versus(study: Study) -> str:
+    return f" versus {study.x_name}" if study.x_name else ""
+
+
+def _bars_note(study: Study, series: Sequence[Series]) -> str:
+    """How many seeds the error bars are of, and which marks have fewer."""
+    marks = [(each.scheme, x, seeds) for each in series for x, seeds in zip(each.x, each.seeds or (), strict=True)]
+    most = max((seeds for *_, seeds in marks), default=1)
+    if most == 1:
+        return "One seed, so no error bars."
+    fewer = [
+        f"{_mark_name(study, scheme, x)} ({seeds} {'seeds' if seeds > 1 else 'seed, so no error bar'})"
+        for scheme, x, seeds in marks
+        if seeds < most
+    ]
+    note = f"Error bars: 95 % confidence over {most} seeds"
+    return f"{note}, but for {_listed(fewer)}." if fewer else f"{note}."
+
+
+def _bounds_note(series: Sequence[Series]) -> str:
+    """What hollow marks mean, if there are any."""
+    if not any(any(each.lower_bound) for each in series):
+        return ""
+    return (
+        "Hollow marks with ≥ are lower bounds: a flow that did not finish counts with its age at the end of the run. "
+        "An interval around one is that of the bound."
     )
 
 
-def _styled(figure: go.Figure) -> go.Figure:
-    axis = {"showline": True, "linecolor": "#9ca3af", "gridcolor": "#e5e7eb", "zeroline": False, "ticks": "outside"}
-    figure.update_xaxes(**axis)
-    figure.update_yaxes(**axis)
-    figure.update_layout(
-        template="none",
-        font={"family": "system-ui, sans-serif", "size": 13, "color": "#1f2937"},
-        margin={"l": 70, "r": 50, "t": 70, "b": 60},
-        legend={"orientation": "h", "x": 0, "y": 1.2, "yanchor": "top"},
-        modebar={"orientation": "v"},
-        hovermode="closest",
-        height=430,
-    )
-    return figure
+def _unfinished_note(study: Study, shares: Iterable[tuple[str, float | str, float]]) -> str:
+    """Which schemes left flows unfinished at which points, and what share."""
+    found = [f"{_mark_name(study, scheme, at)}: {percentage(share)}" for scheme, at, share in shares if share > 0]
+    return f"Not finished: {_listed(found)}." if found else ""
 
 
-def _bars_note(study: Study) -> str:
-    seeds = max(len(point.comparison.seeds) for point in study.points)
-    return f"Error bars: 95 % confidence over {seeds} seeds." if seeds > 1 else "One seed, so no error bars."
+def _mark_name(study: Study, scheme: str, x: float | str) -> str:
+    at = f"{x:.6g}{study.x_unit}" if isinstance(x, float) else x
+    return f"{scheme} at {study.x_name} {at}" if study.x_name else scheme
+
+
+def _listed(parts: Sequence[str]) -> str:
+    more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
+    return ", ".join(parts[:_NAMED]) + more
+
+
+def _pooled(study: Study) -> str:
+    """Which seeds are pooled."""
+    seeds = sorted({seed for point in study.points for seed in point.comparison.seeds})
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if len(seeds) == 2:
+        return f"seeds {seeds[0]} and {seeds[1]}"
+    contiguous = seeds == list(range(seeds[0], seeds[-1] + 1))
+    return f"seeds {seeds[0]} to {seeds[-1]}" if contiguous else f"{len(seeds)} seeds"
+
+
+def _spans(values: Sequence[float], ratio: float) -> bool:
+    """Whether positive values differ by more than a ratio."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) > ratio
 
 
 def _common_scale(study: Study, names: Sequence[str]) -> Scale:
@@ -253,48 +354,52 @@ def _default_point(study: Study) -> Point:
     return study.points[len(study.points) // 2]
 
 
-def _finished(point: Point, scheme: str, flow_class: str) -> pl.DataFrame:
-    """The flows of a class that count for completion times, of all seeds."""
-    return pl.concat(
-        each.flows.filter(
-            pl.col("class") == flow_class, pl.col("fct_s").is_not_null(), pl.col("start_s") >= each.meta["warmup_s"]
-        )
-        for each in point.results
-        if each.provenance["scheme"] == scheme
-    )
+def _share(flows: pl.DataFrame) -> float:
+    """The share of flows that did not finish."""
+    return float(flows["censored"].sum()) / flows.height
+
+
+def _left_open(study: Study, pools: Pools) -> str:
+    """Which pools have flows that did not finish."""
+    return _unfinished_note(study, ((scheme, point.label, _share(flows)) for point, scheme, flows in pools))
 
 
 def _by_size(flows: pl.DataFrame) -> pl.DataFrame:
-    """Up to ten groups of about equally many flows by size: median size, mean and 99th percentile of the slowdown.
+    """Up to ten groups of about equally many flows by size, those of one size in one group.
 
-    Flows of one size are in one group.
+    Columns: `size_kb` (median), `mean` and `p99` of the slowdown, `mean_bound` and `p99_bound` (whether they are lower
+    bounds), `unfinished_share`. A percentile is exact if no completion time of unfinished flows could change it.
     """
     tenth = (pl.col("size_bytes").rank("min") - 1) * _SIZE_GROUPS // pl.len()
-    slowdown = pl.col("slowdown")
-    return (
-        flows.group_by(tenth.alias("group"))
-        .agg(
-            (pl.col("size_bytes").median() / 1e3).alias("size_kb"),
-            slowdown.mean().alias("mean"),
-            slowdown.quantile(0.99, "higher").alias("p99"),
+    rows = []
+    for _, group in sorted(flows.group_by(tenth.alias("group")), key=lambda each: each[0]):
+        slowdown, censored = group["elapsed_slowdown"].to_numpy(), group["censored"].to_numpy()
+        p99 = nearest_rank(slowdown, 99)
+        rows.append(
+            {
+                "size_kb": float(np.median(group["size_bytes"].to_numpy())) / 1e3,
+                "mean": float(slowdown.mean()),
+                "p99": p99,
+                "mean_bound": bool(censored.any()),
+                "p99_bound": p99 != nearest_rank(np.where(censored, np.inf, slowdown), 99),
+                "unfinished_share": _share(group),
+            }
         )
-        .sort("group")
-    )
+    return pl.DataFrame(rows)
 
 
-def _log_axis(low: float, high: float) -> dict[str, object]:
-    """A logarithmic axis with plain numbers at 1, 2 and 5 of every decade, or at every decade of a long range."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if len(decades) <= _FINE_DECADES else (1,)
-    ticks = [step * 10.0**decade for decade in decades for step in steps]
-    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}
+def _quantiles(values: npt.NDArray[np.float64], counted: int) -> tuple[list[float], list[float]]:
+    """An empirical distribution of values among `counted`, thinned to a few hundred points.
 
-
-def _quantiles(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An empirical distribution thinned to a few hundred points, its extremes included."""
+    Its extremes are there, and so are the nearest ranks of the percentiles that tables have.
+    """
     ordered = np.sort(values)
-    ranks = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), _CDF_POINTS)).astype(int))
-    return ordered[ranks], (ranks + 1) / len(ordered)
+    if not len(ordered):
+        return [], []
+    even = np.linspace(0, len(ordered) - 1, min(len(ordered), _CDF_POINTS)).astype(int)
+    ranks = np.array([-(-percent * counted // 100) - 1 for percent in PERCENTILES])
+    kept = np.unique(np.concatenate([even, ranks[ranks < len(ordered)]]))
+    return ordered[kept].tolist(), ((kept + 1) / counted).tolist()
 
 
 def _busiest_port(study: Study) -> str:

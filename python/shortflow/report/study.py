@@ -1,15 +1,13 @@
 """Stored runs put in order: a study is one scenario, its points are the values of the parameter that varies."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shortflow import _core
 from shortflow.comparison import Comparison, with_distances
+from shortflow.quantities import common_axis
 from shortflow.result import Provenance, RunResult
 from shortflow.runner import summary
-
-_QUANTITY = re.compile(r"(?P<number>-?\d+(\.\d+)?(e-?\d+)?)(?P<unit>[A-Za-z]*)")
 
 
 @dataclass(frozen=True)
@@ -18,7 +16,7 @@ class Point:
 
     label: str
     x: float | None
-    """The varying value as a number, if it is one."""
+    """The varying value as a number of the study's unit, if it is one."""
     results: Sequence[RunResult]
     comparison: Comparison
 
@@ -32,6 +30,8 @@ class Study:
     x_name: str | None
     """What varies between the points, if anything does."""
     points: Sequence[Point]
+    x_unit: str = ""
+    """The unit of the points' numbers."""
 
     @property
     def schemes(self) -> list[str]:
@@ -63,14 +63,12 @@ def _study(name: str, results: Sequence[RunResult]) -> Study:
     for result in results:
         values = _values(result.provenance)
         by_values.setdefault(tuple(values.get(key, "") for key in varying.values()), []).append(result)
-    labels = [", ".join(values) for values in by_values]
-    axis = _axis(labels)
+    places, unit = _places(list(by_values))
     points = [
-        Point(label, axis.get(label), *_compared(dict(zip(varying, values, strict=True)), group))
-        for label, (values, group) in zip(labels, by_values.items(), strict=True)
+        Point(", ".join(values), places[values], *_compared(dict(zip(varying, values, strict=True)), by_values[values]))
+        for values in places
     ]
-    points.sort(key=lambda point: (point.x or 0.0, point.label))
-    return Study(name, results[0].provenance["title"], ", ".join(varying) or None, points)
+    return Study(name, results[0].provenance["title"], ", ".join(varying) or None, points, unit)
 
 
 def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
@@ -106,10 +104,13 @@ def _values(origin: Provenance) -> dict[str, str]:
     return {setting["key"]: setting["value"] for setting in origin["scenario_settings"]}
 
 
-def _axis(labels: Sequence[str]) -> dict[str, float]:
-    """The labels as numbers, if all of them are numbers with one and the same unit."""
-    parsed = {label: _QUANTITY.fullmatch(label) for label in labels}
-    matches = [match for match in parsed.values() if match]
-    if len(matches) < len(parsed) or len({match["unit"] for match in matches}) > 1:
-        return {}
-    return {label: float(match["number"]) for label, match in parsed.items() if match}
+def _places(points: Sequence[tuple[str, ...]]) -> tuple[dict[tuple[str, ...], float | None], str]:
+    """The points in ascending order, numbers before words; with their places on an axis, and its unit, if one value
+    varies and is a number everywhere."""
+    axes = [common_axis(values) for values in zip(*points, strict=True)]
+    ranks = [axis[0] if axis else [0.0] * len(points) for axis in axes]
+    ordered = sorted(range(len(points)), key=lambda i: ([rank[i] for rank in ranks], points[i]))
+    if len(axes) == 1 and axes[0]:
+        numbers, unit = axes[0]
+        return {points[i]: numbers[i] for i in ordered}, unit
+    return {points[i]: None for i in ordered}, ""

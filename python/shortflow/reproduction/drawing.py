@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shortflow.metrics import describe
+from shortflow.plotting import Interval
+from shortflow.quantities import in_unit_of_first
 from shortflow.reproduction.evidence import Data
 from shortflow.reproduction.study import Value
 from shortflow.tables import scale_for
@@ -11,14 +13,16 @@ from shortflow.tables import scale_for
 
 @dataclass(frozen=True)
 class Line:
-    """One curve; `low` and `high` are the ends of its 95 % intervals."""
+    """One curve."""
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
+    ci95: Sequence[Interval | None] = ()
+    """The 95 % interval of each mark, none for a single seed; empty for curves without."""
     markers: bool = True
+    lower_bound: Sequence[bool] = ()
+    """Which marks are lower bounds, since flows did not finish; empty for none."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +54,15 @@ def curves(
     names = schemes or points[0][1].schemes
     estimates = {name: [(v, e) for v, point in points if (e := point.estimate(name, metric))] for name in names}
     scale = scale_for(describe(metric).unit, [e.value for found in estimates.values() for _, e in found])
-    lines = []
-    for name, found in estimates.items():
-        spread = [e.ci95 or (e.value, e.value) for _, e in found]
-        lines.append(
-            Line(
-                name,
-                [_number(value) for value, _ in found],
-                [e.value / scale.divisor for _, e in found],
-                [low / scale.divisor for low, _ in spread],
-                [high / scale.divisor for _, high in spread],
-            )
+    lines = [
+        Line(
+            name,
+            in_unit_of_first([str(value) for value, _ in found]),
+            [e.value / scale.divisor for _, e in found],
+            [e.ci95 and (e.ci95[0] / scale.divisor, e.ci95[1] / scale.divisor) for _, e in found],
+            lower_bound=[e.lower_bound for _, e in found],
         )
+        for name, found in estimates.items()
+    ]
     unit = f" ({scale.unit})" if scale.unit else ""
     return Drawing(title, x_label, f"{describe(metric).label}{unit}", lines, log_y=log_y)
-
-
-def _number(value: Value) -> float:
-    """A value of the grid as a number: quantities lose their unit, which the axis names."""
-    if not isinstance(value, str):
-        return float(value)
-    return float("".join(letter for letter in value if letter.isdigit() or letter in ".-"))

@@ -1,18 +1,15 @@
 """The survey's report: one page with heat maps and all tables, and its text and tables as Markdown."""
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import plotly.graph_objects as go
-import plotly.io
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
-from plotly.offline import get_plotlyjs
 
 from shortflow.comparison import Comparison
+from shortflow.markup import markdown, page
+from shortflow.plotting import plain
 from shortflow.store import write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
@@ -49,24 +46,15 @@ READING = (
     "deadline, as their papers want.",
 )
 
-_HERE = FileSystemLoader(Path(__file__).parent)
-_AS_HTML = Environment(loader=_HERE, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
 
 def write_pages(found: Survey, out: Path) -> Path:
     """Write `beyond.html` and `beyond.md` below `out`; returns the former."""
     content = _content(found)
-    write_text(out / "beyond.md", _AS_MARKDOWN.get_template("page.md").render(content))
-    page = out / "beyond.html"
-    maps = [
-        _heat_map(view, f"map-{number}-{each.criterion.metric}", each)
-        for number, view in enumerate(found.views)
-        for each in _MAPS
-        if cells_of(view, each.won_by)
-    ]
-    html = _AS_HTML.get_template("page.html").render(content, maps=maps, plotly=Markup(get_plotlyjs()))
-    write_text(page, html)
-    return page
+    write_text(out / "beyond.md", markdown("survey/page.md", **content))
+    maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
+    html = out / "beyond.html"
+    write_text(html, page("survey/page.html", **content, maps=maps))
+    return html
 
 
 def _content(found: Survey) -> dict[str, object]:
@@ -74,8 +62,8 @@ def _content(found: Survey) -> dict[str, object]:
     workloads = dict.fromkeys(place.workload for view in found.views for place in view.places)
     changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
     return {
-        "title": TITLE,
-        "lead": LEAD,
+        "heading": TITLE,
+        "about": LEAD,
         "state": f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. "
         f"Means ± 95 % over the seeds.{changed}",
         "found": found,
@@ -95,18 +83,6 @@ class _Table:
         self.heading, self.lead, self.columns = section.heading, section.lead, section.columns
         self.all = [*section.lead, *section.columns]
         self.rows = list(zip(*(column.cells for column in self.all), strict=True))
-
-
-def _markdown(text: object) -> str:
-    """Text of which Markdown makes nothing else, in one line, so that it may stand in a table's cell."""
-    plain = re.sub(r"\s*\n\s*", " ", str(text)).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*|]|\](?=[(\[]))", r"\\\1", plain)
-
-
-_AS_MARKDOWN = Environment(
-    loader=_HERE, finalize=_markdown, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
-)
-"""Every value is escaped, as in HTML."""
 
 
 Best = Callable[[Iterable[float]], float] | None
@@ -133,7 +109,7 @@ class _Map:
     """A heat map as it stands in the page."""
 
     heading: str
-    plot: Markup
+    figure: go.Figure
 
 
 _MAPS = (
@@ -145,7 +121,7 @@ _MAPS = (
 _BOLD = f"bold: alone the best or tied; {UNFINISHED}: flows unfinished"
 
 
-def _heat_map(view: View, name: str, what: _Shown) -> _Map:
+def _heat_map(view: View, what: _Shown) -> _Map:
     """Schemes by workloads and levels. Ratios above one are coloured by their logarithm; winners are bold.
 
     The colour is that of the number shown, so that equal numbers have equal colours.
@@ -160,7 +136,7 @@ def _heat_map(view: View, name: str, what: _Shown) -> _Map:
     ]
     figure = go.Figure(
         go.Heatmap(
-            x=[[str(escape(place.workload.name)) for place in cells], [place.label for place in cells]],
+            x=[[plain(place.workload.name) for place in cells], [place.label for place in cells]],
             y=list(SCHEMES),
             z=values if percent else [[None if v is None else math.log10(v) for v in row] for row in values],
             text=texts,
@@ -172,14 +148,7 @@ def _heat_map(view: View, name: str, what: _Shown) -> _Map:
     )
     figure.update_yaxes(autorange="reversed")
     figure.update_layout(template="none", height=560, margin={"l": 90, "r": 20, "t": 20, "b": 110}, font={"size": 10})
-    plot = plotly.io.to_html(
-        figure,
-        config={"displaylogo": False, "responsive": True},
-        full_html=False,
-        include_plotlyjs=False,
-        div_id=name,
-    )
-    return _Map(f"{what.heading} ({what.unit}), {view.label}; {_BOLD}", Markup(plot))
+    return _Map(f"{what.heading} ({what.unit}), {view.label}; {_BOLD}", figure)
 
 
 def _relative(comparison: Comparison, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:

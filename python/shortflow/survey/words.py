@@ -19,9 +19,9 @@ def conclusions(view: View) -> list[str]:
     of_mean = cells_of(view, AFCT)
     for group in dict.fromkeys(place.workload.group for place in of_mean):
         cells = {place: cell for place, cell in of_mean.items() if place.workload.group == group}
-        found.append(_verdicts(f"By {AFCT.name}, on {group}", cells))
+        found.append(_verdicts(f"{_capital(AFCT.name)}, on {group}", cells))
     others = [criterion for criterion in CRITERIA if criterion is not AFCT]
-    return [*found, *(_verdicts(f"By {each.name}", cells) for each in others if (cells := cells_of(view, each)))]
+    return [*found, *(_verdicts(_capital(each.name), cells) for each in others if (cells := cells_of(view, each)))]
 
 
 def alpha_effects(found: Survey) -> list[str]:
@@ -66,17 +66,18 @@ def detectable(found: Survey) -> str:
 def _verdicts(where: str, cells: Cells) -> str:
     """Sole winners, ties and undecided cells of one criterion."""
     of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in Verdict}
-    parts = [_alone(cells, of[Verdict.ALONE])]
+    parts = [
+        f"{where} ({_count(len(cells), 'cell', 'cells')}).",
+        f"Alone the best: {_alone(cells, of[Verdict.ALONE])}.",
+    ]
     if ties := of[Verdict.TIE]:
         size = np.median([len(cells[place].best) for place in ties])
         often = _most_often({scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES})
-        parts.append(
-            f"{_count(len(ties), 'cell is a tie', 'cells are ties')} of {size:g} schemes in the median, {often}"
-        )
+        parts.append(f"Ties: {_count(len(ties), 'cell', 'cells')}, of {size:g} schemes in the median, {often}.")
     if of[Verdict.ALIKE]:
-        parts.append(f"all schemes are alike in {_names(of[Verdict.ALIKE])}")
-    parts.append(f"undecided: {_names(of[Verdict.UNDECIDED])}" if of[Verdict.UNDECIDED] else "none is undecided")
-    return f"{where} ({_count(len(cells), 'cell', 'cells')}): {'; '.join(parts)}."
+        parts.append(f"All schemes are alike: {_names(of[Verdict.ALIKE])}.")
+    parts.append(f"Undecided: {_names(of[Verdict.UNDECIDED]) or 'none'}.")
+    return " ".join(parts)
 
 
 def _alone(cells: Cells, places: Sequence[Place]) -> str:
@@ -85,7 +86,7 @@ def _alone(cells: Cells, places: Sequence[Place]) -> str:
         winners.setdefault(cells[place].best[0], []).append(place)
     ordered = sorted(winners.items(), key=lambda each: -len(each[1]))
     alone = ", ".join(f"{scheme} in {len(of_scheme)} ({_names(of_scheme)})" for scheme, of_scheme in ordered)
-    return f"alone the best: {alone or 'no scheme in any'}"
+    return alone or "no scheme in any"
 
 
 def _most_often(counts: Mapping[str, int]) -> str:
@@ -102,7 +103,8 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
     kept = ", ".join(scheme for scheme in SCHEMES if scheme not in changed)
     alone = [sum(cell.verdict is Verdict.ALONE for cell in cells.values()) for cells in (before, after)]
     return (
-        f"By {criterion.name}, among the best of {len(before)} cells, alone or tied: {moves or 'no change'}. "
+        f"{_capital(criterion.name)}: among the best, alone or tied, of {len(before)} cells is "
+        f"{moves or 'no scheme more or less often'}. "
         f"As often at both: {kept or 'no scheme'}. "
         f"Cells with a sole winner: {alone[0]} at {first.label}, {alone[1]} at {other.label}."
     )
@@ -110,6 +112,10 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
 
 def _count(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _names(places: Iterable[Place]) -> str:

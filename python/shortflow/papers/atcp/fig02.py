@@ -115,9 +115,8 @@ def medium_mean(chain: Data) -> Finding:
 def gain_by_size(chain: Data) -> Sequence[Drawing]:
     gains = [reduction(chain, mean(band)) for band in DECADES.values()]
     x = [float(band[0] * 10**0.5) for band in DECADES.values()]
-    spread = [gain.ci95 or (gain.value, gain.value) for gain in gains]
-    y, low, high = ([100 * value for value in side] for side in ([g.value for g in gains], *zip(*spread, strict=True)))
-    line = Line("atcp", x, y, low, high)
+    ci95 = [gain.ci95 and (100 * gain.ci95[0], 100 * gain.ci95[1]) for gain in gains]
+    line = Line("atcp", x, [100 * gain.value for gain in gains], ci95)
     return [Drawing("Reduction of the mean by size", "size (bytes)", "reduction (%)", [line], log_x=True)]
 
 

@@ -79,8 +79,7 @@ def _panels(weights: Data, chain: Data, band: Band, name: str) -> list[Drawing]:
     panels = []
     for label, fixed, found in (("W_H + W_L", "ratio 3", by_sum), ("W_H / W_L", "sum 4", by_ratio)):
         x, y = [float(value) for value, _ in found], [100 * gain.value for _, gain in found]
-        spread = [gain.ci95 or (gain.value, gain.value) for _, gain in found]
-        line = Line(fixed, x, y, [100 * low for low, _ in spread], [100 * high for _, high in spread])
+        line = Line(fixed, x, y, [gain.ci95 and (100 * gain.ci95[0], 100 * gain.ci95[1]) for _, gain in found])
         panels.append(Drawing(f"{name} flows, {fixed}", label, "median below TCP's by (%)", [line]))
     return panels
 

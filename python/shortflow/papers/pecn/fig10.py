@@ -56,9 +56,7 @@ def supported(tight: Data, loose: Data) -> Sequence[Drawing]:
     lines = []
     for scheme in SCHEMES:
         found = [limit(data, scheme) for data in earliest.values()]
-        spread = [each.ci95 or (each.value, each.value) for each in found]
-        ends = [low for low, _ in spread], [high for _, high in spread]
-        lines.append(Line(scheme, list(earliest), [each.value for each in found], *ends))
+        lines.append(Line(scheme, list(earliest), [each.value for each in found], [each.ci95 for each in found]))
     title = "Senders without a missed deadline, of deadlines over 10 ms"
     return [Drawing(title, "earliest deadline (ms)", "senders", lines)]
 

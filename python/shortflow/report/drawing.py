@@ -1,0 +1,178 @@
+"""Plots drawn with plotly, from nothing but their numbers."""
+
+from collections.abc import Iterator, Sequence
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from shortflow.plotting import error_bars, labelled, log_axis, percentage, plain
+from shortflow.report.looks import look_of
+from shortflow.report.plot import Axis, Panel, Plot, Series
+
+_PALE = 0.35
+_WIDE = 1.6
+"""So much wider than others are panels over time."""
+_HOLLOW = "rgba(0,0,0,0)"
+_AT_LEAST = "≥"
+_FRAME = {"showline": True, "linecolor": "#9ca3af", "gridcolor": "#e5e7eb", "zeroline": False, "ticks": "outside"}
+
+
+def draw(plot: Plot) -> go.Figure:
+    """The figure of a plot."""
+    figure = make_subplots(
+        1,
+        len(plot.panels),
+        subplot_titles=[plain(panel.title) for panel in plot.panels],
+        column_widths=[_WIDE if panel.mark == "line" else 1.0 for panel in plot.panels],
+        horizontal_spacing=0.1,
+    )
+    owners: list[str | None] = []
+    in_legend: set[tuple[str, str | None]] = set()
+    for column, panel in enumerate(plot.panels, start=1):
+        for series in panel.series:
+            for trace in _traces(panel, series):
+                name = (series.scheme, series.at)
+                trace.update(
+                    legendgroup=plain(series.scheme),
+                    showlegend=name not in in_legend,
+                    visible=not plot.menu or series.at in (None, plot.shown),
+                )
+                figure.add_trace(trace, row=1, col=column)
+                in_legend.add(name)
+                owners.append(series.at)
+        figure.update_xaxes(**_axis(panel.x, _values(panel, "x")), row=1, col=column)
+        figure.update_yaxes(**_axis(panel.y, _values(panel, "y"), from_zero=True), row=1, col=column)
+    if plot.menu:
+        figure.update_layout(updatemenus=[_menu(plot, owners)])
+    return _styled(figure)
+
+
+def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
+    look = look_of(series.scheme)
+    name = _name(panel, series)
+    common = {"name": name, "x": _shown(series.x), "y": list(series.y)}
+    if panel.mark == "line":
+        yield go.Scatter(**common, mode="lines", line={**look.line, "width": 1.2})
+    elif panel.mark == "steps":
+        yield from _steps(series, name)
+    elif panel.mark == "bars":
+        yield go.Bar(
+            **common,
+            **_bounds(series, "outside"),
+            marker=_bar_look(series),
+            error_y=error_bars(series.y, _ends(series)),
+        )
+    else:
+        bounds = _bounds(series, "top center")
+        yield go.Scatter(
+            **common,
+            **bounds,
+            mode="lines+markers+text" if bounds else "lines+markers",
+            line=look.line,
+            marker={"size": 8, "symbol": [f"{look.symbol}-open" if low else look.symbol for low in _low(series)]},
+            error_y=error_bars(series.y, _ends(series)),
+        )
+
+
+def _steps(series: Series, name: str) -> Iterator[go.Scatter]:
+    """A distribution; where it is a lower bound, it is pale."""
+    if not series.x:  # none finished, which the legend says
+        yield go.Scatter(name=name, x=[None], y=[None], mode="lines", line=look_of(series.scheme).line)
+    exact = _low(series).count(False)
+    line = {**look_of(series.scheme).line, "shape": "hv"}
+    if exact:
+        yield go.Scatter(name=name, x=list(series.x[:exact]), y=list(series.y[:exact]), mode="lines", line=line)
+    if exact < len(series.x):
+        begin = max(exact - 1, 0)
+        x, y = list(series.x[begin:]), list(series.y[begin:])
+        yield go.Scatter(name=name, x=x, y=y, mode="lines", line=line, opacity=_PALE)
+
+
+def _name(panel: Panel, series: Series) -> str:
+    """What the legend says: the scheme, and in a distribution how many of its flows are missing."""
+    share = series.unfinished_share
+    missing = (
+        f" ({percentage(share)} unfinished)" if panel.mark == "steps" and isinstance(share, float) and share > 0 else ""
+    )
+    return plain(series.scheme + missing)
+
+
+def _bounds(series: Series, position: str) -> dict[str, object]:
+    """The sign beside marks that are lower bounds."""
+    if not any(series.lower_bound):
+        return {}
+    text = [_AT_LEAST if low else "" for low in series.lower_bound]
+    return {"text": text, "textposition": position, "cliponaxis": False}
+
+
+def _bar_look(series: Series) -> dict[str, object]:
+    """Bars, hollow where they are lower bounds."""
+    look = look_of(series.scheme)
+    low = _low(series)
+    colours = [_HOLLOW if each else look.colour for each in low]
+    return {**look.bar, "color": colours, "line": {"color": look.colour, "width": [2 if each else 0 for each in low]}}
+
+
+def _low(series: Series) -> list[bool]:
+    return list(series.lower_bound) or [False] * len(series.x)
+
+
+def _ends(series: Series) -> Sequence[tuple[float, float] | None]:
+    return series.ci95 or [None] * len(series.x)
+
+
+def _shown(places: Sequence[float | str]) -> list[float | str]:
+    return [plain(place) if isinstance(place, str) else place for place in places]
+
+
+def _values(panel: Panel, side: str) -> list[float]:
+    """All numbers along one axis, the ends of intervals included."""
+    ends = [end for each in panel.series for pair in each.ci95 or () if pair for end in pair] if side == "y" else []
+    return ends + [value for each in panel.series for value in getattr(each, side) if not isinstance(value, str)]
+
+
+def _axis(axis: Axis, values: Sequence[float], *, from_zero: bool = False) -> dict[str, object]:
+    """An axis as plotly takes it. It is the same for all points of a study."""
+    is_share = axis.unit == "share"
+    shown: dict[str, object] = {"title_text": labelled(axis.label, "" if is_share else axis.unit), "type": axis.scale}
+    if axis.scale == "log":
+        shown |= log_axis(values)
+    elif axis.scale == "category":
+        shown |= {"categoryorder": "array", "categoryarray": _shown(axis.categories)}
+    elif from_zero:
+        shown["rangemode"] = "tozero"
+    if is_share:
+        shown["tickformat"] = ".0%"
+    if axis.window:
+        shown["range"] = list(axis.window)
+    return shown
+
+
+def _menu(plot: Plot, owners: Sequence[str | None]) -> dict[str, object]:
+    """A menu that shows the traces of one point; `owners` names the point of each trace."""
+    buttons = [
+        {
+            "label": plain(text),
+            "method": "restyle",
+            "args": ["visible", [each in (None, point) for each in owners]],
+        }
+        for point, text in plot.menu.items()
+    ]
+    place = {"x": 1.0, "xanchor": "right", "y": 1.2, "yanchor": "top", "pad": {"r": 4}}
+    return {"buttons": buttons, "active": list(plot.menu).index(plot.shown or ""), "showactive": True, **place}
+
+
+def _styled(figure: go.Figure) -> go.Figure:
+    figure.update_xaxes(**_FRAME)
+    figure.update_yaxes(**_FRAME)
+    figure.update_layout(
+        template="none",
+        font={"family": "system-ui, sans-serif", "size": 13, "color": "#1f2937"},
+        margin={"l": 70, "r": 50, "t": 70, "b": 60},
+        legend={"orientation": "h", "x": 0, "y": 1.2, "yanchor": "top"},
+        modebar={"orientation": "v"},
+        hovermode="closest",
+        hoverlabel={"namelength": -1},
+        height=430,
+    )
+    return figure
