@@ -226,8 +226,9 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
         "schemes in the median, most often with fast, pecn-pmark (3). Undecided: none."
     )
     assert words.conclusions(other)[0] == (
-        "Mean FCT, short, on bursts to one host (3 cells). Alone the best: fast in 3 (fast 20 at once, fast 50 at once, fast "
-        "100 at once). Undecided: none."
+        "Mean FCT, short, on bursts to one host (3 cells). Alone the best: fast in 3 "
+        "(fast 20 at once, fast 50 at once, "
+        "fast 100 at once). Undecided: none."
     )
     effect = words.alpha_effects(found)[0]
     assert "pecn-pmark in 3 at alpha 0 and 0 at alpha 1" in effect
