@@ -48,6 +48,8 @@ TOLD = {
 IN_SWITCHES = ("pias", "pecn", "pecn-pmark", "pecn-edf", "pfabric")
 """Schemes whose switches choose which packet leaves first."""
 
+PLAIN = "tcp-ecn"
+"""What the schemes that estimate the share of marks are without the estimate."""
 ALPHA = "transport.initial_alpha"
 """The congestion estimate that a connection begins with."""
 OTHER_ALPHA = INITIAL_ALPHA.others[0]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from shortflow.survey.engine import Place, Survey, View
-from shortflow.survey.schemes import OTHER_ALPHA, SCHEMES, own_alpha
+from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES, own_alpha
 from shortflow.survey.tables import cells_of, wins
 from shortflow.survey.winners import AFCT, CRITERIA, LEVEL, Cell, Criterion, Verdict
 from shortflow.tables import number
@@ -98,14 +98,15 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
     """For one criterion, the schemes that are among the best in more or fewer cells at the other initial alpha."""
     before, after = cells_of(first, criterion), cells_of(other, criterion)
     counts = {scheme: (sum(wins(before, scheme)), sum(wins(after, scheme))) for scheme in SCHEMES}
+    plain = counts.pop(PLAIN)
     changed = sorted((s for s, (x, y) in counts.items() if x != y), key=lambda s: -abs(counts[s][1] - counts[s][0]))
-    moves = "; ".join(f"{s} in {counts[s][0]} at {first.label} and {counts[s][1]} at {other.label}" for s in changed)
-    kept = ", ".join(scheme for scheme in SCHEMES if scheme not in changed)
+    moves = ", ".join(f"{scheme} {counts[scheme][0]} → {counts[scheme][1]}" for scheme in changed)
+    kept = ", ".join(f"{scheme} {count}" for scheme, (count, _) in counts.items() if scheme not in changed)
     alone = [sum(cell.verdict is Verdict.ALONE for cell in cells.values()) for cells in (before, after)]
     return (
-        f"{_capital(criterion.name)}: among the best, alone or tied, of {len(before)} cells is "
-        f"{moves or 'no scheme more or less often'}. "
-        f"As often at both: {kept or 'no scheme'}. "
+        f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
+        f"{first.label} and in {plain[1]} at {other.label}. The others, alone or tied: {moves or 'no change'}; "
+        f"as often at both: {kept or 'none'}. "
         f"Cells with a sole winner: {alone[0]} at {first.label}, {alone[1]} at {other.label}."
     )
 
