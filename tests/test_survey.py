@@ -232,7 +232,7 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
     )
     effect = words.alpha_effects(found)[0]
     assert "plain tcp-ecn is among the best in 0 of 3 cells at alpha 0 and in 0 at alpha 1." in effect
-    assert "The others, alone or tied: pecn-pmark 3 → 0; as often at both: tcp 0," in effect
+    assert "The others, alone or tied: pecn-pmark 3 → 0; as often at both: fast 3." in effect
     assert "Cells with a sole winner: 0 at alpha 0, 3 at alpha 1." in effect
     page = write_pages(found, tmp_path).read_text(encoding="utf-8")
     assert all(sentence in page for sentence in (*words.conclusions(first), *words.alpha_effects(found)))

@@ -101,7 +101,7 @@ def _effect(criterion: Criterion, first: View, other: View) -> str:
     plain = counts.pop(PLAIN)
     changed = sorted((s for s, (x, y) in counts.items() if x != y), key=lambda s: -abs(counts[s][1] - counts[s][0]))
     moves = ", ".join(f"{scheme} {counts[scheme][0]} → {counts[scheme][1]}" for scheme in changed)
-    kept = ", ".join(f"{scheme} {count}" for scheme, (count, _) in counts.items() if scheme not in changed)
+    kept = ", ".join(f"{scheme} {count}" for scheme, (count, other_count) in counts.items() if count == other_count > 0)
     alone = [sum(cell.verdict is Verdict.ALONE for cell in cells.values()) for cells in (before, after)]
     return (
         f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
