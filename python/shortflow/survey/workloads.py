@@ -177,7 +177,7 @@ class Published:
         return {
             "duration": self.quick if quick else self.full,
             "warmup": "1ms",
-            "drain": "10s",
+            "drain": _at(scale, quick="1s", full="10s"),
             "topology": {"kind": "star", "hosts": 8, "rate": "10Gbps", "rtt": "80us"},
             "switch": {"buffer": "250pkt", "mark_above": "65pkt"},
             "tcp": {"rto_min": "10ms", "initial_window": 10},
