@@ -2,83 +2,123 @@
 
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import Command
 from shortflow import _core
 from shortflow.comparison import Comparison, RunSummary
+from shortflow.metrics import describe
 from shortflow.reproduction.study import Scale
 from shortflow.scenario import load_scenario
-from shortflow.survey import WORKLOADS, Workload, engine, winners
+from shortflow.scheme import load_schemes
+from shortflow.survey import WORKLOADS, Cell, Survey, Verdict, Workload, engine, judge, words
 from shortflow.survey.document import document
 from shortflow.survey.pages import write_pages
-from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD
-from shortflow.survey.winners import AFCT, GOODPUT, MISSES, P99
+from shortflow.survey.schemes import IN_SWITCHES, LEFT_OUT, SCHEMES, TOLD, initial_alphas, own_alpha
+from shortflow.survey.winners import AFCT, CRITERIA
 from shortflow.survey.workloads import PUBLISHED
 
 ROOT = Path(__file__).parents[1]
 
 
-def compared(metric: str, values: Mapping[str, Sequence[float]], flows: Mapping[str, int] | None = None) -> Comparison:
+def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Comparison:
     """A comparison of schemes by one metric, of which each has a value for seed 1, 2 and so on."""
+    open_flows = f"unfinished_share_{describe(metric).flow_class}"
     runs = [
-        RunSummary(scheme, seed, "", {metric: value, "flows_short": float((flows or {}).get(scheme, 100))}, 0.0)
+        RunSummary(scheme, seed, "", {metric: value, open_flows: 0.01 * (scheme in unfinished)}, 0.0)
         for scheme, of_seeds in values.items()
         for seed, value in enumerate(of_seeds, start=1)
     ]
     return Comparison("made", "made", {}, runs)
 
 
-def names(metric: str, values: Mapping[str, Sequence[float]], flows: Mapping[str, int] | None = None) -> Sequence[str]:
-    criterion = {each.metric: each for each in (AFCT, P99, MISSES, GOODPUT)}[metric]
-    found = winners(compared(metric, values, flows), criterion)
-    assert found is not None
-    return found.names
+def cell(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Cell:
+    """The only cell of a survey."""
+    (cells,) = judge([compared(metric, values, unfinished)])
+    return cells[next(each for each in CRITERIA if each.metric == metric)]
 
 
-def test_a_scheme_that_is_slower_at_every_seed_by_a_like_ratio_does_not_tie() -> None:
-    # The logarithms of the ratios are 0.095, 0.104 and 0.095: their mean less 4.303 standard errors is 0.085.
-    assert names("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 2.22, 4.4]}) == ["a"]
+def test_two_schemes_are_held_against_each_other_by_a_paired_t_test() -> None:
+    # The logarithms of the ratios are 0.1, 0.2 and 0.3: mean 0.2, deviation 0.1, t = 0.2 / (0.1 / sqrt(3)) = 3.464;
+    # above it lies 3.71 % of Student's t with two degrees of freedom.
+    found = cell("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [math.exp(0.1), 2 * math.exp(0.2), 4 * math.exp(0.3)]})
+    assert found.chances["b"] == pytest.approx(0.0371, abs=5e-5)
+    assert (found.best, found.verdict) == (["a"], Verdict.ALONE)
+    # To be told apart at 5 %, t = 2.920: b would have to lie exp(2.920 * 0.1 / sqrt(3)) behind.
+    assert found.detectable["b"] == pytest.approx(math.expm1(2.91999 * 0.1 / math.sqrt(3)), rel=1e-4)
 
 
-def test_a_scheme_whose_interval_includes_no_difference_ties_in_the_order_of_means() -> None:
-    # c: logarithms 0.182, -0.105, 0.095, mean 0.057, and 4.303 standard errors are 0.367. d is slower at every seed.
-    values = {"d": [1.3, 2.6, 5.2], "c": [1.2, 1.8, 4.4], "a": [1.0, 2.0, 4.0]}
-    assert names("afct_short_s", values) == ["a", "c"]
+def test_with_more_schemes_the_same_difference_no_longer_tells() -> None:
+    values = {"a": [1.0, 2.0, 4.0], "b": [math.exp(0.1), 2 * math.exp(0.2), 4 * math.exp(0.3)], "c": [9.0, 19.0, 35.0]}
+    found = cell("afct_short_s", values)
+    # Twice as many others.
+    assert found.chances["b"] == pytest.approx(2 * 0.0371, abs=1e-4)
+    assert (found.best, found.verdict) == (["a", "b"], Verdict.TIE)
+
+
+def test_schemes_that_are_equally_good_are_seldom_told_apart() -> None:
+    """Each is left out in at most 5 % of the cells, without allowing for 15 others in a third; none wins alone."""
+    draws = np.random.default_rng(7).lognormal(0.0, [[0.1]] * 8 + [[1.0]] * 8, (100, 16, 5))
+    cells = [cell("afct_short_s", {f"s{number}": list(row) for number, row in enumerate(table)}) for table in draws]
+    left_out = 1 - sum(len(each.best) for each in cells) / (16 * len(cells))
+    assert 0.01 < left_out <= 0.05
+    assert all(each.verdict in (Verdict.TIE, Verdict.UNDECIDED) for each in cells)
+
+
+def test_a_winner_of_one_cell_among_many_without_is_no_discovery() -> None:
+    winning = compared("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 2.5, 5.1]})
+    equal = compared("afct_short_s", {"a": [1.0, 2.0, 4.0], "b": [1.1, 1.9, 4.1]})
+    (alone,) = judge([winning])
+    assert alone[AFCT].verdict is Verdict.ALONE
+    assert 0.01 < alone[AFCT].claim < 0.05
+    among, *others = judge([winning, *[equal] * 20])
+    assert among[AFCT].best == ["a"]
+    assert among[AFCT].verdict is Verdict.UNDECIDED
+    assert all(each[AFCT].verdict is Verdict.UNDECIDED for each in others)
+    # As one of many that hold, it does.
+    assert all(each[AFCT].verdict is Verdict.ALONE for each in judge([winning] * 20))
 
 
 def test_a_hundredfold_more_or_less_is_no_tie() -> None:
-    # The differences are 29, 999 and 99, and their interval includes zero; the ratios say it all the same.
-    assert names("p99_short_s", {"a": [1.0, 1.0, 1.0], "slow": [30.0, 1000.0, 100.0]}) == ["a"]
+    # The differences are 29, 999 and 99, far from significant; the ratios say it all the same.
+    found = cell("p99_short_s", {"a": [1.0, 1.0, 1.0], "slow": [30.0, 1000.0, 100.0]})
+    assert found.verdict is Verdict.ALONE
 
 
-def test_equal_values_tie_and_the_only_seed_decides_otherwise() -> None:
-    assert names("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [2.0, 4.0]}) == ["a", "b"]
-    assert names("afct_short_s", {"a": [1.0], "b": [1.0], "c": [1.1]}) == ["a", "b"]
+def test_equal_values_are_alike_and_one_seed_decides_nothing() -> None:
+    found = cell("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [2.0, 4.0]})
+    assert (found.best, found.verdict) == (["a", "b"], Verdict.TIE)
+    assert cell("afct_short_s", {"a": [1.0, 2.0], "b": [1.0, 2.0]}).verdict is Verdict.ALIKE
+    assert cell("afct_short_s", {"a": [1.0], "b": [1.0], "c": [1.1]}).verdict is Verdict.UNDECIDED
 
 
 def test_shares_are_compared_by_difference_so_that_zero_can_win() -> None:
     values = {"a": [0.0, 0.0, 0.0], "rarely": [0.0, 0.01, 0.0], "often": [0.2, 0.3, 0.25]}
-    assert names("deadline_miss_short", values) == ["a", "rarely"]
+    assert cell("deadline_miss_short", values).best == ["a", "rarely"]
 
 
 def test_more_goodput_is_better() -> None:
-    assert names("flow_goodput_long_bps", {"a": [1e9, 2e9], "b": [3e9, 6e9]}) == ["b"]
+    assert cell("flow_goodput_long_bps", {"a": [1e9, 2e9], "b": [3e9, 6e9]}).best == ["b"]
 
 
-def test_a_scheme_that_left_flows_unfinished_cannot_win() -> None:
-    values = {"a": [1.0, 1.0], "b": [2.0, 2.0]}
-    assert names("afct_short_s", values, flows={"a": 99}) == ["b"]
-    assert names("afct_short_s", values) == ["a"]
+def test_a_scheme_that_left_flows_unfinished_neither_wins_nor_ties_nor_beats_another() -> None:
+    values = {"a": [1.0, 2.0], "b": [2.0, 4.0], "c": [2.0, 4.0], "d": [3.0, 6.0]}
+    found = cell("afct_short_s", values, unfinished=["a"])
+    assert (found.best, found.unfinished, found.verdict) == (["b", "c"], ["a"], Verdict.TIE)
+    assert cell("afct_short_s", values).best == ["a"]
+    assert cell("afct_short_s", {"a": [1.0, 1.0], "b": [2.0, 2.1]}, unfinished=["a"]).verdict is Verdict.UNDECIDED
 
 
-def test_nothing_is_won_where_nobody_has_the_metric() -> None:
-    assert winners(compared("afct_short_s", {"a": [1.0]}), GOODPUT) is None
+def test_there_is_no_cell_where_nobody_has_the_metric() -> None:
+    (cells,) = judge([compared("afct_short_s", {"a": [1.0]})])
+    assert list(cells) == [AFCT]
 
 
 def test_every_registered_scheme_takes_part_or_is_left_out_for_a_reason() -> None:
@@ -126,33 +166,79 @@ def _rates(tables: dict[str, object]) -> tuple[list[float], list[float]]:
     return [float(each[1]) for each in found], [float(each[2]) * units[each[3]] for each in found]
 
 
+METRICS = {"afct_short_s": 1e-3, "p99_short_s": 2e-3, "deadline_miss_short": 0.1, "distance_short": 3.0}
+
+
+def made_survey(
+    of_alpha: Mapping[str, Mapping[str, float]],
+    workloads: Sequence[Workload],
+    settings: Mapping[str, str] | None = None,
+) -> Survey:
+    """A survey in which every scheme has the same values, but for the mean times given for each initial alpha."""
+    places = [engine.Place(workload, level) for workload in workloads for level in workload.levels]
+    made = {}
+    for alpha, means in of_alpha.items():
+        runs = [
+            RunSummary(s, seed, "", {**METRICS, "afct_short_s": means.get(s, 1.0) * (1 + seed / 100)}, 0.0)
+            for s in SCHEMES
+            for seed in (1, 2, 3)
+        ]
+        made[alpha] = {place: Comparison(place.workload.name, place.workload.title, {}, runs) for place in places}
+    return Survey(Scale.QUICK, settings or {}, engine.views(made), 3, 0, 0, 0.0)
+
+
 def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
-    metrics = {"afct_short_s": 1e-3, "p99_short_s": 2e-3, "deadline_miss_short": 0.1, "distance_short": 3.0}
-    places = {
-        engine.Place(workload, level): Comparison(
-            workload.name,
-            workload.title,
-            {},
-            [RunSummary(scheme, 1, "", {**metrics, "flow_goodput_long_bps": 1e9}, 0.0) for scheme in SCHEMES],
-        )
-        for workload in WORKLOADS.values()
-        for level in workload.levels
-    }
-    page = write_pages(
-        engine.Survey(Scale.QUICK, {"transport.initial_alpha": "1"}, places, 0, 0, 0.0), tmp_path
-    ).read_text(encoding="utf-8")
+    found = made_survey({"0": {}, "1": {}}, list(WORKLOADS.values()), {"tcp.initial_window": "4"})
+    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
     markdown = (tmp_path / "beyond.md").read_text(encoding="utf-8")
-    for place in places:
-        row = f"{place.workload.name} {place.label}"
-        assert row in markdown
-        assert row in page
+    for place in found.views[0].places:
+        assert f"| {place.name} |" in markdown
+        assert f"<td>{place.name}</td>" in page
     for scheme in (*SCHEMES, *LEFT_OUT):
         assert scheme in markdown
-    assert page.count('id="map-') == 4
-    assert "Changed: transport.initial_alpha=1." in markdown
+    # Three criteria have a map, for no flow here has a goodput.
+    assert page.count('id="map-') == 2 * 3
+    assert "Changed: tcp.initial_window=4." in markdown
 
 
-def test_equal_numbers_of_a_heat_map_have_equal_colours_and_its_caption_says_what_bold_means(tmp_path: Path) -> None:
+def test_hostile_names_are_text_on_both_pages(tmp_path: Path) -> None:
+    hostile = "</script><img src=x onerror=alert(1)>|`*[x](javascript:alert(1))"
+    workload = dataclasses.replace(WORKLOADS["fast"], name=hostile, title=hostile, about=hostile)
+    found = made_survey({"0": {}, hostile: {}}, [workload], {hostile: hostile})
+    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
+    markdown = (tmp_path / "beyond.md").read_text(encoding="utf-8")
+    assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;" in page
+    assert "<img" not in page + markdown
+    # The library, what draws, and the data of each map.
+    assert page.count("</script>") == 2 + page.count('id="map-')
+    assert "</script>" not in markdown
+    assert "](javascript" not in markdown.replace("\\](javascript", "")
+    rows = [line for line in markdown.splitlines() if line.startswith("| ") and "20 at once" in line]
+    assert len(rows) > 1
+    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows if row.count("all alike")}) == 1
+
+
+def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
+    found = made_survey({"0": {"pecn-pmark": 0.5, "fast": 0.5}, "1": {"fast": 0.5}}, [WORKLOADS["fast"]])
+    first, other = found.views
+    assert words.conclusions(first)[0] == (
+        "Mean FCT, short, on bursts to one host (3 cells). Alone the best: no scheme in any. Ties: 3 cells, of 2 "
+        "schemes in the median, most often with fast, pecn-pmark (3). Undecided: none."
+    )
+    assert words.conclusions(other)[0] == (
+        "Mean FCT, short, on bursts to one host (3 cells). Alone the best: fast in 3 "
+        "(fast 20 at once, fast 50 at once, "
+        "fast 100 at once). Undecided: none."
+    )
+    effect = words.alpha_effects(found)[0]
+    assert "plain tcp-ecn is among the best in 0 of 3 cells at alpha 0 and in 0 at alpha 1." in effect
+    assert "The others, alone or tied: pecn-pmark 3 → 0; as often at both: fast 3." in effect
+    assert "Cells with a sole winner: 0 at alpha 0, 3 at alpha 1." in effect
+    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
+    assert all(sentence in page for sentence in (*words.conclusions(first), *words.alpha_effects(found)))
+
+
+def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
     slower = dict(zip(SCHEMES, (1.0, 1.001, 1.012, 1.013, 1.04, 34.96, 35.04, *(2.0,) * len(SCHEMES)), strict=False))
     workload = WORKLOADS["fast"]
     runs = [
@@ -160,14 +246,13 @@ def test_equal_numbers_of_a_heat_map_have_equal_colours_and_its_caption_says_wha
         for scheme in SCHEMES
     ]
     places = {engine.Place(workload, level): Comparison("fast", "", {}, runs) for level in workload.levels}
-    page = write_pages(engine.Survey(Scale.QUICK, {}, places, 0, 0, 0.0), tmp_path).read_text(encoding="utf-8")
-    found = re.search(r'newPlot\(\s*"map-p99_short_s",\s*(\[.*?\]),\s*\{"template"', page, re.DOTALL)
-    assert found
-    (heat,) = json.loads(found[1])
+    found = Survey(Scale.QUICK, {}, engine.views({"0": places}), 1, 0, 0, 0.0)
+    page = write_pages(found, tmp_path).read_text(encoding="utf-8")
+    (plot,) = re.findall(r'data-plot="map-1">(.*?)</script>', page)
+    (heat,) = json.loads(plot)["data"]
     shown = [re.sub("<.*?>", "", row[0]) for row in heat["text"]]
     assert shown[:7] == ["1", "1", "1.01", "1.01", "1.04", "35", "35"]
     assert len({row[0] for row in heat["z"]}) == len(set(shown)) == 5
-    assert page.count("95 % intervals that are not adjusted for the number of schemes") == page.count('id="map-')
 
 
 def test_the_committed_page_has_every_workload_and_scheme() -> None:
@@ -179,31 +264,56 @@ def test_the_committed_page_has_every_workload_and_scheme() -> None:
 
 
 def test_the_command_answers_with_one_document(shortflow: Command, tmp_path: Path) -> None:
-    call = ("survey", "fast", "--set", "traffic.1.repeat=1", "--set", "duration=20ms")
+    call = ("survey", "fast", "--set", "traffic.1.repeat=1", "--set", "duration=20ms", "--seeds", "2")
     answer = shortflow(*call, "--json", "--jobs", "2", "--out", "here").document
-    assert [place["level"] for place in answer["places"]] == [20, 50, 100]
-    for place in answer["places"]:
-        assert set(place["schemes"]) == set(SCHEMES)
-        assert "flow_goodput_long_bps" not in place["winners"]
-        best = place["winners"]["afct_short_s"][0]
-        means = {scheme: table["afct_short_s"]["mean"] for scheme, table in place["schemes"].items()}
-        assert means[best] == min(means.values())
-        assert place["schemes"][best]["distance_short"]["mean"] >= 1
+    assert [view["initial_alpha"] for view in answer["views"]] == ["0", "1"]
+    for view in answer["views"]:
+        assert [place["level"] for place in view["places"]] == [20, 50, 100]
+        for place in view["places"]:
+            assert set(place["schemes"]) == set(SCHEMES)
+            assert "flow_goodput_long_bps" not in place["cells"]
+            likely = place["cells"]["afct_short_s"]["p"]
+            means = {scheme: table["afct_short_s"]["mean"] for scheme, table in place["schemes"].items()}
+            assert list(likely) == sorted(likely, key=lambda scheme: means[scheme])
+            best = place["cells"]["afct_short_s"]["best"]
+            assert best == [scheme for scheme in likely if likely[scheme] > 0.05]
+            assert place["schemes"][best[0]]["distance_short"]["mean"] >= 1
+        wins = view["wins"]["afct_short_s"]
+        verdicts = [place["cells"]["afct_short_s"]["verdict"] for place in view["places"]]
+        assert sum(each["alone"] for each in wins.values()) == verdicts.count("alone")
+    tcp, dctcp = ([view["places"][0]["schemes"][s] for view in answer["views"]] for s in ("tcp", "dctcp"))
+    assert tcp[0] == tcp[1]
+    assert dctcp[0] != dctcp[1]
     assert (tmp_path / "here" / "beyond.md").is_file()
 
 
 def test_a_setting_reaches_workload_and_schemes_and_nothing_runs_twice(tmp_path: Path) -> None:
     few = dataclasses.replace(WORKLOADS["fast"], levels=(20,))
     settings = {"transport.initial_alpha": 1, "traffic.1.repeat": 2}
-    first, second = (engine.survey([few], scale=Scale.QUICK, out=tmp_path, settings=settings) for _ in range(2))
+    first, second = (
+        engine.survey([few], scale=Scale.QUICK, out=tmp_path, settings=settings, seeds=2) for _ in range(2)
+    )
     assert first.settings == {"transport.initial_alpha": "1", "traffic.1.repeat": "2"}
     assert (first.reused, second.reused) == (0, first.runs)
-    assert document(first)["places"] == document(second)["places"]
-    (comparison,) = first.places.values()
+    assert document(first)["views"] == document(second)["views"]
+    (view,) = first.views
+    assert view.alpha == "1"
+    (comparison,) = view.places.values()
     assert set(comparison.values("tcp", "flows_short").values()) == {40.0}
     record = json.loads(next(tmp_path.glob("runs/scenario-dctcp-seed1-*/result.json")).read_text(encoding="utf-8"))
     values = {each["key"]: each["value"] for each in record["provenance"]["scheme_settings"]}
     assert values["transport.initial_alpha"] == "1"
+
+
+def test_each_view_has_its_initial_alpha() -> None:
+    own, other = initial_alphas({}).values()
+    assert own == {scheme: scheme for scheme in SCHEMES}
+    for scheme, name in other.items():
+        (built,) = load_schemes([name])
+        values = {key: value for key, value, _ in built.resolved()}
+        assert values.get("transport.initial_alpha") in (None, "1")
+        assert (name == scheme) == (own_alpha(scheme) in (None, "1"))
+    assert len(set(other.values()) - set(SCHEMES)) > 5
 
 
 def test_an_unknown_workload_is_named_with_the_nearest(shortflow: Command) -> None:

@@ -1,6 +1,7 @@
-"""HTML pages from templates: whatever is put into them is escaped, and plots are data that one script draws."""
+"""Pages from templates: whatever is put into them is escaped, and plots are data that one script draws."""
 
 import functools
+import re
 import secrets
 from pathlib import Path
 
@@ -18,18 +19,37 @@ def page(template: str, **values: object) -> str:
     return _environment().get_template(template).render(nonce=secrets.token_urlsafe(), plotly=_plotly_code(), **values)
 
 
+def markdown(template: str, **values: object) -> str:
+    """The Markdown that a template makes of some values. It includes parts, for macros would escape twice."""
+    return _markdown_environment().get_template(template).render(**values)
+
+
 @functools.cache
 def _environment() -> Environment:
-    environment = Environment(
+    environment = _templates().overlay(autoescape=True)
+    environment.policies["json.dumps_function"] = _figure_json
+    return environment
+
+
+@functools.cache
+def _markdown_environment() -> Environment:
+    return _templates().overlay(finalize=_as_markdown)
+
+
+def _templates() -> Environment:
+    return Environment(
         loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.policies["json.dumps_function"] = _figure_json
-    return environment
+
+
+def _as_markdown(text: object) -> str:
+    """Text of which Markdown makes nothing else, in one line, so that it may stand in a table's cell."""
+    plain = re.sub(r"\s*\n\s*", " ", str(text)).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*|]|\](?=[(\[]))", r"\\\1", plain)
 
 
 def _figure_json(figure: go.Figure, **_: object) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy  # loads its parts when they are first used: scipy.stats takes long
 
 from shortflow.metrics import Support
 
@@ -106,22 +106,27 @@ def nearest_rank(values: Floats, percent: float) -> float:
 def rank_correlation(values: Sequence[float]) -> float:
     """Spearman's rank correlation of values with their order: 1 if they only rise, -1 if they only fall.
 
-    Equal values share the mean of their ranks; if all are equal there is no correlation, which is an error.
+    Equal values share the mean of their ranks. A ValueError if all are equal or one is not a number.
     """
-    column = np.asarray(values, dtype=np.float64)
-    if len(np.unique(column)) < 2:
-        raise ValueError("a rank correlation needs values that differ")
-    below, equal = (compare.outer(column, column).sum(axis=1) for compare in (np.greater, np.equal))
-    return float(np.corrcoef(np.arange(len(column)), below + equal / 2)[0, 1])
+    _require_ranks(values)
+    return float(scipy.stats.spearmanr(np.arange(len(values)), values).statistic)
 
 
-def kendall_tau(first: Floats, second: Floats) -> float:
-    """Kendall's rank correlation (tau-b, which allows for ties) of two columns of the same length."""
-    signs = [np.sign(column[:, None] - column[None, :]) for column in (first, second)]
-    untied = math.sqrt(math.prod(float(np.abs(sign).sum()) for sign in signs))
-    if untied == 0.0:
-        raise ValueError("a rank correlation needs values that differ in both columns")
-    return float((signs[0] * signs[1]).sum()) / untied
+def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Kendall's rank correlation (tau-b, which allows for ties) of two columns of the same length.
+
+    A ValueError if the lengths differ, all values of a column are equal, or one is not a number.
+    """
+    _require_ranks(first)
+    _require_ranks(second)
+    return float(scipy.stats.kendalltau(first, second).statistic)
+
+
+def _require_ranks(values: npt.ArrayLike) -> None:
+    """SciPy's answer is NaN, with a warning at most, where a column has no order."""
+    distinct = np.unique(np.asarray(values))
+    if len(distinct) < 2 or np.isnan(distinct).any():
+        raise ValueError("a rank correlation needs numbers in each column that are not all equal")
 
 
 def _half_width(scatter: Floats) -> float | None:
@@ -129,4 +134,4 @@ def _half_width(scatter: Floats) -> float | None:
     n = len(scatter)
     if n < 2:
         return None
-    return float(special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(scatter.std(ddof=1)) / math.sqrt(n)
+    return float(scipy.special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(scatter.std(ddof=1)) / math.sqrt(n)

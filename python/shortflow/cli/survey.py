@@ -4,13 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Jobs, Json, SetValues, parse_settings
 from shortflow.reproduction.study import Scale
-from shortflow.survey import WORKLOADS, choose
+from shortflow.survey import WORKLOADS, choose, words
 from shortflow.survey import survey as run_survey
 from shortflow.survey.document import document
+from shortflow.survey.engine import SEEDS
 from shortflow.survey.pages import write_pages
 from shortflow.survey.tables import matrix, numbers, standings
 from shortflow.tables import lay_out, stacked
@@ -25,6 +27,9 @@ def survey(
         Scale, typer.Option(help="A coarse look in minutes, or long runs with ten seeds, in hours.")
     ] = Scale.QUICK,
     set_values: SetValues = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Seeds of each comparison. More of them tell smaller differences apart.")
+    ] = SEEDS,
     jobs: Jobs = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
         "results/survey"
@@ -38,12 +43,16 @@ def survey(
     """
     chosen, settings = choose(workloads or []), parse_settings(set_values)
     with progress_bar(f"survey, {scale.value}") as progress:
-        found = run_survey(chosen, scale=scale, out=out, settings=settings, jobs=jobs, progress=progress)
+        found = run_survey(chosen, scale=scale, out=out, settings=settings, seeds=seeds, jobs=jobs, progress=progress)
     report = write_pages(found, out)
     print_note(f"report: {report} ({found.runs} runs, {found.reused} of them from before, {found.seconds:.0f} s)")
     if json:
         print_json(document(found))
         return
-    sections = [matrix(found, narrow=True), standings(found)]
-    sections += [numbers(found, workload.name) for workload in chosen if workloads]
+    for view in found.views:
+        print_result(Text("\n".join([f"With initial {view.label}:", *words.conclusions(view), ""])))
+    if effects := words.alpha_effects(found):
+        print_result(Text("\n".join(["What the initial alpha changes:", *effects, ""])))
+    sections = [*(matrix(view, narrow=True) for view in found.views), standings(found)]
+    sections += [numbers(view, workload.name) for workload in chosen if workloads for view in found.views]
     print_result(stacked(*(table for section in sections for table in lay_out(section))))

@@ -2,19 +2,20 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shortflow.comparison import SHORTEST, Comparison, with_distances
+from shortflow.comparison import SHORTEST, Comparison, RunSummary, with_distances
 from shortflow.errors import unknown_name
 from shortflow.reproduction.study import Scale
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Settings, as_pairs
 from shortflow.store import Store
-from shortflow.survey.schemes import SCHEMES
+from shortflow.survey.schemes import initial_alphas
+from shortflow.survey.winners import Cell, Criterion, judge
 from shortflow.survey.workloads import WORKLOADS, Level, Workload
 
-SEEDS = {Scale.QUICK: 5, Scale.FULL: 10}
+SEEDS = 10
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,26 @@ class Place:
         """The level in words."""
         return self.workload.label(self.level)
 
+    @property
+    def name(self) -> str:
+        """The workload and its level."""
+        return f"{self.workload.name} {self.label}"
+
+
+@dataclass(frozen=True)
+class View:
+    """All places, with one initial alpha."""
+
+    alpha: str
+    places: Mapping[Place, Comparison]
+    """The schemes go by their registered names here, whatever settings they needed."""
+    cells: Mapping[Place, Mapping[Criterion, Cell]]
+
+    @property
+    def label(self) -> str:
+        """The initial alpha in words."""
+        return f"alpha {self.alpha}"
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -37,16 +58,20 @@ class Survey:
     scale: Scale
     settings: Mapping[str, str]
     """What was changed for all workloads or schemes."""
-    places: Mapping[Place, Comparison]
+    views: Sequence[View]
+    """The first has the schemes' own initial alpha."""
+    seeds: int
+    """How many every comparison has."""
     runs: int
     reused: int
     """How many of the runs were there already."""
     seconds: float
 
-    @property
-    def seeds(self) -> int:
-        """How many seeds every comparison has."""
-        return SEEDS[self.scale]
+
+def views(compared: Mapping[str, Mapping[Place, Comparison]]) -> list[View]:
+    """The places of each initial alpha, with what the seeds say of them all."""
+    judged = iter(judge([comparison for places in compared.values() for comparison in places.values()]))
+    return [View(alpha, places, {place: next(judged) for place in places}) for alpha, places in compared.items()]
 
 
 def choose(names: Sequence[str]) -> list[Workload]:
@@ -63,6 +88,7 @@ def survey(
     scale: Scale,
     out: Path,
     settings: Settings | None = None,
+    seeds: int = SEEDS,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Survey:
@@ -72,15 +98,26 @@ def survey(
     """
     started = time.perf_counter()
     places = [Place(workload, level) for workload in workloads for level in workload.levels]
-    seeds = range(1, SEEDS[scale] + 1)
+    alphas = initial_alphas(settings)
+    schemes = list(dict.fromkeys([*(name for names in alphas.values() for name in names.values()), SHORTEST]))
     scenarios = [place.workload.scenario(place.level, scale) for place in places]
-    runs = [run for scenario in scenarios for run in plan(scenario, [*SCHEMES, SHORTEST], seeds, settings)]
+    runs = [run for scenario in scenarios for run in plan(scenario, schemes, range(1, seeds + 1), settings)]
     summaries = run_all(runs, jobs=jobs, store=Store(out), progress=progress)
-    size, of_schemes = len(runs) // len(places), len(SCHEMES) * len(seeds)
-    compared = {}
-    for number, place in enumerate(places):
-        found = with_distances(summaries[number * size : (number + 1) * size])
-        title = place.workload.title
-        compared[place] = Comparison(place.workload.name, title, {}, found[:of_schemes], found[of_schemes:])
+    size = len(schemes) * seeds
+    found = {
+        place: with_distances(summaries[number * size : (number + 1) * size]) for number, place in enumerate(places)
+    }
+    compared = {
+        alpha: {place: _comparison(place, of_place, names) for place, of_place in found.items()}
+        for alpha, names in alphas.items()
+    }
     reused = sum(summary.reused for summary in summaries)
-    return Survey(scale, dict(as_pairs(settings)), compared, len(runs), reused, time.perf_counter() - started)
+    elapsed = time.perf_counter() - started
+    return Survey(scale, dict(as_pairs(settings)), views(compared), seeds, len(runs), reused, elapsed)
+
+
+def _comparison(place: Place, runs: Sequence[RunSummary], names: Mapping[str, str]) -> Comparison:
+    """The runs of a place under the schemes of one initial alpha."""
+    of_scheme = {name: [run for run in runs if run.scheme == name] for name in (*names.values(), SHORTEST)}
+    renamed = [replace(run, scheme=scheme) for scheme, name in names.items() for run in of_scheme[name]]
+    return Comparison(place.workload.name, place.workload.title, {}, renamed, of_scheme[SHORTEST])

@@ -1,23 +1,21 @@
-"""The survey's report: one page with heat maps and all tables, and the tables once more as Markdown."""
+"""The survey's report: one page with heat maps and all tables, and its text and tables as Markdown."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
-from string import Template
 
 import plotly.graph_objects as go
-import plotly.io
-from plotly.offline import get_plotlyjs
 
 from shortflow.comparison import Comparison
 from shortflow.files import write_text
-from shortflow.survey.engine import Survey
+from shortflow.markup import markdown, page
+from shortflow.plotting import plain
+from shortflow.survey import words
+from shortflow.survey.engine import Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
-from shortflow.survey.tables import matrix, numbers, participants, standings
-from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, MISSES, P99, Criterion, winners
-from shortflow.survey.workloads import Workload
+from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings
+from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
 from shortflow.tables import NOTHING, Section, number
 
 TITLE = "Beyond the papers: who wins where"
@@ -26,149 +24,138 @@ LEAD = (
     "table that none of the papers has."
 )
 READING = (
-    "A scheme wins where its mean over the seeds is best, and with it every scheme that is not worse with the whole "
-    "95 % interval of the paired comparison: of the logarithm of the ratio for times and rates, of the difference for "
-    "shares of deadlines. Names that tie stand in the order of their means. A tie may also mean that a scheme scatters "
-    "too much to be told apart with so few seeds, as those with timeouts do. Each comparison has its own interval, not "
-    "adjusted for how many schemes there are: among so many, one that is as good may be left out by chance, and the "
-    "best mean owes something to chance too. In the tables a star marks who wins; with "
-    "a dagger a scheme left flows unfinished, so that its slowest ones are missing, and it cannot win.",
+    "A cell is a criterion at a level of a workload. In each, every scheme is held against the best of the others on "
+    "the same seeds: it may be the best unless another is significantly better, by t tests of the logarithms of times "
+    f"and rates and of the differences of shares, at a level of {100 * LEVEL:g} % divided by the number of the others "
+    "(Hsu's comparison with the best, with Bonferroni's correction). In each cell the best of the schemes that "
+    f"finished is then among those named with a confidence of {100 * (1 - LEVEL):g} %.",
+    f"A scheme is called alone the best ({ALONE}) where only it may be the best and that claim holds among all cells "
+    f"of both initial alphas, at a false discovery rate of {100 * LEVEL:g} % (Benjamini and Hochberg). Several names "
+    f"({TIED} in the tables of numbers), in the order of their means, are a tie: none of them can be told from the "
+    "best, which does not show that they are equal, and the more names, the less is known. A cell is undecided where "
+    "no scheme at all can be told from the best, and their number stands there, or where the claim of the only one "
+    "left, which is named, does not hold. All are alike where every scheme has the same values.",
+    f"A scheme with a dagger ({UNFINISHED}) left flows unfinished at some seed: they count with their age at the end, "
+    "its times are lower bounds, and it can neither win nor tie nor beat another there.",
     "Over ideal is the mean completion time of short flows over that under ideal SRPT of the same flows, on a fluid "
     "link that loses nothing and knows all sizes. The goodput of long flows is their payload over the time that they "
     "took, all of them together.",
-    "Every scheme has the parameters of its paper everywhere, and none is tuned to a workload. K, buffers, RTOmin and "
-    "initial window belong to the workload and are the same for all; pFabric's own paper has smaller buffers and a "
-    "shorter RTO than any of them. xDCTCP is told the class of each flow and D2TCP its deadline, as their papers want.",
+    "Every scheme has the parameters of its paper everywhere, but for the initial alpha, and none is tuned to a "
+    "workload. K, buffers, RTOmin and initial window belong to the workload and are the same for all; pFabric's own "
+    "paper has smaller buffers and a shorter RTO than any of them. xDCTCP is told the class of each flow and D2TCP its "
+    "deadline, as their papers want.",
 )
 
 
 def write_pages(found: Survey, out: Path) -> Path:
     """Write `beyond.html` and `beyond.md` below `out`; returns the former."""
-    write_text(out / "beyond.md", _markdown(found))
-    page = out / "beyond.html"
-    write_text(page, _html(found))
-    return page
+    content = _content(found)
+    write_text(out / "beyond.md", markdown("survey/page.md", **content))
+    maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
+    html = out / "beyond.html"
+    write_text(html, page("survey/page.html", **content, maps=maps))
+    return html
 
 
-def _workloads(found: Survey) -> list[Workload]:
-    return list(dict.fromkeys(place.workload for place in found.places))
-
-
-def _state(found: Survey) -> str:
+def _content(found: Survey) -> dict[str, object]:
+    """What both pages say; the templates arrange it."""
+    workloads = dict.fromkeys(place.workload for view in found.views for place in view.places)
     changed = "".join(f" Changed: {key}={value}." for key, value in found.settings.items())
-    return f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. Means ± 95 % over the seeds.{changed}"
+    return {
+        "heading": TITLE,
+        "about": LEAD,
+        "state": f"Scale {found.scale.value}, {found.seeds} seeds, {found.runs} runs. "
+        f"Means ± 95 % over the seeds.{changed}",
+        "found": found,
+        "words": words,
+        "summary": [_Table(each) for each in (*map(matrix, found.views), standings(found))],
+        "reading": [*READING, words.detectable(found)],
+        "workloads": {each: [_Table(numbers(view, each.name)) for view in found.views] for each in workloads},
+        "participants": _Table(participants()),
+        "left_out": "Not among them: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
+    }
 
 
-def _left_out() -> str:
-    return "Not among them: " + "; ".join(f"{scheme} ({reason})" for scheme, reason in LEFT_OUT.items()) + "."
+class _Table:
+    """A section as a template walks through it."""
 
-
-def _markdown(found: Survey) -> str:
-    parts = [
-        f"# {TITLE}",
-        LEAD,
-        _state(found),
-        *(_section_markdown(each) for each in (matrix(found), standings(found))),
-    ]
-    parts += ["## How to read it", *READING]
-    for workload in _workloads(found):
-        parts += [_section_markdown(numbers(found, workload.name)), f"`{workload.name}`: {workload.about}."]
-    parts += [_section_markdown(participants()), _left_out()]
-    return "\n\n".join(parts) + "\n"
-
-
-def _section_markdown(section: Section) -> str:
-    columns = [*section.lead, *section.columns]
-    head = "| " + " | ".join(column.header.replace("\n", " ") for column in columns) + " |"
-    rule = "|" + "---|" * len(section.lead) + "---:|" * len(section.columns)
-    rows = ["| " + " | ".join(cells) + " |" for cells in zip(*(column.cells for column in columns), strict=True)]
-    return "\n".join([f"## {section.heading}\n", head, rule, *(row.replace("*", "\\*") for row in rows)])
-
-
-def _html(found: Survey) -> str:
-    reading = "".join(f"<p>{escape(text)}</p>" for text in READING)
-    body = [_section_html(matrix(found)), _section_html(standings(found)), reading]
-    body += [_heat_map(found, *each) for each in _MAPS]
-    for workload in _workloads(found):
-        body += [_section_html(numbers(found, workload.name)), f"<p>{escape(workload.about)}.</p>"]
-    body += [_section_html(participants()), f"<p>{escape(_left_out())}</p>"]
-    template = resources.files("shortflow.reproduction").joinpath("page.html").read_text(encoding="utf-8")
-    return Template(template).substitute(
-        title=escape(TITLE),
-        about=escape(LEAD),
-        state=escape(_state(found)),
-        body="\n".join(body),
-        plotly=get_plotlyjs(),
-    )
-
-
-def _section_html(section: Section) -> str:
-    columns = [*section.lead, *section.columns]
-    head = "".join(f"<th>{escape(column.header).replace(chr(10), '<br>')}</th>" for column in columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        for cells in zip(*(column.cells for column in columns), strict=True)
-    )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<h2>{escape(section.heading)}</h2><div class="wide">{table}</div>'
+    def __init__(self, section: Section) -> None:
+        self.heading, self.lead, self.columns = section.heading, section.lead, section.columns
+        self.all = [*section.lead, *section.columns]
+        self.rows = list(zip(*(column.cells for column in self.all), strict=True))
 
 
 Best = Callable[[Iterable[float]], float] | None
-_MAPS: tuple[tuple[Criterion, str, str, Best], ...] = (
-    (DISTANCE, "Mean completion time of short flows over that of ideal SRPT", "times ideal", None),
-    (P99, "99th percentile of short flows' completion times over the best scheme's", "times the best", min),
-    (MISSES, "Deadlines missed by short flows", "%", None),
-    (GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a heat map shows."""
+
+    criterion: Criterion
+    heading: str
+    unit: str
+    best: Best = None
+    """Which end of the values the others are divided by."""
+
+    @property
+    def won_by(self) -> Criterion:
+        """The criterion that has winners: the distance from ideal is the mean on another scale."""
+        return AFCT if self.criterion is DISTANCE else self.criterion
+
+
+@dataclass(frozen=True)
+class _Map:
+    """A heat map as it stands in the page."""
+
+    heading: str
+    figure: go.Figure
+
+
+_MAPS = (
+    _Shown(DISTANCE, "Mean completion time of short flows over that of ideal SRPT", "times ideal"),
+    _Shown(P99, "99th percentile of short flows' completion times over the best scheme's", "times the best", min),
+    _Shown(MISSES, "Deadlines missed by short flows", "%"),
+    _Shown(GOODPUT, "Goodput of long flows in per cent of the best scheme's", "% of the best", max),
 )
-"""Criterion, heading, unit, and which end of the values the others are divided by."""
-_BOLD = "bold: wins, by 95 % intervals that are not adjusted for the number of schemes"
+_BOLD = f"bold: alone the best or tied; {UNFINISHED}: flows unfinished"
 
 
-def _heat_map(found: Survey, criterion: Criterion, heading: str, unit: str, best: Best) -> str:
+def _heat_map(view: View, what: _Shown) -> _Map:
     """Schemes by workloads and levels. Ratios above one are coloured by their logarithm; winners are bold.
 
     The colour is that of the number shown, so that equal numbers have equal colours.
     """
-    shown = {place: each for place, each in found.places.items() if winners(each, criterion)}
-    percent = unit.startswith("%")
-    columns = [_relative(comparison, criterion, best, 100 if percent else 1) for comparison in shown.values()]
-    won = [winners(comparison, AFCT if criterion is DISTANCE else criterion) for comparison in shown.values()]
+    cells = cells_of(view, what.won_by)
+    percent = what.unit.startswith("%")
+    columns = [_relative(view.places[place], cell, what, 100 if percent else 1) for place, cell in cells.items()]
     values = [[column.get(scheme) for column in columns] for scheme in SCHEMES]
     texts = [
-        [
-            _text(column.get(scheme), each is not None and scheme in each.names)
-            for column, each in zip(columns, won, strict=True)
-        ]
+        [_text(column.get(scheme), scheme, cell) for column, cell in zip(columns, cells.values(), strict=True)]
         for scheme in SCHEMES
     ]
     figure = go.Figure(
         go.Heatmap(
-            x=[[place.workload.name for place in shown], [place.label for place in shown]],
+            x=[[plain(place.workload.name) for place in cells], [place.label for place in cells]],
             y=list(SCHEMES),
             z=values if percent else [[None if v is None else math.log10(v) for v in row] for row in values],
             text=texts,
             texttemplate="%{text}",
-            hovertemplate="%{y}, %{x}: %{text} " + unit + "<extra></extra>",
-            colorscale="Blues" if criterion.most else "Oranges",
-            colorbar=_colour_bar(values, unit, percent),
+            hovertemplate="%{y}, %{x}: %{text} " + what.unit + "<extra></extra>",
+            colorscale="Blues" if what.criterion.most else "Oranges",
+            colorbar=_colour_bar(values, what.unit, percent),
         )
     )
     figure.update_yaxes(autorange="reversed")
     figure.update_layout(template="none", height=560, margin={"l": 90, "r": 20, "t": 20, "b": 110}, font={"size": 10})
-    body = plotly.io.to_html(
-        figure,
-        config={"displaylogo": False, "responsive": True},
-        full_html=False,
-        include_plotlyjs=False,
-        div_id=f"map-{criterion.metric}",
-    )
-    return f"<figure><h3>{escape(heading)} ({unit}); {_BOLD}</h3>{body}</figure>"
+    return _Map(f"{what.heading} ({what.unit}), {view.label}; {_BOLD}", figure)
 
 
-def _relative(comparison: Comparison, criterion: Criterion, best: Best, factor: int) -> dict[str, float]:
+def _relative(comparison: Comparison, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
     """The means of all schemes that have the metric, over the best one where that is asked for, as shown."""
-    means = {scheme: each.value for scheme in SCHEMES if (each := comparison.estimate(scheme, criterion.metric))}
-    reference = best(means.values()) if best else 1.0
+    means = {scheme: each.value for scheme in SCHEMES if (each := comparison.estimate(scheme, what.criterion.metric))}
+    exact = [value for scheme, value in means.items() if scheme not in cell.unfinished]
+    reference = what.best(exact) if what.best and exact else 1.0
     return {scheme: _as_shown(factor * value / reference) for scheme, value in means.items()}
 
 
@@ -177,17 +164,17 @@ def _as_shown(value: float) -> float:
     return round(float(f"{value:.3g}"), 3)
 
 
-def _text(value: float | None, bold: bool) -> str:
+def _text(value: float | None, scheme: str, cell: Cell) -> str:
     if value is None:
         return NOTHING
-    text = number(value)
-    return f"<b>{text}</b>" if bold else text
+    text = f"{number(value)} {UNFINISHED}" if scheme in cell.unfinished else number(value)
+    return f"<b>{text}</b>" if cell.wins(scheme) else text
 
 
 def _colour_bar(values: Sequence[Sequence[float | None]], unit: str, percent: bool) -> dict[str, object]:
     """The legend; on a logarithmic scale it is labelled with the ratios themselves."""
     if percent:
         return {"title": unit}
-    largest = max(value for row in values for value in row if value is not None)
+    largest = max((value for row in values for value in row if value is not None), default=1.0)
     decades = range(math.ceil(math.log10(largest)) + 1)
     return {"title": unit, "tickvals": list(decades), "ticktext": [f"{10**decade:,}" for decade in decades]}

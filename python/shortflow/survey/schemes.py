@@ -4,6 +4,12 @@ All run with the parameters that they have everywhere in Shortflow, those of the
 What belongs to switches and hosts, such as K, buffers and RTOmin, is the workload's and the same for all.
 """
 
+from collections.abc import Mapping
+
+from shortflow._core import Scheme
+from shortflow.papers.unsaid import INITIAL_ALPHA
+from shortflow.scenario import Settings
+
 SCHEMES = (
     "tcp",
     "tcp-ecn",
@@ -41,3 +47,29 @@ TOLD = {
 
 IN_SWITCHES = ("pias", "pecn", "pecn-pmark", "pecn-edf", "pfabric")
 """Schemes whose switches choose which packet leaves first."""
+
+PLAIN = "tcp-ecn"
+"""What the schemes that estimate the share of marks are without the estimate."""
+ALPHA = "transport.initial_alpha"
+"""The congestion estimate that a connection begins with."""
+OTHER_ALPHA = INITIAL_ALPHA.others[0]
+"""That of RFC 8257 and Linux. Most schemes have that of the papers' ns-2 code."""
+
+
+def initial_alphas(settings: Settings | None) -> dict[str, Mapping[str, str]]:
+    """The schemes to run at each initial alpha: for each of `SCHEMES`, its name with the settings that it needs.
+
+    The first is what the schemes themselves have, most of them; a survey whose settings have an initial alpha is run
+    with that one alone.
+    """
+    given = (settings or {}).get(ALPHA)
+    plain = {scheme: scheme for scheme in SCHEMES}
+    if given is not None:
+        return {str(given): plain}
+    other = {s: s if own_alpha(s) in (None, OTHER_ALPHA) else f"{s}+{ALPHA}={OTHER_ALPHA}" for s in SCHEMES}
+    return {INITIAL_ALPHA.taken: plain, OTHER_ALPHA: other}
+
+
+def own_alpha(scheme: str) -> str | None:
+    """The initial alpha that a scheme has of its own, if it has one."""
+    return next((value for key, value, _ in Scheme.parse(scheme, []).resolved() if key == ALPHA), None)

@@ -1,8 +1,7 @@
 """The survey as tables: who wins how often, who wins where, and all numbers of a workload."""
 
 import textwrap
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,55 +9,58 @@ from shortflow import _core
 from shortflow.metrics import describe
 from shortflow.quantities import scale_for
 from shortflow.stats import Estimate
-from shortflow.survey.engine import Place, Survey
+from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
-from shortflow.survey.winners import CRITERIA, DISTANCE, Criterion, Winners, complete, winners
-from shortflow.tables import NOTHING, Column, Section, number
+from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, Criterion, Verdict
+from shortflow.tables import NOTHING, Column, Section, number, shown
 
 HEADER = 14
 """Headers are wrapped here."""
-WINS = "*"
+ALONE = "**"
+TIED = "*"
 UNFINISHED = "†"
-"""Some flows were not done at the end, so that the number leaves out the slowest."""
 
 
 def standings(found: Survey) -> Section:
-    """How often each scheme wins, and how far from ideal it stays."""
-    won = {criterion: [_names(winners(each, criterion)) for each in found.places.values()] for criterion in CRITERIA}
-    columns = [
-        Column(_header(criterion, f"of {sum(map(bool, won[criterion]))}"), [_won(won[criterion], s) for s in SCHEMES])
-        for criterion in CRITERIA
-    ]
-    far = {scheme: _distances(found, scheme) for scheme in SCHEMES}
-    columns.append(Column("median\nover ideal", [number(float(np.median(far[scheme]))) for scheme in SCHEMES]))
-    columns.append(Column("worst\nover ideal", [number(max(far[scheme])) for scheme in SCHEMES]))
+    """In how many cells each scheme is the best alone and tied, at each initial alpha, and how far from ideal."""
+    columns = []
+    for criterion in CRITERIA:
+        for view in found.views:
+            cells = cells_of(view, criterion)
+            header = _header(criterion, view.label, f"(of {len(cells)})")
+            columns.append(Column(header, ["{} + {}".format(*wins(cells, scheme)) for scheme in SCHEMES]))
+    for view in found.views:
+        far = [_distances(view, scheme) for scheme in SCHEMES]
+        for name, summary in (("median", np.median), ("worst", np.max)):
+            header = "\n".join([name, "over ideal", view.label])
+            columns.append(Column(header, [_summary(summary, each) for each in far]))
     return Section("Who wins how often (alone + tied)", [Column("scheme", list(SCHEMES))], columns)
 
 
-def matrix(found: Survey, *, narrow: bool = False) -> Section:
-    """Who wins where: the best scheme and those that tie with it, for each workload, level and criterion.
+def matrix(view: View, *, narrow: bool = False) -> Section:
+    """Who wins where: the schemes that may be the best, for each workload, level and criterion.
 
     Narrow cells name the best one and count the others.
     """
-    lead = Column("", [f"{place.workload.name} {place.label}" for place in found.places])
-    columns = []
-    for criterion in CRITERIA:
-        won = [winners(comparison, criterion) for comparison in found.places.values()]
-        columns.append(Column(_header(criterion), [_cell(each, narrow) for each in won]))
-    best = [min(_means(found, place, DISTANCE), default=None) for place in found.places]
+    lead = Column("", [place.name for place in view.places])
+    columns = [
+        Column(_header(criterion), [_cell(view.cells[place].get(criterion), narrow) for place in view.places])
+        for criterion in CRITERIA
+    ]
+    best = [_least_distance(view, place) for place in view.places]
     columns.append(Column("best\nover\nideal", [NOTHING if value is None else number(value) for value in best]))
-    ties = " (+3: three more tie with the best)" if narrow else ""
-    return Section(f"Who wins where{ties}", [lead], columns)
+    legend = f" ({ALONE}: alone the best, +3: three more tie, ?: undecided)" if narrow else ""
+    return Section(f"Who wins where, {view.label}{legend}", [lead], columns)
 
 
-def numbers(found: Survey, name: str) -> Section:
-    """All means of a workload, with a star where a scheme wins."""
-    places = [place for place in found.places if place.workload.name == name]
+def numbers(view: View, name: str) -> Section:
+    """All means of a workload, marked where a scheme wins alone, ties, or has flows that did not finish."""
+    places = [place for place in view.places if place.workload.name == name]
     rows = [(place, scheme) for place in places for scheme in SCHEMES]
     firsts = [place.label if scheme == SCHEMES[0] else "" for place, scheme in rows]
     lead = [Column("", firsts), Column("scheme", [scheme for _, scheme in rows])]
-    columns = [_column(found, rows, criterion) for criterion in (*CRITERIA, DISTANCE)]
-    return Section(places[0].workload.title, lead, columns)
+    columns = [_column(view, rows, criterion) for criterion in (*CRITERIA, DISTANCE)]
+    return Section(f"{places[0].workload.title}, {view.label}", lead, columns)
 
 
 def participants() -> Section:
@@ -74,54 +76,69 @@ def participants() -> Section:
     return Section("Schemes", [Column("scheme", list(SCHEMES))], columns)
 
 
-def _column(found: Survey, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
-    estimates = [found.places[place].estimate(scheme, criterion.metric) for place, scheme in rows]
+def cells_of(view: View, criterion: Criterion) -> dict[Place, Cell]:
+    """The cells of a criterion, at the places that have it."""
+    return {place: cells[criterion] for place, cells in view.cells.items() if criterion in cells}
+
+
+def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
+    """In how many cells a scheme is alone the best, and in how many it ties."""
+    verdicts = [cell.verdict for cell in cells.values() if cell.wins(scheme)]
+    return verdicts.count(Verdict.ALONE), verdicts.count(Verdict.TIE)
+
+
+def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
+    estimates = [view.places[place].estimate(scheme, criterion.metric) for place, scheme in rows]
     unit = describe(criterion.metric).unit
     scale = scale_for(unit, [each.value for each in estimates if each])
-    won = {place: _names(winners(found.places[place], criterion)) for place, _ in groupby(rows, lambda row: row[0])}
     cells = []
     for each, (place, scheme) in zip(estimates, rows, strict=True):
-        star = f" {WINS}" if criterion in CRITERIA and scheme in won[place] else ""
-        dagger = "" if complete(found.places[place], scheme, criterion) else f" {UNFINISHED}"
-        cells.append(_number(each, scale.divisor) + star + dagger)
-    return Column(_header(criterion, scale.unit), cells)
+        mark = _mark(view.cells[place].get(criterion), scheme)
+        cells.append(" ".join([shown(each, scale.divisor), *mark]))
+    return Column(_header(criterion, f"({scale.unit})"), cells)
 
 
-def _number(found: Estimate | None, divisor: float) -> str:
-    if found is None:
+def _mark(cell: Cell | None, scheme: str) -> list[str]:
+    if cell is None:
+        return []
+    if scheme in cell.unfinished:
+        return [UNFINISHED]
+    if not cell.wins(scheme):
+        return []
+    return [ALONE if cell.verdict is Verdict.ALONE else TIED]
+
+
+def _header(criterion: Criterion, *below: str) -> str:
+    return "\n".join([*textwrap.wrap(criterion.name, HEADER), *below])
+
+
+def _cell(cell: Cell | None, narrow: bool) -> str:
+    if cell is None:
         return NOTHING
-    return number(found.value / divisor, None if found.half_width is None else found.half_width / divisor)
-
-
-def _header(criterion: Criterion, unit: str = "") -> str:
-    return "\n".join([*textwrap.wrap(criterion.name, HEADER), *([f"({unit})"] if unit else [])])
-
-
-def _won(won: Sequence[Sequence[str]], scheme: str) -> str:
-    """How often a scheme wins alone, and how often with others."""
-    alone = sum(names == [scheme] for names in won)
-    return f"{alone} + {sum(scheme in names for names in won) - alone}"
-
-
-def _names(found: Winners | None) -> list[str]:
-    return list(found.names) if found else []
-
-
-def _cell(found: Winners | None, narrow: bool) -> str:
-    if found is None:
-        return NOTHING
-    if found.all_alike:
+    best, verdict = cell.best, cell.verdict
+    if verdict is Verdict.ALIKE:
         return "all alike"
-    if narrow and len(found.names) > 1:
-        return f"{found.names[0]} +{len(found.names) - 1}"
-    return ", ".join(found.names)
+    if verdict is Verdict.UNDECIDED:
+        return "?" if narrow else f"undecided: {', '.join(best) if len(best) == 1 else len(best)}"
+    if verdict is Verdict.ALONE:
+        return f"{best[0]} {ALONE}"
+    return f"{best[0]} +{len(best) - 1}" if narrow else ", ".join(best)
 
 
-def _means(found: Survey, place: Place, criterion: Criterion) -> list[float]:
-    estimates = (found.places[place].estimate(scheme, criterion.metric) for scheme in SCHEMES)
-    return [each.value for each in estimates if each]
+def _least_distance(view: View, place: Place) -> float | None:
+    """The least distance from ideal of the schemes that finished their flows."""
+    estimates = (view.places[place].estimate(scheme, DISTANCE.metric) for scheme in SCHEMES)
+    return min((each.value for each in estimates if each and not each.lower_bound), default=None)
 
 
-def _distances(found: Survey, scheme: str) -> list[float]:
-    estimates = (comparison.estimate(scheme, DISTANCE.metric) for comparison in found.places.values())
-    return [each.value for each in estimates if each]
+def _distances(view: View, scheme: str) -> list[Estimate]:
+    estimates = (comparison.estimate(scheme, DISTANCE.metric) for comparison in view.places.values())
+    return [each for each in estimates if each]
+
+
+def _summary(summary: Callable[[list[float]], float], distances: Sequence[Estimate]) -> str:
+    """A summary of distances, a lower bound as soon as one of them is."""
+    if not distances:
+        return NOTHING
+    bound = "≥ " if any(each.lower_bound for each in distances) else ""
+    return bound + number(float(summary([each.value for each in distances])))

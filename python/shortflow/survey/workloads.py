@@ -39,6 +39,14 @@ class Workload:
     tables: Callable[[Level, Scale], Tables]
     """The scenario's tables."""
 
+    @property
+    def group(self) -> str:
+        """What kind of workload it is, in words."""
+        if self.name in {each.name for each in PUBLISHED}:
+            return "the published flow sizes"
+        bursts = all(isinstance(level, int) for level in self.levels)
+        return "bursts to one host" if bursts else "the papers' mixes of short and long flows"
+
     def scenario(self, level: Level, scale: Scale) -> Scenario:
         """The scenario at a level."""
         tables = {"title": self.title, **self.tables(level, scale)}
@@ -169,7 +177,7 @@ class Published:
         return {
             "duration": self.quick if quick else self.full,
             "warmup": "1ms",
-            "drain": _at(scale, quick="100ms", full="10s"),
+            "drain": _at(scale, quick="1s", full="10s"),
             "topology": {"kind": "star", "hosts": 8, "rate": "10Gbps", "rtt": "80us"},
             "switch": {"buffer": "250pkt", "mark_above": "65pkt"},
             "tcp": {"rto_min": "10ms", "initial_window": 10},

@@ -1,0 +1,123 @@
+"""What the survey found, in sentences: every number and name in them comes from its cells."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from shortflow.survey.engine import Place, Survey, View
+from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES, own_alpha
+from shortflow.survey.tables import cells_of, wins
+from shortflow.survey.winners import AFCT, CRITERIA, LEVEL, Cell, Criterion, Verdict
+from shortflow.tables import number
+
+Cells = dict[Place, Cell]
+
+
+def conclusions(view: View) -> list[str]:
+    """Who wins where at one initial alpha: mean completion times by kind of workload, the other criteria overall."""
+    found = []
+    of_mean = cells_of(view, AFCT)
+    for group in dict.fromkeys(place.workload.group for place in of_mean):
+        cells = {place: cell for place, cell in of_mean.items() if place.workload.group == group}
+        found.append(_verdicts(f"{_capital(AFCT.name)}, on {group}", cells))
+    others = [criterion for criterion in CRITERIA if criterion is not AFCT]
+    return [*found, *(_verdicts(_capital(each.name), cells) for each in others if (cells := cells_of(view, each)))]
+
+
+def alpha_effects(found: Survey) -> list[str]:
+    """How many cells each scheme wins or ties at the first initial alpha and at the other; nothing if there is one."""
+    if len(found.views) < 2:
+        return []
+    return [_effect(criterion, *found.views) for criterion in CRITERIA if cells_of(found.views[0], criterion)]
+
+
+def about_alpha(found: Survey) -> str:
+    """What the initial alphas are, and which schemes have another one than their view says."""
+    first = found.views[0].alpha
+    others = [f"{scheme} has {own}" for scheme in SCHEMES if (own := own_alpha(scheme)) not in (None, first)]
+    if len(found.views) < 2:
+        return f"Schemes that estimate the share of marks begin with alpha {first}."
+    except_for = f" ({', '.join(others)})" if others else ""
+    return (
+        "Schemes that estimate the share of marks are compared twice: as they are in Shortflow, beginning with alpha "
+        f"{first} like the papers' ns-2 code{except_for}, and all with alpha {OTHER_ALPHA}, as RFC 8257 and Linux do."
+    )
+
+
+def detectable(found: Survey) -> str:
+    """How far a scheme has to lie behind to be told from the best."""
+    parts = []
+    for criterion in CRITERIA:
+        cells = [cell for view in found.views for cell in cells_of(view, criterion).values()]
+        tied = [cell.detectable[scheme] for cell in cells for scheme in cell.best[1:] if not cell.alike]
+        if far := [distance for distance in tied if 0 < distance < np.inf]:
+            unit = "percentage points" if criterion.is_share else "%"
+            middle, most = (f"{number(100 * float(value))} {unit}" for value in np.percentile(far, (50, 90)))
+            parts.append(f"{middle} by {criterion.name} (a tenth of them by more than {most})")
+    if not parts:
+        return "No schemes tie."
+    return (
+        f"With {found.seeds} seeds, and a level of {100 * LEVEL:g} % shared among so many schemes, small differences "
+        "stay unseen: to be told from the best, a scheme that ties would have to lie behind by, in the median, "
+        f"{'; '.join(parts)}."
+    )
+
+
+def _verdicts(where: str, cells: Cells) -> str:
+    """Sole winners, ties and undecided cells of one criterion."""
+    of = {verdict: [place for place, cell in cells.items() if cell.verdict is verdict] for verdict in Verdict}
+    parts = [
+        f"{where} ({_count(len(cells), 'cell', 'cells')}).",
+        f"Alone the best: {_alone(cells, of[Verdict.ALONE])}.",
+    ]
+    if ties := of[Verdict.TIE]:
+        size = np.median([len(cells[place].best) for place in ties])
+        often = _most_often({scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES})
+        parts.append(f"Ties: {_count(len(ties), 'cell', 'cells')}, of {size:g} schemes in the median, {often}.")
+    if of[Verdict.ALIKE]:
+        parts.append(f"All schemes are alike: {_names(of[Verdict.ALIKE])}.")
+    parts.append(f"Undecided: {_names(of[Verdict.UNDECIDED]) or 'none'}.")
+    return " ".join(parts)
+
+
+def _alone(cells: Cells, places: Sequence[Place]) -> str:
+    winners: dict[str, list[Place]] = {}
+    for place in places:
+        winners.setdefault(cells[place].best[0], []).append(place)
+    ordered = sorted(winners.items(), key=lambda each: -len(each[1]))
+    alone = ", ".join(f"{scheme} in {len(of_scheme)} ({_names(of_scheme)})" for scheme, of_scheme in ordered)
+    return alone or "no scheme in any"
+
+
+def _most_often(counts: Mapping[str, int]) -> str:
+    most = max(counts.values())
+    return f"most often with {', '.join(scheme for scheme, count in counts.items() if count == most)} ({most})"
+
+
+def _effect(criterion: Criterion, first: View, other: View) -> str:
+    """For one criterion, the schemes that are among the best in more or fewer cells at the other initial alpha."""
+    before, after = cells_of(first, criterion), cells_of(other, criterion)
+    counts = {scheme: (sum(wins(before, scheme)), sum(wins(after, scheme))) for scheme in SCHEMES}
+    plain = counts.pop(PLAIN)
+    changed = sorted((s for s, (x, y) in counts.items() if x != y), key=lambda s: -abs(counts[s][1] - counts[s][0]))
+    moves = ", ".join(f"{scheme} {counts[scheme][0]} → {counts[scheme][1]}" for scheme in changed)
+    kept = ", ".join(f"{scheme} {count}" for scheme, (count, other_count) in counts.items() if count == other_count > 0)
+    alone = [sum(cell.verdict is Verdict.ALONE for cell in cells.values()) for cells in (before, after)]
+    return (
+        f"{_capital(criterion.name)}: plain {PLAIN} is among the best in {plain[0]} of {len(before)} cells at "
+        f"{first.label} and in {plain[1]} at {other.label}. The others, alone or tied: {moves or 'no change'}; "
+        f"as often at both: {kept or 'none'}. "
+        f"Cells with a sole winner: {alone[0]} at {first.label}, {alone[1]} at {other.label}."
+    )
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _names(places: Iterable[Place]) -> str:
+    return ", ".join(place.name for place in places)
