@@ -6,6 +6,7 @@ mod faults;
 #[cfg(test)]
 mod tests;
 mod tiers;
+mod warnings;
 
 use crate::config::{
     ANY_TIME, ConfigError, Document, Entry, Files, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, ParamInfo,
@@ -17,8 +18,8 @@ use faults::FaultKeys;
 pub use tiers::Tiers;
 
 use crate::topology::{self, Graph};
-use crate::traffic::{self, Context, Traffic};
-use shortflow_units::{Bytes, NodeId, Occupancy, Span};
+use crate::traffic::{self, Context, Expected, Measured, Traffic};
+use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Span};
 
 /// A validated scenario.
 #[derive(Debug)]
@@ -57,6 +58,10 @@ pub struct Scenario {
     pub resolved: Vec<Setting>,
     /// What the topology comes to, and one line per traffic entry on the load that it offers.
     pub notes: Vec<String>,
+    /// How many flows of each traffic entry count.
+    pub expected: Vec<Expected>,
+    /// What is accepted, but hardly meant.
+    pub warnings: Vec<String>,
 }
 
 keys! {
@@ -247,12 +252,17 @@ impl Scenario {
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic =
-            entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<_, _>>()?;
+            entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<Vec<_>, _>>()?;
+        let measured = Measured { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
+        let expected =
+            entries.iter().zip(&traffic).map(|(entry, it)| traffic::expected(entry, &**it, measured));
+        let expected = expected.collect::<Result<Vec<_>, _>>()?;
         checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
         let Context { classes, notes, deadlines, .. } = context;
+        let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
         let RunKeys { title, duration, warmup, drain } = run;
         let (name, resolved) = (name.to_owned(), Vec::new());
         Ok(Scenario {
@@ -273,6 +283,8 @@ impl Scenario {
             faults,
             resolved,
             notes,
+            expected,
+            warnings,
         })
     }
 }

@@ -80,6 +80,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!(scenario.measure, Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None });
     assert_eq!(scenario.faults, []);
     assert_eq!(scenario.notes, ["traffic.1: 2 flows without end over s0->h2 (1Gbps)"]);
+    assert!(scenario.warnings.is_empty());
 }
 
 #[test]
@@ -460,4 +461,42 @@ fn a_network_of_too_many_routes_is_refused() {
         "topology: 1528 racks times 392952 switches and links between them need too many routes; at most \
          600000000 are accepted"
     );
+}
+
+const INCAST: &str =
+    "[[traffic]]\nkind = \"incast\"\nflows = 8\nsizes = { kind = \"fixed\", value = \"5KB\" }\n";
+
+#[test]
+fn traffic_of_which_nothing_counts_is_an_error_unless_asked_for() {
+    let parse_incast = |settings: &[(&str, &str)]| parse(&with_traffic(INCAST), settings);
+    let warm = ("warmup", "10ms");
+    assert_eq!(
+        parse_incast(&[warm]).unwrap_err(),
+        "traffic.1.at: with 0s none of its flows starts in the measured time, from warmup = 10ms to duration = \
+         1s; move it there, or set traffic.1.unmeasured = true if none is meant to count"
+    );
+    let expected = |settings: &[(&str, &str)]| {
+        parse_incast(settings).unwrap().expected.iter().map(Expected::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(expected(&[warm, ("traffic.1.unmeasured", "true")]), ["0 flows"]);
+    assert_eq!(expected(&[warm, ("traffic.1.at", "10ms")]), ["8 flows"]);
+    assert_eq!(expected(&[warm, ("traffic.1.repeat", "5")]), ["32 flows"]);
+    assert_eq!(expected(&[warm, ("traffic.1.jitter", "40ms")]), ["about 6 flows"]);
+}
+
+#[test]
+fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
+    let warnings = |settings: &[(&str, &str)]| long(settings).unwrap().warnings;
+    for (key, tiny) in [("switch.buffer", "1pkt"), ("switch.buffer", "2.999KB"), ("host.buffer", "1pkt")] {
+        let found = warnings(&[("switch.mark_above", "0pkt"), (key, tiny)]);
+        assert!(
+            found.len() == 1 && found[0].starts_with(&format!("{key}: {tiny} holds one packet")),
+            "{found:?}"
+        );
+    }
+    assert!(warnings(&[("switch.mark_above", "0pkt"), ("switch.buffer", "2pkt")]).is_empty());
+    let delayed = warnings(&[("tcp.ack_every", "2"), ("tcp.ack_delay", "40ms")]);
+    assert!(delayed[0].starts_with("tcp.ack_delay: 40ms is not below tcp.rto_min = 10ms"), "{delayed:?}");
+    let rare = parse(&with_traffic(POISSON), &[("duration", "1ms")]).unwrap().warnings;
+    assert_eq!(rare, ["traffic.1: about 0.5 flows in the measured time; some seeds have none"]);
 }
