@@ -17,8 +17,12 @@ SMALL: dict[str, dict[str, str | int]] = {
     "testbed-fig14": {"traffic.2.at": "10ms", "size": "100KB"},
     "testbed-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "testbed-short-long": {"traffic.2.start": "0s"},
-    "testbed-weights": {"traffic.1.sizes.value": "100KB", "traffic.2.at": "10ms", "traffic.2.sizes.value": "50KB"}
-    | {"warmup": "0s"},
+    "testbed-weights": {
+        "traffic.1.sizes.value": "100KB",
+        "traffic.2.at": "10ms",
+        "traffic.2.sizes.value": "50KB",
+        "warmup": "0s",
+    },
     "incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "two-tier-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "fat-tree-websearch": {"k": 4},
@@ -131,6 +135,20 @@ def test_show_says_how_many_flows_of_each_entry_count(shortflow: Command, small:
     assert poisson["flows"] == pytest.approx(rate * 0.050)
     assert shortflow("show", "incast", "--json").document["expected_flows"][0]["known"] == "exactly"
     assert "at least" in shortflow("show", "query-fan-in").stdout
+
+
+def test_show_says_what_the_drain_comes_to(shortflow: Command) -> None:
+    document = shortflow("show", "incast", "--set", "duration=3s", "--json").document
+    assert {"key": "drain", "value": "3s", "source": "default"} in document["settings"]
+    assert "drain: 3s, as long as duration, unless a value is given" in document["notes"]
+
+
+def test_a_short_scenario_has_a_short_drain(small: dict[str, object]) -> None:
+    """A law that never lets a flow finish costs the drain's time, not two seconds."""
+    lost = {**small, "faults": {"loss": 0.9}}
+    result = run(load_scenario(lost), "tcp")
+    assert result.meta["unfinished"] > 0
+    assert result.meta["end_s"] == pytest.approx(0.060 + 0.160, abs=0.05)
 
 
 def test_progress_says_what_drains_wait_for() -> None:

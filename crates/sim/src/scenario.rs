@@ -56,7 +56,8 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// Every value with its source.
     pub resolved: Vec<Setting>,
-    /// What the topology comes to, and one line per traffic entry on the load that it offers.
+    /// What is derived from other keys, what the topology comes to, and one line per traffic entry on the
+    /// load that it offers.
     pub notes: Vec<String>,
     /// How many flows of each traffic entry count.
     pub expected: Vec<Expected>,
@@ -73,8 +74,9 @@ keys! {
         duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count
         warmup: Span = "0s", ANY_TIME;
-        /// after duration the run goes on until every finite flow is done, but no longer than this
-        drain: Span = "2s", ANY_TIME;
+        /// after duration the run goes on until every finite flow is done, but no longer than this; unless
+        /// given, the longer of duration and 16 tcp.rto_min, in which four timeouts in a row fit
+        drain: Option<Span> = optional, ANY_TIME;
     }
 }
 
@@ -249,6 +251,7 @@ impl Scenario {
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);
+        let drain = drain(top, &run, &tcp, &mut context.notes);
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic =
@@ -263,7 +266,7 @@ impl Scenario {
         checks::faults(top, &faults, &measure, &graph)?;
         let Context { classes, notes, deadlines, .. } = context;
         let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
-        let RunKeys { title, duration, warmup, drain } = run;
+        let RunKeys { title, duration, warmup, .. } = run;
         let (name, resolved) = (name.to_owned(), Vec::new());
         Ok(Scenario {
             name,
@@ -287,6 +290,25 @@ impl Scenario {
             warnings,
         })
     }
+}
+
+/// Four timeouts in a row, each twice as long as the one before, take 15 times the smallest.
+const DRAIN_TIMEOUTS: u64 = 16;
+
+/// The drain that is given. Otherwise it goes with the scenario's scale: it never costs more than the
+/// measured time did, unless that is too short for a flow to recover from timeouts.
+fn drain(top: &Reader, run: &RunKeys, tcp: &TcpSpec, notes: &mut Vec<String>) -> Span {
+    if let Some(drain) = run.drain {
+        return drain;
+    }
+    let timeouts = tcp.rto_min.times(DRAIN_TIMEOUTS);
+    let (drain, why) = match timeouts > run.duration {
+        true => (timeouts, format!("{DRAIN_TIMEOUTS} tcp.rto_min")),
+        false => (run.duration, "as long as duration".to_owned()),
+    };
+    top.defaulted("drain", drain.to_string());
+    notes.push(format!("drain: {drain}, {why}, unless a value is given"));
+    drain
 }
 
 /// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
