@@ -17,6 +17,9 @@ SMALL: dict[str, dict[str, str | int]] = {
     "testbed-fig14": {"traffic.2.at": "10ms", "size": "100KB"},
     "testbed-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "testbed-short-long": {"traffic.2.start": "0s"},
+    "testbed-narrow-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
+    "testbed-wide-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
+    "testbed-messages": {"traffic.2.start": "0s"},
     "testbed-weights": {
         "traffic.1.sizes.value": "100KB",
         "traffic.2.at": "10ms",

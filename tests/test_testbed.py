@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shortflow
-from shortflow import testbed
+from shortflow import agreement, testbed
 from shortflow.cli import execute
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.papers.l2dct import testbed as fig14
@@ -22,6 +22,7 @@ from shortflow.testbed import (
     REAL,
     SIMULATED,
     compare_with_simulation,
+    drawn_rtt,
     is_trustworthy,
     known_differences,
     linux_settings,
@@ -63,6 +64,7 @@ def document(
         "congestion": "sf_dctcp",
         "verdict": verdict,
         "lateness_s": {"p50": 2e-5, "p99": 1e-4, "max": 2e-3},
+        "stalls": {"count": 1, "longest_s": 2e-3, "per_s": 0.2, "limit_s": 1.2e-4},
     }
     account |= {"late_starts_s": 0.0, "lost": 0, "busy": 0.5, "real_time": True}
     return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
@@ -98,18 +100,99 @@ SIMULATED_ALONE: Settings = {
 def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    notes = stand_in(monkeypatch, tmp_path, 0, document("not trustworthy: too late"))
-    comparison, accounts = compare_with_simulation(SCENARIO, "dctcp", [1, 2], SHORT)
+    notes = stand_in(monkeypatch, tmp_path, 0, document())
+    both = compare_with_simulation(SCENARIO, "dctcp", [1, 2], {**SHORT, "topology.rtt": "2ms"})
+    comparison = both.comparison
     assert comparison.schemes == [SIMULATED, REAL]
     assert comparison.seeds == [1, 2]
-    assert [account["verdict"] for account in accounts] == ["not trustworthy: too late"] * 2
+    assert both.kept_time == "2 of 2 kept time"
     # The rest of Linux's TCP is in the scenario, and what the simulator is told besides is not for the kernel.
     set_there = {line for line in notes.read_text().split("\n") if "=" in line}
-    assert set_there == {f"{key}={value}" for key, value in {**LINUX_TRANSPORT, **SHORT}.items()}
+    given = {**LINUX_TRANSPORT, **SHORT, "topology.rtt": "2ms"}
+    assert set_there == {f"{key}={value}" for key, value in given.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
     alone = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=settings).metrics
     assert comparison.values(SIMULATED, "marks")[1] == alone["marks"] > 500
     assert comparison.values(SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
+
+
+def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    notes = stand_in(monkeypatch, tmp_path, 0, document())
+    both = compare_with_simulation(SCENARIO, "dctcp", range(1, 21), SHORT)
+    given = [line.removeprefix("topology.rtt=") for line in notes.read_text().split("\n") if "rtt=" in line]
+    assert (
+        given == [account["rtt"] for account in both.accounts] == [drawn_rtt(SCENARIO, seed) for seed in range(1, 21)]
+    )
+    drawn = [int(rtt.removesuffix("ns")) / 2e6 for rtt in given]
+    assert len(set(drawn)) == 20
+    assert 0.95 <= min(drawn) < 0.97
+    assert 1.03 < max(drawn) <= 1.05
+    settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, "topology.rtt": given[4]}
+    alone = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", seed=5, settings=settings).metrics
+    assert both.comparison.values(SIMULATED, "marks")[5] == alone["marks"]
+
+
+def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [json.loads(document(verdict)) for verdict in ("late", "trustworthy", "late", "late", "late", "late")]
+    given = iter(json.dumps(answer) for answer in [*answers, answers[1]])
+    monkeypatch.setattr(testbed, "_run", lambda _: next(given))
+    both = compare_with_simulation(SCENARIO, "dctcp", [1, 2, 3], SHORT, attempts=2)
+    assert [account["attempts"] for account in both.accounts] == [2, 2, 2]
+    assert both.comparison.seeds == [1]
+    assert both.kept_time == "1 of 3 kept time"
+    for attempts, options, code in (("2", [], 1), ("3", [], 0), ("2", ["--allow-late"], 0)):
+        given = iter(json.dumps(answer) for answer in [answers[0], answers[2], answers[1]])
+        monkeypatch.setattr(testbed, "_run", lambda _, given=given: next(given))
+        command = ["linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options]
+        assert execute([*command, "--set", "duration=300ms", "--set", "warmup=100ms"]) == code
+        assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("verdict", "options", "code"), [("trustworthy", [], 0), ("late", [], 1), ("late", ["--allow-late"], 0)]
+)
+def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, options: list[str], code: int
+) -> None:
+    notes = stand_in(monkeypatch, tmp_path, 0, document(verdict))
+    command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
+    assert execute(command) == code
+    assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)
+
+
+def test_the_table_of_agreement_has_every_cell_and_what_is_outside(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quick: Settings = {"duration": "40ms", "warmup": "0s", "traffic.1.repeat": 1}
+    monkeypatch.setattr(agreement, "CELLS", {"testbed-narrow-incast": {"dctcp": quick, "l2dct": quick}})
+    near = document("trustworthy", "testbed-narrow-incast", "dctcp", quick)
+    answers = {"dctcp": near, "l2dct": near.replace("trustworthy", "late")}
+    monkeypatch.setattr(testbed, "_run", lambda arguments: answers[arguments[3]])
+    monkeypatch.setattr(testbed, "program", lambda: Path(sys.executable))
+    code = execute(["linux", "agreement", "--seeds", "2", "--out", str(tmp_path)])
+    table = (tmp_path / "agreement.md").read_text()
+    assert code == 1
+    assert "| `testbed-narrow-incast` | mean FCT, short flows | " in table
+    assert "|  | kept time | 2 of 2 | 0 of 2 |  |  |" in table
+    found = json.loads((tmp_path / "agreement.json").read_text())
+    assert [(cell["scheme"], cell["kept_time"], len(cell["testbed"])) for cell in found] == [
+        ("dctcp", 2, 2),
+        ("l2dct", 0, 2),
+    ]
+    assert "l2dct: 0 of 2 kept time, in 6 runs" in capsys.readouterr().err
+
+
+def test_every_cell_of_agreement_is_valid() -> None:
+    assert len(agreement.CELLS) == 8
+    for scenario, schemes in agreement.CELLS.items():
+        for scheme, settings in schemes.items():
+            linux = {"duration": "60ms", "warmup": "0s", **linux_settings(scenario, scheme, settings)}
+            linux |= {key: value for key, value in (("traffic.1.repeat", "1"),) if "incast" in scenario}
+            linux |= {"traffic.2.at": "10ms"} if "weights" in scenario else {}
+            linux |= {"traffic.2.start": "0s"} if "short-long" in scenario or "messages" in scenario else {}
+            assert shortflow.run(shortflow.load_scenario(scenario), scheme, settings=linux).metrics["marks"] >= 0
 
 
 @pytest.mark.parametrize("is_in_scenario", [False, True])
@@ -123,8 +206,8 @@ def test_what_is_chosen_of_the_simulators_side_stays(
         text = path_of(SCENARIO).read_text().replace("[tcp]\n", "[tcp]\nquick_acks = 0\nack_message_end = false\n")
         scenario = str(tmp_path / "own.toml")
         Path(scenario).write_text(text + '[host]\njitter = "1ms"\n')
-    given = SHORT if is_in_scenario else {**SHORT, **chosen}
-    comparison, _ = compare_with_simulation(scenario, "dctcp", [1], given)
+    given = {**SHORT, "topology.rtt": "2ms"} if is_in_scenario else {**SHORT, "topology.rtt": "2ms", **chosen}
+    comparison = compare_with_simulation(scenario, "dctcp", [1], given).comparison
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, **chosen}
     alone = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=settings).metrics
     for name in ("marks", "goodput_long_bps", "queue_mean_pkt"):
@@ -133,19 +216,19 @@ def test_what_is_chosen_of_the_simulators_side_stays(
 
 def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stand_in(monkeypatch, tmp_path, 0, document())
-    marked, _ = compare_with_simulation(SCENARIO, "dctcp", [1], SHORT)
+    marked = compare_with_simulation(SCENARIO, "dctcp", [1], SHORT).comparison
     assert known_differences(marked, "dctcp") == []
     (reason,) = known_differences(marked, "tcp-ecn")
     assert "halves again" in reason
-    priorities, _ = compare_with_simulation(SCENARIO, "pecn", [1], SHORT)
+    priorities = compare_with_simulation(SCENARIO, "pecn", [1], SHORT).comparison
     (reason,) = known_differences(priorities, "pecn")
     assert "six bits" in reason
     for key, value in (("priority.by", "size-dscp"), ("tcp.header", "72B")):
-        same, _ = compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, key: value})
+        same = compare_with_simulation(SCENARIO, "pecn", [1], {**SHORT, key: value}).comparison
         assert not known_differences(same, "pecn"), key
-    levels, _ = compare_with_simulation(SCENARIO, "pias", [1], SHORT)
+    levels = compare_with_simulation(SCENARIO, "pias", [1], SHORT).comparison
     assert not known_differences(levels, "pias")
-    drops, _ = compare_with_simulation(SCENARIO, "cubic", [1], {**SHORT, "switch.buffer": "9pkt"})
+    drops = compare_with_simulation(SCENARIO, "cubic", [1], {**SHORT, "switch.buffer": "9pkt"}).comparison
     assert ["probes" in reason or "HyStart" in reason for reason in known_differences(drops, "cubic")] == [True, True]
 
 
@@ -171,7 +254,8 @@ def test_failures_of_the_program_are_passed_on(
     os.geteuid() != 0 or not Path("/dev/net/tun").exists() or not shutil.which("tc"), reason="needs root, TUN and tc"
 )
 def test_the_command_on_real_tcp(shortflow: Any) -> None:
-    answer = shortflow("linux", "testbed", SCENARIO, "--scheme", "tcp-ecn", "--set", "duration=1500ms", "--json")
+    run = ("linux", "testbed", SCENARIO, "--scheme", "tcp-ecn", "--set", "duration=1500ms", "--attempts", "1")
+    answer = shortflow(*run, "--allow-late", "--json")
     if answer.code == 3:
         pytest.skip(answer.stderr)
     assert answer.code == 0, answer.stderr
@@ -217,7 +301,19 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
 
     def calls(*options: str) -> tuple[int, list[str], str]:
         (tmp_path / "calls").write_text("")
-        command = ["linux", "fig14", "--flows", "1", "--repeat", "2", "--out", str(tmp_path / "out"), *options]
+        command = [
+            "linux",
+            "fig14",
+            "--flows",
+            "1",
+            "--repeat",
+            "2",
+            "--out",
+            str(tmp_path / "out"),
+            "--attempts",
+            "1",
+            *options,
+        ]
         code = execute(command)
         return code, (tmp_path / "calls").read_text().splitlines(), capsys.readouterr().out
 

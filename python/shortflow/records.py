@@ -54,6 +54,16 @@ class Lateness(TypedDict):
     max: float
 
 
+class Stalls(TypedDict):
+    """Times at which the switch was late by more than a packet takes on the slowest link."""
+
+    count: int
+    longest_s: float
+    per_s: float
+    limit_s: float
+    """That time of a packet."""
+
+
 class Account(TypedDict):
     """How well the testbed kept time."""
 
@@ -61,12 +71,22 @@ class Account(TypedDict):
     """The kernel's congestion control."""
     verdict: str
     lateness_s: Lateness
+    stalls: Stalls
     late_starts_s: float
     lost: int
     """Frames lost outside queues."""
     busy: float
     """The share of the time in which the switch computed."""
     real_time: bool
+
+
+class SeedAccount(Account):
+    """How well the testbed kept time with one seed, at its last attempt."""
+
+    seed: int
+    attempts: int
+    rtt: str | None
+    """Of the propagation, on both sides, where it is drawn."""
 
 
 class Meta(TypedDict):

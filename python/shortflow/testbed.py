@@ -8,6 +8,8 @@ import functools
 import hashlib
 import json
 import os
+import random
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -19,7 +21,7 @@ import polars as pl
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.records import Account, Meta
+from shortflow.records import Account, Meta, SeedAccount
 from shortflow.result import KEY_LENGTH, RunResult, Tables, finished
 from shortflow.runner import Progress, plan, run_once, summary
 from shortflow.scenario import Settings, load_scenario, path_of
@@ -53,7 +55,15 @@ LIKE_TESTBED: dict[str, str] = {
 end of a flow at once; the rest is what Linux does by itself. With the hosts' receive buffers, of 4 MB, 254 segments is
 what 6.18 acknowledges one by one before it delays any. Hosts are never as punctual as simulated ones."""
 BOTH = SIMULATED, REAL = "simulated", "kernel"
+ATTEMPTS = 3
+"""How often a run is tried until the testbed keeps time, unless told otherwise."""
+RTT = "topology.rtt"
+RTT_SPREAD = 0.05
+"""By how much the round trip of a seed may differ from the scenario's, relatively: agreement at a single one may be
+chance, for phases between flows come and go with it."""
 
+_TIME = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[a-zµ]+)")
+_NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
 
@@ -64,11 +74,32 @@ class Measured:
     result: RunResult
     reused: bool = False
     """Whether it was there already."""
+    attempts: int = 1
+    """How often it was tried."""
 
     @property
     def account(self) -> Account:
         """How well the testbed kept time."""
         return self.result.meta["testbed"]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """A scenario simulated and on the testbed, over the seeds with which the testbed kept time."""
+
+    comparison: Comparison
+    accounts: Sequence[SeedAccount]
+    """Of every seed."""
+
+    @property
+    def kept(self) -> int:
+        """With how many seeds it did."""
+        return sum(map(is_trustworthy, self.accounts))
+
+    @property
+    def kept_time(self) -> str:
+        """The same, for people."""
+        return f"{self.kept} of {len(self.accounts)} kept time"
 
 
 def is_trustworthy(account: Account) -> bool:
@@ -83,18 +114,23 @@ def measure_on_testbed(
     settings: Settings | None = None,
     congestion: str | None = None,
     store: Store | None = None,
+    attempts: int = 1,
 ) -> Measured:
-    """Run a scenario, by its shipped name or path, once on the testbed, or take the run from the store.
+    """Run a scenario, by its shipped name or path, on the testbed, or take the run from the store.
 
-    `congestion` names a congestion control of the kernel in place of the scheme's own; such runs cannot be stored. A
-    stored run in which the testbed did not keep time is run again, and the new one takes its place.
+    It is repeated until the testbed keeps time, at most until there are so many `attempts`. `congestion` names a
+    congestion control of the kernel in place of the scheme's own; such runs cannot be stored. A stored run in which the
+    testbed did not keep time is run again, and the new one takes its place.
     """
     if congestion and store:
         raise ConfigError(f"congestion: {congestion}: the store keeps runs of the schemes' own; leave out one of both")
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
     if store and (found := store.find(work)) and is_trustworthy(found.meta["testbed"]):
         return Measured(found, reused=True)
-    document = json.loads(_run(_arguments(scenario, scheme, seed, settings, congestion)))
+    arguments = _arguments(scenario, scheme, seed, settings, congestion)
+    tried, document = 1, json.loads(_run(arguments))
+    while tried < attempts and not is_trustworthy(document["testbed"]):
+        tried, document = tried + 1, json.loads(_run(arguments))
     tables = {name: _table(columns) for name, columns in document["tables"].items()}
     meta: Meta = document["meta"]
     meta["testbed"] = document["testbed"]
@@ -102,7 +138,7 @@ def measure_on_testbed(
     result.provenance["build"] += f" on Linux {os.uname().release}"  # so that it never passes for a simulated run
     if store:
         store.save(work, result)
-    return Measured(result)
+    return Measured(result, attempts=tried)
 
 
 def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings: Settings | None = None) -> bool:
@@ -148,6 +184,17 @@ def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, s
     return {key: value for key, value in settings.items() if key not in said}
 
 
+def drawn_rtt(scenario: str | Path, seed: int) -> str | None:
+    """The round trip of a seed, of up to `RTT_SPREAD` more or less than the scenario's; none where it has none."""
+    values = {setting["key"]: setting["value"] for setting in load_scenario(scenario).resolved()}
+    found = _TIME.fullmatch(values.get(RTT, ""))
+    if not found:
+        return None
+    nominal_ns = float(found["number"]) * _NANOSECONDS[found["unit"]]
+    share = random.Random(f"testbed round trip {seed}").uniform(-RTT_SPREAD, RTT_SPREAD)
+    return f"{round(nominal_ns * (1 + share))}ns"
+
+
 def compare_with_simulation(
     scenario: str | Path,
     scheme: str,
@@ -155,22 +202,32 @@ def compare_with_simulation(
     settings: Settings,
     congestion: str | None = None,
     progress: Progress | None = None,
-) -> tuple[Comparison, list[Account]]:
-    """A scenario simulated and on the testbed, with the same flows; and how well the testbed kept time."""
+    *,
+    attempts: int = ATTEMPTS,
+    store: Store | None = None,
+) -> SideBySide:
+    """A scenario simulated and on the testbed, with the same flows, and with the same round trip drawn for each seed.
+
+    Runs in which the testbed did not keep time are repeated, and left out where that does not help.
+    """
     common = linux_settings(scenario, scheme, settings)
+    told = _left_open(scenario, LIKE_TESTBED)
     runs: list[RunSummary] = []
-    accounts: list[Account] = []
+    accounts: list[SeedAccount] = []
     loaded = load_scenario(scenario)
-    for work in plan(loaded, [scheme], seeds, {**_left_open(scenario, LIKE_TESTBED), **common}):
+    for seed in seeds:
         if progress:
             progress(len(accounts) / len(seeds), 2 * len(accounts), 2 * len(seeds))
-        runs.append(_named(summary(run_once(work)), SIMULATED))
-        measured = measure_on_testbed(scenario, scheme, work.seed, common, congestion)
-        runs.append(_named(summary(measured.result), REAL))
-        accounts.append(measured.account)
-    return Comparison(
-        loaded.name, loaded.title, {"scheme": scheme} | {key: str(value) for key, value in settings.items()}, runs
-    ), accounts
+        rtt = None if RTT in settings else drawn_rtt(scenario, seed)
+        drawn = {RTT: rtt} | common if rtt else common
+        (work,) = plan(loaded, [scheme], [seed], {**told, **drawn})
+        measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts)
+        accounts.append({"seed": seed, "attempts": measured.attempts, "rtt": rtt, **measured.account})
+        if is_trustworthy(measured.account):
+            runs.append(_named(summary(run_once(work)), SIMULATED))
+            runs.append(_named(summary(measured.result), REAL))
+    changed = {"scheme": scheme} | {key: str(value) for key, value in settings.items()}
+    return SideBySide(Comparison(loaded.name, loaded.title, changed, runs), accounts)
 
 
 def known_differences(comparison: Comparison, scheme: str) -> list[str]:

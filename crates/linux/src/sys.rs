@@ -5,7 +5,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Error, ErrorKind, Seek, Write};
-use std::mem::{size_of, zeroed};
+use std::mem::{size_of, size_of_val, zeroed};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -174,6 +174,32 @@ pub fn real_time(priority: i32) -> bool {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
         libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const param) == 0
     }
+}
+
+/// The processors on which this process may run.
+pub fn processors() -> Vec<usize> {
+    // SAFETY: a cpu_set_t of zeros is empty, sched_getaffinity writes one, and CPU_ISSET reads within it.
+    unsafe {
+        let mut allowed: libc::cpu_set_t = zeroed();
+        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut allowed);
+        (0..libc::CPU_SETSIZE as usize).filter(|cpu| libc::CPU_ISSET(*cpu, &allowed)).collect()
+    }
+}
+
+/// Lets the calling thread run on this processor alone, and only while it would be idle.
+///
+/// # Errors
+/// Fails where the process may not run there.
+pub fn when_idle(processor: usize) -> io::Result<()> {
+    let param = libc::sched_param { sched_priority: 0 };
+    // SAFETY: CPU_SET writes within the set, which the kernel reads; 0 is the calling thread.
+    unsafe {
+        let mut only: libc::cpu_set_t = zeroed();
+        libc::CPU_SET(processor, &mut only);
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const only))?;
+        check(libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const param))?;
+    }
+    Ok(())
 }
 
 /// Raises the limit of open files to what is allowed at most, or to `files` where that may be changed.
@@ -439,6 +465,21 @@ impl TcpInfo {
             timeouts: u16::from_ne_bytes([raw[240], raw[241]]),
         }
     }
+}
+
+/// Puts another `BPF_MAP_TYPE_STRUCT_OPS` map in the place of the one that a link has registered (`BPF_LINK_UPDATE` of
+/// linux/bpf.h): at no moment is none registered.
+///
+/// # Errors
+/// Fails if the new one has another name, or is of another kind.
+pub fn update_link(link: &impl AsRawFd, map: &impl AsRawFd) -> io::Result<()> {
+    const BPF_LINK_UPDATE: libc::c_int = 29;
+    // The link, the new map, flags, and an old map, which no flag asks for.
+    let attributes = [link.as_raw_fd() as u32, map.as_raw_fd() as u32, 0, 0];
+    let size = size_of_val(&attributes);
+    // SAFETY: the kernel reads `size` bytes.
+    check(unsafe { libc::syscall(libc::SYS_bpf, BPF_LINK_UPDATE, attributes.as_ptr(), size) })?;
+    Ok(())
 }
 
 /// Mounts a bpf file system at `directory`, only root's, under the name `source`.

@@ -15,6 +15,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -90,7 +91,77 @@ fn a_namespace_that_inherited_the_default_gets_another() {
     must(&["unload", "sf_dctcp"]);
     assert_eq!(heir.default(), "sf_fast");
     must(&["unload"]);
-    assert_eq!((heir.default().as_str(), default_here()), ("reno", before));
+    assert_eq!((heir.default(), default_here()), (before.clone(), before));
+}
+
+/// What chooses a congestion control finds one under its name at every moment, also while another is put in its place.
+#[test]
+fn a_replacement_is_not_noticed() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_fast"]);
+    if !fs::exists(format!("{DIRECTORY}/sf_fast/link")).unwrap() {
+        return eprintln!("skipped: needs Linux 6.4");
+    }
+    let is_over = AtomicBool::new(false);
+    let tried = std::thread::scope(|scope| {
+        let chooser = scope.spawn(|| {
+            let mut tried = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let socket = sys::tcp_socket([127, 0, 0, 1].into()).unwrap();
+                sys::set_congestion(&socket, "sf_fast").unwrap();
+                tried += 1;
+            }
+            tried
+        });
+        for hundredths in 10..20 {
+            let gain = format!("g=0.{hundredths}");
+            let said = must(&["load", "sf_fast", "--param", &gain]);
+            assert!(said.starts_with("sf_fast: replaced") && must(&["status"]).contains(&format!("{gain} ")));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        chooser.join().unwrap()
+    });
+    assert!(tried > 100, "{tried}");
+    let files = |directory: &str| fs::read_dir(directory).unwrap().count();
+    assert_eq!(files(&format!("{DIRECTORY}/sf_fast")), 2, "a part of a replacement is left");
+}
+
+#[test]
+fn connections_that_outlive_an_unload_are_seen() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    sys::set_congestion(&listener, "sf_dctcp").unwrap();
+    let address = listener.local_addr().unwrap();
+    let sender = sys::tcp_socket(address.ip()).unwrap();
+    sys::set_congestion(&sender, "sf_dctcp").unwrap();
+    sys::connect(&sender, address).unwrap();
+    let (receiver, _) = listener.accept().unwrap();
+    assert!(must(&["unload"]).contains("2 connections keep it until they end"));
+    let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
+    assert_eq!(status["loaded"], json!([]));
+    assert_eq!(
+        (&status["unloaded"][0]["name"], &status["unloaded"][0]["connections"]),
+        (&json!("sf_dctcp"), &json!(2))
+    );
+    let status = must(&["status"]);
+    assert!(
+        status.starts_with("nothing is loaded\nsf_dctcp  (not loaded; connections keep it until they end)"),
+        "{status}"
+    );
+    drop((sender, receiver));
+    assert!(eventually(|| must(&["status"]) == "nothing is loaded\n"));
+}
+
+/// Nobody has asked for it with `--default`, so that nobody has a record of it.
+#[test]
+fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
+    let Some(_alone) = alone() else { return };
+    let before = default_here();
+    must(&["load", "sf_dctcp"]);
+    fs::write(DEFAULT, "sf_dctcp").unwrap();
+    let said = must(&["unload"]);
+    assert_eq!(default_here(), before, "{said}");
 }
 
 /// Kills of `unload` and of a replacement, at moments spread over both: what the next `load` says is so is so.
@@ -424,8 +495,9 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
 
 /// Their records name what the kernel does not have, as when its module or program has gone since.
 #[test]
-fn where_the_default_from_before_is_gone_reno_is_there() {
+fn where_the_default_from_before_is_gone_the_hosts_is_there() {
     let Some(_alone) = alone() else { return };
+    let of_host = default_here();
     let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some("reno")));
     let records = [(&one, "gone-one"), (&other, "gone-other")];
     for (here, expected) in records {
@@ -441,10 +513,10 @@ fn where_the_default_from_before_is_gone_reno_is_there() {
         let (code, text) = here.namespace.within(|| Ok(said(&["unload"]))).unwrap();
         assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
         // Its own default, and that of the namespace without a record.
-        let named = text.matches(&format!(": reno, because {expected} cannot be chosen")).count();
+        let named = text.matches(&format!(": {of_host}, because {expected} cannot be chosen")).count();
         assert_eq!(named, 2, "{text}");
         for host in [&heir, &one, &other] {
-            assert_eq!(host.default(), "reno");
+            assert_eq!(host.default(), of_host);
         }
     }
 }

@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{column, eventually, open_files, run, scenario, turn};
+use common::{column, eventually, open_files, program, run, scenario, turn};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Four flows of 50 KB beside a long one take at least their 200 KB at 50 Mbit/s, 33 ms with headers, and
 /// together with the long flow's queue of some packets not many times that.
@@ -34,6 +35,64 @@ fn flows_of_a_scenario_on_real_tcp() {
     let accounted = count("packets_delivered") + count("packets_dropped") + count("packets_in_flight");
     assert_eq!(count("packets_sent"), accounted);
     assert_eq!(document["testbed"]["congestion"], "reno");
+}
+
+/// Stops a process for `pause`.
+#[allow(unsafe_code, reason = "the standard library has no kill(2) of such signals")]
+fn stall(process: &Child, pause: Duration) {
+    let signal = |signal| {
+        // SAFETY: kill touches no memory; the process has not been waited for, so that the number is its own.
+        assert_eq!(unsafe { libc::kill(process.id() as libc::pid_t, signal) }, 0);
+    };
+    signal(libc::SIGSTOP);
+    std::thread::sleep(pause);
+    signal(libc::SIGCONT);
+}
+
+/// The testbed's account of a run, during which something is done to the process again and again.
+fn account(name: &str, mut disturb: impl FnMut(&Child)) -> Value {
+    let path = scenario(name, "2s");
+    let mut testbed = program();
+    testbed.arg("testbed").arg(&path).args(["--scheme", "tcp-ecn"]).stdout(Stdio::piped());
+    let mut process = testbed.spawn().unwrap();
+    let mut out = process.stdout.take().unwrap();
+    let text = std::thread::spawn(move || std::io::read_to_string(&mut out).unwrap());
+    while process.try_wait().unwrap().is_none() {
+        disturb(&process);
+    }
+    let document: Value = serde_json::from_str(&text.join().unwrap()).unwrap();
+    document["testbed"].clone()
+}
+
+/// Six pauses a second, of 0.5 to 1.5 ms: less than 1 % of the frames are late by them. `SHORTFLOW_STALLED` says how many
+/// runs.
+#[test]
+fn stalls_are_seen() {
+    let Some(_turn) = turn() else { return };
+    let runs: u64 = std::env::var("SHORTFLOW_STALLED").map_or(1, |text| text.parse().unwrap());
+    for run in 0..runs {
+        let mut pauses = (0..).map(|i| Duration::from_micros(500 + (i + run) * 370 % 1000));
+        let found = account("stalled", |process| {
+            std::thread::sleep(Duration::from_micros(166_667));
+            stall(process, pauses.next().unwrap());
+        });
+        let verdict = found["verdict"].as_str().unwrap();
+        assert!(verdict.starts_with("not trustworthy") && verdict.contains("times in"), "{found}");
+        assert!(found["stalls"]["count"].as_u64().unwrap() >= 6, "{found}");
+    }
+}
+
+/// On a host with nothing else to do, which `SHORTFLOW_QUIET` says it is: so many runs keep time.
+#[test]
+fn without_stalls_runs_keep_time() {
+    let Some(_turn) = turn() else { return };
+    let Ok(runs) = std::env::var("SHORTFLOW_QUIET") else {
+        return eprintln!("not asked for: SHORTFLOW_QUIET=RUNS");
+    };
+    for run in 0..runs.parse().unwrap() {
+        let found = account("quiet", |_| std::thread::sleep(Duration::from_millis(20)));
+        assert_eq!(found["verdict"], "trustworthy", "run {run}: {found}");
+    }
 }
 
 #[test]

@@ -104,6 +104,12 @@ keys! {
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
         /// random time, up to this, by which a packet of a host reaches its switch late; order is kept
         pub jitter: Span = "0s", ANY_TIME;
+        /// pauses of each host per second, on average: its packets wait for the end, and go on in order
+        pub stalls: f64 = "0", 0.0..=10_000.0;
+        /// shortest pause
+        pub stall_min: Span = "500us", ANY_TIME;
+        /// longest pause
+        pub stall_max: Span = "1500us", ANY_TIME;
     }
 }
 
@@ -247,7 +253,7 @@ impl Scenario {
         checks::times(top, &run, &tcp)?;
         let packet = tcp.mss + tcp.header;
         checks::switch_port(&top.table("switch")?, &switch, packet)?;
-        checks::holds_a_packet(&top.table("host")?, host.buffer, packet)?;
+        checks::host(&top.table("host")?, &host, packet)?;
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);

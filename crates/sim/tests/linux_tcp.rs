@@ -110,6 +110,45 @@ fn jitter_keeps_the_order_of_packets() {
     assert_eq!((outcome.flows[0].retransmits, outcome.counters.packets_dropped), (0, 0));
 }
 
+/// Flows of a segment, one each 2 ms. A pause of length L comes upon a share E[L] / (gap + E[L]) of the packets, which wait
+/// for E[L²] / 2 E[L] on average and at most for the longest; the segment waits at one host, its ACK at the other.
+#[test]
+fn packets_wait_for_the_end_of_a_pause() {
+    let rows: Vec<String> = (0..5000).map(|i| format!("{}ms,h0,h2,1460", 2 * i)).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let late = |host: &str| {
+        let text = star(3, &format!("[host]\n{host}\n{TRACE}")).replace("\"1s\"", "\"10s\"");
+        let outcome = run(&scenario(&text, &rows), &scheme("tcp", &[]));
+        let late = (0..5000).map(|i| fct(&outcome, i).saturating_sub(Span::from_nanos(ROUND)));
+        let mut late: Vec<f64> = late.map(|late| late.as_secs_f64() * 1e6).collect();
+        late.sort_by(f64::total_cmp);
+        late
+    };
+    // Both hosts: a share of 1/11, in which packets wait for 541.7 µs on average.
+    let uniform = late("stalls = 100");
+    let mean = uniform.iter().sum::<f64>() / 5000.0;
+    assert!((mean / (2.0 * 541.7 / 11.0) - 1.0).abs() < 0.1, "{mean}");
+    assert!(uniform[4999] > 1400.0 && uniform[4999] < 3000.0, "{}", uniform[4999]);
+    let on_time = uniform.iter().filter(|late| **late == 0.0).count() as f64 / 5000.0;
+    assert!((on_time - (10.0f64 / 11.0).powi(2)).abs() < 0.03, "{on_time}");
+    // Of pauses of one length, every moment is as likely: a quarter of those that wait do so for the last quarter.
+    let equal = late("stalls = 20\nstall_min = \"1ms\"\nstall_max = \"1ms\"");
+    let waiting: Vec<f64> = equal.into_iter().filter(|late| *late > 0.0).collect();
+    let short = waiting.iter().filter(|late| **late < 250.0).count() as f64 / waiting.len() as f64;
+    assert!((short - 0.25).abs() < 0.07, "{short} of {}", waiting.len());
+}
+
+#[test]
+fn pauses_keep_the_order_of_packets() {
+    let host =
+        "[host]\njitter = \"50us\"\nstalls = 500\n[tcp]\nreceive_window = \"20pkt\"\n".to_owned() + TRACE;
+    let outcome = run(&scenario(&star(3, &host), &["0,h0,h2,1000000"]), &scheme("tcp", &[]));
+    assert_eq!((outcome.flows[0].retransmits, outcome.counters.packets_dropped), (0, 0));
+    let punctual =
+        run(&scenario(&star(3, &host.replace("500", "0")), &["0,h0,h2,1000000"]), &scheme("tcp", &[]));
+    assert!(fct(&outcome, 0) > fct(&punctual, 0) + Span::from_millis(3));
+}
+
 /// Two DCTCP flows, the second two seconds later: what share of the bytes the second gets in the end.
 fn share_of_the_newcomer(jitter: &str) -> f64 {
     let text = format!(

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from shortflow.cli import fig14, testbed
+from shortflow.cli import agreement, fig14, testbed
 from shortflow.testbed import PROGRAM, program
 
 HANDED_ON = {
@@ -30,6 +30,7 @@ app = typer.Typer(
 )
 app.command("testbed")(testbed.run_on_testbed)
 app.command("compare-sim")(testbed.compare_sim)
+app.command("agreement")(agreement.agreement)
 app.command("fig14")(fig14.fig14)
 
 

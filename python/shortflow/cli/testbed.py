@@ -9,11 +9,18 @@ from shortflow._core import Scheme
 from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
 from shortflow.comparison import Comparison
+from shortflow.errors import ExitCode
 from shortflow.records import Account
 from shortflow.runner import summary
 from shortflow.scenario import load_scenario
 from shortflow.tables import comparison_tables
-from shortflow.testbed import compare_with_simulation, known_differences, measure_on_testbed
+from shortflow.testbed import (
+    ATTEMPTS,
+    compare_with_simulation,
+    is_trustworthy,
+    known_differences,
+    measure_on_testbed,
+)
 
 HEADLINES = ("afct_", "p95_", "goodput_", "throughput_")
 NETWORK = ("queue_mean_pkt", "utilisation", "marks", "drops", "retransmits", "timeouts")
@@ -24,6 +31,15 @@ FLOOR = "transport.cwnd_floor"
 Congestion = Annotated[
     str | None, typer.Option(metavar="NAME", help="The kernel's congestion control, in place of the scheme's own.")
 ]
+Attempts = Annotated[
+    int,
+    typer.Option(
+        metavar="NUMBER", parser=whole_number(1), help="Try a run so often at most, until the testbed keeps time."
+    ),
+]
+AllowLate = Annotated[
+    bool, typer.Option("--allow-late", help="Exit with 0 also where the testbed did not keep time in the end.")
+]
 SchemeName = Annotated[str, typer.Option(help="Queues and congestion control (`shortflow list schemes`).")]
 
 
@@ -33,24 +49,30 @@ def run_on_testbed(
     seed: Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")] = 1,
     congestion: Congestion = None,
     set_values: SetValues = None,
+    attempts: Attempts = ATTEMPTS,
+    allow_late: AllowLate = False,
     json: Json = False,
-) -> None:
-    """Run a scenario once on the kernel's TCP, in network namespaces. Needs root."""
+) -> int:
+    """Run a scenario on the kernel's TCP, in network namespaces. Needs root.
+
+    The exit code is 1 if the testbed did not keep time.
+    """
     settings = parse_settings(set_values)
     loaded = load_scenario(scenario)
     with progress_bar(f"{loaded.name}, {scheme}, on the testbed") as progress:
         progress(0.0, 0, 1)
-        measured = measure_on_testbed(scenario, scheme, seed, settings, congestion)
+        measured = measure_on_testbed(scenario, scheme, seed, settings, congestion, attempts=attempts)
     comparison = Comparison(loaded.name, loaded.title, settings, [summary(measured.result)])
     if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
         print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
     note_faults(measured.result.meta["drops"])
     note_unfinished(comparison)
     if json:
-        print_json({**comparison.document(), "testbed": measured.account})
+        print_json({**comparison.document(), "testbed": {**measured.account, "attempts": measured.attempts}})
     else:
         print_result(comparison_tables(comparison))
         print_result(_account(measured.account))
+    return exit_code(is_trustworthy(measured.account), allow_late)
 
 
 def compare_sim(
@@ -59,23 +81,39 @@ def compare_sim(
     seeds: Seeds = 3,
     congestion: Congestion = None,
     set_values: SetValues = None,
+    attempts: Attempts = ATTEMPTS,
+    allow_late: AllowLate = False,
     json: Json = False,
-) -> None:
-    """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root."""
+) -> int:
+    """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root.
+
+    Runs in which the testbed did not keep time are repeated, and enter no average; the exit code is 1 if that did not
+    help. The round trip of each seed is drawn, up to 5 % from the scenario's, unless it is set.
+    """
     settings = parse_settings(set_values)
     every = range(1, seeds + 1)
     with progress_bar(f"{load_scenario(scenario).name}, {scheme}, on both") as progress:
-        comparison, accounts = compare_with_simulation(scenario, scheme, every, settings, congestion, progress)
+        both = compare_with_simulation(scenario, scheme, every, settings, congestion, progress, attempts=attempts)
+    comparison = both.comparison
     reasons = known_differences(comparison, scheme)
     note_unfinished(comparison)
     if json:
-        print_json({**comparison.document(), "testbed": accounts, "known_differences": reasons})
-        return
-    print_result(comparison_tables(comparison, _headlines(comparison)))
+        document = {**comparison.document(), "kept_time": both.kept, "testbed": both.accounts}
+        print_json({**document, "known_differences": reasons})
+        return exit_code(both.kept == seeds, allow_late)
+    if comparison.runs:
+        print_result(comparison_tables(comparison, _headlines(comparison)))
+    print_result(f"The testbed: {both.kept_time}.\n")
     if reasons:
         print_result("\n".join(f"Known difference: {reason}." for reason in reasons) + "\n")
-    for seed, account in zip(comparison.seeds, accounts, strict=True):
-        print_note(f"seed {seed}: {_account(account)}")
+    for account in both.accounts:
+        print_note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
+    return exit_code(both.kept == seeds, allow_late)
+
+
+def exit_code(is_on_time: bool, allow_late: bool) -> ExitCode:
+    """1 where the testbed did not keep time, unless that is allowed."""
+    return ExitCode.FINE if is_on_time or allow_late else ExitCode.CLAIM_FAILED
 
 
 def _headlines(comparison: Comparison) -> Sequence[str]:
@@ -86,10 +124,11 @@ def _headlines(comparison: Comparison) -> Sequence[str]:
 
 
 def _account(account: Account) -> str:
-    of_frames = account["lateness_s"]
+    of_frames, stalls = account["lateness_s"], account["stalls"]
     late = {"p50": of_frames["p50"], "p99": of_frames["p99"], "max": of_frames["max"]}
     micros = {name: f"{seconds * 1e6:,.0f} µs" for name, seconds in late.items()}
     return (
         f"Testbed with {account['congestion']}: {account['verdict']}; frames late by {micros['p50']} (median),"
-        f" {micros['p99']} (p99), {micros['max']} (max); switch busy {account['busy']:.0%}"
+        f" {micros['p99']} (p99), {micros['max']} (max); {stalls['count']} stalls of more than"
+        f" {stalls['limit_s'] * 1e6:,.0f} µs; switch busy {account['busy']:.0%}"
     )

@@ -8,7 +8,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* What each struct sender begins with. */
 struct beginning { struct window window; struct marks marks; };
 
-struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; };
+struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; __u64 socket; };
 
 struct listener { char name[16]; __u64 port; };
 
@@ -30,6 +30,7 @@ int connections(struct bpf_iter__bpf_sk_storage_map *ctx)
 	connection.alpha = state.marks.alpha;
 	if (flow)
 		connection.flow = *flow;
+	connection.socket = (unsigned long)sk;
 	bpf_seq_write(ctx->meta->seq, &connection, sizeof(connection));
 	return 0;
 }

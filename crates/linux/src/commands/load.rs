@@ -84,6 +84,7 @@ fn load(
         .iter()
         .map(|config| Prepared::new(config, segments_of(config), pins))
         .collect::<Result<_, _>>()?;
+    programs::remember_host_default(pins)?;
     let already = pins.loaded()?;
     let mut last = String::new();
     for program in prepared {
@@ -137,7 +138,6 @@ fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static 
     if programs::has_segments(&before) {
         programs::remove_segments(pins)?.iter().for_each(warn);
     }
-    pins.unregister(program.name())?;
-    program.register(pins)?;
+    program.replace(pins)?;
     Ok("replaced, for new connections")
 }

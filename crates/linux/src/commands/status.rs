@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use shortflow_cc::Role;
 use shortflow_cc::settings::Setting;
 use shortflow_linux::programs::{self, Connection, Listeners, Pins, Stamp};
+use std::collections::BTreeMap;
 use std::fmt;
 
 #[derive(clap::Args)]
@@ -16,11 +17,14 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
-    let report = Pins::open()?.map(|pins| Report::read(&pins)).transpose()?;
+    let report = match Pins::open()? {
+        Some(pins) => Report::read(&pins)?,
+        None => Report { survivors: survivors(programs::connections()?), ..Report::default() },
+    };
     match report {
-        report if args.json => println!("{}", report.unwrap_or_default().json()),
-        Some(report) => print!("{report}"),
-        None => println!("nothing is loaded"),
+        report if args.json => println!("{}", report.json()),
+        report if report.controls.is_empty() => print!("nothing is loaded\n{report}"),
+        report => print!("{report}"),
     }
     Ok(())
 }
@@ -29,6 +33,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
 struct Report {
     default: String,
     controls: Vec<Control>,
+    /// What is not loaded and drives connections all the same.
+    survivors: Vec<Control>,
     /// How many cgroups may call setsockopt(2).
     cgroups: usize,
     ports: Vec<(u16, Role)>,
@@ -43,9 +49,19 @@ struct Control {
     connections: Vec<Connection>,
 }
 
+/// By the congestion controls that drive them.
+fn survivors(connections: Vec<Connection>) -> Vec<Control> {
+    let mut controls: BTreeMap<String, Vec<Connection>> = BTreeMap::new();
+    for connection in connections {
+        controls.entry(connection.name.clone()).or_default().push(connection);
+    }
+    let control = |(name, connections)| Control { name, parameters: String::new(), connections };
+    controls.into_iter().map(control).collect()
+}
+
 impl Report {
     fn read(pins: &Pins) -> Result<Report, Failure> {
-        let mut connections = programs::connections(pins)?;
+        let mut connections = programs::connections()?;
         let mut controls = Vec::new();
         for name in pins.loaded()? {
             let (mine, rest) = connections.into_iter().partition(|connection| connection.name == name);
@@ -65,6 +81,7 @@ impl Report {
             listeners: if is_ours { programs::other_listeners()? } else { Listeners::default() },
             default,
             controls,
+            survivors: survivors(connections),
         })
     }
 
@@ -90,6 +107,7 @@ impl Report {
         let port = |(port, role): &(u16, Role)| json!({ "port": port, "class": word(*role) });
         json!({
             "loaded": self.controls.iter().map(control).collect::<Vec<_>>(),
+            "unloaded": self.survivors.iter().map(control).collect::<Vec<_>>(),
             "setsockopt_cgroups": self.cgroups,
             "ports": self.ports.iter().map(port).collect::<Vec<_>>(),
             "stamps": self.stamps.iter().map(stamp).collect::<Vec<_>>(),
@@ -104,6 +122,9 @@ impl fmt::Display for Report {
             let note =
                 if control.name == self.default { "  (default of this network namespace)" } else { "" };
             writeln!(f, "{}{note}\n{control}", control.name)?;
+        }
+        for control in &self.survivors {
+            writeln!(f, "{}  (not loaded; connections keep it until they end)\n{control}", control.name)?;
         }
         if !self.listeners.is_empty() {
             writeln!(f, "{}", of_before(&self.listeners))?;
@@ -141,7 +162,10 @@ impl fmt::Display for Control {
         ];
         let known = known.iter().filter(|(_, count)| *count > 0);
         let known: String = known.map(|(what, count)| format!("; {count} with a {what}")).collect();
-        write!(f, "  parameters   {}\n  connections  {}{known}", self.parameters, self.connections.len())?;
+        if !self.parameters.is_empty() {
+            writeln!(f, "  parameters   {}", self.parameters)?;
+        }
+        write!(f, "  connections  {}{known}", self.connections.len())?;
         for (what, spread) in
             [("cwnd ", self.spread(|one| one.cwnd)), ("alpha", self.spread(|one| one.alpha))]
         {

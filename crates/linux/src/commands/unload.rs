@@ -36,7 +36,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         println!("{default}");
     }
     // The kernel may refuse the program that looks; what is loaded can go all the same.
-    let connections = programs::connections(&pins).unwrap_or_default();
+    let connections = programs::connections().unwrap_or_default();
     for name in &leaving {
         if programs::has_segments(&programs::loaded_text(&pins, name)?) {
             for warning in programs::remove_segments(&pins)? {

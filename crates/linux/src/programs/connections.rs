@@ -1,9 +1,10 @@
 //! The live connections of our senders, and the listeners of other ones, read from the kernel.
 
-use super::pins::{Pins, refused};
+use super::pins::refused;
 use super::ports::role_of;
 use crate::Failure;
-use libbpf_rs::{Iter, IterOpts, MapHandle, MapIterOpts, ObjectBuilder};
+use libbpf_rs::query::{MapInfo, MapInfoIter};
+use libbpf_rs::{Iter, IterOpts, MapHandle, MapIterOpts, MapType, ObjectBuilder};
 use shortflow_cc::Role;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -26,19 +27,27 @@ pub struct Connection {
     pub role: Role,
 }
 
-/// `struct connection` and `struct listener` of status.bpf.c: a name, and six words or one.
-const CONNECTION: usize = 64;
+/// `struct connection` and `struct listener` of status.bpf.c: a name, and seven words or one.
+const CONNECTION: usize = 72;
 const LISTENER: usize = 24;
 
-/// All of them, in every network namespace.
+/// All of them, in every network namespace: also those whose congestion control has been unloaded, which keep its maps.
 ///
 /// # Errors
 /// Fails if the kernel refuses the program that looks.
-pub fn connections(pins: &Pins) -> Result<Vec<Connection>, Failure> {
-    let flows = MapHandle::from_pinned_path(pins.path("flows")).map_err(refused("status"))?;
-    let map = IterOpts::Map(MapIterOpts::from_fd(flows.as_fd()));
-    let bytes = records("connections", map)?;
-    Ok(bytes.chunks_exact(CONNECTION).filter_map(Connection::read).filter(Connection::is_ours).collect())
+pub fn connections() -> Result<Vec<Connection>, Failure> {
+    let is_ours = |map: &MapInfo| map.ty == MapType::SkStorage && map.name == "flows";
+    let mut found = BTreeMap::new();
+    for info in MapInfoIter::default().filter(is_ours) {
+        // It may have gone meanwhile.
+        let Ok(flows) = MapHandle::from_map_id(info.id) else { continue };
+        let bytes = records("connections", IterOpts::Map(MapIterOpts::from_fd(flows.as_fd())))?;
+        let of_map =
+            bytes.chunks_exact(CONNECTION).filter_map(|one| Some((word(one, 64)?, Connection::read(one)?)));
+        // A socket may be in the maps of two loads.
+        found.extend(of_map.filter(|(_, connection)| connection.is_ours()));
+    }
+    Ok(found.into_values().collect())
 }
 
 /// Ports by congestion control.
@@ -117,7 +126,7 @@ mod tests {
     #[test]
     fn a_record_of_the_kernel() {
         let mut record = b"sf_dctcp\0\0\0\0\0\0\0\0".to_vec();
-        for word in [5 << 23, 1 << 58, 77, 1000, 0, 2u64] {
+        for word in [5 << 23, 1 << 58, 77, 1000, 0, 2u64, 0xffff] {
             record.extend(word.to_ne_bytes());
         }
         let connection = Connection {

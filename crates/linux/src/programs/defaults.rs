@@ -3,6 +3,7 @@
 use super::PREFIX;
 use super::namespaces::{Place, Seen, inode_here};
 use super::pins::{Pins, refused};
+use crate::sys::Namespace;
 use crate::{Failure, check};
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
@@ -14,12 +15,49 @@ use std::mem::size_of;
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// `TCP_CA_NAME_MAX` of the kernel.
 const NAME: usize = 16;
+/// Pins of maps: defaults by namespace, and that of the host.
+const DEFAULTS: &str = "defaults";
+const HOST: &str = "host";
 /// The congestion control that every kernel has.
 const ALWAYS_THERE: &str = "reno";
 
 /// The default of this namespace.
 pub fn default_here() -> String {
     fs::read_to_string(SYSCTL).unwrap_or_default().trim().to_owned()
+}
+
+/// The default of the host, as its first process has it; of this namespace where that cannot be seen.
+fn default_of_host() -> String {
+    let first = fs::File::open("/proc/1/ns/net").map(Namespace::from);
+    first.and_then(|first| first.within(|| Ok(default_here()))).unwrap_or_else(|_| default_here())
+}
+
+/// Remembers the default of the host until nothing is loaded, unless that is done already.
+///
+/// # Errors
+/// Fails if the kernel refuses the map for it.
+pub fn remember_host_default(pins: &Pins) -> Result<(), Failure> {
+    let before = default_of_host();
+    if pins.path(HOST).exists() || before.starts_with(PREFIX) {
+        return Ok(());
+    }
+    let map = open_or_create(pins, HOST).map_err(refused(HOST))?;
+    map.update(&0u64.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(HOST))
+}
+
+/// What was the default of the host before the first of ours; what it is now where nobody knows.
+fn host_default(pins: &Pins) -> String {
+    let remembered = MapHandle::from_pinned_path(pins.path(HOST)).and_then(|map| records(&map)).ok();
+    let known = remembered.and_then(|records| records.into_values().next());
+    let now = || Some(default_of_host()).filter(|name| !name.starts_with(PREFIX));
+    known.or_else(now).unwrap_or_else(|| ALWAYS_THERE.to_owned())
+}
+
+/// A name as the kernel keeps it.
+fn padded(name: String) -> Vec<u8> {
+    let mut value = name.into_bytes();
+    value.resize(NAME, 0);
+    value
 }
 
 /// Makes `name` the default of this namespace, and remembers what was.
@@ -30,21 +68,19 @@ pub fn make_default(pins: &Pins, name: &str) -> Result<(), Failure> {
     let before = default_here();
     if !before.starts_with(PREFIX) {
         let inode = inode_here()?;
-        let mut value = before.into_bytes();
-        value.resize(NAME, 0);
-        let map = open_or_create(pins).map_err(refused("defaults"))?;
-        map.update(&inode.to_ne_bytes(), &value, MapFlags::ANY).map_err(refused("defaults"))?;
+        let map = open_or_create(pins, DEFAULTS).map_err(refused(DEFAULTS))?;
+        map.update(&inode.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(DEFAULTS))?;
     }
     fs::write(SYSCTL, name).map_err(Failure::host(format_args!("{SYSCTL} = {name}")))
 }
 
-fn open_or_create(pins: &Pins) -> libbpf_rs::Result<MapHandle> {
-    let path = pins.path("defaults");
+fn open_or_create(pins: &Pins, name: &str) -> libbpf_rs::Result<MapHandle> {
+    let path = pins.path(name);
     if path.exists() {
         return MapHandle::from_pinned_path(path);
     }
     let options = bpf_map_create_opts { sz: size_of::<bpf_map_create_opts>() as u64, ..Default::default() };
-    let mut map = MapHandle::create(MapType::Hash, Some("defaults"), 8, NAME as u32, 1024, &options)?;
+    let mut map = MapHandle::create(MapType::Hash, Some(name), 8, NAME as u32, 1024, &options)?;
     map.pin(path)?;
     Ok(map)
 }
@@ -71,21 +107,21 @@ impl Restored {
     }
 }
 
-/// Where one of `names` is the default, what was before comes back; `reno` where that cannot be. A namespace
-/// that has inherited it gets what was before in this one, or else in the one with the smallest number.
+/// Where one of `names` is the default, what was before comes back; the host's default where that cannot be. A namespace
+/// that has inherited it gets what was before in this one, or else the host's.
 ///
 /// # Errors
 /// Fails without the right to change this namespace.
 pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Result<Restored, Failure> {
-    let path = pins.path("defaults");
+    let path = pins.path(DEFAULTS);
     let map = path.exists().then(|| MapHandle::from_pinned_path(&path)).transpose();
-    let map = map.map_err(refused("defaults"))?;
+    let map = map.map_err(refused(DEFAULTS))?;
     let mut records = match &map {
-        Some(map) => records(map).map_err(refused("defaults"))?,
+        Some(map) => records(map).map_err(refused(DEFAULTS))?,
         None => BTreeMap::new(),
     };
-    let inherited = records.get(&inode_here()?).or(records.values().next());
-    let inherited = inherited.map_or(ALWAYS_THERE, String::as_str).to_owned();
+    let host = host_default(pins);
+    let inherited = records.get(&inode_here()?).unwrap_or(&host).clone();
     let Seen { namespaces, hidden } = Seen::now()?;
     let mut done = Restored::default();
     for place in namespaces {
@@ -93,16 +129,16 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
         let before = records.get(&inode).unwrap_or(&inherited).clone();
         let settled = place.within(|| {
             let now = default_here();
-            let restored = names(&now).then(|| restore(&before)).transpose()?;
+            let restored = names(&now).then(|| restore([&before, &host])).transpose()?;
             Ok((restored, now.starts_with(PREFIX)))
         });
         match settled {
             Ok((restored, is_ours)) if restored.is_some() || !is_ours => {
                 if let Some(name) = restored {
-                    done.note(&place, name, &before);
+                    done.note(&place, &name, &before);
                 }
                 if let (Some(_), Some(map)) = (records.remove(&inode), &map) {
-                    map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?;
+                    map.delete(&inode.to_ne_bytes()).map_err(refused(DEFAULTS))?;
                 }
             }
             Ok(_) => drop(records.remove(&inode)),
@@ -117,7 +153,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     let is_gone = hidden == 0 || check::may_inspect_all();
     for (inode, before) in records {
         match &map {
-            Some(map) if is_gone => map.delete(&inode.to_ne_bytes()).map_err(refused("defaults"))?,
+            Some(map) if is_gone => map.delete(&inode.to_ne_bytes()).map_err(refused(DEFAULTS))?,
             _ => done.warnings.push(format!(
                 "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
                  CAP_SYS_PTRACE show all); its default was {before}"
@@ -130,12 +166,13 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
     Ok(done)
 }
 
-/// Makes `before` the default of this namespace, or what every kernel has: a module or a program may have gone since, and
-/// not all are for every namespace.
-fn restore(before: &str) -> io::Result<&str> {
-    match fs::write(SYSCTL, before) {
-        Ok(()) => Ok(before),
-        Err(_) => fs::write(SYSCTL, ALWAYS_THERE).map(|()| ALWAYS_THERE),
+/// Makes the first of these the default of this namespace that can be, or what every kernel has: a module or a program may
+/// have gone since, and not all are for every namespace.
+fn restore(wanted: [&str; 2]) -> io::Result<String> {
+    let can_be = wanted.into_iter().find(|name| fs::write(SYSCTL, name).is_ok());
+    match can_be {
+        Some(name) => Ok(name.to_owned()),
+        None => fs::write(SYSCTL, ALWAYS_THERE).map(|()| ALWAYS_THERE.to_owned()),
     }
 }
 

@@ -13,7 +13,9 @@ mod segments;
 mod stamps;
 
 pub use connections::{Connection, Listeners, connections, other_listeners};
-pub use defaults::{Restored, default_here, make_default, renew_default, restore_defaults};
+pub use defaults::{
+    Restored, default_here, make_default, remember_host_default, renew_default, restore_defaults,
+};
 pub use flows::{Flow, Flows};
 pub use object::{Held, Prepared, attach_setsockopt, check_cgroup, loaded_text};
 pub use pins::Pins;

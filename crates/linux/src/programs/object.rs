@@ -1,6 +1,6 @@
 //! From an object file to a registered congestion control.
 
-use super::pins::{Pins, await_unregistered, refused};
+use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, refused};
 use super::segments::Segments;
 use super::{kernel_name, needs_ecn, text_of};
 use crate::{Failure, check, laws, sys};
@@ -9,7 +9,7 @@ use libbpf_rs::btf::types::Struct;
 use libbpf_rs::{Link, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
 use shortflow_cc::TransportConfig;
 use std::fs;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -72,7 +72,7 @@ impl Prepared {
                 if !has_link {
                     map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;
                 }
-            } else if map.name().to_string_lossy().ends_with("config") {
+            } else if map.name().to_string_lossy().ends_with(CONFIG) {
                 let values = config_section(config, &Segments::config(segments), &text)?;
                 map.set_initial_value(&values).map_err(refused(&name))?;
             }
@@ -112,6 +112,21 @@ impl Prepared {
         registered
     }
 
+    /// Registers it in place of one of its name. Since Linux 6.4 applications can choose one of both at every moment.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses; the other one stays then, and before Linux 6.4 may be gone.
+    pub fn replace(mut self, pins: &Pins) -> Result<(), Failure> {
+        if !self.has_link {
+            pins.unregister(&self.name)?;
+            return self.register(pins);
+        }
+        let name = self.name.clone();
+        let replaced = self.pin_and_update(&pins.path(&name)).map_err(refused(&name));
+        pins.settle(&name)?;
+        replaced
+    }
+
     /// Registers it for as long as the answer is kept: it ends with the process, however that ends.
     ///
     /// # Errors
@@ -135,10 +150,29 @@ impl Prepared {
         Ok(Held { name, _link: link, _object: self.object })
     }
 
+    /// A kill may leave the pins of both: the map tells which is registered.
+    fn pin_and_update(&mut self, directory: &Path) -> libbpf_rs::Result<()> {
+        let link = Link::open(directory.join(LINK))?;
+        let (mut config, mut operations) = (None, None);
+        for map in self.object.maps_mut() {
+            match map.map_type() {
+                MapType::StructOps if map.autocreate() => operations = Some(map),
+                _ if map.name().to_string_lossy().ends_with(CONFIG) => config = Some(map),
+                _ => {}
+            }
+        }
+        let (Some(mut config), Some(mut operations)) = (config, operations) else { return Ok(()) };
+        operations.pin(directory.join(NEXT_MAP))?;
+        config.pin(directory.join(NEXT_CONFIG))?;
+        // This fills the map in, as an update wants it, and fails then: the name is taken.
+        drop(operations.attach_struct_ops());
+        sys::update_link(&link.as_fd(), &operations.as_fd()).map_err(libbpf_rs::Error::from)
+    }
+
     fn pin_and_attach(&mut self, directory: &Path) -> libbpf_rs::Result<()> {
         for mut map in self.object.maps_mut() {
-            if map.name().to_string_lossy().ends_with("config") {
-                map.pin(directory.join("config"))?;
+            if map.name().to_string_lossy().ends_with(CONFIG) {
+                map.pin(directory.join(CONFIG))?;
             }
         }
         for mut map in self.object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
@@ -146,7 +180,7 @@ impl Prepared {
                 continue;
             }
             if self.has_link {
-                map.attach_struct_ops()?.pin(directory.join("link"))?;
+                map.attach_struct_ops()?.pin(directory.join(LINK))?;
             } else {
                 map.pin(directory.join("map"))?;
                 map.attach_struct_ops()?.disconnect();
@@ -213,7 +247,7 @@ fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Resu
 /// # Errors
 /// Fails if it is not loaded.
 pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
-    let map = MapHandle::from_pinned_path(pins.path(name).join("config")).map_err(refused(name))?;
+    let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(refused(name))?;
     let value = map.lookup(&0u32.to_ne_bytes(), libbpf_rs::MapFlags::ANY).map_err(refused(name))?;
     let text = value.unwrap_or_default();
     let end = text.iter().take(TEXT).position(|byte| *byte == 0).unwrap_or(0);

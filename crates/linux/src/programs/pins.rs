@@ -6,8 +6,10 @@
 //!   defaults              default congestion control of each namespace before ours
 //!   segments/INODE        that network namespace has the routes of --segments
 //!   setsockopt_INODE      the hooks of that cgroup; getsockopt_INODE beside it
+//!   host                  the host's default before the first of ours
 //!   sf_NAME/config        its parameters
 //!   sf_NAME/link          its registration; before Linux 6.4 `map`
+//!   sf_NAME/next-config   those of one that is to replace it, and next-map its operations
 //! ```
 //!
 //! What has no registration in the kernel is the rest of a command that was killed: the next one removes it. The
@@ -28,6 +30,11 @@ use std::time::{Duration, Instant};
 
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// Files of a congestion control.
+pub const CONFIG: &str = "config";
+pub const LINK: &str = "link";
+pub const NEXT_CONFIG: &str = "next-config";
+pub const NEXT_MAP: &str = "next-map";
 /// Only root may open it: any user could hold the lock of a file that he may read.
 const LOCK: &str = "/run/shortflow.lock";
 /// `BPF_STRUCT_OPS_STATE_INUSE`, the word after the reference count of a map that is registered.
@@ -110,12 +117,37 @@ impl Pins {
 
     /// Whether what is pinned for `name` is a registration, and not one that has been taken back.
     fn is_held(&self, name: &str) -> bool {
-        let info = Link::open(self.path(name).join("link")).and_then(|link| link.info());
-        let by_link =
-            info.is_ok_and(|info| matches!(info.info, LinkTypeInfo::StructOps(found) if found.map_id != 0));
+        let by_link = self.registered_map(name).is_some();
         let map = || MapHandle::from_pinned_path(self.path(name).join("map"));
         let value = || map().and_then(|map| map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY));
         by_link || value().is_ok_and(|value| value.is_some_and(|value| value.get(4..8) == Some(&IN_USE)))
+    }
+
+    /// The kernel's number of the operations that the link of `name` has registered.
+    fn registered_map(&self, name: &str) -> Option<u32> {
+        let info = Link::open(self.path(name).join(LINK)).and_then(|link| link.info());
+        match info.ok()?.info {
+            LinkTypeInfo::StructOps(found) => Some(found.map_id).filter(|id| *id != 0),
+            _ => None,
+        }
+    }
+
+    /// Ends the replacement of `name`, wherever it stopped: what is registered keeps its parameters.
+    ///
+    /// # Errors
+    /// Fails without the right to.
+    pub fn settle(&self, name: &str) -> Result<(), Failure> {
+        let directory = self.path(name);
+        let (map, config) = (directory.join(NEXT_MAP), directory.join(NEXT_CONFIG));
+        if config.exists() {
+            let next = MapHandle::from_pinned_path(&map).and_then(|map| map.info());
+            if next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name)) {
+                fs::rename(&config, directory.join(CONFIG)).map_err(Failure::host(config.display()))?;
+            } else {
+                remove(&config)?;
+            }
+        }
+        if map.exists() { remove(&map) } else { Ok(()) }
     }
 
     /// Whether `name` is a hook whose cgroup has been removed.
@@ -140,7 +172,7 @@ impl Pins {
     /// Fails if the kernel keeps it.
     pub fn unregister(&self, name: &str) -> Result<(), Failure> {
         let directory = self.path(name);
-        let (link, map) = (directory.join("link"), directory.join("map"));
+        let (link, map) = (directory.join(LINK), directory.join("map"));
         if link.exists() {
             let held = Link::open(&link).map_err(refused(name))?;
             // Only since 6.11; before, it goes when its file is gone.
@@ -161,6 +193,7 @@ impl Pins {
     /// Fails without the right to.
     pub fn sweep(&self) -> Result<(), Failure> {
         let loaded = self.loaded()?;
+        loaded.iter().try_for_each(|name| self.settle(name))?;
         if loaded.is_empty() && self.path("defaults").exists() {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
         }

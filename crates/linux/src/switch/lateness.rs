@@ -1,4 +1,4 @@
-//! How late things happened, in a histogram with steps of an eighth.
+//! How late things happened: a histogram with steps of an eighth, and the stalls.
 
 use shortflow_units::Span;
 
@@ -49,6 +49,47 @@ impl Lateness {
     }
 }
 
+/// Times at which the thread was late by more than a limit. What it does late in a row is one.
+#[derive(Debug, Clone, Default)]
+pub struct Stalls {
+    limit: Span,
+    count: u64,
+    longest: Span,
+    is_late: bool,
+}
+
+impl Stalls {
+    /// Of more than `limit`.
+    pub fn above(limit: Span) -> Stalls {
+        Stalls { limit, ..Stalls::default() }
+    }
+
+    /// The thread turns to what has waited for so long.
+    #[inline]
+    pub fn note(&mut self, late: Span) {
+        let was_late = std::mem::replace(&mut self.is_late, late > self.limit);
+        if self.is_late {
+            self.count += u64::from(!was_late);
+            self.longest = self.longest.max(late);
+        }
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The longest; zero if there was none.
+    pub fn longest(&self) -> Span {
+        self.longest
+    }
+
+    /// What is no stall yet.
+    pub fn limit(&self) -> Span {
+        self.limit
+    }
+}
+
 fn nanos(late: Span) -> u64 {
     late.as_ps() / 1000
 }
@@ -81,6 +122,13 @@ mod tests {
             let upper = upper(step(nanos));
             assert!(nanos <= upper && upper <= nanos + nanos / 8, "{nanos} {upper}");
         }
+    }
+
+    #[test]
+    fn what_is_late_in_a_row_is_one_stall() {
+        let mut stalls = Stalls::above(Span::from_micros(120));
+        [5, 120, 900, 780, 130, 20, 7, 121, 3].map(|micros| stalls.note(Span::from_micros(micros)));
+        assert_eq!((stalls.count(), stalls.longest()), (2, Span::from_micros(900)));
     }
 
     /// 1 to 1000 µs: half are at most 500 µs, 99 % at most 990 µs, each up to an eighth above.

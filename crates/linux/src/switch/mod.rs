@@ -12,7 +12,7 @@ pub mod header;
 mod lateness;
 
 pub use header::{ETHERNET, flow_of, ipv4, ipv6};
-pub use lateness::Lateness;
+pub use lateness::{Lateness, Stalls};
 
 use crate::sys::{self, Interest, Poll};
 use frames::Frames;
@@ -97,6 +97,10 @@ impl Taps {
 pub struct SwitchReport {
     /// For each frame, how long after it was due it left.
     pub lateness: Lateness,
+    /// When the thread was late by more than [`packet_time`].
+    pub stalls: Stalls,
+    /// How long the thread ran.
+    pub wall: Span,
     /// Whether the thread had real-time priority.
     pub real_time: bool,
     /// Share of the time in which the thread computed, the kernel's work for it included.
@@ -107,6 +111,12 @@ pub struct SwitchReport {
     pub samples: Vec<Sample>,
     /// What became of the data packets of each connection, by its number ([`flow_of`]).
     pub tallies: HashMap<u32, Tally>,
+}
+
+/// The time that a full packet takes on the slowest link.
+pub fn packet_time(scenario: &Scenario) -> Span {
+    let full = scenario.tcp.mss + scenario.tcp.header;
+    scenario.graph.links.iter().map(|link| link.rate.tx_time(full)).max().unwrap_or(Span::ZERO)
 }
 
 /// A network between TAP devices.
@@ -147,7 +157,7 @@ impl<'a> Switch<'a> {
             clock,
             taps,
             frames: Frames::new(mtu + ETHERNET + 4),
-            report: SwitchReport::default(),
+            report: SwitchReport { stalls: Stalls::above(packet_time(scenario)), ..SwitchReport::default() },
         }
     }
 
@@ -169,6 +179,7 @@ impl<'a> Switch<'a> {
             }
         }
         let elapsed = sys::monotonic_ns().saturating_sub(wall).max(1);
+        self.report.wall = Span::from_nanos(elapsed);
         self.report.busy = (sys::thread_cpu_ns() - cpu) as f64 / elapsed as f64;
         Ok((self.network, self.report))
     }
@@ -176,6 +187,9 @@ impl<'a> Switch<'a> {
     /// Does everything that is due; the time up to which that is so.
     fn catch_up(&mut self) -> Instant {
         let now = self.clock.now();
+        if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
+            self.report.stalls.note(now.since(due));
+        }
         while let Some(event) = self.events.next(now) {
             match event {
                 Event::Arrive(port) => {

@@ -85,6 +85,12 @@ fn account(measured: &Measured, trust: &Trust) -> Value {
         "congestion": measured.congestion,
         "verdict": trust.to_string(),
         "lateness_s": { "p50": late(0.5), "p99": late(0.99), "max": seconds(switch.lateness.max()) },
+        "stalls": {
+            "count": switch.stalls.count(),
+            "longest_s": seconds(switch.stalls.longest()),
+            "per_s": switch.stalls.count() as f64 / seconds(switch.wall).max(f64::MIN_POSITIVE),
+            "limit_s": seconds(switch.stalls.limit()),
+        },
         "late_starts_s": seconds(measured.late_starts),
         "lost": switch.lost,
         "busy": switch.busy,

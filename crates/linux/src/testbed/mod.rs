@@ -4,6 +4,7 @@
 //! Everything belongs to this one process: namespaces without names, TAP devices and sockets are gone once it
 //! is, however it ends.
 
+mod awake;
 mod congestion;
 mod document;
 mod host;
@@ -23,6 +24,7 @@ pub use verdict::{Trust, verdict};
 use crate::Failure;
 use crate::switch::{Clock, Switch, SwitchReport, Taps};
 use crate::sys::{self, Namespace};
+use awake::Awake;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::outcome::{Counters, DropRow, Outcome, PortRow};
@@ -78,6 +80,7 @@ pub fn run(
         let clock = Clock::starting_in(Span::ZERO);
         between(Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock), || traffic.connect())?;
     }
+    let _awake = Awake::all();
     let clock = Clock::starting_in(HEAD_START);
     let switch = Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock);
     let ((network, switch), report) = between(switch, || {

@@ -1,7 +1,9 @@
 //! Whether a measurement can be trusted. The network computes with the times at which things are due, so what
-//! a late thread costs is delay; here is how much of it is too much.
+//! a late thread costs is delay; here is how much of it is too much. Rare stalls of a few packets move a queue, and no
+//! percentile of all frames shows them: they are counted.
 
 use super::Measured;
+use crate::switch::packet_time;
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::Span;
 use std::fmt;
@@ -10,6 +12,10 @@ use std::fmt;
 const SHARE: f64 = 0.99;
 /// How late they may be, in packets: the time that a full one takes on the slowest link.
 const LATE_PACKETS: u64 = 1;
+/// Times in each second at which the switch may be late by more than a packet.
+const STALLS_PER_SECOND: f64 = 1.0;
+/// How late it may be then, in packets.
+const STALL_PACKETS: u64 = 20;
 /// How late a flow may start, in packets.
 const LATE_START_PACKETS: u64 = 20;
 /// A switch that computes for a larger share of the time has no room for bursts.
@@ -33,8 +39,7 @@ impl fmt::Display for Trust {
 
 /// Whether frames left and flows started in time, and nothing was lost outside queues.
 pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
-    let full = scenario.tcp.mss + scenario.tcp.header;
-    let packet = scenario.graph.links.iter().map(|link| link.rate.tx_time(full)).max().unwrap_or(Span::ZERO);
+    let packet = packet_time(scenario);
     let (switch, mut against) = (&measured.switch, Vec::new());
     let mut too_late = |what: &str, late: Span, packets: u64| {
         let bound = packet.times(packets);
@@ -45,6 +50,13 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     };
     too_late("1 % of the frames left at least", switch.lateness.percentile(SHARE), LATE_PACKETS);
     too_late("a flow started", measured.late_starts, LATE_START_PACKETS);
+    too_late("the switch was", switch.stalls.longest(), STALL_PACKETS);
+    let (stalls, seconds) = (switch.stalls.count(), switch.wall.as_secs_f64());
+    if stalls as f64 > (STALLS_PER_SECOND * seconds).max(1.0) {
+        let micros = switch.stalls.limit().as_secs_f64() * 1e6;
+        against
+            .push(format!("the switch was more than {micros:.0} µs late {stalls} times in {seconds:.1} s"));
+    }
     if switch.lost > 0 {
         against.push(format!("{} frames were lost outside the queues", switch.lost));
     }
@@ -57,7 +69,7 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::switch::SwitchReport;
+    use crate::switch::{Stalls, SwitchReport};
     use shortflow_sim::outcome::{Counters, Outcome};
     use shortflow_units::Instant;
 
@@ -73,6 +85,26 @@ mod tests {
         let (ports, drops, counters) = (Vec::new(), Vec::new(), Counters::default());
         let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end: Instant::ZERO };
         Measured { outcome, switch, late_starts: Span::ZERO, congestion: "reno".to_owned() }
+    }
+
+    /// Six stalls of a millisecond in a second of 8,000 frames are far from the 99th percentile.
+    #[test]
+    fn stalls_decide_where_the_percentile_sees_none() {
+        let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
+        let verdict_of = |stalls: u64, micros: u64| {
+            let mut measured = measured(1);
+            let mut counted = Stalls::above(packet_time(&scenario));
+            for _ in 0..stalls {
+                [micros, 1].map(|late| counted.note(Span::from_micros(late)));
+            }
+            (measured.switch.stalls, measured.switch.wall) = (counted, Span::from_millis(3000));
+            verdict(&scenario, &measured).to_string()
+        };
+        assert_eq!(verdict_of(3, 1000), "trustworthy");
+        let many = "not trustworthy: the switch was more than 120 µs late 18 times in 3.0 s";
+        assert_eq!(verdict_of(18, 1000), many);
+        let long = "not trustworthy: the switch was 15000 µs late, more than 2400 µs";
+        assert_eq!(verdict_of(1, 15_000), long);
     }
 
     #[test]

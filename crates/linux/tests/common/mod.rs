@@ -125,7 +125,9 @@ impl Drop for Alone {
 pub fn alone() -> Option<Alone> {
     let turn = turn()?;
     let reason = match said(&["status"]) {
-        (0, text) if text != "nothing is loaded\n" => "programs are loaded on this host".to_owned(),
+        (0, text) if !text.starts_with("nothing is loaded\n") => {
+            "programs are loaded on this host".to_owned()
+        }
         (0, _) if is_registered("sf_") => "another process runs them".to_owned(),
         (0, _) if said(&["check"]).0 != 0 => "`shortflow-linux check` finds something missing".to_owned(),
         (0, _) => return Some(Alone(Turn { _alive: watched("unload"), ..turn })),

@@ -4,7 +4,7 @@
 use super::{Kind, Packet};
 use crate::engine::{Seeds, Stream};
 use crate::queue::{DropReason, Verdict};
-use crate::scenario::{Fault, Scenario};
+use crate::scenario::{Fault, HostSpec, Scenario};
 use shortflow_units::{Instant, NodeId, PortId, Span};
 use std::collections::BTreeMap;
 
@@ -32,17 +32,30 @@ struct Rule {
 
 /// How late packets of a host reach its switch, without overtaking one another.
 #[derive(Debug, Clone)]
-struct Jitter {
-    most: Span,
-    draws: Stream,
+struct Lateness {
+    jitter: Option<(Span, Stream)>,
+    stalls: Option<Stalls>,
     last: Instant,
 }
 
-/// The faults of one port, and the jitter of its host.
+/// Pauses of a host, during which its packets wait.
+#[derive(Debug, Clone)]
+struct Stalls {
+    mean_gap_s: f64,
+    shortest: Span,
+    /// By how much the longest is longer.
+    range: Span,
+    draws: Stream,
+    /// The pause that is going on, or the next one.
+    begin: Instant,
+    end: Instant,
+}
+
+/// The faults of one port, and the lateness of its host.
 #[derive(Debug, Clone)]
 pub struct FaultInjector {
     rules: Vec<Rule>,
-    jitter: Option<Jitter>,
+    lateness: Option<Lateness>,
     /// Outages that go on: two entries may overlap.
     outages: u32,
     /// Packets that arrive late, by when they do and in order of holding.
@@ -81,11 +94,10 @@ impl FaultInjector {
             };
             rules.extend((!rule.is_idle()).then_some(rule));
         }
-        let most = if scenario.graph.is_host(ends.0) { scenario.host.jitter } else { Span::ZERO };
-        let draws = || seeds.stream("host jitter", index);
-        let jitter = (!most.is_zero()).then(|| Jitter { most, draws: draws(), last: Instant::ZERO });
-        let injector = FaultInjector { rules, jitter, outages: 0, held: BTreeMap::new(), holds: 0 };
-        let is_idle = !fails && injector.rules.is_empty() && injector.jitter.is_none();
+        let host = scenario.graph.is_host(ends.0).then_some(&scenario.host);
+        let lateness = host.and_then(|host| Lateness::of(host, index, seeds));
+        let injector = FaultInjector { rules, lateness, outages: 0, held: BTreeMap::new(), holds: 0 };
+        let is_idle = !fails && injector.rules.is_empty() && injector.lateness.is_none();
         (!is_idle).then(|| Box::new(injector))
     }
 
@@ -117,8 +129,8 @@ impl FaultInjector {
                 late += delay;
             }
         }
-        match &mut self.jitter {
-            Some(jitter) => Passage::Late(jitter.delay(now) + late),
+        match &mut self.lateness {
+            Some(lateness) => Passage::Late(lateness.delay(now) + late),
             None if late.is_zero() => Passage::Whole,
             None => Passage::Late(late),
         }
@@ -160,12 +172,46 @@ impl FaultInjector {
     }
 }
 
-impl Jitter {
+impl Lateness {
+    /// That of `host`, whose port is `index`; `None` if it is punctual.
+    fn of(host: &HostSpec, index: usize, seeds: Seeds) -> Option<Lateness> {
+        let jitter = (!host.jitter.is_zero()).then(|| (host.jitter, seeds.stream("host jitter", index)));
+        let stalls = (host.stalls > 0.0).then(|| Stalls::new(host, seeds.stream("host stalls", index)));
+        (jitter.is_some() || stalls.is_some()).then_some(Lateness { jitter, stalls, last: Instant::ZERO })
+    }
+
     /// How late the packet that comes now is.
     fn delay(&mut self, now: Instant) -> Span {
-        let drawn = now + Span::from_ps(self.draws.below(self.most.as_ps()));
-        self.last = self.last.max(drawn);
+        let drawn =
+            self.jitter.as_mut().map_or(Span::ZERO, |(most, draws)| Span::from_ps(draws.below(most.as_ps())));
+        let in_order = self.last.max(now + drawn);
+        self.last = self.stalls.as_mut().map_or(in_order, |stalls| stalls.end_of(in_order));
         self.last.since(now)
+    }
+}
+
+impl Stalls {
+    fn new(host: &HostSpec, draws: Stream) -> Stalls {
+        let range = host.stall_max.saturating_sub(host.stall_min);
+        let (mean_gap_s, shortest) = (1.0 / host.stalls, host.stall_min);
+        let mut stalls =
+            Stalls { mean_gap_s, shortest, range, draws, begin: Instant::ZERO, end: Instant::ZERO };
+        stalls.draw();
+        stalls
+    }
+
+    /// The pause after this one.
+    fn draw(&mut self) {
+        self.begin = self.end + Span::from_secs_f64(self.draws.exponential(self.mean_gap_s));
+        self.end = self.begin + self.shortest + Span::from_ps(self.draws.below(self.range.as_ps() + 1));
+    }
+
+    /// When a packet of this moment goes on. Moments must not go back.
+    fn end_of(&mut self, at: Instant) -> Instant {
+        while self.end <= at {
+            self.draw();
+        }
+        if self.begin <= at { self.end } else { at }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What no key can know alone.
 
-use super::{Fault, Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
+use super::{Fault, HostSpec, Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
 use crate::traffic::Context;
@@ -35,6 +35,16 @@ pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -
         None => Ok(()),
         Some(memory) => shared_memory(reader, switch, memory, packet),
     }
+}
+
+/// The buffer holds a packet, and the longest pause is not below the shortest.
+pub(super) fn host(reader: &Reader, host: &HostSpec, packet: Bytes) -> Result<(), ConfigError> {
+    holds_a_packet(reader, host.buffer, packet)?;
+    if host.stall_min > host.stall_max {
+        let reason = format!("{} is above stall_max = {}", host.stall_min, host.stall_max);
+        return Err(reader.impossible("stall_min", reason));
+    }
+    Ok(())
 }
 
 /// A port that is alone may hold a packet, and the switch can mark before it drops.
@@ -96,7 +106,7 @@ fn marks_before(
 }
 
 /// The buffer of the ports that `reader` is about holds a packet.
-pub(super) fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
+fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
     let too_small = match buffer {
         Occupancy::Packets(packets) => packets == 0,
         Occupancy::Bytes(bytes) => bytes < packet,

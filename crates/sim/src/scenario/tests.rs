@@ -237,6 +237,7 @@ fn what_contradicts_other_keys_is_explained() {
     );
     assert_eq!(error("warmup", "1s"), "warmup: 1s is not before duration = 1s: nothing would count");
     assert_eq!(error("tcp.rto_min", "61s"), "tcp.rto_min: 61s is above rto_max = 60s");
+    assert_eq!(error("host.stall_min", "2ms"), "host.stall_min: 2ms is above stall_max = 1.5ms");
     assert_eq!(error("tcp.initial_rto", "61s"), "tcp.initial_rto: 61s is above rto_max = 60s");
     assert_eq!(
         error("traffic.1.start", "1s"),

@@ -1,0 +1,54 @@
+"""`shortflow linux agreement`: the table of docs/testbed.md that holds the simulator against the kernel."""
+
+import dataclasses
+import json as formats
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortflow import agreement as study
+from shortflow.cli.console import print_json, print_note, print_result
+from shortflow.cli.options import Json, Seeds
+from shortflow.cli.testbed import AllowLate, Attempts, exit_code
+from shortflow.errors import ExitCode, Interrupted
+from shortflow.testbed import ATTEMPTS, SideBySide
+
+
+def agreement(
+    seeds: Seeds = 10,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Keep the runs and the table in this directory.")
+    ] = Path("results/agreement"),
+    attempts: Attempts = ATTEMPTS,
+    allow_late: AllowLate = False,
+    json: Json = False,
+) -> int:
+    """Compare simulator and kernel over all testbed scenarios. Needs root, and the better part of an hour.
+
+    Writes the table as agreement.md and everything as agreement.json. Finished runs are kept: the same command goes on
+    from there. The exit code is 1 if a run did not keep time, or if something is outside the aim: completion times,
+    goodput and queue within 5 %, marks within 10 %.
+    """
+    try:
+        found = study.measure(range(1, seeds + 1), out, _tell, attempts)
+    except KeyboardInterrupt as cause:
+        message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
+        raise Interrupted(message) from cause
+    document = [dataclasses.asdict(cell) for cell in found.document()]
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "agreement.md").write_text(found.markdown(), encoding="utf-8")
+    (out / "agreement.json").write_text(formats.dumps(document, indent=1) + "\n", encoding="utf-8")
+    if json:
+        print_json(document)
+    else:
+        print_result(found.markdown())
+    outside = found.outside()
+    for each in outside:
+        print_note(f"outside the aim: {each}")
+    return ExitCode.CLAIM_FAILED if outside else exit_code(found.all_kept_time, allow_late)
+
+
+def _tell(scenario: str, scheme: str, done: int, cell: SideBySide) -> None:
+    tried = sum(account["attempts"] for account in cell.accounts)
+    print_note(f"{done}: {scenario}, {scheme}: {cell.kept_time}, in {tried} runs")
