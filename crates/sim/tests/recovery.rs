@@ -197,3 +197,19 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     let last = *windows(&outcome).last().unwrap();
     assert!((5.0..20.0).contains(&last), "{last}");
 }
+
+/// The whole first window is lost, and of what is sent again the first segment is marked. The timeout has answered
+/// for the losses: the mark keeps the window at one segment for a round trip, but slow start goes on to half the
+/// flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A cut would end it at two.
+#[test]
+fn a_mark_on_what_a_timeout_sends_again_does_not_cut() {
+    let repaired_after = |faults: &str| {
+        let lost: Vec<String> = (1..=40).map(|ordinal| ordinal.to_string()).collect();
+        let rest = format!("[tcp]\ninitial_window = 40\n[faults]\ndrop_data = [{}]\n{faults}\n", lost.join(", "));
+        let outcome = run(&scenario(&(star(3, &rest) + TRACE), &["0,h0,h2,58400"]), &scheme("dctcp", &[]));
+        assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (1, 40));
+        fct(&outcome, 0)
+    };
+    let later = repaired_after("mark_data = [41]").saturating_sub(repaired_after(""));
+    assert!(Span::from_micros(300) < later && later < Span::from_micros(350), "{later} later");
+}
