@@ -106,6 +106,17 @@ test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part;
 test-kernels: linux ## Load every program into Debian's kernels, under QEMU; skipped without it.
 	crates/linux/tests/kernels/run target/release/shortflow-linux target/kernels
 
+# A tool of who runs it, not a dependency. AREAS may be cc, tcp, sim and units; SHARD=0/20 takes each 20th mutant.
+TOOLS := target/tools
+AREAS ?= cc tcp
+SHARD ?= 0/1
+
+.PHONY: mutants
+mutants: | require ## Break the code in one place after the other; list what no test notices. Goes on where it was stopped.
+	@test -x $(TOOLS)/bin/cargo-mutants \
+		|| cargo install cargo-mutants --version 27.1.0 --locked --quiet --target-dir $(TOOLS)/build --root $(TOOLS)
+	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
+
 .PHONY: bench
 bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per flow.
 	@$(BIN)/shortflow bench

@@ -201,6 +201,13 @@ mod tests {
         assert_eq!(window.cwnd, 10.0);
     }
 
+    #[test]
+    fn only_the_base_that_has_an_alpha_shows_it() {
+        for (base, alpha) in [(Base::Tcp, None), (Base::Dctcp, Some(0.25))] {
+            assert_eq!(Atcp::new(Params { base, initial_alpha: 0.25, ..Params::default() }).alpha(), alpha);
+        }
+    }
+
     proptest! {
         /// §V-C: positive and never increasing.
         #[test]

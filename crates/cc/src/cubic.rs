@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::sample::tests::{ack, flow};
     use proptest::prelude::*;
-    use shortflow_units::Span;
+    use shortflow_units::{Bytes, Span};
 
     fn close(measured: f64, expected: f64) {
         assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
@@ -230,6 +230,40 @@ mod tests {
             after_a_loss(Params { reno_friendly: Switch::Off, ..Params::default() });
         alone.on_ack(&mut window, &at(0, Span::from_micros(300)));
         assert!(window.cwnd < 70.001);
+    }
+
+    /// §4.3: W_est grows by α_cubic for each segment acknowledged, and by 1 from the window of the last loss on:
+    /// here 2/70 for an ACK of two segments.
+    #[test]
+    fn the_window_of_tcp_grows_by_segments_acknowledged() {
+        for (cwnd_prior, alpha) in [(100.0, Params::default().alpha()), (70.0, 1.0)] {
+            let (mut law, mut window) = after_a_loss(Params::default());
+            law.cwnd_prior = cwnd_prior;
+            let two = AckSample { acked: Bytes::new(2920), ..at(5_000, Span::from_micros(300)) };
+            law.on_ack(&mut window, &two);
+            close(window.cwnd, 70.0 + alpha * 2.0 / 70.0);
+        }
+    }
+
+    /// §4.3: only a W_est above W_cubic leads. Both are 64 here, so the ACK moves the window towards W_cubic one
+    /// second later, 64.4.
+    #[test]
+    fn where_both_windows_meet_the_curve_leads() {
+        let mut law = Cubic::new(Params::default());
+        (law.w_max, law.w_est, law.epoch) = (64.0, 64.0 - 1.0 / 64.0, Some(Instant::ZERO));
+        let mut window = Window { cwnd: 64.0, ssthresh: 2.0 };
+        law.on_ack(&mut window, &at(0, Span::from_millis(1_000)));
+        assert_eq!(law.w_est, 64.0);
+        close(window.cwnd, 64.0 + 0.4 / 64.0);
+    }
+
+    /// §4.7: a second loss at the old maximum is no sign of a newcomer.
+    #[test]
+    fn a_loss_at_the_old_maximum_keeps_the_plateau() {
+        let (mut law, mut window) = after_a_loss(Params::default());
+        window.cwnd = 100.0;
+        law.on_congestion(&mut window, Cause::FastRetransmit, &flow(100));
+        assert_eq!(law.w_max, 100.0);
     }
 
     /// A loss at 100 and the next at 80: W_max is 80 × 1.7 / 2 = 68, or 80 without fast convergence.

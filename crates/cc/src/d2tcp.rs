@@ -190,6 +190,7 @@ mod tests {
                     dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &sample.flow);
                 }
                 prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
+                prop_assert_eq!(d2tcp.alpha(), dctcp.alpha());
             }
         }
     }

@@ -198,8 +198,8 @@ mod tests {
         law.window_bytes(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS).get()
     }
 
-    /// Claims `fast/eq1-marked-fraction` and `fast/eq2-alpha`: one marked ACK of four, of segments
-    /// that differ in size, makes F = 1/4 and takes alpha from 1 to 15/16 + 1/64.
+    /// Claims `fast/eq1-marked-fraction` and `fast/eq2-alpha`: one marked ACK of four, though of only 100 of
+    /// 4000 bytes, makes F = 1/4 and takes alpha from 1 to 15/16 + 1/64.
     #[test]
     fn the_marked_fraction_counts_acks() {
         let (mut law, mut window) = law(Params { probes: 0, ..Params::default() });
@@ -207,7 +207,7 @@ mod tests {
         law.on_ack(&mut window, &AckSample { snd_una: 1, snd_nxt: 4000, ..ack(true) });
         assert_eq!(law.alpha(), Some(1.0));
         for (snd_una, acked, ece) in
-            [(1001, 1000, true), (1501, 500, false), (3000, 1499, false), (4001, 1001, false)]
+            [(101, 100, true), (1501, 1400, false), (2961, 1460, false), (4001, 1040, false)]
         {
             let sample = AckSample { snd_una, snd_nxt: 4000, acked: Bytes::new(acked), ..ack(ece) };
             law.on_ack(&mut window, &sample);
@@ -268,7 +268,7 @@ mod tests {
         };
         let nagle = law(Params { nagle: Nagle::On, ..Params::default() }).0;
         for (vwnd, room, off, on) in
-            [(1.5, 730, 730, 1460), (1.5, 99, 1460, 1460), (2.5, 730, 1460, 1460), (0.5, 300, 300, 730)]
+            [(1.5, 730, 730, 1460), (1.5, 99, 1460, 1460), (2.0, 730, 1460, 1460), (0.5, 300, 300, 730)]
         {
             assert_eq!((size(&halfway(), vwnd, room), size(&nagle, vwnd, room)), (off, on));
         }
@@ -303,6 +303,18 @@ mod tests {
             }
             assert!((window.cwnd - vwnd - 1.0).abs() < 0.15, "{vwnd}: {}", window.cwnd);
         }
+    }
+
+    /// At W_min FaST is TCP: an ACK in slow start adds one segment, and a loss leaves half the flight.
+    #[test]
+    fn at_two_segments_tcp_begins() {
+        let mut law = halfway();
+        let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
+        law.on_ack(&mut window, &ack(false));
+        assert_eq!(window.cwnd, 3.0);
+        window.cwnd = 2.0;
+        law.on_congestion(&mut window, Cause::FastRetransmit, &flow(10));
+        assert_eq!(window, Window { cwnd: 5.0, ssthresh: 5.0 });
     }
 
     #[test]

@@ -37,3 +37,21 @@ impl MarkFraction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::tests::ack;
+
+    /// RFC 8257 §3.3 step 3: the ACK of the last byte of a window still belongs to it; the next one, beyond, ends
+    /// it. Both are marked, so F = 1 and alpha moves from 0 to g.
+    #[test]
+    fn a_window_of_data_ends_beyond_its_last_byte() {
+        let mut marks = MarkFraction::new(0.0);
+        let alphas = [(1, false), (5000, true), (5001, true)].map(|(snd_una, ece)| {
+            marks.on_ack(&AckSample { snd_una, snd_nxt: 5000, ..ack(ece) }, 0.25);
+            marks.alpha
+        });
+        assert_eq!(alphas, [0.0, 0.0, 0.25]);
+    }
+}

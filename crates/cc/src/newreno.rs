@@ -81,6 +81,7 @@ impl CongestionControl for NewReno {
 mod tests {
     use super::*;
     use crate::sample::tests::{ack, flow};
+    use shortflow_units::Bytes;
 
     #[test]
     fn slow_start_doubles_per_round_trip() {
@@ -89,6 +90,16 @@ mod tests {
             NewReno.on_ack(&mut window, &ack(false));
         }
         assert_eq!(window.cwnd, 4.0);
+    }
+
+    /// RFC 5681 Eq. 2, min(N, SMSS): half a segment acknowledged adds half a segment, two add one.
+    #[test]
+    fn slow_start_adds_what_was_acknowledged_up_to_one_segment() {
+        for (acked, cwnd) in [(730, 2.5), (1460, 3.0), (2920, 3.0)] {
+            let mut window = Window { cwnd: 2.0, ssthresh: f64::INFINITY };
+            NewReno.on_ack(&mut window, &AckSample { acked: Bytes::new(acked), ..ack(false) });
+            assert_eq!(window.cwnd, cwnd);
+        }
     }
 
     #[test]

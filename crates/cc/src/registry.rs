@@ -259,11 +259,51 @@ mod tests {
         assert!(size_of::<Transport>() <= 104, "{} bytes", size_of::<Transport>());
     }
 
+    #[derive(Debug)]
+    struct Still;
+
+    impl CongestionControl for Still {
+        fn on_ack(&mut self, _: &mut Window, _: &AckSample) {}
+        fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
+        fn alpha(&self) -> Option<f64> {
+            Some(0.75)
+        }
+    }
+
+    #[test]
+    fn a_law_from_outside_has_only_the_parameters_of_every_sender() {
+        let mut config = TransportConfig::named("dctcp").unwrap().with_law(Arc::new(|| Box::new(Still)));
+        assert_eq!(config.params().iter().map(|param| param.name).collect::<Vec<_>>(), ["recovery", "ecn"]);
+        config.set("ecn", "classic").unwrap();
+        assert_eq!((config.ecn(), config.recovery()), (Ecn::Classic, Recovery::Sack));
+        assert!(config.set("g", "0.5").is_err() && config.check().is_ok());
+        assert_eq!(config.start().alpha(), Some(0.75));
+        assert!(format!("{config:?}").contains("law: Foreign"));
+    }
+
+    #[test]
+    fn every_sender_has_recovery_and_ecn() {
+        let names = ["recovery", "ecn", "g", ""];
+        assert_eq!(names.map(TransportConfig::is_of_every_sender), [true, true, false, false]);
+    }
+
+    #[test]
+    fn parameters_out_of_order_are_refused_by_name() {
+        let mut config = TransportConfig::named("atcp").unwrap();
+        config.set("w_low", "3").unwrap();
+        config.check().unwrap();
+        config.set("w_low", "4").unwrap();
+        assert_eq!(config.check().unwrap_err().to_string(), "w_low = 4 is above w_high = 3");
+        assert!(format!("{config:?}").contains("w_low: 4.0"));
+    }
+
     #[test]
     fn errors_name_the_nearest_parameter() {
         let mut config = TransportConfig::named("dctcp").unwrap();
         let error = config.set("initial_alfa", "1").unwrap_err().to_string();
         assert!(error.contains("initial_alpha"), "{error}");
+        let error = config.set("recovry", "sack").unwrap_err().to_string();
+        assert!(error.contains("\"recovery\""), "{error}");
         let error = config.set("g", "1.5").unwrap_err().to_string();
         assert!(error.contains("0 to 1"), "{error}");
         assert!(TransportConfig::named("dctpc").unwrap_err().to_string().contains("\"dctcp\""));

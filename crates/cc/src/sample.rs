@@ -163,6 +163,23 @@ choice! {
 pub(crate) mod tests {
     use super::*;
 
+    /// What a law has that says nothing of its own, here TCP's.
+    #[test]
+    fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
+        let (law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
+        let window = Window { cwnd: 2.5, ssthresh: 2.0 };
+        assert_eq!((law.initial_window(10.0), law.floor(mss), law.alpha()), (10.0, 1.0, None));
+        assert_eq!(law.segment_size(&window, mss, Bytes::new(100)), mss);
+        assert_eq!(law.window_bytes(&window, mss), Bytes::new(3650));
+    }
+
+    #[test]
+    fn a_class_tells_its_role_by_its_name() {
+        let names = ["short", "query", "long", "background", "video"];
+        let roles = [Role::Short, Role::Short, Role::Long, Role::Long, Role::Unknown];
+        assert_eq!(names.map(Role::of_class), roles);
+    }
+
     /// A flow of full 1460-byte segments with `flight` of them unacknowledged.
     pub(crate) fn flow(flight: u64) -> FlowView {
         FlowView {

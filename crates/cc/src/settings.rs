@@ -220,3 +220,43 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_told_in_words() {
+        assert_eq!(f64::expected(&(0.5..=2.0)), "a number from 0.5 to 2");
+        assert_eq!(u32::expected(&(1..=8)), "a whole number from 1 to 8");
+        let from = Bytes::new(1_000);
+        assert_eq!(Bytes::expected(&(from..=Bytes::new(5_000))), "a size from \"1KB\" to \"5KB\"");
+        assert_eq!(Bytes::expected(&(from..=Bytes::MAX)), "a size from \"1KB\" on");
+    }
+
+    #[test]
+    fn limits_belong_to_the_range() {
+        assert_eq!(
+            ["0.5", " 2 ", "0.4", "2.1", "x"]
+                .map(|text| f64::read(text, &(0.5..=2.0)))
+                .map(|read| read.is_some()),
+            [true, true, false, false, false]
+        );
+        assert_eq!(
+            ["1", "8", "0", "9", "1.5"].map(|text| u32::read(text, &(1..=8))),
+            [Some(1), Some(8), None, None, None]
+        );
+        let range = Bytes::new(1_000)..=Bytes::new(5_000);
+        let sizes = ["1KB", "5KB", "999B", "5001B", "x"].map(|text| Bytes::read(text, &range));
+        assert_eq!(sizes, [Some(Bytes::new(1_000)), Some(Bytes::new(5_000)), None, None, None]);
+    }
+
+    #[test]
+    fn a_hint_names_the_nearest_or_all() {
+        let known = ["cwnd_floor", "initial_alpha"];
+        assert_eq!(hint("cwnd_flor", &known), "did you mean \"cwnd_floor\"?");
+        assert_eq!(hint("CWND_FLOOR", &known), "did you mean \"cwnd_floor\"?");
+        assert_eq!(hint("xyz", &known), "known are cwnd_floor, initial_alpha");
+        assert_eq!(hint("xyz", &[]), "there are none here");
+    }
+}

@@ -1,6 +1,6 @@
 //! What a sender makes of ECN-Echo, ACK by ACK, with every window law.
 
-use crate::common::{run, scenario, scheme, star, windows};
+use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Role};
 use shortflow_sim::net::{Kind, Packet};
@@ -91,4 +91,17 @@ fn marked_acks_open_the_window_only_where_the_scenario_says_so() {
     assert_eq!(last_window(false), 2.0);
     let grown = last_window(true);
     assert!((12.0..=16.0).contains(&grown), "{grown}");
+}
+
+/// RFC 8257 §3.2, Figure 1, where two segments share an ACK: an ACK goes out before a segment whose mark differs
+/// from that of one still waiting, and only then. Packets in all, of four segments sent at once.
+#[test]
+fn a_changed_mark_sends_the_ack_that_waits() {
+    for (marked, acks) in
+        [("[]", 2), ("[1, 2, 3, 4]", 2), ("[3, 4]", 2), ("[2]", 3), ("[4]", 3), ("[2, 3]", 3)]
+    {
+        let rest = format!("[tcp]\ninitial_window = 4\nack_every = 2\n[faults]\nmark_data = {marked}\n");
+        let outcome = run(&scenario(&(star(3, &rest) + TRACE), &["0,h0,h2,5840"]), &scheme("dctcp", &[]));
+        assert_eq!(outcome.counters.packets_sent, 4 + acks, "{marked}");
+    }
 }

@@ -13,6 +13,13 @@ fn twenty_segments(faults: &str, recovery: &str) -> Outcome {
     run(&scenario(&text, &["0,h0,h2,29200"]), &scheme)
 }
 
+/// A DCTCP flow of forty segments sent at once, of which these many packets are lost.
+fn first_window_lost(packets: u32, faults: &str) -> Outcome {
+    let lost: Vec<String> = (1..=packets).map(|ordinal| ordinal.to_string()).collect();
+    let rest = format!("[tcp]\ninitial_window = 40\n[faults]\ndrop_data = [{}]\n{faults}\n", lost.join(", "));
+    run(&scenario(&(star(3, &rest) + TRACE), &["0,h0,h2,58400"]), &scheme("dctcp", &[]))
+}
+
 /// A long flow behind a 1 Gbit/s bottleneck with faster access links, its window sampled every 100 µs.
 fn long_flow(name: &str, settings: &[(&str, &str)], faults: &str) -> Outcome {
     let text = format!(
@@ -196,4 +203,63 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     // Slow start to two or three segments, then one for each round trip of 0.325 ms.
     let last = *windows(&outcome).last().unwrap();
     assert!((5.0..20.0).contains(&last), "{last}");
+}
+
+/// The whole first window is lost, and of what is sent again the first segment is marked. The timeout has answered
+/// for the losses: the mark keeps the window at one segment for a round trip, but slow start goes on to half the
+/// flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A cut would end it at two.
+#[test]
+fn a_mark_on_what_a_timeout_sends_again_does_not_cut() {
+    let [plain, marked] = ["", "mark_data = [41]"].map(|faults| first_window_lost(40, faults));
+    assert_eq!((plain.flows[0].timeouts, marked.flows[0].timeouts, marked.flows[0].marks), (1, 1, 1));
+    let later = fct(&marked, 0).saturating_sub(fct(&plain, 0));
+    assert!(Span::from_micros(300) < later && later < Span::from_micros(350), "{later} later");
+}
+
+/// RFC 5681 §3.1: ssthresh is set at the first timeout of a segment only. The first window of 40 segments is lost,
+/// then the retransmission of the first; but for the second, doubled timeout the repair takes as long as with one.
+#[test]
+fn the_same_segment_timing_out_again_keeps_ssthresh_and_doubles_the_timer() {
+    let (once, twice) = (first_window_lost(40, ""), first_window_lost(41, ""));
+    assert_eq!((once.flows[0].timeouts, twice.flows[0].timeouts), (1, 2));
+    assert_eq!(fct(&twice, 0).saturating_sub(fct(&once, 0)), Span::from_millis(20));
+}
+
+/// After a timeout and its repair a loss is again found by duplicates, and so is each of two losses in a row.
+#[test]
+fn losses_far_apart_are_each_repaired_without_the_timer() {
+    for recovery in ["sack", "newreno"] {
+        for (faults, retransmits, timeouts) in [("[60, 200]", 2, 0), ("[1, 11, 200]", 3, 1)] {
+            let faults = format!("drop_data = {faults}");
+            let outcome = long_flow("tcp", &[("transport.recovery", recovery)], &faults);
+            let flow = &outcome.flows[0];
+            assert_eq!((flow.retransmits, flow.timeouts), (retransmits, timeouts), "{recovery}: {faults}");
+        }
+    }
+}
+
+/// RFC 5681 §4.2: data beyond a gap and data that fills it are acknowledged at once, also where two segments share
+/// an ACK. Of ten segments the seventh is lost, and each of the last three makes a duplicate.
+#[test]
+fn what_arrives_out_of_order_is_acknowledged_at_once() {
+    let settings =
+        "[tcp]\ninitial_window = 10\nack_every = 2\nack_delay = \"5ms\"\n[faults]\ndrop_data = [7]\n";
+    for recovery in ["sack", "newreno"] {
+        let scheme = scheme("tcp", &[("transport.recovery", recovery)]);
+        let outcome = run(&scenario(&(star(3, settings) + TRACE), &["0,h0,h2,14600"]), &scheme);
+        assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].timeouts), (1, 0), "{recovery}");
+        assert!(fct(&outcome, 0) < Span::from_millis(1), "{recovery}: {}", fct(&outcome, 0));
+    }
+}
+
+/// RFC 3168 §6.1.5: what is sent again is not ECN-capable, so packet 15, the retransmission of segment 3, cannot be
+/// marked; RFC 8257 §3.1 makes no such difference.
+#[test]
+fn retransmissions_are_marked_only_with_dctcp() {
+    for (name, marks) in [("tcp-ecn", 0), ("dctcp", 1)] {
+        let faults = "[tcp]\ninitial_window = 10\n[faults]\ndrop_data = [3]\nmark_data = [15]\n";
+        let scheme = scheme(name, &[("transport.recovery", "sack")]);
+        let outcome = run(&scenario(&(star(3, faults) + TRACE), &["0,h0,h2,29200"]), &scheme);
+        assert_eq!((outcome.flows[0].retransmits, outcome.flows[0].marks), (1, marks), "{name}");
+    }
 }

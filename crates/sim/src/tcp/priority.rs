@@ -191,10 +191,13 @@ mod tests {
         let mut rule = rule("levels");
         rule.set("thresholds", "20KB, 1MB").unwrap();
         assert_eq!(rule.thresholds.show(), "20KB,1MB");
+        let all = rule.thresholds.all();
+        assert_eq!(all[..3], [Bytes::new(20_000), Bytes::new(1_000_000), Bytes::MAX]);
         let level = |sent| rule.thresholds.level(Bytes::new(sent));
         assert_eq!([0, 19_999, 20_000, 999_999, 1_000_000].map(level), [0, 0, 1, 1, 2]);
         for wrong in ["", "1MB,20KB", "1KB,1KB", "1B,2B,3B,4B,5B,6B,7B,8B", "1KB,x"] {
-            assert!(rule.set("thresholds", wrong).is_err(), "{wrong}");
+            let error = rule.set("thresholds", wrong).unwrap_err().to_string();
+            assert!(error.contains("one to seven rising sizes"), "{wrong}: {error}");
         }
     }
 }

@@ -176,3 +176,53 @@ impl Receiver {
         out.send(Packet { ece, sack, ..self.identity.control(next, tcp) });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::testing::tcp;
+    use shortflow_units::{ConnId, HostId, Span};
+
+    #[derive(Default)]
+    struct Wire(Vec<Packet>);
+
+    impl Egress for Wire {
+        fn send(&mut self, packet: Packet) -> Span {
+            self.0.push(packet);
+            Span::ZERO
+        }
+    }
+
+    /// ACKs of whole segments that arrive in this order.
+    fn acks(selective: bool, segments: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
+        let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+        let (mut receiver, mut wire) = (Receiver::new(identity, Ecn::Off, selective), Wire::default());
+        for segment in segments {
+            let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
+            receiver.on_data(Instant::ZERO, &data, &tcp(), &mut wire);
+        }
+        wire.0.iter().map(|ack| (ack.seq, ack.sack.ranges(ack.seq).collect())).collect()
+    }
+
+    /// RFC 2018 §4: the block with the newest segment comes first; neighbours are one block; what arrives
+    /// twice changes nothing.
+    #[test]
+    fn blocks_tell_what_arrived_beyond_a_gap() {
+        let [first, second] = [(2000, 3000), (4000, 5000)];
+        let expected = [
+            (1000, vec![]),
+            (1000, vec![first]),
+            (1000, vec![second, first]),
+            (1000, vec![second, first]),
+            (1000, vec![(2000, 5000)]),
+            (5000, vec![]),
+        ];
+        assert_eq!(acks(true, &[0, 2, 4, 0, 3, 1]), expected);
+    }
+
+    #[test]
+    fn without_the_option_there_are_no_blocks() {
+        let expected = [1000, 1000, 1000, 1000, 1000, 5000].map(|ack| (ack, vec![]));
+        assert_eq!(acks(false, &[0, 2, 4, 0, 3, 1]), expected);
+    }
+}

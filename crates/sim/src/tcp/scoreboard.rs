@@ -208,6 +208,40 @@ mod tests {
         assert_eq!(board.next_segment(2000, 5000, MSS, false), None, "once per recovery");
     }
 
+    /// Rule 1 takes only what is lost: two segments above a hole are not enough, so new data goes first.
+    #[test]
+    fn a_hole_that_is_not_lost_waits_behind_new_data() {
+        let mut board = board(&[(1000, 2000), (3000, 4000)]);
+        assert_eq!(board.next_segment(0, 5000, MSS, true), Some(Choice::New));
+        board.enter_recovery(1000);
+        assert_eq!(board.next_segment(0, 5000, MSS, true), Some(Choice::New));
+    }
+
+    /// RFC 6675 §2: only what was not known before makes an ACK a duplicate.
+    #[test]
+    fn blocks_that_are_known_or_acknowledged_are_no_news() {
+        let mut board = Scoreboard::default();
+        assert!(board.add([(2000, 3000)].into_iter(), 1000, 9000));
+        assert!(!board.add([(2000, 3000)].into_iter(), 1000, 9000), "known");
+        assert!(!board.add([(0, 1000), (500, 1000)].into_iter(), 1000, 9000), "acknowledged");
+        assert_eq!(board.sacked, [(2000, 3000)]);
+        board.advance(3000);
+        assert_eq!(board.sacked, []);
+    }
+
+    /// Rule 4, with two blocks: the tail is missing, or the data before the last block.
+    #[test]
+    fn a_rescue_takes_the_tail_or_what_is_before_the_last_block() {
+        for (snd_max, hole) in [(6000, (5000, 6000)), (5000, (3000, 4000))] {
+            let mut board = board(&[(2000, 2500), (4000, 5000)]);
+            (board.high_rxt, board.rescue_rxt) = (4000, 1000);
+            let rescue = |una| board.rescue(una, snd_max, MSS);
+            assert_eq!(rescue(1000), None, "nothing beyond the first retransmission is acknowledged");
+            assert_eq!(rescue(1001), Some(Choice::Rescue(hole.0, hole.1)));
+        }
+        assert_eq!(board(&[]).rescue(5000, 5000, MSS), None, "nothing is out");
+    }
+
     #[test]
     fn a_rescue_takes_the_highest_hole() {
         let mut board = board(&[(1000, 2000), (4000, 5000)]);

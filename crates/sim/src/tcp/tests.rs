@@ -2,11 +2,12 @@
 
 use super::testing::tcp;
 use super::{Egress, Flow, Identity, Sender, priority::PriorityRule};
-use crate::net::Packet;
+use crate::net::{Packet, SackBlocks};
 use crate::scenario::TcpSpec;
 use shortflow_cc::settings::Params;
-use shortflow_cc::{Role, TransportConfig};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
+use std::sync::{Arc, Mutex};
 
 /// What left: first byte and priority.
 #[derive(Default)]
@@ -87,4 +88,127 @@ fn the_law_is_told_what_was_sent_and_what_remains() {
     (0..3).for_each(|_| bench.ack(1460));
     assert_eq!(bench.wire.0.last(), Some(&(1460, 0)), "sent again");
     assert_eq!(bench.view(), [17_520, 28_540, 16_060], "which is neither new nor acknowledged");
+}
+
+/// A sender, and what it has sent: first byte and payload of each segment.
+struct Peer {
+    sender: Sender,
+    tcp: TcpSpec,
+    wire: Segments,
+}
+
+#[derive(Default)]
+struct Segments(Vec<(u64, u32)>);
+
+impl Egress for Segments {
+    fn send(&mut self, packet: Packet) -> Span {
+        self.0.push((packet.seq, packet.payload));
+        Span::ZERO
+    }
+}
+
+impl Peer {
+    fn new(transport: &TransportConfig, tcp: TcpSpec, bytes: u64) -> Peer {
+        let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+        let mut sender = Sender::new(identity, transport, &tcp, Span::from_millis(10));
+        let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
+        sender.push(flow, Bytes::new(bytes));
+        let mut wire = Segments::default();
+        sender.start(Instant::ZERO, &tcp, &mut wire);
+        Peer { sender, tcp, wire }
+    }
+
+    /// Twenty segments of 1460 bytes were sent at once, and the first is acknowledged.
+    fn with_recovery(recovery: &str) -> Peer {
+        let mut transport = TransportConfig::named("sack").unwrap();
+        transport.set("recovery", recovery).unwrap();
+        let mut peer = Peer::new(&transport, TcpSpec { initial_window: 20.0, ..tcp() }, 1_000_000);
+        peer.ack(1460, &[]);
+        peer
+    }
+
+    /// An ACK with SACK blocks; returns what it releases.
+    fn ack(&mut self, seq: u64, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
+        self.wire.0.clear();
+        let ack =
+            Packet { sack: SackBlocks::new(seq, blocks), ..self.sender.identity.control(seq, &self.tcp) };
+        self.sender.on_ack(Instant::from_ps(1), &ack, &self.tcp, &mut self.wire);
+        std::mem::take(&mut self.wire.0)
+    }
+}
+
+/// RFC 5681 §2 and RFC 6675 §2: neither ACKs below the last one, nor, with SACK, ACKs without blocks or with
+/// blocks that are known, tell of a loss, however many.
+#[test]
+fn what_is_no_duplicate_repairs_nothing() {
+    let mut newreno = Peer::with_recovery("newreno");
+    let mut sack = Peer::with_recovery("sack");
+    assert_eq!(sack.ack(1460, &[(2920, 4380)]), []);
+    for _ in 0..5 {
+        assert_eq!((newreno.ack(0, &[]), sack.ack(0, &[])), (vec![], vec![]));
+        assert_eq!(sack.ack(1460, &[]), []);
+        assert_eq!(sack.ack(1460, &[(2920, 4380)]), []);
+    }
+}
+
+/// RFC 6675 §5 (1): more than two segments above a hole say that it is lost, also when one ACK tells of them.
+/// NewReno does not read blocks and counts three duplicates.
+#[test]
+fn one_ack_with_three_segments_is_enough_for_sack() {
+    let hole = [(1460, 1460)];
+    assert_eq!(Peer::with_recovery("sack").ack(1460, &[(2920, 7300)]), hole);
+    let mut newreno = Peer::with_recovery("newreno");
+    let released = [(); 3].map(|()| newreno.ack(1460, &[(2920, 7300)]));
+    assert_eq!(released, [vec![], vec![], hole.to_vec()]);
+}
+
+#[test]
+fn an_ack_of_all_that_is_out_is_no_duplicate() {
+    let transport = TransportConfig::named("newreno").unwrap();
+    let mut peer = Peer::new(&transport, TcpSpec { initial_window: 20.0, ..tcp() }, 2920);
+    for _ in 0..5 {
+        assert_eq!(peer.ack(2920, &[]), []);
+    }
+    assert_eq!(peer.sender.state().0.ssthresh, f64::INFINITY);
+}
+
+/// RFC 6582 §3.2 step 2: duplicates of the ACK that ended recovery tell of segments sent twice; a byte further
+/// they tell of a loss.
+#[test]
+fn duplicates_at_the_recovery_point_do_not_start_recovery_again() {
+    let mut peer = Peer::with_recovery("newreno");
+    (0..3).for_each(|_| drop(peer.ack(1460, &[])));
+    let recover = peer.sender.snd_max;
+    peer.ack(recover, &[]);
+    let window = peer.sender.state().0;
+    (0..3).for_each(|_| assert!(peer.ack(recover, &[]).iter().all(|&(start, _)| start >= recover)));
+    assert_eq!(peer.sender.state().0, window);
+    peer.ack(recover + 1460, &[]);
+    let last: Vec<_> = (0..3).map(|_| peer.ack(recover + 1460, &[])).collect();
+    assert_eq!(last[2].first(), Some(&(recover + 1460, 1460)));
+}
+
+/// A law that keeps what it is told.
+#[derive(Debug, Clone, Default)]
+struct Recorder(Arc<Mutex<Vec<(u64, u64)>>>);
+
+impl CongestionControl for Recorder {
+    fn on_ack(&mut self, _: &mut Window, ack: &AckSample) {
+        self.0.lock().unwrap().push((ack.acked.get(), ack.snd_una));
+    }
+    fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
+}
+
+/// `tcp.grow_by_segments`: one ACK of two and a half segments is three to the law.
+#[test]
+fn the_law_is_told_of_each_segment_that_an_ack_covers() {
+    let seen = Recorder::default();
+    let law = seen.clone();
+    let transport =
+        TransportConfig::named("newreno").unwrap().with_law(Arc::new(move || Box::new(law.clone())));
+    let spec = TcpSpec { initial_window: 20.0, grow_by_segments: true, ..tcp() };
+    let mut peer = Peer::new(&transport, spec, 5110);
+    peer.ack(1460, &[]);
+    peer.ack(5110, &[]);
+    assert_eq!(*seen.0.lock().unwrap(), [(1460, 1460), (1460, 2920), (1460, 4380), (730, 5110)]);
 }

@@ -1,0 +1,208 @@
+"""Mutation tests: breaks the code in one place after the other and lists what no test notices.
+
+`tools/mutants.py AREA...` runs cargo-mutants on a copy of the sources below `target/mutants` and keeps what
+became of each mutant there, so that a run that was stopped goes on where it was. What was caught stays caught;
+what survived runs again. Exit code 1 if a mutant survives that `tools/mutants-argued.txt` has no reason for.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "target" / "mutants"
+ARGUED = ROOT / "tools" / "mutants-argued.txt"
+SOURCES = ("Cargo.toml", "Cargo.lock", "crates", "data", "python/shortflow/scenarios")
+
+# Modules of crates/sim/tests that take seconds and tell what TCP does.
+TCP_TESTS = ("accounting", "analytic", "ecn_echo", "faults", "linux_tcp", "recovery")
+
+
+class Stage(NamedTuple):
+    """One program of tests and the filters for its tests; what it misses goes to the next stage."""
+
+    program: str
+    filters: tuple[str, ...] = ()
+
+
+class Area(NamedTuple):
+    """Files to mutate, the package whose tests run, in stages, and after how many seconds they hang."""
+
+    package: str
+    files: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    timeout: int
+    without: tuple[str, ...] = ()
+
+
+UNIT_TESTS = Stage("--lib")
+AREAS = {
+    "cc": Area("shortflow-cc", ("crates/cc/src/**/*.rs",), (UNIT_TESTS,), 30),
+    "tcp": Area(
+        "shortflow-sim",
+        ("crates/sim/src/tcp/*.rs",),
+        (Stage("--lib", ("tcp::",)), Stage("--test=simulator", tuple(f"{module}::" for module in TCP_TESTS))),
+        60,
+    ),
+    "sim": Area(
+        "shortflow-sim",
+        ("crates/sim/src/**/*.rs",),
+        (UNIT_TESTS, Stage("--test=simulator", ("--skip=golden::",))),
+        300,
+        without=("crates/sim/src/tcp/*.rs",),
+    ),
+    "units": Area("shortflow-units", ("crates/units/src/**/*.rs",), (UNIT_TESTS,), 30),
+}
+
+
+def renew_copy(tree: Path) -> None:
+    """Makes `tree` a copy of the tracked sources; files that did not change keep their time."""
+    listed = subprocess.run(["git", "ls-files", *SOURCES], cwd=ROOT, check=True, capture_output=True, text=True)
+    wanted = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
+    for old in [path for path in tree.rglob("*") if path.is_file()]:
+        if str(old.relative_to(tree)) not in wanted:
+            old.unlink()
+    for name in wanted:
+        source, copy = ROOT / name, tree / name
+        if not copy.is_file() or copy.read_bytes() != source.read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, copy)
+
+
+def cargo_mutants(area: Area, tree: Path) -> list[str]:
+    """The command that all uses of the tool in `area` share."""
+    files = [f"--file={glob}" for glob in area.files] + [f"--exclude={glob}" for glob in area.without]
+    return ["cargo", "mutants", f"--dir={tree}", f"--package={area.package}", "--no-config", *files]
+
+
+def collect(work: Path) -> dict[str, str]:
+    """What became of each mutant so far, the last run included; also when it was killed."""
+    results_file, last = work / "results.json", work / "mutants.out" / "outcomes.json"
+    results: dict[str, str] = json.loads(results_file.read_text()) if results_file.is_file() else {}
+    if last.is_file():
+        try:
+            outcomes = json.loads(last.read_text())["outcomes"]
+        except json.JSONDecodeError:  # killed while it was written
+            outcomes = []
+        for outcome in outcomes:
+            if outcome["scenario"] != "Baseline":
+                results[outcome["scenario"]["Mutant"]["name"]] = outcome["summary"]
+    work.mkdir(parents=True, exist_ok=True)
+    part = work / "results.part"
+    part.write_text(json.dumps(results, indent=1))
+    part.replace(results_file)
+    return results
+
+
+def test_stage(area: Area, work: Path, command: list[str], stage: Stage, skip: set[str]) -> None:
+    """Tests all mutants but those of `skip` with one program of tests."""
+    out = work / "mutants.out"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    (out / "caught.txt").write_text("".join(f"{mutant}\n" for mutant in sorted(skip)))
+    environment = os.environ | {
+        "CARGO_TARGET_DIR": str(work / "build"),
+        "CARGO_PROFILE_DEV_DEBUG": "0",
+        "CARGO_PROFILE_TEST_DEBUG": "0",
+        "PROPTEST_RNG_SEED": "1",
+    }
+    options = ["--iterate", "--in-place", f"--timeout={area.timeout}", f"--output={work}", "--colors=never"]
+    # What is built again for each mutant is built quickly, what it depends on as always.
+    quickly = f"--config=profile.dev.package.{area.package}.opt-level=0"
+    options += [f"--cargo-arg={quickly}", f"--cargo-arg={stage.program}", "--", "--", *stage.filters]
+    try:
+        done = subprocess.run([*command, *options], env=environment, check=False)
+    finally:
+        collect(work)
+    if done.returncode not in (0, 2, 3):  # all caught, some missed, some hang
+        sys.exit(f"cargo-mutants stopped with {done.returncode}; see {out / 'log'}")
+
+
+def run(name: str, shard: tuple[int, int]) -> list[str]:
+    """Tests what is left of a shard of an area; returns the mutants of the shard, tested or not."""
+    area, work = AREAS[name], WORK / name
+    tree = work / "tree"
+    tree.mkdir(parents=True, exist_ok=True)
+    renew_copy(tree)
+    command = cargo_mutants(area, tree)
+    listed = subprocess.run([*command, "--list", "--json"], check=True, capture_output=True, text=True)
+    mutants: list[str] = [mutant["name"] for mutant in json.loads(listed.stdout)]
+    chosen = mutants[shard[0] :: shard[1]]
+    for stage in area.stages:
+        results = collect(work)
+        left = {mutant for mutant in chosen if results.get(mutant, "MissedMutant") == "MissedMutant"}
+        print(f"{name}: {len(left)} of {len(chosen)} mutants for {stage.program}", flush=True)
+        if left:
+            test_stage(area, work, command, stage, set(mutants) - left)
+    return chosen
+
+
+def without_place(mutant: str) -> str:
+    """The mutant's file and what it replaces, without the line that it stands in."""
+    return re.sub(r"^([^:]+):\d+:\d+: ", r"\1: ", mutant)
+
+
+def argued() -> Counter[str]:
+    """The mutants that cannot be caught, each as often as it stands in the list; reasons follow ` # `."""
+    lines = ARGUED.read_text().splitlines() if ARGUED.is_file() else []
+    return Counter(line.partition(" # ")[0].strip() for line in lines if line and not line.startswith("#"))
+
+
+def summarize(name: str, chosen: list[str]) -> bool:
+    """Prints the counts and the survivors without a reason; true if there is none."""
+    results, reasons = collect(WORK / name), argued()
+    count = Counter(results.get(mutant, "untested") for mutant in chosen)
+    survivors = []
+    for mutant in chosen:
+        if results.get(mutant) == "MissedMutant":
+            short = without_place(mutant)
+            if reasons[short]:
+                reasons[short] -= 1
+            else:
+                survivors.append(mutant)
+    print(
+        f"{name}: {len(chosen)} mutants: {count['CaughtMutant']} caught, {count['Timeout']} caught by hanging, "
+        f"{count['Unviable']} do not compile, {count['MissedMutant']} survived "
+        f"({count['MissedMutant'] - len(survivors)} with a reason), {count['untested']} not tested"
+    )
+    for mutant in survivors:
+        print(f"  survived: {mutant}")
+    return not survivors
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Reads `K/N`: every Nth mutant from the Kth on, counted from 0."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or int(match[1]) >= int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not K/N with K below N, such as 0/20")
+    return int(match[1]), int(match[2])
+
+
+def main() -> int:
+    """Runs the areas that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("areas", nargs="+", choices=sorted(AREAS), metavar="AREA", help=", ".join(AREAS))
+    parser.add_argument(
+        "--shard", type=shard_of, default=(0, 1), metavar="K/N", help="every Nth mutant from the Kth on"
+    )
+    parser.add_argument("--summary", action="store_true", help="tests nothing, prints what is known")
+    options = parser.parse_args()
+    if not options.summary and shutil.which("cargo-mutants") is None:
+        print("missing: cargo-mutants; `make mutants` installs it below target/tools", file=sys.stderr)
+        return 3
+    covered = True
+    for name in options.areas:
+        chosen = sorted(collect(WORK / name)) if options.summary else run(name, options.shard)
+        covered &= summarize(name, chosen)
+    return 0 if covered else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
