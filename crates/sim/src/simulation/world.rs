@@ -441,7 +441,9 @@ impl<'a> World<'a> {
         let ports = self.network.ports().iter().map(|port| PortRow::of(port, length)).collect();
         let drops = DropRow::all(&self.network);
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
-        Outcome { flows, tasks, samples, ports, drops, counters, end: self.events.now() }
+        // Where flows stall for ever the last event comes long before the drain is over.
+        let end = if self.pending > 0 { self.measure_end + self.scenario.drain } else { self.events.now() };
+        Outcome { flows, tasks, samples, ports, drops, counters, end }
     }
 
     fn record_unfinished(&mut self) {
