@@ -1,6 +1,7 @@
 """A result directory is there complete or not at all, whatever happens while it is written."""
 
 import dataclasses
+import errno
 import json
 import os
 import signal
@@ -16,8 +17,9 @@ import tomli_w
 from conftest import started
 from made import make_result
 from shortflow import _core, files
+from shortflow.cli import execute as execute_command
 from shortflow.columns import TABLES
-from shortflow.errors import ConfigError, DamagedResult
+from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.files import new_directory, write_text
 from shortflow.result import execute
 from shortflow.runner import compare, plan
@@ -210,6 +212,23 @@ def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:
         path.write_text(good.replace(old, new), encoding="utf-8")
         with pytest.raises(DamagedResult, match=rf"result\.json: damaged.*{wanted}"):
             read_run(tmp_path / "run")
+
+
+def test_a_full_disk_is_an_error_of_the_environment_that_names_the_place(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    command = ["compare", "small.toml", "--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--out", "here"]
+    assert execute_command(command) == ExitCode.MISSING_REQUIREMENT
+    said = " ".join(capsys.readouterr().err.split())
+    assert "here/runs/small-dctcp-seed1-" in said
+    assert "No space left on device; free some space there, or name another place" in said
+    assert everything_below(tmp_path / "here") == ["runs"]
 
 
 def test_names_that_are_too_long_are_refused_before_anything_runs(small: dict[str, object], tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def compare(
     *,
     settings: Settings | None = None,
     jobs: int | None = None,
-    out: Path | None = None,
+    out: str | Path | None = None,
     ideal: bool = True,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -77,7 +77,9 @@ def compare(
     """
     runs = plan(scenario, schemes, seeds, settings)
     everything = [*runs, *plan_ideal(runs)] if ideal else runs
-    summaries = with_distances(run_all(everything, jobs=jobs, store=Store(out) if out else None, progress=progress))
+    summaries = with_distances(
+        run_all(everything, jobs=jobs, store=Store(Path(out)) if out else None, progress=progress)
+    )
     of_schemes, of_ideal = summaries[: len(runs)], summaries[len(runs) :]
     return Comparison(scenario.name, scenario.title, dict(as_pairs(settings)), of_schemes, of_ideal)
 
