@@ -14,7 +14,7 @@ pub enum Defect {
     LostAfterCounted,
     /// Every hundredth packet overtakes the one before it in its queue.
     Overtaking,
-    /// Receivers acknowledge a segment more than they have.
+    /// Receivers acknowledge 720 bytes more than they have, the length of the last segment of 100 KB.
     AcksTooMuch,
 }
 
@@ -62,5 +62,5 @@ pub fn swap_last<T>(ring: &mut VecDeque<T>, swap: impl Fn(&mut T, &mut T)) {
 
 /// What an acknowledgement says.
 pub fn acknowledge(next: u64) -> u64 {
-    next + 1460 * u64::from(PLANTED.get() == Some(Defect::AcksTooMuch))
+    next + 720 * u64::from(PLANTED.get() == Some(Defect::AcksTooMuch))
 }

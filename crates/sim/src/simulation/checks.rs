@@ -188,7 +188,7 @@ sizes = { kind = 'fixed', value = '100KB' }
     }
 
     #[test]
-    fn a_segment_acknowledged_too_early_is_found() {
+    fn a_segment_acknowledged_before_it_is_there_is_found() {
         let text = complaint("dctcp", Some(Defect::AcksTooMuch));
         assert!(text.contains("bytes acknowledged,") && text.contains("delivered in order"), "{text}");
     }
