@@ -5,62 +5,27 @@ from typing import Any
 
 import polars as pl
 
+from shortflow.columns import TABLES
 from shortflow.records import Meta
 from shortflow.result import Provenance, RunResult
-
-FLOW_SCHEMA = {
-    "id": pl.UInt64,
-    "source": pl.String,
-    "destination": pl.String,
-    "class": pl.String,
-    "size_bytes": pl.UInt64,
-    "start_s": pl.Float64,
-    "finish_s": pl.Float64,
-    "fct_s": pl.Float64,
-    "ideal_fct_s": pl.Float64,
-    "slowdown": pl.Float64,
-    "deadline_s": pl.Float64,
-    "missed": pl.Boolean,
-    "retransmits": pl.UInt32,
-    "timeouts": pl.UInt32,
-    "marks": pl.UInt32,
-    "acked_bytes": pl.UInt64,
-    "window_bytes": pl.UInt64,
-    "queueing_s": pl.Float64,
-    "switch_queueing_s": pl.Float64,
-    "task": pl.UInt64,
-}
-TASK_SCHEMA = {
-    "id": pl.UInt64,
-    "kind": pl.String,
-    "class": pl.String,
-    "start_s": pl.Float64,
-    "finish_s": pl.Float64,
-    "time_s": pl.Float64,
-    "flows": pl.UInt32,
-    "deadline_s": pl.Float64,
-    "missed": pl.Boolean,
-    "part_of": pl.UInt64,
-}
 
 
 def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
     """A flow table from the columns that matter; counters default to zero, everything else to null."""
     zeros = {"retransmits": 0, "timeouts": 0, "marks": 0, "acked_bytes": 0, "window_bytes": 0, "start_s": 0.0}
-    full = [{**dict.fromkeys(FLOW_SCHEMA), **zeros, "class": "short", **row} for row in rows]
-    return pl.DataFrame(full, schema=FLOW_SCHEMA)
+    full = [{**dict.fromkeys(TABLES["flows"]), **zeros, "class": "short", **row} for row in rows]
+    return pl.DataFrame(full, schema=TABLES["flows"])
 
 
 def make_samples(rows: Sequence[tuple[float, str, str, float]] = ()) -> pl.DataFrame:
     """A table of samples from time, kind, subject and value."""
-    schema = {"time_s": pl.Float64, "kind": pl.String, "subject": pl.String, "value": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=TABLES["samples"], orient="row")
 
 
 def make_tasks(rows: Sequence[dict[str, object]] = ()) -> pl.DataFrame:
     """A task table from the columns that matter; queries of two flows unless told otherwise."""
-    full = [{**dict.fromkeys(TASK_SCHEMA), "kind": "query", "class": "short", "flows": 2, **row} for row in rows]
-    return pl.DataFrame(full, schema=TASK_SCHEMA)
+    full = [{**dict.fromkeys(TABLES["tasks"]), "kind": "query", "class": "short", "flows": 2, **row} for row in rows]
+    return pl.DataFrame(full, schema=TABLES["tasks"])
 
 
 def make_meta(**changes: object) -> Meta:
@@ -114,7 +79,8 @@ def make_ports() -> pl.DataFrame:
             "queue_p99_bytes": [37_504, None],
             "queue_max_bytes": [45_000, 40],
             "utilisation": [0.98, 0.01],
-        }
+        },
+        schema_overrides=TABLES["ports"],
     )
 
 
@@ -141,6 +107,7 @@ def make_result(
             {"key": "traffic.1.load", "value": load, "source": "parameter load"},
             {"key": "topology.rate", "value": "1Gbps", "source": "scenario"},
         ],
+        "files": {},
         "traffic_notes": ["traffic.1: <50 flows/s>"],
         "scheme": scheme,
         "scheme_settings": [{"key": "transport.g", "value": "0.0625", "source": "default"}],

@@ -36,7 +36,12 @@ BENCHMARK = "l2dct-benchmark"
         (["run", BENCHMARK, "--sed", "1"], ["--sed", "--seed"]),
         (["compare", BENCHMARK, "--schemes", "tcp,,dctcp"], ["--schemes", "commas"]),
         (["compare", BENCHMARK, "--schemes", "tcp,tcp"], ["tcp", "twice"]),
-        (["compare", BENCHMARK, "--schemes", "tcp", "--seeds", "0"], ["--seeds", "0 is not a whole number from 1 on"]),
+        (
+            ["compare", BENCHMARK, "--schemes", "tcp", "--seeds", "0"],
+            ["--seeds", "0 is not a whole number from 1 to"],
+        ),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--seeds", "1000000000000"], ["--seeds", "from 1 to 100000"]),
+        (["run", BENCHMARK, "--seed", "1" * 5000], ["--seed", "is not a whole number from 0 on"]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "qeue_mean_pkt"], ["qeue_mean_pkt", "queue_mean_pkt"]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "all,drops"], ["all,drops", "`all` alone"]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "ALL"], ["ALL", "`all` alone"]),

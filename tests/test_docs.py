@@ -11,7 +11,7 @@ import pytest
 
 import shortflow
 from shortflow import _core, reference
-from shortflow.store import TABLES
+from shortflow.columns import TABLES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -183,7 +183,7 @@ def test_the_page_of_results_has_every_column_of_every_table(small: dict[str, ob
     for name in TABLES:
         columns = getattr(result, name).columns
         assert columns[-3:] == common
-        assert TABLES[name] == set(columns[:-3])
+        assert TABLES[name] == dict(list(getattr(result, name).schema.items())[:-3])
         (section,) = re.findall(rf"^## `{name}\.parquet`.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
         rows = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
         assert sorted(re.findall("`(.+?)`", "".join(rows))) == sorted(columns[:-3])

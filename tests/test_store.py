@@ -1,5 +1,7 @@
 """A result directory is there complete or not at all, whatever happens while it is written."""
 
+import dataclasses
+import errno
 import json
 import os
 import signal
@@ -10,15 +12,20 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import tomli_w
 
 from conftest import started
 from made import make_result
-from shortflow import _core
-from shortflow.errors import ConfigError, DamagedResult
+from shortflow import _core, files
+from shortflow.cli import execute as execute_command
+from shortflow.columns import TABLES
+from shortflow.errors import ConfigError, DamagedResult, ExitCode
+from shortflow.files import new_directory, write_text
 from shortflow.result import execute
-from shortflow.runner import plan
+from shortflow.runner import compare, plan
+from shortflow.runner import run as run_one
 from shortflow.scenario import load_scenario
-from shortflow.store import Store, find_runs, new_directory, read_run, write_run, write_text
+from shortflow.store import Store, find_runs, read_run, write_run
 
 
 def everything_below(directory: Path) -> list[str]:
@@ -114,7 +121,7 @@ KILLED = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from shortflow.store import new_directory
+from shortflow.files import new_directory
 with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
     (directory / "result.json").write_text("{}")
     print("writing", flush=True)
@@ -141,6 +148,108 @@ def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
         assert directory.exists()
 
 
+def test_a_leftover_of_whatever_name_is_swept(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    (store.runs / ".partial@here@abc@x").mkdir()
+    (store.runs / ".partial@file").touch()
+    Store(tmp_path)
+    assert everything_below(store.runs) == []
+
+
+@pytest.mark.parametrize("one_step", [True, False])
+def test_an_earlier_result_is_there_until_the_new_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_step: bool
+) -> None:
+    if not one_step:
+        monkeypatch.setattr(files, "_exchange", lambda *_: False)
+    for seed in (1, 2, 3):
+        write_run(make_result(seed=seed), tmp_path / "run")
+        assert read_run(tmp_path / "run").provenance["seed"] == seed
+        assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    (tmp_path / "run").rename(tmp_path / ".aside@run")  # as a kill between the two steps leaves it
+    assert find_runs(tmp_path) == []
+    files.sweep(tmp_path)
+    assert read_run(tmp_path / "run").provenance["seed"] == 3
+
+
+def test_a_flipped_byte_is_named_and_the_run_is_done_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
+    result = execute(run, _core.Control())
+    store = Store(tmp_path)
+    store.save(run, result)
+    for name in TABLES:
+        path = store.place(run) / f"{name}.parquet"
+        good = path.read_bytes()
+        for position in {0, len(good) // 2, len(good) - 1}:
+            path.write_bytes(good[:position] + bytes([good[position] ^ 1]) + good[position + 1 :])
+            with pytest.raises(DamagedResult, match=rf"{name}\.parquet: damaged: its checksum"):
+                read_run(store.place(run))
+            caplog.clear()
+            assert store.record(run) is None
+            assert f"{name}.parquet: damaged" in caplog.text
+        path.write_bytes(good)
+    assert store.record(run)
+
+
+def test_right_columns_of_wrong_types_are_damaged(tmp_path: Path) -> None:
+    result = make_result()
+    wrong = dataclasses.replace(result, flows=result.flows.with_columns(pl.col("marks").cast(pl.Int64)))
+    write_run(wrong, tmp_path / "run")
+    with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: marks: found Int64 in place of UInt32"):
+        read_run(tmp_path / "run")
+
+
+def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:
+    write_run(make_result(), tmp_path / "run")
+    path = tmp_path / "run" / "result.json"
+    good = path.read_text(encoding="utf-8")
+    for old, new, wanted in (
+        ('"unfinished": 0', '"unfinished": NaN', "malformed"),
+        ('"warmup_s": 1.0', '"warmup_s": 3.0', r"warmup_s = 3\.0 is not before duration_s = 3\.0"),
+        ('"seed": 1,', '"seed": -1,', "seed -1"),
+    ):
+        assert old in good
+        path.write_text(good.replace(old, new), encoding="utf-8")
+        with pytest.raises(DamagedResult, match=rf"result\.json: damaged.*{wanted}"):
+            read_run(tmp_path / "run")
+
+
+def test_a_full_disk_is_an_error_of_the_environment_that_names_the_place(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    command = ["compare", "small.toml", "--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--out", "here"]
+    assert execute_command(command) == ExitCode.MISSING_REQUIREMENT
+    said = " ".join(capsys.readouterr().err.split())
+    assert "here/runs/small-dctcp-seed1-" in said
+    assert "No space left on device; free some space there, or name another place" in said
+    assert everything_below(tmp_path / "here") == ["runs"]
+
+
+def test_names_that_are_too_long_are_refused_before_anything_runs(small: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / f"{'n' * 240}.toml"
+    path.write_text(tomli_w.dumps(small), encoding="utf-8")
+    scenario = load_scenario(path)
+    with pytest.raises(ConfigError, match="10 bytes too long for a directory"):
+        compare(scenario, ["dctcp"], seeds=[1], out=tmp_path / "out", ideal=False)
+    assert everything_below(tmp_path / "out") == ["runs"]
+
+
+def test_seeds_without_end_are_refused_at_once(small: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="seeds: 1000000000000 are too many; 100000 is the most"):
+        compare(load_scenario(small), ["dctcp"], seeds=range(1, 10**12 + 1))
+
+
+def test_seeds_of_any_size_have_one_type(small: dict[str, object]) -> None:
+    types = {run_one(load_scenario(small), "dctcp", seed).flows.schema["seed"] for seed in (1, 2**64 - 1)}
+    assert types == {pl.UInt64()}
+
+
 def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
     write_run(make_result(), tmp_path / "run")
     (tmp_path / "run" / "flows.parquet").write_bytes(b"not parquet")
@@ -154,18 +263,18 @@ def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "value", "wanted"),
     [
-        ("provenance", {}, "without build, digest"),
-        ("provenance", None, "provenance: found NoneType in place of a table"),
-        ("metrics", [1.0], "metrics: found list in place of a table"),
+        ("provenance", {}, r"missing required field `key` - at `\$\.provenance`"),
+        ("provenance", None, r"Expected `object`, got `null` - at `\$\.provenance`"),
+        ("metrics", [1.0], r"Expected `object`, got `array` - at `\$\.metrics`"),
         ("metrics", {}, "metrics: none"),
-        ("metrics", {"drops": "few"}, "drops: found str in place of another value"),
+        ("metrics", {"drops": "few"}, r"Expected `float`, got `str` - at `\$\.metrics\[\.\.\.\]`"),
     ],
 )
 def test_a_record_of_another_shape_is_damaged(tmp_path: Path, part: str, value: object, wanted: str) -> None:
     write_run(make_result(), tmp_path / "run")
     record = json.loads((tmp_path / "run" / "result.json").read_text())
     (tmp_path / "run" / "result.json").write_text(json.dumps({**record, part: value}))
-    with pytest.raises(DamagedResult, match=rf"result\.json: damaged: {wanted}.*; remove .*/run, and the command"):
+    with pytest.raises(DamagedResult, match=rf"result\.json: damaged.*: .*{wanted}.*; remove .*/run, and the command"):
         read_run(tmp_path / "run")
 
 

@@ -155,6 +155,31 @@ def test_a_changed_base_in_another_file_changes_the_key_of_a_run(
     assert key_with("1.0") == key_with("1.0") != key_with("2.00")
 
 
+def test_a_changed_module_of_the_folder_changes_the_key_and_another_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "parts_of_it").mkdir()
+    files = {
+        "its_law.py": "import shortflow, its_step\nclass Law(shortflow.CongestionControl): step = its_step.STEP\n",
+        "its_step.py": "from parts_of_it.deep import STEP\n",
+        "parts_of_it/__init__.py": "",
+        "parts_of_it/deep.py": "from . import deeper\nSTEP = 1.0\n",
+        "parts_of_it/deeper.py": "",
+        "parts_of_it/apart.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    sources = dict.fromkeys(files, "")
+    before = source(f"{tmp_path}/its_law.py:Law")
+    for name, text in files.items():
+        (tmp_path / name).write_text(f"{text}# another\n", encoding="utf-8")
+        sources[name] = source(f"{tmp_path}/its_law.py:Law")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert source(f"{tmp_path}/its_law.py:Law") == before
+    assert [name for name, found in sources.items() if found == before] == ["parts_of_it/apart.py"]
+
+
 def test_two_files_of_one_name_are_two_transports(tmp_path: Path) -> None:
     laws = []
     for folder, step in (("a", 1.0), ("b", 2.0)):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shortflow.bisection import Condition, Search, Steps, search
     from shortflow.comparison import Comparison, RunSummary
     from shortflow.errors import Cancelled, ConfigError, DamagedResult, Interrupted, SimulationError
+    from shortflow.reading import read_flows, read_store
     from shortflow.report import write_report
     from shortflow.result import RunResult
     from shortflow.runner import compare, run
@@ -52,7 +53,9 @@ __all__ = [
     "compare",
     "load_scenario",
     "load_schemes",
+    "read_flows",
     "read_run",
+    "read_store",
     "run",
     "search",
     "shipped_scenarios",
@@ -65,6 +68,7 @@ _HOMES = {
     "bisection": ("Condition", "Search", "Steps", "search"),
     "comparison": ("Comparison", "RunSummary"),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "SimulationError"),
+    "reading": ("read_flows", "read_store"),
     "report": ("write_report",),
     "result": ("RunResult",),
     "runner": ("compare", "run"),

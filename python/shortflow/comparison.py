@@ -2,12 +2,16 @@
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NotRequired, TypedDict
 
+import polars as pl
+
 from shortflow.errors import unknown_name
+from shortflow.frames import runs_frame
 from shortflow.metrics import distances
+from shortflow.result import Provenance
 from shortflow.stats import Estimate, estimate, paired_difference
 
 SHORTEST = "ideal-srpt"
@@ -24,6 +28,18 @@ class RunSummary:
     metrics: dict[str, float]
     wall_s: float
     reused: bool = False
+    lower_bounds: frozenset[str] = frozenset()
+    """The metrics that are lower bounds."""
+    origin: Provenance | None = None
+    """Where the run came from; None for a summary that is no run's own."""
+
+
+def summarize(
+    origin: Provenance, metrics: dict[str, float], lower_bounds: Iterable[str], *, reused: bool = False
+) -> RunSummary:
+    """What a comparison keeps of a run from there with these metrics."""
+    scheme, seed, digest, wall_s = origin["scheme"], origin["seed"], origin["digest"], origin["wall_s"]
+    return RunSummary(scheme, seed, digest, metrics, wall_s, reused, frozenset(lower_bounds), origin)
 
 
 class MeanTable(TypedDict):
@@ -123,6 +139,10 @@ class Comparison:
         if not common:
             return None
         return paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common])
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per run, those of ideal schedulers included, with the columns of `shortflow.read_store`."""
+        return runs_frame([*self.runs, *self.ideal])
 
     def document(self) -> Document:
         """The comparison as plain data, in the shape that other programs rely on."""

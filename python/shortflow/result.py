@@ -34,6 +34,8 @@ class Provenance(TypedDict):
     scenario: str
     title: str
     scenario_settings: list[Setting]
+    files: dict[str, str]
+    """The hash (SHA-256) of each file that the scenario names, by the key that names it."""
     traffic_notes: list[str]
     scheme: str
     scheme_settings: list[Setting]
@@ -41,6 +43,26 @@ class Provenance(TypedDict):
     digest: str
     finished_at: str
     wall_s: float
+
+
+class Checksum(TypedDict):
+    """What a file's contents are known by."""
+
+    sha256: str
+    bytes: int
+
+
+class Record(TypedDict):
+    """What a stored result has beside its tables: the contents of `result.json`."""
+
+    provenance: Provenance
+    metrics: dict[str, float]
+    lower_bounds: list[str]
+    """The metrics that are lower bounds, in the order of their names."""
+    measured_by: str
+    """A hash of the code that measured them."""
+    tables: dict[str, Checksum]
+    meta: Meta
 
 
 @dataclass(frozen=True)
@@ -83,6 +105,11 @@ class RunResult:
         """The numbers the run is judged by (see `shortflow.metrics`)."""
         return measure(self.flows, self.tasks, self.samples, self.ports, self.meta)
 
+    @property
+    def lower_bounds(self) -> frozenset[str]:
+        """The metrics that are lower bounds, because flows that they count had not finished."""
+        return frozenset()
+
 
 def execute(run: Run, control: _core.Control) -> RunResult:
     """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
@@ -101,14 +128,17 @@ def execute(run: Run, control: _core.Control) -> RunResult:
 
 def finished(run: Run, tables: Tables, meta: Meta, wall_s: float) -> RunResult:
     """The result of a run that gave these tables."""
-    flows, tasks, samples, ports = (_labelled(table, run) for table in tables)
+    flows, tasks, samples, ports = (labelled(table, run.scheme.name, run.seed, run.key) for table in tables)
     return RunResult(flows, tasks, samples, ports, meta, _provenance(run, meta["digest"], wall_s))
 
 
-def _labelled(table: pl.DataFrame, run: Run) -> pl.DataFrame:
-    """The table with the columns that tell its rows from those of other runs."""
-    origin = {"scheme": run.scheme.name, "seed": run.seed, "run": run.key[:KEY_LENGTH]}
-    return table.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
+def labelled(table: pl.DataFrame, scheme: str, seed: int, key: str) -> pl.DataFrame:
+    """A table of a run with the columns `scheme`, `seed` and `run`, by which it is joined to the table of runs."""
+    return table.with_columns(
+        pl.lit(scheme).alias("scheme"),
+        pl.lit(seed, pl.UInt64).alias("seed"),
+        pl.lit(key[:KEY_LENGTH]).alias("run"),
+    )
 
 
 def _place(error: BaseException) -> str:
@@ -128,12 +158,13 @@ def _provenance(run: Run, digest: str, wall_s: float) -> Provenance:
         "scenario": run.scenario.name,
         "title": run.scenario.title,
         "scenario_settings": run.scenario.resolved(),
+        "files": run.scenario.files(),
         "traffic_notes": run.scenario.traffic_notes(),
         "scheme": run.scheme.name,
         "scheme_settings": as_settings(run.scheme.resolved()),
         "seed": run.seed,
         "digest": digest,
-        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "finished_at": datetime.now(UTC).isoformat(timespec="microseconds"),
         "wall_s": wall_s,
     }
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from shortflow._core import Control
-from shortflow.comparison import Comparison, RunSummary, with_distances
+from shortflow.comparison import Comparison, RunSummary, summarize, with_distances
 from shortflow.errors import ConfigError, Interrupted
-from shortflow.result import Provenance, Run, RunResult, execute
+from shortflow.reading import renew_table
+from shortflow.result import Run, RunResult, execute
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.signals import SignalsHeld
@@ -28,6 +29,8 @@ Ctrl-C is heard after it returns, so it should do so at once.
 
 _POLL_S = 0.1
 _LARGEST_SEED = 2**64 - 1
+MOST_SEEDS = 100_000
+"""So many seeds a comparison can have."""
 
 T = TypeVar("T")
 
@@ -57,7 +60,7 @@ def compare(
     *,
     settings: Settings | None = None,
     jobs: int | None = None,
-    out: Path | None = None,
+    out: str | Path | None = None,
     ideal: bool = True,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -68,7 +71,9 @@ def compare(
     """
     runs = plan(scenario, schemes, seeds, settings)
     everything = [*runs, *plan_ideal(runs)] if ideal else runs
-    summaries = with_distances(run_all(everything, jobs=jobs, store=Store(out) if out else None, progress=progress))
+    summaries = with_distances(
+        run_all(everything, jobs=jobs, store=Store(Path(out)) if out else None, progress=progress)
+    )
     of_schemes, of_ideal = summaries[: len(runs)], summaries[len(runs) :]
     return Comparison(scenario.name, scenario.title, dict(as_pairs(settings)), of_schemes, of_ideal)
 
@@ -77,6 +82,8 @@ def plan(
     scenario: Scenario, schemes: Sequence[str | Transport], seeds: Sequence[int], settings: Settings | None = None
 ) -> list[Run]:
     """The runs of a comparison: every scheme with every seed, after the settings are applied to whom they belong."""
+    if len(seeds) > MOST_SEEDS:
+        raise ConfigError(f"seeds: {len(seeds)} are too many; {MOST_SEEDS} is the most")
     wrong = next((seed for seed in seeds if not 0 <= seed <= _LARGEST_SEED), None)
     if wrong is not None:
         raise ConfigError(f"seed: {wrong} is not a whole number from 0 to {_LARGEST_SEED}")
@@ -105,31 +112,35 @@ def run_once(work: Run, *, progress: Progress | None = None) -> RunResult:
 def run_all(
     runs: Sequence[Run], *, jobs: int | None = None, store: Store | None = None, progress: Progress | None = None
 ) -> list[RunSummary]:
-    """Run everything, or take it from the store, and keep the summaries in the order of `runs`."""
+    """Run everything, or take it from the store, and keep the summaries in the order of `runs`.
+
+    The store's table of runs is renewed in the end.
+    """
 
     def task(work: Run) -> Callable[[Control], RunSummary]:
         return lambda control: _run_or_reuse(work, control, store)
 
+    if store:
+        store.check_names(runs)
     try:
-        return _in_threads([task(work) for work in runs], jobs=jobs or available_cores(), progress=progress)
+        summaries = _in_threads([task(work) for work in runs], jobs=jobs or available_cores(), progress=progress)
     except Interrupted as interrupted:
         kept = f" and are kept in {store.runs}; the same command goes on from there" if store else " and are not kept"
         raise Interrupted(f"{interrupted}{kept}") from interrupted
+    if store:
+        renew_table(store)
+    return summaries
 
 
 def summary(result: RunResult) -> RunSummary:
     """What a comparison keeps of a run."""
-    return _summary(result.provenance, result.metrics, reused=False)
-
-
-def _summary(origin: Provenance, metrics: dict[str, float], *, reused: bool) -> RunSummary:
-    return RunSummary(origin["scheme"], origin["seed"], origin["digest"], metrics, origin["wall_s"], reused=reused)
+    return summarize(result.provenance, result.metrics, result.lower_bounds)
 
 
 def _run_or_reuse(work: Run, control: Control, store: Store | None) -> RunSummary:
     record = store.record(work) if store else None
     if record:
-        return _summary(record["provenance"], record["metrics"], reused=True)
+        return summarize(record["provenance"], record["metrics"], record["lower_bounds"], reused=True)
     result = execute(work, control)
     if store:
         store.save(work, result)

@@ -1,6 +1,7 @@
 """Scenarios: the shipped ones by name, a user's TOML file by path, or the same tables as a Python mapping."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,14 +56,18 @@ class Scenario:
         """The same scenario with some values changed."""
         return Scenario(self.core.with_settings(as_pairs(settings)), self.directory)
 
+    def files(self) -> dict[str, str]:
+        """The hash (SHA-256) of each file that the scenario names, by the key that names it."""
+        return {
+            setting["key"]: hashlib.sha256((self.directory / setting["value"]).read_bytes()).hexdigest()
+            for setting in self.resolved()
+            if setting["key"].rpartition(".")[2] in ("file", "node_file")
+        }
+
     def fingerprint(self) -> str:
         """A hash of everything in the scenario that decides a run: the resolved values and the files they name."""
-        digest = hashlib.sha256(self.name.encode())
-        for setting in self.resolved():
-            digest.update(f"\n{setting['key']}={setting['value']}".encode())
-            if setting["key"].rpartition(".")[2] in ("file", "node_file"):
-                digest.update(hashlib.sha256((self.directory / setting["value"]).read_bytes()).digest())
-        return digest.hexdigest()
+        settings = [[setting["key"], setting["value"]] for setting in self.resolved() if setting["key"] != "title"]
+        return hashlib.sha256(json.dumps([self.name, settings, self.files()]).encode()).hexdigest()
 
 
 def shipped_scenarios() -> list[str]:

@@ -1,94 +1,30 @@
 """Results on disk. A result directory appears complete or not at all.
 
-A run's directory holds `flows.parquet`, `tasks.parquet`, `samples.parquet`, `ports.parquet` and `result.json`
-(provenance, metrics and the core's counters). It is written under a hidden name beside its place and then renamed: no
-reader ever sees half.
+A run's directory holds `flows.parquet`, `tasks.parquet`, `samples.parquet`, `ports.parquet` and `result.json`:
+provenance, metrics, the core's counters, and the checksums of the tables.
 """
 
 import contextlib
-import errno
+import hashlib
+import io
 import json
 import logging
+import math
 import os
-import platform
-import secrets
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypedDict
 
+import msgspec
 import polars as pl
 
+from shortflow.columns import TABLES, check_columns
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.files import is_hidden, new_directory, sweep, write_bytes
 from shortflow.measuring import measuring_id
-from shortflow.records import Meta
-from shortflow.result import KEY_LENGTH, Provenance, Run, RunResult
-from shortflow.shapes import misfit
+from shortflow.result import KEY_LENGTH, Checksum, Record, Run, RunResult
+from shortflow.selection import Selection, check_one_code, supersede
 
 RECORD = "result.json"
-TABLES = {
-    "flows": frozenset(
-        [
-            "id",
-            "source",
-            "destination",
-            "class",
-            "size_bytes",
-            "start_s",
-            "finish_s",
-            "fct_s",
-            "ideal_fct_s",
-            "slowdown",
-            "deadline_s",
-            "missed",
-            "retransmits",
-            "timeouts",
-            "marks",
-            "acked_bytes",
-            "window_bytes",
-            "queueing_s",
-            "switch_queueing_s",
-            "task",
-        ]
-    ),
-    "tasks": frozenset(
-        ["id", "kind", "class", "start_s", "finish_s", "time_s", "flows", "deadline_s", "missed", "part_of"]
-    ),
-    "samples": frozenset(["time_s", "kind", "subject", "value"]),
-    "ports": frozenset(
-        [
-            "port",
-            "rate_bps",
-            "tx_bytes",
-            "tx_packets",
-            "drops",
-            "marks",
-            "queue_mean_pkt",
-            "queue_mean_bytes",
-            "queue_p50_pkt",
-            "queue_p95_pkt",
-            "queue_p99_pkt",
-            "queue_p50_bytes",
-            "queue_p95_bytes",
-            "queue_p99_bytes",
-            "queue_max_pkt",
-            "queue_max_bytes",
-            "utilisation",
-        ]
-    ),
-}
-"""The tables of a run, and the columns that they have beside those that name the run."""
-
-_PARTIAL = ".partial"
-
-
-class Record(TypedDict):
-    """The contents of `result.json`."""
-
-    provenance: Provenance
-    metrics: dict[str, float]
-    measured_by: str
-    meta: Meta
 
 
 _log = logging.getLogger(__name__)
@@ -97,14 +33,22 @@ _log = logging.getLogger(__name__)
 class Store:
     """The runs below one directory, each found again by the hash of what decides it.
 
-    A damaged result counts as not run, and a warning names it.
+    A damaged result counts as not run, and a warning names it. So does, in silence, one that a newer run of the same
+    settings superseded: what was run last counts, for `select_runs` and everybody else.
     """
 
     def __init__(self, directory: Path) -> None:
         """Open the store; leftovers of processes that were killed while they wrote are removed."""
+        self.directory = directory
         self.runs = directory / "runs"
         self.runs.mkdir(parents=True, exist_ok=True)
-        _sweep(self.runs)
+        sweep(self.runs)
+        self._superseded = frozenset(supersede(self.records()).superseded)
+
+    def records(self) -> dict[Path, Record]:
+        """The records of all runs that can be read, by their places in the order of their names."""
+        places = sorted(path.parent for path in self.runs.glob(f"*/{RECORD}") if not is_hidden(path.parent))
+        return {place: record for place in places if (record := _readable(place))}
 
     def find(self, run: Run) -> RunResult | None:
         """The stored result of exactly this run, if there is one; a damaged one is an error."""
@@ -117,47 +61,69 @@ class Store:
     def record(self, run: Run) -> Record | None:
         """The same without its tables, which are read only if its metrics have to be measured anew."""
         place = self.place(run)
-        if not place.exists():
+        if not place.exists() or place in self._superseded:
             return None
         try:
             record = _read_record(place, run.key)
-            _check_tables(place)
-            if record["measured_by"] != measuring_id():
-                record["metrics"] = _read(place).metrics
+            _check_tables(place, record)
+            return measured_today(place, record)
         except DamagedResult as damage:
             _log.warning("%s; it is run again", damage)
             return None
-        return record
 
     def save(self, run: Run, result: RunResult) -> None:
         """Store a finished run, in place of what is there."""
-        place = self.place(run)
-        if place.is_file():
-            place.unlink()
-        elif not (place / RECORD).exists():
-            shutil.rmtree(place, ignore_errors=True)
-        write_run(result, place)
+        _write(result, self.place(run))
 
     def place(self, run: Run) -> Path:
         """Where a run is kept, whether it is there yet or not."""
         return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:KEY_LENGTH]}"
 
+    def check_names(self, runs: Sequence[Run]) -> None:
+        """Refuse runs whose directories would have longer names than the file system allows."""
+        limit = os.pathconf(self.runs, "PC_NAME_MAX")
+        for run in runs:
+            excess = len(os.fsencode(self.place(run).name)) - limit
+            if excess > 0:
+                raise ConfigError(
+                    f"{run.scenario.name} with {run.scheme.name}: the names of scenario and scheme are {excess} bytes "
+                    f"too long for a directory in {self.runs}; give the scenario's file a shorter name"
+                )
+
 
 def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> None:
-    """Write a run's directory, in place of an earlier result there."""
-    with new_directory(Path(target)) as directory:
-        tables = (result.flows, result.tasks, result.samples, result.ports)
-        for name, table in zip(TABLES, tables, strict=True):
-            table.write_parquet(directory / f"{name}.parquet")
+    """Write a run's directory, in place of an earlier result there; an `OSError` names it."""
+    target = Path(target)
+    check_target(target)
+    if target.parent.is_dir():
+        sweep(target.parent)
+    _write(result, target, csv=csv)
+
+
+def _write(result: RunResult, target: Path, *, csv: bool = False) -> None:
+    with new_directory(target) as directory:
+        tables = {}
+        for name in TABLES:
+            buffer = io.BytesIO()
+            getattr(result, name).write_parquet(buffer)
+            data = buffer.getvalue()
+            (directory / f"{name}.parquet").write_bytes(data)
+            tables[name] = Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
         if csv:
-            result.flows.write_csv(directory / "flows.csv")
+            (directory / "flows.csv").write_text(result.flows.write_csv(), encoding="utf-8")
         record: Record = {
             "provenance": result.provenance,
             "metrics": result.metrics,
+            "lower_bounds": sorted(result.lower_bounds),
             "measured_by": measuring_id(),
+            "tables": tables,
             "meta": result.meta,
         }
-        (directory / RECORD).write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        (directory / RECORD).write_bytes(_encoded(record))
+
+
+def _encoded(record: Record) -> bytes:
+    return (json.dumps(record, indent=1, allow_nan=False) + "\n").encode()
 
 
 def check_same_run(target: Path, key: str) -> None:
@@ -169,86 +135,6 @@ def check_same_run(target: Path, key: str) -> None:
     if earlier["key"] != key:
         what = f"{earlier['scenario']}, {earlier['scheme']}, seed {earlier['seed']}"
         raise ConfigError(f"--out: {target} holds the result of another run ({what}); choose another directory")
-
-
-def read_run(directory: str | Path) -> RunResult:
-    """Read a run's directory; `DamagedResult` names the file that is not as it was written."""
-    with _way_out(Path(directory)):
-        return _read(Path(directory))
-
-
-def _read(directory: Path, key: str | None = None) -> RunResult:
-    record = _read_record(directory, key)
-    flows, tasks, samples, ports = (_read_table(directory, name) for name in TABLES)
-    return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
-
-
-def _read_record(directory: Path, key: str | None = None) -> Record:
-    """The record of any run, or of the run with this key."""
-    path = directory / RECORD
-    with _reading(path):
-        record: Record = json.loads(path.read_text(encoding="utf-8"))
-        if wrong := misfit(record, Record):
-            raise ValueError(wrong)
-        if not record["metrics"]:
-            raise ValueError("metrics: none")
-        if key not in (None, record["provenance"]["key"]):
-            raise ValueError("is of another run")
-    return record
-
-
-def _read_table(directory: Path, name: str) -> pl.DataFrame:
-    path = directory / f"{name}.parquet"
-    with _reading(path):
-        table = pl.read_parquet(path, glob=False)
-        _check_columns(name, table.columns)
-    return table
-
-
-def _check_tables(directory: Path) -> None:
-    """See that each table is there and has its columns, which its end tells, without reading it."""
-    for name in TABLES:
-        path = directory / f"{name}.parquet"
-        with _reading(path), path.open("rb") as file:
-            _check_columns(name, pl.read_parquet_schema(file))
-
-
-def _check_columns(name: str, columns: Iterable[str]) -> None:
-    if missing := sorted(TABLES[name].difference(columns)):
-        raise ValueError(f"without {', '.join(missing)}, or written by another version")
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Name the file of a result in whatever goes wrong while it is read."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise DamagedResult(f"{path}: missing") from None
-    except OSError as error:
-        raise DamagedResult(f"{path}: damaged: {error.strerror or error}") from error
-    except (ValueError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise DamagedResult(f"{path}: damaged: {str(error).partition(chr(10))[0]}") from error
-
-
-@contextlib.contextmanager
-def _way_out(place: Path) -> Iterator[None]:
-    """Say what to do about a damaged result."""
-    try:
-        yield
-    except DamagedResult as damage:
-        raise DamagedResult(f"{damage}; remove {place}, and the command that made it runs it again") from damage
-
-
-def find_runs(directory: Path) -> list[Path]:
-    """The directories of all runs in or below a directory, in the order of their names.
-
-    Of a store, without those of other stores below it.
-    """
-    own = directory / "runs"
-    others = {place for place in directory.rglob("runs") if place != own} if own.is_dir() else set()
-    places = (record.parent for record in directory.rglob(RECORD))
-    return sorted(place for place in places if not place.name.startswith(_PARTIAL) and place.parent not in others)
 
 
 def check_target(target: Path) -> None:
@@ -265,78 +151,161 @@ def check_target(target: Path) -> None:
         )
 
 
-@contextlib.contextmanager
-def new_directory(target: Path) -> Iterator[Path]:
-    """A directory that takes the place of `target` when the block ends well, and vanishes when it does not."""
-    check_target(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.parent / _partial_name(target)
-    partial.mkdir()
-    try:
-        yield partial
-        for path in partial.iterdir():
-            _flush(path)
-        _swap(partial, target)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+def find_runs(directory: Path) -> list[Path]:
+    """The directories of all runs in or below a directory, in the order of their names.
 
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file that appears complete or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.parent / _partial_name(path)
-    try:
-        partial.write_text(text, encoding="utf-8")
-        _flush(partial)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _swap(new: Path, target: Path) -> None:
-    """Rename `new` to `target`; an earlier result there is moved aside first and then removed.
-
-    Where another process puts the same result there meanwhile, whoever comes last stays.
+    Of a store, without those of other stores below it.
     """
-    while True:
-        old = target.parent / _partial_name(target)
-        with contextlib.suppress(FileNotFoundError):
-            target.rename(old)
+    own = directory / "runs"
+    others = {place for place in directory.rglob("runs") if place != own} if own.is_dir() else set()
+    places = (record.parent for record in directory.rglob(RECORD))
+    return sorted(place for place in places if not is_hidden(place) and place.parent not in others)
+
+
+def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selection:
+    """The runs in or below `directory`, or some of them, that count: of each run the newest.
+
+    Runs are the same run if they agree in scenario, scheme, seed and settings, whatever code made them. Runs of one
+    scenario that were made by different code are a `ConfigError` that says what to run again; a damaged record is a
+    `DamagedResult`.
+    """
+    selection = supersede(read_records(directory, only))
+    check_one_code(directory, selection)
+    return selection
+
+
+def read_records(directory: Path, only: Sequence[Path] | None = None) -> dict[Path, Record]:
+    """The records of all runs in or below `directory`, or of some of them; `DamagedResult` names all damaged ones."""
+    records: dict[Path, Record] = {}
+    damages = []
+    for place in only or (find_runs(directory) if directory.is_dir() else []):
         try:
-            new.rename(target)
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-        finally:
-            shutil.rmtree(old, ignore_errors=True)
+            with _way_out(place):
+                records[place] = _read_record(place)
+        except DamagedResult as damage:
+            damages.append(str(damage))
+    if damages:
+        raise DamagedResult("\n".join(damages))
+    return records
 
 
-def _partial_name(path: Path) -> str:
-    """A hidden name that no other process uses, and that tells who is writing."""
-    return f"{_PARTIAL}@{platform.node()}@{os.getpid()}@{secrets.token_hex(4)}@{path.name}"
+def read_run(directory: str | Path) -> RunResult:
+    """Read a run's directory; `DamagedResult` names the file that is not as it was written."""
+    with _way_out(Path(directory)):
+        return _read(Path(directory))
 
 
-def _sweep(directory: Path) -> None:
-    """Remove what processes of this machine that no longer run were writing."""
-    mine = f"{_PARTIAL}@{platform.node()}@"
-    for path in directory.glob(f"{mine}*"):
-        pid = path.name.removeprefix(mine).partition("@")[0]
-        if not _runs(int(pid)):
-            shutil.rmtree(path, ignore_errors=True)
+def read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:
+    """A table of a run, of which nothing is parsed before its checksum is right; else a `DamagedResult`."""
+    with _way_out(directory):
+        return _read_table(directory, name, record)
 
 
-def _runs(pid: int) -> bool:
+def measured_today(directory: Path, record: Record) -> Record:
+    """A run's record, with metrics measured anew and written down if other code measured those in it."""
+    if record["measured_by"] == measuring_id():
+        return record
+    result = _read(directory)
+    renewed: Record = {
+        **record,
+        "metrics": result.metrics,
+        "lower_bounds": sorted(result.lower_bounds),
+        "measured_by": measuring_id(),
+    }
+    with contextlib.suppress(OSError):  # of a store that is only to be read
+        write_bytes(directory / RECORD, _encoded(renewed))
+    return renewed
+
+
+def _read(directory: Path, key: str | None = None) -> RunResult:
+    record = _read_record(directory, key)
+    flows, tasks, samples, ports = (_read_table(directory, name, record) for name in TABLES)
+    return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
+
+
+def _readable(directory: Path) -> Record | None:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        return _read_record(directory)
+    except DamagedResult:
+        return None
 
 
-def _flush(path: Path) -> None:
-    """Make a file's contents safe against a power cut, so that a rename never exposes an empty file."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+def _read_record(directory: Path, key: str | None = None) -> Record:
+    """The record of any run, or of the run with this key."""
+    path = directory / RECORD
+    with _reading(path):
+        record = _DECODER.decode(path.read_bytes())
+        if wrong := _impossible(record):
+            raise ValueError(wrong)
+        if key not in (None, record["provenance"]["key"]):
+            raise ValueError("is of another run")
+    return record
+
+
+_DECODER = msgspec.json.Decoder(Record)
+
+
+def _impossible(record: Record) -> str:
+    """What is wrong with a record of the right shape; empty if nothing."""
+    metrics, meta, seed = record["metrics"], record["meta"], record["provenance"]["seed"]
+    if not metrics:
+        return "metrics: none"
+    if infinite := [name for name, value in metrics.items() if not math.isfinite(value)]:
+        return f"metrics: {infinite[0]} is not a finite number"
+    if not 0 <= seed < 2**64:
+        return f"provenance: seed {seed} is none"
+    if not 0 <= meta["warmup_s"] < meta["duration_s"]:
+        return f"meta: warmup_s = {meta['warmup_s']} is not before duration_s = {meta['duration_s']}"
+    if missing := sorted(TABLES.keys() - record["tables"].keys()):
+        return f"tables: without {', '.join(missing)}"
+    return ""
+
+
+def _read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:
+    path = directory / f"{name}.parquet"
+    with _reading(path):
+        data = path.read_bytes()
+        _check(Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data)), record["tables"][name])
+        table = pl.read_parquet(io.BytesIO(data))
+        check_columns(name, table)
+    return table
+
+
+def _check_tables(directory: Path, record: Record) -> None:
+    """See that each table is there as it was written, without parsing it."""
+    for name in TABLES:
+        path = directory / f"{name}.parquet"
+        with _reading(path), path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            _check(Checksum(sha256=digest, bytes=file.tell()), record["tables"][name])
+
+
+def _check(found: Checksum, wanted: Checksum) -> None:
+    if found["bytes"] != wanted["bytes"]:
+        raise ValueError(f"has {found['bytes']} bytes in place of the {wanted['bytes']} that were written")
+    if found["sha256"] != wanted["sha256"]:
+        raise ValueError(f"its checksum is not the one in {RECORD}")
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Name the file of a result in whatever goes wrong while it is read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DamagedResult(f"{path}: missing") from None
+    except OSError as error:
+        raise DamagedResult(f"{path}: damaged: {error.strerror or error}") from error
+    except msgspec.MsgspecError as error:
+        raise DamagedResult(f"{path}: damaged, or written by another version: {error}") from error
+    except (ValueError, RecursionError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DamagedResult(f"{path}: damaged: {str(error).partition(chr(10))[0]}") from error
+
+
+@contextlib.contextmanager
+def _way_out(place: Path) -> Iterator[None]:
+    """Say what to do about a damaged result."""
+    try:
+        yield
+    except DamagedResult as damage:
+        raise DamagedResult(f"{damage}; remove {place}, and the command that made it runs it again") from damage

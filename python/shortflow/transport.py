@@ -3,12 +3,14 @@
 Slow but immediate: every ACK calls the interpreter. `docs/adding-a-transport.md` has an example.
 """
 
+import ast
 import hashlib
 import importlib.util
 import inspect
+import os
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -18,6 +20,8 @@ from shortflow.errors import ConfigError, did_you_mean
 Cause = Literal["ecn-echo", "fast-retransmit", "timeout"]
 SOURCE = "transport.source"
 """Listed among a scheme's parameters: the fingerprint of a law written in Python."""
+UNSAVED = "unsaved-"
+"""How the fingerprint of a law begins that is in no file."""
 
 
 class CongestionControl:
@@ -135,20 +139,56 @@ def _module_name(path: Path) -> str:
 
 
 def _fingerprint(transport: Transport) -> str:
-    """A hash of the files that define the class and its bases, so that a changed law never passes for the one before.
+    """A hash of the code of a law, so that a changed one never passes for the one before.
 
-    Other modules that these files import are not covered.
+    It covers the files that define the class and its bases, and what these import from their own folders, directly or
+    not. A law that is in no file has no such hash, and none is given twice.
     """
-    digest = hashlib.sha256()
+    files: dict[Path, str] = {}
     for each in transport.__mro__:
-        if each in (CongestionControl, object):
+        if each is object:
             continue
-        try:
-            source = inspect.getsource(inspect.getmodule(each) or each)
-        except (OSError, TypeError):
-            return f"unsaved-{uuid.uuid4()}"
-        digest.update(source.encode())
-    return digest.hexdigest()[:12]
+        file = getattr(inspect.getmodule(each), "__file__", None)
+        if file is None or not Path(file).is_file():
+            return f"{UNSAVED}{uuid.uuid4()}"
+        home = Path(file).resolve()
+        # Of Shortflow, which has a version and a build, it is the base class alone that runs for each ACK.
+        _collect(home, home.parent, files, follow=each is not CongestionControl)
+    return hashlib.sha256("\n".join(sorted(files.values())).encode()).hexdigest()[:12]
+
+
+def _collect(file: Path, folder: Path, files: dict[Path, str], *, follow: bool = True) -> None:
+    """Add a source file, as its name in the folder and its hash, and if asked to all that it imports from there."""
+    if file in files:
+        return
+    source = file.read_bytes()
+    files[file] = f"{os.path.relpath(file, folder)} {hashlib.sha256(source).hexdigest()}"
+    for name in _imports(source, file, folder) if follow else ():
+        for candidate in (name.with_name(f"{name.name}.py"), name / "__init__.py"):
+            if candidate.is_file():
+                _collect(candidate.resolve(), folder, files)
+
+
+def _imports(source: bytes, file: Path, folder: Path) -> Iterator[Path]:
+    """Where the modules that a file imports would be in a folder, without the ends of their names."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):  # not the code that was loaded, but still part of what can decide
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found = [folder.joinpath(*alias.name.split(".")) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = file.parents[min(node.level, len(file.parents)) - 1] if node.level else folder
+            module = base.joinpath(*(node.module or "").split("."))
+            found = [module / alias.name for alias in node.names]
+        else:
+            continue
+        for each in found:  # a package's own file is run before that of what is in it
+            yield from (
+                each,
+                *(parent for parent in each.parents if parent != folder and parent.is_relative_to(folder)),
+            )
 
 
 def accepts(transport: Transport, key: str) -> bool:

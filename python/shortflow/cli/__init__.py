@@ -1,5 +1,6 @@
 """The `shortflow` command. Progress goes to stderr, results to stdout, and every failure ends in one clean message."""
 
+import errno
 import os
 import signal
 import sys
@@ -39,6 +40,9 @@ FAILURES: dict[type[Exception], ExitCode] = {
     SimulationError: ExitCode.CLAIM_FAILED,
     Interrupted: ExitCode.INTERRUPTED,
 }
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a file system that has no room."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -106,6 +110,13 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         message = error.format_message().rstrip(".")
         return print_error(f"{message}; see `--help`", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
     except OSError as error:
-        return print_error(f"{error.filename or 'input or output'}: {error.strerror}", ExitCode.WRONG_INPUT)
+        return _print_system_error(error)
     except tuple(FAILURES) as error:
         return print_error(str(error), FAILURES[type(error)])
+
+
+def _print_system_error(error: OSError) -> int:
+    what = f"{error.filename or 'input or output'}: {error.strerror}"
+    if error.errno in FULL:
+        return print_error(f"{what}; free some space there, or name another place", ExitCode.MISSING_REQUIREMENT)
+    return print_error(what, ExitCode.WRONG_INPUT)

@@ -7,18 +7,24 @@ from typing import Annotated
 import typer
 
 from shortflow.errors import ConfigError
+from shortflow.runner import MOST_SEEDS
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.scheme import split_settings
 
+_DIGITS = 100
+"""No number that makes sense has more; Python refuses to read some thousands."""
 
-def whole_number(least: int) -> Callable[[object], int]:
-    """A reader of options that are whole numbers from `least` on."""
+
+def whole_number(least: int, most: int | None = None) -> Callable[[object], int]:
+    """A reader of options that are whole numbers from `least` on, up to `most` if there is one."""
+    wanted = f"from {least} on" if most is None else f"from {least} to {most}"
 
     def read(value: object) -> int:
         text = str(value)
-        if not text.isdecimal() or int(text) < least:
-            raise typer.BadParameter(f"{text} is not a whole number from {least} on")
-        return int(text)
+        number = int(text) if text.isdecimal() and len(text) <= _DIGITS else -1
+        if number < least or (most is not None and number > most):
+            raise typer.BadParameter(f"{text} is not a whole number {wanted}")
+        return number
 
     return read
 
@@ -30,7 +36,9 @@ SetValues = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a value: a parameter, `topology.rate`, `transport.g`, …"),
 ]
-Seeds = Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(1), help="Run seeds 1 to this number.")]
+Seeds = Annotated[
+    int, typer.Option(metavar="NUMBER", parser=whole_number(1, MOST_SEEDS), help="Run seeds 1 to this number.")
+]
 Jobs = Annotated[
     int | None,
     typer.Option(metavar="NUMBER", parser=whole_number(1), help="Runs at a time (default: one per core)."),

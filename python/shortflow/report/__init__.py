@@ -1,24 +1,40 @@
 """The report: one self-contained HTML page about the results in a directory."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.files import write_text
 from shortflow.report.page import render
 from shortflow.report.study import studies
-from shortflow.result import RunResult
-from shortflow.store import find_runs, read_run, write_text
+from shortflow.result import Provenance, RunResult
+from shortflow.store import read_run, select_runs
 
 __all__ = ["write_report"]
 
+_log = logging.getLogger(__name__)
+
 
 def write_report(directory: Path, page: Path, only: Sequence[Path] | None = None) -> int:
-    """Write a page about all runs in or below `directory`, or about some of them; returns how many there are."""
-    places = only or (find_runs(directory) if directory.is_dir() else [])
-    if not places:
+    """Write a page about the runs in or below `directory`, or about some of them; returns how many it shows.
+
+    Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
+    come from different code are a `ConfigError`.
+    """
+    selection = select_runs(directory, only)
+    if not selection.current:
         raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
-    write_text(page, render(studies(_read_all(places))))
-    return len(places)
+    superseded = [selection.origin(place) for place in selection.superseded]
+    if superseded:
+        _log.warning("%s", _left_out(directory, superseded))
+    write_text(page, render(studies(_read_all(selection.current), superseded)))
+    return len(selection.current)
+
+
+def _left_out(directory: Path, superseded: Sequence[Provenance]) -> str:
+    schemes = ", ".join(dict.fromkeys(f"{origin['scenario']} with {origin['scheme']}" for origin in superseded))
+    return f"{directory}: {len(superseded)} superseded runs are left out, as there are newer ones of {schemes}"
 
 
 def _read_all(places: Sequence[Path]) -> list[RunResult]:

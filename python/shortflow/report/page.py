@@ -139,7 +139,20 @@ def _runs(study: Study) -> str:
             )
             rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f"<details><summary>Provenance: all {len(rows)} runs</summary>{body}</details>"
+    return f"<details><summary>Provenance: all {len(rows)} runs</summary>{body}</details>{_superseded(study)}"
+
+
+def _superseded(study: Study) -> str:
+    """The runs that are left out, as newer ones with the same settings are there."""
+    if not study.superseded:
+        return ""
+    items = "".join(
+        f"<li>{escape(each['scheme'])}, seed {each['seed']}, {escape(each['finished_at'])}: "
+        f"{escape(each['digest'][:16])}</li>"
+        for each in study.superseded
+    )
+    what = "superseded by newer runs with the same settings, and left out"
+    return f"<details><summary>{len(study.superseded)} runs {what}</summary><ul>{items}</ul></details>"
 
 
 def _table(section: Section) -> str:

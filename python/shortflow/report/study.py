@@ -1,15 +1,13 @@
 """Stored runs put in order: a study is one scenario, its points are the values of the parameter that varies."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shortflow import _core
 from shortflow.comparison import Comparison, with_distances
+from shortflow.frames import as_numbers, short_name, varying
 from shortflow.result import Provenance, RunResult
 from shortflow.runner import summary
-
-_QUANTITY = re.compile(r"(?P<number>-?\d+(\.\d+)?(e-?\d+)?)(?P<unit>[A-Za-z]*)")
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,8 @@ class Study:
     x_name: str | None
     """What varies between the points, if anything does."""
     points: Sequence[Point]
+    superseded: Sequence[Provenance] = ()
+    """Older runs, of which newer ones with the same settings stand in the points."""
 
     @property
     def schemes(self) -> list[str]:
@@ -49,28 +49,34 @@ class Study:
         return len(self.points) > 1 and all(point.x is not None for point in self.points)
 
 
-def studies(results: Iterable[RunResult]) -> list[Study]:
-    """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order."""
+def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ()) -> list[Study]:
+    """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order.
+
+    The results are those that count (`shortflow.store.select_runs`); of the others it is said where they came from.
+    """
     by_name: dict[str, list[RunResult]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):
         by_name.setdefault(result.provenance["scenario"], []).append(result)
-    return [_study(name, group) for name, group in by_name.items()]
+    return [
+        _study(name, group, [origin for origin in superseded if origin["scenario"] == name])
+        for name, group in by_name.items()
+    ]
 
 
-def _study(name: str, results: Sequence[RunResult]) -> Study:
-    varying = _varying([result.provenance for result in results])
+def _study(name: str, results: Sequence[RunResult], superseded: Sequence[Provenance]) -> Study:
+    keys = varying(result.provenance["scenario_settings"] for result in results)
     by_values: dict[tuple[str, ...], list[RunResult]] = {}
     for result in results:
         values = _values(result.provenance)
-        by_values.setdefault(tuple(values.get(key, "") for key in varying.values()), []).append(result)
+        by_values.setdefault(tuple(values.get(key, "") for key in keys), []).append(result)
     labels = [", ".join(values) for values in by_values]
-    axis = _axis(labels)
+    names = [short_name(key) for key in keys]
     points = [
-        Point(label, axis.get(label), *_compared(dict(zip(varying, values, strict=True)), group))
-        for label, (values, group) in zip(labels, by_values.items(), strict=True)
+        Point(label, x, *_compared(dict(zip(names, values, strict=True)), group))
+        for label, x, (values, group) in zip(labels, _axis(labels), by_values.items(), strict=True)
     ]
     points.sort(key=lambda point: (point.x or 0.0, point.label))
-    return Study(name, results[0].provenance["title"], ", ".join(varying) or None, points)
+    return Study(name, results[0].provenance["title"], ", ".join(names) or None, points, superseded)
 
 
 def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[list[RunResult], Comparison]:
@@ -89,27 +95,10 @@ def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[l
     return ordered, Comparison(origin["scenario"], origin["title"], settings, of_schemes or runs, of_ideal)
 
 
-def _varying(origins: Sequence[Provenance]) -> dict[str, str]:
-    """What differs between runs: the name that a person knows it by, and one key that has its value.
-
-    Keys that follow a parameter differ with it, and are left to it.
-    """
-    seen: dict[str, set[str]] = {}
-    for origin in origins:
-        for setting in origin["scenario_settings"]:
-            if not setting["source"].startswith("parameter "):
-                seen.setdefault(setting["key"], set()).add(setting["value"])
-    return {key.removeprefix("parameters."): key for key, values in seen.items() if len(values) > 1}
-
-
 def _values(origin: Provenance) -> dict[str, str]:
     return {setting["key"]: setting["value"] for setting in origin["scenario_settings"]}
 
 
-def _axis(labels: Sequence[str]) -> dict[str, float]:
-    """The labels as numbers, if all of them are numbers with one and the same unit."""
-    parsed = {label: _QUANTITY.fullmatch(label) for label in labels}
-    matches = [match for match in parsed.values() if match]
-    if len(matches) < len(parsed) or len({match["unit"] for match in matches}) > 1:
-        return {}
-    return {label: float(match["number"]) for label, match in parsed.items() if match}
+def _axis(labels: Sequence[str]) -> Sequence[float | None]:
+    """The labels as numbers, if all of them are."""
+    return as_numbers(labels) or [None] * len(labels)

@@ -9,13 +9,13 @@ import plotly.graph_objects as go
 import plotly.io
 from plotly.offline import get_plotlyjs
 
+from shortflow.files import write_text
 from shortflow.papers import choices, title
 from shortflow.reproduction.drawing import Drawing, Line
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
 from shortflow.reproduction.finding import UNDECIDED, Finding, Verdict
 from shortflow.reproduction.markdown import write_markdown
 from shortflow.reproduction.summary import measured, printed
-from shortflow.store import write_text
 
 _TEMPLATE = Path(__file__).with_name("page.html")
 _SHOWN = 5

@@ -12,7 +12,7 @@ import plotly.io
 from plotly.offline import get_plotlyjs
 
 from shortflow.comparison import Comparison
-from shortflow.store import write_text
+from shortflow.files import write_text
 from shortflow.survey.engine import Survey
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
 from shortflow.survey.tables import matrix, numbers, participants, standings

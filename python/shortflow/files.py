@@ -1,0 +1,191 @@
+"""Files and directories that appear complete or not at all.
+
+What is being written stands under a hidden name beside its place and is renamed when it is whole. Its writer holds a
+lock (flock) on it meanwhile, which the kernel drops with the process, in whatever container that runs: what is hidden
+and not locked has no writer any more and can be removed.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+_PARTIAL = ".partial@"
+_ASIDE = ".aside@"
+"""Before the name of an earlier directory for the moment in which a new one takes its place."""
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
+_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+
+
+@contextlib.contextmanager
+def new_directory(target: Path) -> Iterator[Path]:
+    """A directory that takes the place of `target` when the block ends well, and vanishes when it does not.
+
+    An `OSError` names the target.
+    """
+    with _naming(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _hidden(target.parent, Path.mkdir) as partial:
+            yield partial
+            for path in partial.iterdir():
+                _flush(path)
+            _swap(partial, target)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file that appears complete or not at all; an `OSError` names it."""
+    with _naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sweep(path.parent)
+        with _hidden(path.parent, Path.touch) as partial:
+            partial.write_bytes(data)
+            _flush(partial)
+            partial.replace(path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8 that appears complete or not at all; an `OSError` names it."""
+    write_bytes(path, text.encode())
+
+
+def sweep(directory: Path) -> None:
+    """Remove what processes that are gone were writing in a directory, and put back what they had moved aside."""
+    for path in directory.glob(f"{_PARTIAL}*"):
+        with contextlib.suppress(OSError), _opened(path) as handle:
+            if _lock(handle, fcntl.LOCK_NB):
+                _remove(path)
+    for path in directory.glob(f"{_ASIDE}*"):
+        _restore(path)
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether this is, or was, a name for what is only being written."""
+    return path.name.startswith((_PARTIAL, _ASIDE))
+
+
+@contextlib.contextmanager
+def _hidden(parent: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """A hidden place under its lock; what has that name in the end is removed."""
+    partial, handle = _claim(parent, make)
+    try:
+        yield partial
+    finally:
+        os.close(handle)
+        _remove(partial)
+
+
+def _claim(parent: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
+    while True:
+        partial = parent / f"{_PARTIAL}{secrets.token_hex(8)}"
+        make(partial)
+        with contextlib.suppress(FileNotFoundError):
+            handle = os.open(partial, _READ)
+            _lock(handle)
+            if partial.exists():
+                return partial, handle
+            os.close(handle)  # swept between being made and being locked
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    handle = os.open(path, _READ)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, option: int = 0) -> bool:
+    """Whether the lock was got; where a file system has none, nobody gets it and nothing is swept."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | option)
+    except OSError:
+        return False
+    return True
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Rename `new` to `target`; an earlier result there takes the name of `new` in the same step.
+
+    At no moment is there neither. Where two processes put the same result there, whoever comes last stays.
+    """
+    while True:
+        try:
+            new.rename(target)
+            return
+        except OSError as error:
+            if error.errno not in _OCCUPIED:
+                raise
+        with contextlib.suppress(FileNotFoundError):
+            if _exchange(new, target) or _replace_in_two_steps(new, target):
+                return
+
+
+def _replace_in_two_steps(new: Path, target: Path) -> bool:
+    """Move the target aside and then rename; if the process is killed in between, `sweep` undoes the first step."""
+    aside = target.with_name(f"{_ASIDE}{target.name}")
+    _remove(aside)
+    target.rename(aside)
+    try:
+        new.rename(target)
+    except OSError as error:
+        if error.errno not in _OCCUPIED:
+            raise
+        return False  # by another process, which was quicker
+    finally:
+        _restore(aside)
+    return True
+
+
+def _restore(aside: Path) -> None:
+    """Give an earlier directory its name back, or remove it where a newer one has that name."""
+    with contextlib.suppress(OSError):
+        aside.rename(aside.with_name(aside.name.removeprefix(_ASIDE)))
+    _remove(aside)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step, as Linux can; false where the system or the file system cannot."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _UNSUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _naming(target: Path) -> Iterator[None]:
+    """Name the target in errors of the system, which know the hidden name or none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+def _flush(path: Path) -> None:
+    """Make a file's contents safe against a power cut, so that a rename never exposes an empty file."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

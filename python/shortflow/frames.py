@@ -1,0 +1,113 @@
+"""Runs as one tidy table: a row per run, a column per setting that varies, and every metric."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from shortflow.result import KEY_LENGTH, Provenance
+from shortflow.scenario import Setting
+from shortflow.transport import SOURCE
+
+if TYPE_CHECKING:
+    from shortflow.comparison import RunSummary
+
+_QUANTITY = re.compile(r"(?P<number>-?\d+(\.\d+)?(e-?\d+)?)(?P<unit>[A-Za-z]*)")
+_PARAMETER = "parameters."
+_HEAD = {
+    "run": pl.String(),
+    "scenario": pl.String(),
+    "scheme": pl.String(),
+    "seed": pl.UInt64(),
+    "digest": pl.String(),
+    "build": pl.String(),
+    "finished_at": pl.String(),
+    "superseded": pl.Boolean(),
+}
+
+
+def runs_frame(current: Sequence["RunSummary"], superseded: Sequence["RunSummary"] = ()) -> pl.DataFrame:
+    """The table of some runs.
+
+    The columns `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `finished_at` and
+    `superseded` are followed by one for each setting that varies between the current runs of a scenario or a scheme,
+    as a number where all its values are numbers of one unit; then by one for each metric, empty where a run does not
+    have it; and by `lower_bounds`, a list of the metrics that are lower bounds.
+    """
+    runs = [*current, *superseded]
+    metrics = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    settings = _settings([run.origin for run in current if run.origin], {*_HEAD, *metrics, "lower_bounds"})
+    heads = [_head(run, number >= len(current)) for number, run in enumerate(runs)]
+    return pl.DataFrame(
+        [
+            *(pl.Series(name, [head[name] for head in heads], dtype) for name, dtype in _HEAD.items()),
+            *(_setting_column(name, key, runs) for name, key in settings.items()),
+            *(pl.Series(name, [run.metrics.get(name) for run in runs], pl.Float64) for name in metrics),
+            pl.Series("lower_bounds", [sorted(run.lower_bounds) for run in runs], pl.List(pl.String)),
+        ]
+    )
+
+
+def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
+    """The keys that differ between runs.
+
+    Keys that follow a parameter differ with it, and are left to it; so are keys that only some runs have, and words.
+    """
+    seen: dict[str, set[str]] = {}
+    for each in settings:
+        for setting in each:
+            if not setting["source"].startswith("parameter ") and setting["key"] not in ("title", SOURCE):
+                seen.setdefault(setting["key"], set()).add(setting["value"])
+    return [key for key, values in seen.items() if len(values) > 1]
+
+
+def short_name(key: str) -> str:
+    """The name by which a person knows a key: a parameter's own."""
+    return key.removeprefix(_PARAMETER)
+
+
+def as_numbers(texts: Sequence[str]) -> list[float] | None:
+    """Values as numbers, if all of them are numbers with one and the same unit."""
+    matches = [match for match in map(_QUANTITY.fullmatch, texts) if match]
+    if len(matches) < len(texts) or len({match["unit"] for match in matches}) > 1:
+        return None
+    return [float(match["number"]) for match in matches]
+
+
+def _head(run: "RunSummary", superseded: bool) -> dict[str, object]:
+    origin = run.origin
+    return {
+        "run": origin and origin["key"][:KEY_LENGTH],
+        "scenario": origin and origin["scenario"],
+        "scheme": run.scheme,
+        "seed": run.seed,
+        "digest": run.digest,
+        "build": origin and origin["build"],
+        "finished_at": origin and origin["finished_at"],
+        "superseded": superseded,
+    }
+
+
+def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
+    """Names of columns and the keys in them: of scenarios, and of schemes, which share their law's name before a +."""
+    groups: dict[tuple[str, str], list[Sequence[Setting]]] = {}
+    for origin in origins:
+        groups.setdefault(("scenario", origin["scenario"]), []).append(origin["scenario_settings"])
+        groups.setdefault(("scheme", origin["scheme"].partition("+")[0]), []).append(origin["scheme_settings"])
+    keys = dict.fromkeys(key for group in groups.values() for key in varying(group))
+    return {key if short_name(key) in taken else short_name(key): key for key in keys}
+
+
+def _setting_column(name: str, key: str, runs: Sequence["RunSummary"]) -> pl.Series:
+    texts = [_value(run.origin, key) if run.origin else None for run in runs]
+    numbers = as_numbers([text for text in texts if text is not None])
+    if numbers is None:
+        return pl.Series(name, texts, pl.String)
+    rest = iter(numbers)
+    return pl.Series(name, [None if text is None else next(rest) for text in texts], pl.Float64)
+
+
+def _value(origin: Provenance, key: str) -> str | None:
+    settings = (*origin["scenario_settings"], *origin["scheme_settings"])
+    return next((setting["value"] for setting in settings if setting["key"] == key), None)

@@ -1,0 +1,89 @@
+"""What a store holds, as tables: one of its runs, and one of all their flows."""
+
+import contextlib
+import io
+from collections.abc import Hashable
+from pathlib import Path
+
+import polars as pl
+
+from shortflow.columns import TABLES
+from shortflow.comparison import RunSummary, summarize, with_distances
+from shortflow.errors import ConfigError, DamagedResult
+from shortflow.files import write_bytes
+from shortflow.frames import runs_frame
+from shortflow.result import Record, labelled
+from shortflow.selection import Selection, decisive, supersede
+from shortflow.store import Store, measured_today, read_table, select_runs
+
+RUNS = "runs.parquet"
+
+
+def read_store(directory: str | Path) -> pl.DataFrame:
+    """The runs in or below a directory as one table: a row per run, the newest of each and, marked, the superseded.
+
+    See `docs/results.md` for its columns. Current runs of one scenario that come from different code are a
+    `ConfigError`, damaged ones a `DamagedResult`. The file `runs.parquet` of a store, which has the same contents, is
+    renewed if it is out of date.
+    """
+    table = _table(_selected(Path(directory)))
+    if (Path(directory) / "runs").is_dir():
+        with contextlib.suppress(OSError):  # of a store that is only to be read
+            _renew(Path(directory), table)
+    return table
+
+
+def read_flows(directory: str | Path) -> pl.DataFrame:
+    """The flows of all current runs in or below a directory, to be joined by `run` with `read_store`."""
+    selection = _selected(Path(directory))
+    tables = []
+    for place in selection.current:
+        origin = selection.origin(place)
+        flows = read_table(place, "flows", selection.records[place]).select(list(TABLES["flows"]))
+        tables.append(labelled(flows, origin["scheme"], origin["seed"], origin["key"]))
+    return pl.concat(tables)
+
+
+def renew_table(store: Store) -> None:
+    """Write a store's table of runs; what is damaged, or cannot be compared, is left to those who read the store."""
+    records = {place: today for place, record in store.records().items() if (today := _today(place, record))}
+    _renew(store.directory, _table(supersede(records)))
+
+
+def _today(place: Path, record: Record) -> Record | None:
+    try:
+        return measured_today(place, record)
+    except DamagedResult:
+        return None
+
+
+def _selected(directory: Path) -> Selection:
+    selection = select_runs(directory)
+    if not selection.current:
+        raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
+    return selection
+
+
+def _table(selection: Selection) -> pl.DataFrame:
+    points: dict[Hashable, list[RunSummary]] = {}
+    for place in selection.current:
+        origin = selection.origin(place)
+        point = origin["scenario"], decisive(origin["scenario_settings"])
+        points.setdefault(point, []).append(_summary(place, selection.records[place]))
+    current = [run for runs in points.values() for run in with_distances(runs)]
+    superseded = [_summary(place, selection.records[place]) for place in selection.superseded]
+    return runs_frame(current, superseded)
+
+
+def _summary(place: Path, record: Record) -> RunSummary:
+    record = measured_today(place, record)
+    return summarize(record["provenance"], record["metrics"], record["lower_bounds"])
+
+
+def _renew(directory: Path, table: pl.DataFrame) -> None:
+    """Write the file, unless it is as it should be already."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    path = directory / RUNS
+    if not path.is_file() or path.read_bytes() != buffer.getvalue():
+        write_bytes(path, buffer.getvalue())

@@ -1,0 +1,139 @@
+"""Which of the stored runs count: one rule for everything that reads a store.
+
+Of runs that agree in scenario, scheme, seed and settings the newest counts, and supersedes the others. What counts in
+one scenario must come from the same code.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TypeVar
+
+from shortflow.errors import ConfigError
+from shortflow.result import Provenance, Record
+from shortflow.scenario import Setting
+from shortflow.transport import SOURCE, UNSAVED
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The runs of a store, those that count apart from those that newer runs superseded."""
+
+    current: Sequence[Path]
+    superseded: Sequence[Path]
+    records: Mapping[Path, Record]
+    """The records of both."""
+
+    def origin(self, place: Path) -> Provenance:
+        """Where a run came from."""
+        return self.records[place]["provenance"]
+
+
+def supersede(records: Mapping[Path, Record]) -> Selection:
+    """Tell the newest run of each kind from the others; both in the order of the records."""
+    seen: set[Hashable] = set()
+    older = set()
+    for place in sorted(records, key=lambda place: _age(records[place], place), reverse=True):
+        names = _identities(records[place])
+        if not seen.isdisjoint(names):
+            older.add(place)
+        seen |= names
+    return Selection(
+        [place for place in records if place not in older], [*filter(older.__contains__, records)], records
+    )
+
+
+def check_one_code(directory: Path, selection: Selection) -> None:
+    """Refuse runs of one scenario from different builds, sources or files: a `ConfigError` that has the remedy."""
+    origins = sorted((selection.origin(place) for place in selection.current), key=lambda each: each["scenario"])
+    for scenario, group in groupby(origins, key=lambda each: each["scenario"]):
+        of_scenario = list(group)
+        _check_equal(f"{directory}: runs of {scenario} come from different builds of Shortflow", of_scenario, _build)
+        for scheme, of_scheme in _grouped(of_scenario, lambda each: each["scheme"]):
+            what = f"{directory}: runs of {scenario} with {scheme} come from different sources of that law"
+            _check_equal(what, of_scheme, _source)
+        for _, of_point in _grouped(of_scenario, lambda each: decisive(each["scenario_settings"])):
+            what = f"{directory}: runs of {scenario} with the same settings read different contents of the same file"
+            _check_equal(what, of_point, lambda each: tuple(each["files"].items()))
+
+
+def decisive(settings: Iterable[Setting]) -> frozenset[tuple[str, str]]:
+    """The settings that are more than words and say more than which code it was."""
+    return frozenset((each["key"], each["value"]) for each in settings if each["key"] not in ("title", SOURCE))
+
+
+def _age(record: Record, place: Path) -> tuple[str, str, Path]:
+    origin = record["provenance"]
+    return origin["finished_at"], origin["key"], place
+
+
+def _identities(record: Record) -> set[Hashable]:
+    """What makes two runs the same one, whatever code made them: either of these.
+
+    All values are equal; or all values that somebody chose are, and only defaults differ, as they may between builds.
+    """
+    origin = record["provenance"]
+    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
+    chosen = [setting for setting in settings if setting["source"] != "default"]
+    run = (origin["scenario"], origin["scheme"], origin["seed"], "testbed" in record["meta"])
+    return {(*run, "all", decisive(settings)), (*run, "chosen", decisive(chosen))}
+
+
+def _build(origin: Provenance) -> str:
+    return origin["build"]
+
+
+def _source(origin: Provenance) -> str | None:
+    return next((each["value"] for each in origin["scheme_settings"] if each["key"] == SOURCE), None)
+
+
+def _check_equal(what: str, origins: Sequence[Provenance], code: Callable[[Provenance], Hashable]) -> None:
+    """Refuse runs whose code differs, and say which are to be run again: all but those like the newest."""
+    newest = max(origins, key=lambda each: (each["finished_at"], each["key"]))
+    others = [origin for origin in origins if code(origin) != code(newest)]
+    if not others:
+        return
+    hint = ""
+    if any((_source(origin) or "").startswith(UNSAVED) for origin in origins):
+        hint = " (a law that is not saved in a file counts as another one each time)"
+    raise ConfigError(f"{what}, which cannot be compared{hint}; run again, or remove: {_named(others)}")
+
+
+def _named(origins: Sequence[Provenance]) -> str:
+    """Runs by scheme, settings and seeds, as they are asked for on the command line."""
+    groups = _grouped(origins, lambda each: (each["scheme"], _set(each)))
+    texts = [
+        f"{scheme}{settings}, {_numbers(sorted({origin['seed'] for origin in group}))}"
+        for (scheme, settings), group in groups
+    ]
+    more = f"; and {len(texts) - 4} more" if len(texts) > 5 else ""
+    return "; ".join(texts[:4] if more else texts) + more
+
+
+def _set(origin: Provenance) -> str:
+    """What was changed for a run, as options."""
+    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
+    return "".join(
+        f" --set {setting['key'].removeprefix('parameters.')}={setting['value']}"
+        for setting in settings
+        if setting["source"] == "--set"
+    )
+
+
+def _numbers(seeds: Sequence[int]) -> str:
+    """Seeds, as a range where they are one."""
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if seeds[-1] - seeds[0] == len(seeds) - 1:
+        return f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"seeds {', '.join(map(str, seeds))}"
+
+
+def _grouped(origins: Iterable[Provenance], key: Callable[[Provenance], K]) -> list[tuple[K, list[Provenance]]]:
+    groups: dict[K, list[Provenance]] = {}
+    for origin in origins:
+        groups.setdefault(key(origin), []).append(origin)
+    return list(groups.items())

@@ -1,0 +1,121 @@
+"""Commands that are killed at any moment over one directory leave it such that the next one works.
+
+`SHORTFLOW_KILLS` says how often the slow test kills.
+"""
+
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import tomli_w
+
+from shortflow.cli import execute
+from shortflow.columns import TABLES
+from shortflow.errors import ExitCode
+
+OUT = "store"
+COMMANDS = (
+    ("compare", "small.toml", "--schemes", "tcp,dctcp", "--seeds", "2", "--out", OUT),
+    ("reproduce", "fast/fig3", "--out", OUT),
+    ("survey", "fast", "--set", "traffic.1.repeat=1", "--set", "duration=20ms", "--out", OUT),
+    ("search", "small.toml", "--key", "load=0.1:0.4:0.1", "--condition", "drops>=0", "--seeds", "2"),
+    ("report", OUT),
+)
+ERRORS = "errors.txt"
+TIMES = ("finished_at", "wall_s")
+
+
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(["shortflow.cli", "shortflow.report", "shortflow.survey"])
+"""Has imported everything before the commands start, which saves most of their time."""
+
+
+def work(command: tuple[str, ...], folder: Path) -> None:
+    """What a process does: the command, as from a shell."""
+    os.chdir(folder)
+    for number, name in ((1, os.devnull), (2, str(folder / ERRORS))):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    sys.exit(execute(list(command)))
+
+
+def begun(command: tuple[str, ...], folder: Path) -> Any:
+    process = SERVER.Process(target=work, args=(command, folder), daemon=True)
+    process.start()
+    return process
+
+
+def to_the_end(command: tuple[str, ...], folder: Path) -> float:
+    """Let a command do its work; how long it took, in seconds."""
+    begin = time.perf_counter()
+    process = begun(command, folder)
+    process.join(300)
+    claims = ExitCode.CLAIM_FAILED if command[0] == "reproduce" else ExitCode.FINE
+    errors = (folder / ERRORS).read_text(encoding="utf-8")
+    assert process.exitcode in (ExitCode.FINE, claims), (command, errors)
+    assert "Traceback" not in errors
+    assert "damaged" not in errors
+    return time.perf_counter() - begin
+
+
+def killed(command: tuple[str, ...], folder: Path, moment: float) -> bool:
+    """Whether a command was still at work when that many seconds had passed."""
+    process = begun(command, folder)
+    process.join(moment)
+    process.kill()
+    process.join()
+    return bool(process.exitcode == -signal.SIGKILL)
+
+
+def contents(store: Path) -> dict[str, Any]:
+    """Every run of a store: its record without times, and its tables."""
+    found = {}
+    for place in sorted((store / "runs").iterdir()):
+        record = json.loads((place / "result.json").read_text(encoding="utf-8"))
+        origin = {key: value for key, value in record["provenance"].items() if key not in TIMES}
+        tables = {name: pl.read_parquet(place / f"{name}.parquet").to_dict(as_series=False) for name in TABLES}
+        found[place.name] = ({**record, "provenance": origin}, tables)
+    return found
+
+
+def runs_table(store: Path) -> pl.DataFrame:
+    return pl.read_parquet(store / "runs.parquet").drop("finished_at").sort("run")
+
+
+def small_files(folder: Path, small: dict[str, object]) -> Path:
+    folder.mkdir()
+    (folder / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "kills", [5, pytest.param(int(os.environ.get("SHORTFLOW_KILLS", "100")), marks=pytest.mark.slow, id="many")]
+)
+def test_whatever_is_killed_the_next_command_works(kills: int, small: dict[str, object], tmp_path: Path) -> None:
+    calm, wild = (small_files(tmp_path / name, small) for name in ("calm", "wild"))
+    usual = {command: to_the_end(command, calm) for command in COMMANDS}
+    dice = random.Random(1)
+    done = 0
+    while done < kills:
+        command = COMMANDS[done % len(COMMANDS)]
+        # Of what is finished a part is taken away, so that there is something to write each time.
+        places = sorted((wild / OUT).glob("runs/*"))
+        for place in dice.sample(places, min(len(places), 8)):
+            shutil.rmtree(place)
+        done += killed(command, wild, dice.uniform(0.0, usual[command]))
+        to_the_end(COMMANDS[dice.randrange(2)], wild)
+    for command in COMMANDS:
+        to_the_end(command, wild)
+    assert contents(wild / OUT) == contents(calm / OUT)
+    assert runs_table(wild / OUT).equals(runs_table(calm / OUT))
+    left = {path.name for path in (wild / OUT).rglob("*")} - {path.name for path in (calm / OUT).rglob("*")}
+    assert not left
+    print(f"{done} kills; {len(contents(wild / OUT))} runs, each like that of an undisturbed directory")

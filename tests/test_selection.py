@@ -1,0 +1,191 @@
+"""One rule says which stored runs count, and runs of different code are never taken together."""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shortflow
+from made import make_result
+from shortflow import result
+from shortflow.errors import ConfigError, DamagedResult
+from shortflow.report import write_report
+from shortflow.result import RunResult
+from shortflow.store import select_runs, write_run
+
+LAW = """
+import shortflow
+from helper import step
+
+class Law(shortflow.CongestionControl):
+    def on_ack(self, window, ack):
+        window.cwnd = {cwnd}
+"""
+
+
+def changed(result: RunResult, **changes: Any) -> RunResult:
+    provenance: Any = {**result.provenance, **changes}
+    return dataclasses.replace(result, provenance=provenance)
+
+
+def stored(directory: Path, results: Sequence[RunResult]) -> Path:
+    for number, each in enumerate(results):
+        write_run(changed(each, key=f"{number:012}"), directory / str(number))
+    return directory
+
+
+def settings(**values: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"key": key, "value": value, "source": source} for key, (value, source) in values.items()]
+
+
+def test_the_newest_run_counts_in_whatever_order_they_lie(tmp_path: Path) -> None:
+    times = ["2020-01-01T00:00:02", "2020-01-01T00:00:03", "2020-01-01T00:00:01"]
+    stored(tmp_path, [changed(make_result(), finished_at=time, build=f"0+{time}") for time in times])
+    selection = select_runs(tmp_path)
+    assert [place.name for place in selection.current] == ["1"]
+    assert [place.name for place in selection.superseded] == ["0", "2"]
+
+
+def test_runs_that_differ_in_seed_scheme_or_setting_all_count(tmp_path: Path) -> None:
+    results = [make_result(), make_result(seed=2), make_result("tcp"), make_result(load="0.4")]
+    assert len(select_runs(stored(tmp_path, results)).current) == 4
+
+
+def test_a_new_default_of_a_new_build_supersedes_too(tmp_path: Path) -> None:
+    chosen = settings(load=("0.4", "--set"))
+    old = changed(make_result(), scenario_settings=chosen, build="0+old")
+    new = [*chosen, *settings(drain=("1s", "default"))]
+    newer = changed(make_result(), scenario_settings=new, build="0+new", finished_at="2021")
+    assert [place.name for place in select_runs(stored(tmp_path, [old, newer])).current] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (
+            {"build": "0+new"},
+            "different builds of Shortflow, .*: dctcp --set load=0.2, seeds 1 to 2$",
+        ),
+        (
+            {"scheme_settings": settings(**{"transport.source": ("abc", "default")})},
+            "of made with dctcp come from different sources of that law.*seeds 1 to 2$",
+        ),
+        ({"files": {"traffic.1.file": "abc"}}, "different contents of the same file.*seeds 1 to 2$"),
+    ],
+)
+def test_what_counts_must_come_from_the_same_code(tmp_path: Path, change: Mapping[str, Any], wanted: str) -> None:
+    old = [make_result(seed=seed) for seed in (1, 2)]
+    new = changed(make_result(seed=3), **change, finished_at="2021")
+    stored(tmp_path, [*old, new])
+    for read in (select_runs, shortflow.read_store, shortflow.read_flows):
+        with pytest.raises(ConfigError, match=wanted):
+            read(tmp_path)
+    with pytest.raises(ConfigError, match=wanted):
+        write_report(tmp_path, tmp_path / "report.html")
+    again = [changed(make_result(seed=seed), **change, finished_at="2021") for seed in (1, 2)]
+    stored(tmp_path / "again", again)
+    assert len(select_runs(tmp_path).current) == 3
+    assert write_report(tmp_path, tmp_path / "report.html") == 3
+
+
+def test_a_rebuilt_core_needs_all_runs_again(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = shortflow.load_scenario(small)
+
+    def compare(*schemes: str) -> None:
+        shortflow.compare(scenario, schemes, seeds=[1], out=tmp_path, ideal=False)
+
+    compare("dctcp", "tcp")
+    monkeypatch.setattr(result, "build_id", lambda: "0+rebuilt")
+    compare("dctcp")
+    with pytest.raises(ConfigError, match="run again, or remove: tcp, seed 1"):
+        shortflow.read_store(tmp_path)
+    compare("dctcp", "tcp")
+    assert set(shortflow.read_store(tmp_path).filter(~pl.col("superseded"))["build"]) == {"0+rebuilt"}
+
+
+def test_a_changed_law_leaves_only_its_new_runs_and_a_restored_one_is_run_again(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "helper.py").write_text("step = 1.0\n", encoding="utf-8")
+    scenario, store = shortflow.load_scenario(small), tmp_path / "store"
+    for cwnd in ("4.0", "1.0", "4.0"):
+        (tmp_path / "law.py").write_text(LAW.format(cwnd=cwnd), encoding="utf-8")
+        comparison = shortflow.compare(scenario, [f"{tmp_path}/law.py:Law"], seeds=[1, 2], out=store, ideal=False)
+        assert not any(run.reused for run in comparison.runs)
+        runs = shortflow.read_store(store)
+        current = runs.filter(~pl.col("superseded")).sort("seed")
+        assert current["digest"].to_list() == [run.digest for run in comparison.runs]
+        assert set(shortflow.read_flows(store)["run"]) == set(current["run"])
+    assert runs["superseded"].sum() == 2
+
+
+def test_the_table_of_runs_has_what_varies_every_metric_and_is_the_same_everywhere(
+    small: dict[str, object], tmp_path: Path
+) -> None:
+    frames = []
+    for load in (0.2, 0.4):
+        for gain in (0.1, 0.5):
+            changes = {"load": load, "transport.g": gain}
+            scenario = shortflow.load_scenario(small)
+            comparison = shortflow.compare(scenario, ["dctcp", "tcp"], seeds=[1], settings=changes, out=tmp_path)
+            frames.append(comparison.to_frame())
+    runs = shortflow.read_store(tmp_path)
+    assert runs.equals(pl.read_parquet(tmp_path / "runs.parquet"))
+    assert {"load", "transport.g"} < set(runs.columns)
+    assert not {"traffic.2.load", "title", "topology.rate"} & set(runs.columns)
+    assert sorted(runs.filter(pl.col("scheme") == "dctcp").select("load", "transport.g").rows()) == [
+        (0.2, 0.1),
+        (0.2, 0.5),
+        (0.4, 0.1),
+        (0.4, 0.5),
+    ]
+    assert runs.filter(pl.col("scheme") == "tcp")["transport.g"].null_count() == 2  # which tcp ran with either gain
+    both = [column for column in frames[0].columns if column in runs.columns]
+    assert both == frames[0].columns
+    for frame in frames:
+        rows = runs.filter(pl.col("run").is_in(frame["run"].to_list())).select(both).sort("run")
+        assert (
+            frame.select(both)
+            .drop("transport.ecn", strict=False)
+            .sort("run")
+            .equals(rows.drop("transport.ecn", strict=False))
+        )
+
+
+def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: dict[str, object], tmp_path: Path) -> None:
+    shortflow.compare(shortflow.load_scenario(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
+    good = (tmp_path / "runs.parquet").read_bytes()
+    (tmp_path / "runs.parquet").write_bytes(b"half")
+    shortflow.read_store(tmp_path)
+    assert (tmp_path / "runs.parquet").read_bytes() == good
+
+
+def test_values_with_units_are_numbers_if_the_unit_is_one(small: dict[str, object], tmp_path: Path) -> None:
+    for rate, threshold in (("1Gbps", "10pkt"), ("500Mbps", "20pkt")):
+        scenario = shortflow.load_scenario(small, {"topology.rate": rate, "switch.mark_above": threshold})
+        shortflow.compare(scenario, ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
+    runs = shortflow.read_store(tmp_path).sort("switch.mark_above")
+    assert runs["switch.mark_above"].to_list() == [10.0, 20.0]
+    assert runs["topology.rate"].to_list() == ["1Gbps", "500Mbps"]
+
+
+def test_a_store_without_runs_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no results"):
+        shortflow.read_store(tmp_path)
+
+
+def test_all_damaged_runs_are_named(tmp_path: Path) -> None:
+    stored(tmp_path, [make_result(), make_result(seed=2)])
+    for name in "01":
+        record = json.loads((tmp_path / name / "result.json").read_text(encoding="utf-8"))
+        del record["tables"]
+        (tmp_path / name / "result.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(DamagedResult, match=r"0/result.json: .*`tables`.*\n.*1/result.json"):
+        shortflow.read_store(tmp_path)
