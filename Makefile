@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
 
 # What the extension is built from.
-RUST_SOURCES := $(shell find Cargo.toml Cargo.lock crates data -type f 2>/dev/null)
+RUST_SOURCES := $(shell find Cargo.toml Cargo.lock crates data -type f -not -path 'crates/fuzz/*' 2>/dev/null)
 
 .PHONY: help
 help: ## Show this help.
@@ -116,6 +116,31 @@ mutants: | require ## Break the code in one place after the other; list what no 
 	@test -x $(TOOLS)/bin/cargo-mutants \
 		|| cargo install cargo-mutants --version 27.1.0 --locked --quiet --target-dir $(TOOLS)/build --root $(TOOLS)
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
+
+# Coverage-guided for TIME seconds a target, then RUNS accepted inputs a target that owe nothing to coverage.
+TIME ?= 60
+RUNS ?= 100000
+SEED ?= 1
+FUZZING := target/fuzzing
+FUZZ_TARGETS := $(notdir $(wildcard crates/fuzz/corpus/*))
+# What libFuzzer needs to see coverage, on the stable compiler.
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-, \
+	level=4 inline-8bit-counters pc-table trace-compares)
+
+.PHONY: fuzz
+fuzz: | require ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accepted inputs a target.
+	@command -v c++ >/dev/null || { echo "missing: a C++ compiler; on Debian: apt-get install g++" >&2; exit 3; }
+	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin fuzz \
+		--features engine --target-dir $(FUZZING) --target "$$(rustc -vV | sed -n 's/^host: //p')"
+	cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin storm
+	@mkdir -p $(FUZZING)/crashes
+	@failed=; for target in $(FUZZ_TARGETS); do \
+		mkdir -p $(FUZZING)/corpus/$$target; \
+		echo "fuzzing $$target; crashes go to $(FUZZING)/crashes"; \
+		FUZZ_TARGET=$$target $(FUZZING)/*/fuzz/fuzz -max_total_time=$(TIME) -max_len=4000 -timeout=60 -verbosity=0 \
+			-artifact_prefix=$(FUZZING)/crashes/$$target- $(FUZZING)/corpus/$$target crates/fuzz/corpus/$$target || failed=1; \
+		target/fuzz/storm $$target $(RUNS) $(SEED) crates/fuzz/corpus $(FUZZING)/crashes || failed=1; \
+	done; test -z "$$failed"
 
 .PHONY: bench
 bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per flow.

@@ -1,0 +1,333 @@
+//! [`Draft`]: a scenario drawn from the registry and mended, key by key, until it is accepted.
+
+use crate::choices::Choices;
+use crate::form::{Form, Surroundings, Values};
+use crate::registry::{Key, Kind, Registry};
+use shortflow_sim::config::ConfigError;
+use shortflow_sim::scenario::Scenario;
+use shortflow_units::NodeId;
+use std::collections::BTreeMap;
+use toml::{Table, Value};
+
+/// Errors that are mended before a draft is given up.
+const MOST_REPAIRS: usize = 24;
+/// After so many, what is around the wrong value is drawn anew.
+const PATIENCE: usize = 5;
+
+/// A scenario in the making.
+pub struct Draft<'c, 'i> {
+    registry: &'static Registry,
+    values: Values<'c, 'i>,
+    root: Table,
+    /// What may stand where, by path; entries of lists count from 1.
+    keys: BTreeMap<String, &'static Key>,
+    /// `--set` pairs.
+    settings: Vec<(String, String)>,
+}
+
+impl<'c, 'i> Draft<'c, 'i> {
+    /// A scenario that is accepted, with its text, unless its errors outlast all repairs.
+    pub fn settle(choices: &'c mut Choices<'i>) -> Result<(Scenario, String), ConfigError> {
+        let values = Values { choices, surroundings: Surroundings::default(), files: BTreeMap::new() };
+        let (root, keys) = (Table::new(), BTreeMap::new());
+        let mut draft = Draft { registry: Registry::get(), values, root, keys, settings: Vec::new() };
+        draft.network();
+        draft.values.surroundings = surroundings(&draft.mended()?);
+        draft.rest();
+        draft.respell();
+        let scenario = draft.mended()?;
+        Ok((scenario, draft.text()))
+    }
+
+    /// The scenario with its settings and files as comments.
+    fn text(&self) -> String {
+        let settings = self.settings.iter().map(|(key, value)| format!("# --set {key}={value}\n"));
+        let files = self.values.files.iter().map(|(name, text)| format!("# {name}:\n{text}\n"));
+        self.root.to_string() + &settings.chain(files).collect::<String>()
+    }
+
+    /// The topology, and what else a scenario needs at least.
+    fn network(&mut self) {
+        self.topology();
+        let top = self.table("", self.registry.table("").iter().filter(|key| key.required));
+        self.root.extend(top);
+        let switch = Table::from_iter([("buffer", "9pkt"), ("mark_above", "3pkt")].map(pair));
+        self.root.insert("switch".to_owned(), switch.into());
+        let traffic = Table::from_iter([pair(("kind", "long-lived"))]);
+        self.root.insert("traffic".to_owned(), Value::Array(vec![traffic.into()]));
+    }
+
+    fn topology(&mut self) {
+        let topology = self.kind("topology", &self.registry.topologies);
+        self.root.insert("topology".to_owned(), topology.into());
+    }
+
+    fn traffic(&mut self) {
+        let count = 1 + self.values.choices.below(3);
+        self.list("traffic", count, |draft, path| draft.kind(path, &draft.registry.traffic));
+    }
+
+    /// Everything else.
+    fn rest(&mut self) {
+        for table in &self.registry.tables {
+            match table.name {
+                "" => {
+                    let top = self.table("", &table.keys);
+                    self.root.extend(top);
+                }
+                "faults" => {
+                    let count = self.values.choices.below(4).saturating_sub(1);
+                    self.list("faults", count, |draft, path| draft.table(path, &table.keys));
+                }
+                name => {
+                    let drawn = self.table(name, &table.keys);
+                    self.root.insert(name.to_owned(), drawn.into());
+                }
+            }
+        }
+        self.tiers();
+        self.traffic();
+    }
+
+    /// Entries of a list of tables.
+    fn list(&mut self, name: &str, count: u64, draw: impl Fn(&mut Self, &str) -> Table) {
+        let entries = (1..=count).map(|i| draw(self, &format!("{name}.{i}")).into()).collect();
+        self.root.insert(name.to_owned(), Value::Array(entries));
+    }
+
+    /// Switch ports of one tier, and those upwards.
+    fn tiers(&mut self) {
+        if self.values.surroundings.tiers.is_empty() || !self.values.choices.once_in(3) {
+            return;
+        }
+        let tier = self.values.choices.pick(&self.values.surroundings.tiers).clone();
+        let path = format!("switch.{tier}");
+        let mut table = self.table(&path, self.registry.table("switch"));
+        if self.values.choices.once_in(2) {
+            let up = self.table(&format!("{path}.up"), self.registry.table("switch"));
+            table.insert("up".to_owned(), up.into());
+        }
+        if let Some(Value::Table(switch)) = self.root.get_mut("switch") {
+            switch.insert(tier, table.into());
+        }
+    }
+
+    /// A table of one of `kinds`.
+    fn kind(&mut self, path: &str, kinds: &'static [Kind]) -> Table {
+        let kind = self.values.choices.pick(kinds);
+        let mut table = self.table(path, &kind.keys);
+        table.insert("kind".to_owned(), kind.name.into());
+        table
+    }
+
+    /// A table of the required ones among `keys` and some others.
+    fn table(&mut self, path: &str, keys: impl IntoIterator<Item = &'static Key>) -> Table {
+        let mut table = Table::new();
+        for key in keys {
+            let place = join(path, key.name);
+            self.keys.insert(place.clone(), key);
+            // One of several keys that are optional each and required together.
+            let usual = matches!(key.name, "load" | "uplink_rate");
+            if key.required || usual || self.values.choices.once_in(6) {
+                table.insert(key.name.to_owned(), self.draw(&place, key));
+            }
+        }
+        table
+    }
+
+    fn draw(&mut self, path: &str, key: &'static Key) -> Value {
+        match &key.form {
+            Form::Kind => self.kind(path, self.registry.kinds(key.name)).into(),
+            Form::Mixture => self.mixture(path).into(),
+            Form::Level(names) => {
+                let keys = names.iter().map(|name| self.registry.traffic_key(name));
+                self.table(path, keys).into()
+            }
+            form => self.values.draw(key.name, form).unwrap_or_else(|| panic!("{path}: no value")),
+        }
+    }
+
+    /// One, two or four distributions of equal shares, none of which is a mixture itself.
+    fn mixture(&mut self, path: &str) -> Vec<Value> {
+        let count = *self.values.choices.pick(&[1, 2, 4]);
+        let part = |i: u32| {
+            let mut table = Table::new();
+            while table.is_empty() || table.contains_key("parts") {
+                table = self.kind(&format!("{path}.{i}"), &self.registry.sizes);
+            }
+            table.insert("share".to_owned(), (1.0 / f64::from(count)).into());
+            table.into()
+        };
+        (1..=count).map(part).collect()
+    }
+
+    /// Says a value by a parameter, or another by `--set`.
+    fn respell(&mut self) {
+        if self.values.choices.once_in(4) {
+            let Some((path, _)) = self.some_value() else { return };
+            let Some(place) = find(&mut self.root, &path) else { return };
+            let value = std::mem::replace(place, "$drawn".into());
+            self.root.insert("parameters".to_owned(), Table::from_iter([("drawn".to_owned(), value)]).into());
+        }
+        if self.values.choices.once_in(4) {
+            let Some((path, key)) = self.some_value() else { return };
+            let value = self.draw(&path, key);
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            self.settings.push((path, text));
+        }
+    }
+
+    /// A value that is no table, and its path.
+    fn some_value(&mut self) -> Option<(String, &'static Key)> {
+        let root = &mut self.root;
+        let plain = |value: &Value| !value.is_table() && !value.is_array();
+        let there: Vec<(&String, &&Key)> =
+            self.keys.iter().filter(|(path, _)| find(root, path).is_some_and(|value| plain(value))).collect();
+        let number = self.values.choices.below(there.len().max(1) as u64) as usize;
+        there.get(number).map(|(path, key)| ((*path).clone(), **key))
+    }
+
+    fn parse(&self) -> Result<Scenario, ConfigError> {
+        let files =
+            |name: &str| self.values.files.get(name).cloned().ok_or_else(|| "no such file".to_owned());
+        Scenario::parse(&self.root.to_string(), "drawn", &self.settings, &files)
+    }
+
+    /// The scenario after as many repairs as it takes.
+    fn mended(&mut self) -> Result<Scenario, ConfigError> {
+        let mut repairs = 0;
+        loop {
+            let error = match self.parse() {
+                Ok(scenario) => return Ok(scenario),
+                Err(error) => error,
+            };
+            repairs += 1;
+            let mended = match repairs {
+                MOST_REPAIRS.. => None,
+                ..PATIENCE => self.mend(&error).or_else(|| self.redraw(&error)),
+                _ => self.redraw(&error).or_else(|| self.mend(&error)),
+            };
+            mended.ok_or(error)?;
+        }
+    }
+
+    /// Draws the part anew in which the error is.
+    fn redraw(&mut self, error: &ConfigError) -> Option<()> {
+        let path = path_of(error).unwrap_or_default();
+        let mut steps = path.split('.');
+        match (steps.next()?, steps.next()) {
+            _ if self.values.surroundings.hosts == 0 => self.topology(),
+            ("", _) | ("duration", _) => self.traffic(),
+            ("traffic", Some(number)) => {
+                let place = format!("traffic.{number}");
+                let entry = self.kind(&place, &self.registry.traffic);
+                *find(&mut self.root, &place)? = entry.into();
+            }
+            ("faults" | "measure", _) => {
+                self.root.remove("faults").or(self.root.remove("measure")).map(drop)?
+            }
+            ("switch", _) => {
+                let switch = self.table("switch", self.registry.table("switch"));
+                self.root.insert("switch".to_owned(), switch.into());
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Leaves out the value that is wrong, or draws another one; `None` if there is no help.
+    fn mend(&mut self, error: &ConfigError) -> Option<()> {
+        let path = path_of(error)?;
+        let of_set = self.settings.len();
+        self.settings.retain(|(key, _)| *key != path);
+        if self.settings.len() < of_set || path.starts_with("parameters.") {
+            self.root.remove("parameters").filter(|_| path.starts_with("parameters."));
+            return Some(());
+        }
+        let key = self.keys.get(&path).copied();
+        let there = find(&mut self.root, &path).is_some();
+        if let (ConfigError::Impossible { .. }, false) = (error, there) {
+            // `hot` stands for `hot_hosts` too.
+            let beside =
+                self.keys.keys().find(|other| other.len() > path.len() && other.starts_with(&path)).cloned();
+            if let Some(beside) = beside.filter(|beside| find(&mut self.root, beside).is_some()) {
+                return self.remove(&beside);
+            }
+        }
+        let value = match key {
+            Some(key) if key.required || !there || self.values.choices.once_in(4) => {
+                Some(self.draw(&path, key))
+            }
+            Some(_) => None,
+            None if there => None,
+            None => return None,
+        };
+        match value {
+            Some(value) => self.put(&path, value),
+            None => self.remove(&path),
+        }
+    }
+
+    fn put(&mut self, path: &str, value: Value) -> Option<()> {
+        let (table, name) = split(&mut self.root, path)?;
+        table.insert(name.to_owned(), value);
+        Some(())
+    }
+
+    fn remove(&mut self, path: &str) -> Option<()> {
+        let (table, name) = split(&mut self.root, path)?;
+        table.remove(name).map(drop)
+    }
+}
+
+/// The path of the key that an error names: the only fault has no number there.
+fn path_of(error: &ConfigError) -> Option<String> {
+    let key = match error {
+        ConfigError::Unknown { key, .. }
+        | ConfigError::Missing { key, .. }
+        | ConfigError::Value { key, .. }
+        | ConfigError::Impossible { key, .. } => key,
+        ConfigError::File(_) => return None,
+    };
+    Some(match key.strip_prefix("faults.") {
+        Some(rest) if !rest.starts_with(|c: char| c.is_ascii_digit()) => format!("faults.1.{rest}"),
+        _ => key.clone(),
+    })
+}
+
+fn pair((key, value): (&str, &str)) -> (String, Value) {
+    (key.to_owned(), value.into())
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// The value at `path`.
+fn find<'t>(root: &'t mut Table, path: &str) -> Option<&'t mut Value> {
+    let mut steps = path.split('.');
+    let first = root.get_mut(steps.next()?)?;
+    steps.try_fold(first, |value, step| match value {
+        Value::Table(table) => table.get_mut(step),
+        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?.checked_sub(1)?),
+        _ => None,
+    })
+}
+
+/// The table that the last step of `path` is looked up in, and that step.
+fn split<'t, 'p>(root: &'t mut Table, path: &'p str) -> Option<(&'t mut Table, &'p str)> {
+    match path.rsplit_once('.') {
+        None => Some((root, path)),
+        Some((table, name)) => Some((find(root, table)?.as_table_mut()?, name)),
+    }
+}
+
+fn surroundings(scenario: &Scenario) -> Surroundings {
+    let graph = &scenario.graph;
+    let name = |node: NodeId| graph.name(node).to_owned();
+    Surroundings {
+        hosts: graph.hosts() as u64,
+        links: graph.links.iter().map(|link| (name(link.a), name(link.b))).collect(),
+        tiers: graph.tiers.clone(),
+    }
+}

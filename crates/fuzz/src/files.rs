@@ -1,0 +1,106 @@
+//! Files that scenarios name: traces, size distributions, networks.
+
+use crate::form::Values;
+
+/// Flows in the order of their starts.
+pub fn trace(values: &mut Values) -> String {
+    let mut text = "start,source,destination,bytes,deadline,class\n".to_owned();
+    let hosts = values.surroundings.hosts.max(2);
+    let mut start = 0;
+    for _ in 0..=values.choices.below(12) {
+        start += values.choices.below(9);
+        let source = values.choices.below(hosts);
+        let destination = (source + 1 + values.choices.below(hosts - 1)) % hosts;
+        let deadline = if values.choices.once_in(2) { "2ms" } else { "" };
+        let size = values.choices.within(1, 60_000);
+        text += &format!("{start}us,{source},{destination},{size},{deadline},mice\n");
+    }
+    text
+}
+
+/// Rising sizes with rising shares.
+pub fn cdf(values: &mut Values) -> String {
+    let points = 1 + values.choices.below(5);
+    let mut bytes = 0;
+    let mut text = String::new();
+    for point in 0..=points {
+        bytes += values.choices.within(1, 20_000);
+        text += &format!("{bytes},{}\n", point as f64 / points as f64);
+    }
+    text
+}
+
+/// A node's name, and whether it is a host.
+type Node = (String, bool);
+
+/// A tree of switches with hosts at its ends, some with links beside the tree.
+fn network(values: &mut Values) -> (Vec<Node>, Vec<(usize, usize)>) {
+    let switches = 1 + values.choices.below(5) as usize;
+    let hosts = 1 + switches + values.choices.below(4) as usize;
+    let switch = |i| (format!("s{i}"), false);
+    let nodes = (0..switches).map(switch).chain((0..hosts).map(|i| (format!("h{i}"), true))).collect();
+    let mut links: Vec<(usize, usize)> = Vec::new();
+    for node in 1..switches + hosts {
+        // Every switch has a host: none is a dead end.
+        let up = match node.checked_sub(switches) {
+            Some(host) if host < switches => host,
+            _ => values.choices.below(node.min(switches) as u64) as usize,
+        };
+        links.push((up, node));
+    }
+    let extra =
+        (values.choices.below(switches as u64) as usize, values.choices.below(switches as u64) as usize);
+    let known = links.contains(&extra) || links.contains(&(extra.1, extra.0));
+    if extra.0 != extra.1 && !known {
+        links.push(extra);
+    }
+    (nodes, links)
+}
+
+/// Links with rates and delays.
+pub fn edge_list(values: &mut Values) -> String {
+    let (nodes, links) = network(values);
+    let mut text = "a,b,rate,delay\n".to_owned();
+    for (a, b) in links {
+        let (rate, delay) = (values.rate(), values.choices.below(90));
+        text += &format!("{},{},{rate},{delay}us\n", nodes[a].0, nodes[b].0);
+    }
+    text
+}
+
+/// The nodes of the edge list.
+pub fn nodes(values: &mut Values) -> String {
+    let links = values.files.get("network.csv").map_or("", String::as_str).lines().skip(1);
+    let mut names: Vec<&str> = links.flat_map(|link| link.split(',').take(2)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let node = |name: &str| {
+        let kind = if name.starts_with('h') { "host," } else { "switch,leaf" };
+        format!("{name},{kind}\n")
+    };
+    "name,kind,tier\n".to_owned() + &names.into_iter().map(node).collect::<String>()
+}
+
+/// The same as GraphML.
+pub fn graphml(values: &mut Values) -> String {
+    let (nodes, links) = network(values);
+    let mut text = concat!(
+        "<graphml><key id=\"k\" for=\"node\" attr.name=\"kind\"/><key id=\"t\" for=\"node\" attr.name=\"tier\"/>",
+        "<key id=\"r\" for=\"edge\" attr.name=\"rate\"/><key id=\"d\" for=\"edge\" attr.name=\"delay\">",
+        "<default>10us</default></key><graph edgedefault=\"undirected\">\n"
+    )
+    .to_owned();
+    let tiers = values.choices.once_in(2);
+    for (name, is_host) in &nodes {
+        let kind = if *is_host { "host" } else { "switch" };
+        let tier = if tiers && !is_host { "<data key=\"t\">leaf</data>" } else { "" };
+        text += &format!("<node id=\"{name}\"><data key=\"k\">{kind}</data>{tier}</node>\n");
+    }
+    for (a, b) in links {
+        let (source, target) = (&nodes[a].0, &nodes[b].0);
+        let rate = values.rate();
+        text +=
+            &format!("<edge source=\"{source}\" target=\"{target}\"><data key=\"r\">{rate}</data></edge>\n");
+    }
+    text + "</graph></graphml>\n"
+}

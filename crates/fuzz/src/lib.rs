@@ -1,0 +1,50 @@
+//! Fuzz targets: scenarios that run, and every text that users write. A target judges an input and panics
+//! on a defect. `make fuzz` drives the targets with a coverage-guided engine, the tests of this crate
+//! replay the corpus without one.
+
+mod alterations;
+mod choices;
+mod draft;
+mod files;
+mod form;
+mod parsers;
+mod registry;
+mod simulate;
+mod verdict;
+
+pub use alterations::Alterations;
+pub use verdict::{Tally, Verdict};
+
+/// Something that takes any input.
+#[derive(Debug)]
+pub struct Target {
+    /// Name, which is that of its folder in the corpus too.
+    pub name: &'static str,
+    /// Whether an input is a series of choices, so that any bytes make a good one; others are text.
+    pub drawn: bool,
+    /// Feeds it an input; panics on a defect.
+    pub judge: fn(&[u8]) -> Verdict,
+}
+
+/// The one list of targets.
+pub const TARGETS: &[Target] = &[
+    Target { name: "simulate", drawn: true, judge: simulate::judge },
+    Target { name: "scenario", drawn: false, judge: parsers::scenario },
+    Target { name: "settings", drawn: false, judge: parsers::settings },
+    Target { name: "trace", drawn: false, judge: parsers::trace },
+    Target { name: "cdf", drawn: false, judge: parsers::cdf },
+    Target { name: "edge-list", drawn: false, judge: parsers::edge_list },
+    Target { name: "graphml", drawn: false, judge: parsers::graphml },
+];
+
+impl Target {
+    /// The target of this name.
+    pub fn named(name: &str) -> Option<&'static Target> {
+        TARGETS.iter().find(|target| target.name == name)
+    }
+
+    /// The names of all.
+    pub fn names() -> Vec<&'static str> {
+        TARGETS.iter().map(|target| target.name).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! A drawn scenario under a drawn scheme, run.
+
+use crate::choices::Choices;
+use crate::draft::Draft;
+use crate::form::{Surroundings, Values};
+use crate::registry::Registry;
+use crate::verdict::Verdict;
+use shortflow_sim::config::ConfigError;
+use shortflow_sim::ideal::{self, Policy};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::Scheme;
+use shortflow_sim::simulation::{self, Observer, RunError};
+use shortflow_sim::tables;
+use shortflow_units::{Bytes, Instant};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The observer is asked every 8192 events: a run is stopped before it has had 10⁵ of them.
+const MOST_TICKS: u32 = 12;
+/// Most runs that do not end by themselves are not worth so many.
+const FEW_TICKS: u32 = 1;
+
+/// One run in so many is done twice.
+const REPEATED: u64 = 16;
+
+/// Draws a scenario and a scheme and runs them. Panics if the run breaks a rule of the simulator.
+pub fn judge(input: &[u8]) -> Verdict {
+    let mut choices = Choices::new(input);
+    let twice = choices.once_in(REPEATED);
+    let seed = choices.below(256);
+    let ticks = if choices.once_in(16) { MOST_TICKS } else { FEW_TICKS };
+    let contender = Contender::draw(&mut choices);
+    let Ok((scenario, text)) = Draft::settle(&mut choices) else { return Verdict::Rejected };
+    if std::env::var_os("FUZZ_SHOW").is_some() {
+        eprintln!("{text}\n# {contender}, seed {seed}");
+    }
+    let first = contender.run(&scenario, seed, ticks);
+    if twice {
+        let again = contender.run(&scenario, seed, ticks);
+        let digest =
+            |run: &Result<Outcome, RunError>| run.as_ref().map(Outcome::digest).map_err(RunError::to_string);
+        assert_eq!(digest(&first), digest(&again), "the same run twice");
+    }
+    match first {
+        Ok(outcome) => {
+            check(&outcome, &scenario);
+            Verdict::Ran
+        }
+        Err(RunError::Cancelled) => Verdict::Capped,
+        Err(RunError::Route(_) | RunError::ClosedLoop(_)) => Verdict::Rejected,
+        Err(broken) => panic!("{broken}"),
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Contender::Packets(scheme) = self else { return write!(f, "an ideal scheduler") };
+        let given = scheme.resolved.iter().map(|setting| format!(" --set {}={}", setting.key, setting.value));
+        write!(f, "{}{}", scheme.name, given.collect::<String>())
+    }
+}
+
+enum Contender {
+    Packets(Box<Scheme>),
+    Ideal(Policy),
+}
+
+impl Contender {
+    fn draw(choices: &mut Choices) -> Contender {
+        let registry = Registry::get();
+        if choices.once_in(12) {
+            return Contender::Ideal(*choices.pick(ideal::policies()));
+        }
+        let (name, keys) = choices.pick(&registry.schemes);
+        let mut values = Values { choices, surroundings: Surroundings::default(), files: BTreeMap::new() };
+        let mut settings = Vec::new();
+        for (key, form) in keys {
+            if values.choices.once_in(6) {
+                let text = values
+                    .draw(key, form)
+                    .map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
+                settings.extend(text.map(|text| (key.clone(), text)));
+            }
+        }
+        loop {
+            match Scheme::named(name, &settings) {
+                Ok(scheme) => return Contender::Packets(Box::new(scheme)),
+                Err(error) => drop_setting(&mut settings, &error),
+            }
+        }
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64, ticks: u32) -> Result<Outcome, RunError> {
+        let mut cap = Cap { ticks };
+        match self {
+            Contender::Packets(scheme) => simulation::run(scenario, scheme, seed, &mut cap),
+            Contender::Ideal(policy) => ideal::run(scenario, *policy, seed, &mut cap),
+        }
+    }
+}
+
+/// Takes back the setting that is wrong; panics if none is.
+fn drop_setting(settings: &mut Vec<(String, String)>, error: &ConfigError) {
+    let before = settings.len();
+    match error {
+        ConfigError::Value { key, .. } | ConfigError::Impossible { key, .. } => {
+            // A pair that crosses may be wrong by the one that was not set.
+            settings.retain(|(set, _)| set != key);
+            if settings.len() == before {
+                settings.clear();
+            }
+        }
+        other => panic!("a registered parameter is refused: {other}"),
+    }
+    assert!(settings.len() < before, "a scheme is refused without settings: {error}");
+}
+
+struct Cap {
+    ticks: u32,
+}
+
+impl Observer for Cap {
+    fn tick(&mut self, _: Instant) -> bool {
+        self.ticks -= 1;
+        self.ticks > 0
+    }
+}
+
+/// What holds of every outcome.
+fn check(outcome: &Outcome, scenario: &Scenario) {
+    for flow in &outcome.flows {
+        let Some(finish) = flow.finish else { continue };
+        assert!(flow.start <= finish && finish <= outcome.end, "{flow:?} ends at {:?}", outcome.end);
+        assert!(flow.size != Bytes::MAX && flow.acked == flow.size, "{flow:?}");
+    }
+    let finite = outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX);
+    let open = finite.filter(|flow| flow.finish.is_none()).count() as u64;
+    assert!(open <= outcome.counters.unfinished, "{open} flows open, {:?}", outcome.counters);
+    assert!(tables::tables(outcome, scenario).iter().all(|(_, columns)| !columns.is_empty()));
+    assert_eq!(outcome.digest().len(), 64);
+}

@@ -1,0 +1,58 @@
+//! [`Verdict`]: what became of an input, and [`Tally`], which counts.
+
+use std::fmt;
+
+/// What became of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Accepted, and its run came to its end.
+    Ran,
+    /// Accepted, and its run went on until it had had as many events as a run may have here.
+    Capped,
+    /// Accepted by a parser.
+    Accepted,
+    /// An error told the user what is wrong.
+    Rejected,
+}
+
+/// How many inputs met which end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    ran: u64,
+    capped: u64,
+    accepted: u64,
+    rejected: u64,
+}
+
+impl Tally {
+    /// Counts one input.
+    pub fn count(&mut self, verdict: Verdict) {
+        let count = match verdict {
+            Verdict::Ran => &mut self.ran,
+            Verdict::Capped => &mut self.capped,
+            Verdict::Accepted => &mut self.accepted,
+            Verdict::Rejected => &mut self.rejected,
+        };
+        *count += 1;
+    }
+
+    /// All that were counted.
+    pub fn inputs(&self) -> u64 {
+        self.ran + self.capped + self.accepted + self.rejected
+    }
+
+    /// Those that were accepted, and ran where there is something to run.
+    pub fn accepted(&self) -> u64 {
+        self.ran + self.capped + self.accepted
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} inputs, {} accepted, {} rejected", self.inputs(), self.accepted(), self.rejected)?;
+        match self.ran + self.capped {
+            0 => Ok(()),
+            ran => write!(f, "; {ran} accepted and run, {} of them up to the cap of events", self.capped),
+        }
+    }
+}
