@@ -218,3 +218,38 @@ def test_a_result_is_not_overwritten_by_another_run(shortflow: Command, tmp_path
     other = shortflow(*first, "--scheme", "tcp")
     assert other.code == 2
     assert "holds the result of another run (two-long-flows, dctcp, seed 1)" in other.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (
+            ["run", "incast", "--set", "warmup=10ms", "--set", "traffic.1.repeat=1"],
+            ["traffic.1.at: with", "from warmup = 10ms to duration = 2s", "traffic.1.unmeasured = true"],
+        ),
+        (
+            ["run", "permutation-fat-tree", "--set", "traffic.1.from=[0, 1, 1]", "--set", "traffic.1.to=[0, 1, 2]"],
+            ["traffic.1.from", "host 1 is listed twice"],
+        ),
+        (
+            ["run", BENCHMARK, "--scheme", "red", "--set", "switch.mark_above=0pkt"],
+            ["switch.mark_above", "RED's minimum threshold", "queue.min"],
+        ),
+        (["run", BENCHMARK, "--scheme", "red", "--set", "queue.min=0pkt"], ["queue.min", "above zero"]),
+    ],
+    ids=["nothing counts", "a host twice", "RED with K = 0", "RED with min = 0"],
+)
+def test_models_that_cannot_work_are_refused(shortflow: Command, arguments: list[str], wanted: list[str]) -> None:
+    answer = shortflow(*arguments)
+    assert (answer.code, answer.stdout) == (2, ""), answer
+    assert all(text in answer.stderr for text in wanted), answer.stderr
+
+
+def test_a_buffer_of_one_packet_is_a_warning(shortflow: Command) -> None:
+    changes = ["--set", "switch.buffer=1pkt", "--set", "switch.mark_above=0pkt"]
+    quick = [*changes, "--set", "duration=20ms", "--set", "warmup=0s", "--set", "drain=0s"]
+    answer = shortflow("run", BENCHMARK, *quick, "--scheme", "tcp", "--json")
+    assert answer.code == 0
+    assert "warning: switch.buffer: 1pkt holds one packet" in answer.stderr
+    notes = shortflow("show", BENCHMARK, *changes, "--json").document["notes"]
+    assert any(note.startswith("warning: switch.buffer: 1pkt") for note in notes)

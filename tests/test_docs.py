@@ -129,7 +129,8 @@ def test_the_reference_has_every_key_with_its_default() -> None:
             row = rf"^\| `(?:{table}\.)?{key}` \| "
             if table in ("", "switch", "host", "tcp", "measure", "faults"):
                 assert re.search(row, text, re.MULTILINE), setting["key"]
-            if setting["source"] == "default" and not table.startswith(("traffic", "topology")) and key != "ports":
+            derived = table.startswith(("traffic", "topology")) or key in ("ports", "drain")
+            if setting["source"] == "default" and not derived:
                 assert re.search(rf"{row}`{re.escape(setting['value'])}` \|", text, re.MULTILINE), setting
 
 

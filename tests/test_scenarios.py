@@ -6,8 +6,10 @@ import re
 import pytest
 
 import shortflow
-from shortflow import _core
+from conftest import Command
+from shortflow import _core, load_scenario, run
 from shortflow.metrics import describe
+from shortflow.runner import waited_for
 from shortflow.scenario import SHIPPED
 
 NAMES = shortflow.shipped_scenarios()
@@ -15,7 +17,12 @@ SMALL: dict[str, dict[str, str | int]] = {
     "testbed-fig14": {"traffic.2.at": "10ms", "size": "100KB"},
     "testbed-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "testbed-short-long": {"traffic.2.start": "0s"},
-    "testbed-weights": {"traffic.1.sizes.value": "100KB", "traffic.2.at": "10ms", "traffic.2.sizes.value": "50KB"},
+    "testbed-weights": {
+        "traffic.1.sizes.value": "100KB",
+        "traffic.2.at": "10ms",
+        "traffic.2.sizes.value": "50KB",
+        "warmup": "0s",
+    },
     "incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "two-tier-incast": {"traffic.1.repeat": 1, "warmup": "0s"},
     "fat-tree-websearch": {"k": 4},
@@ -118,3 +125,42 @@ def test_a_mapping_is_a_scenario_too(small: dict[str, object]) -> None:
     assert shortflow.run(scenario, "dctcp").metrics["afct_short_s"] > 0
     with pytest.raises(shortflow.ConfigError, match="warmpu"):
         shortflow.load_scenario({**small, "warmpu": "1ms"})
+
+
+def test_show_says_how_many_flows_of_each_entry_count(shortflow: Command, small: dict[str, object]) -> None:
+    (backlogged, poisson) = load_scenario(small).expected_flows()
+    assert (backlogged["flows"], backlogged["backlogged"], backlogged["text"]) == (0, 1, "1 backlogged flow")
+    rate = 0.4 * 1e9 / (8 * 16_000)
+    assert (poisson["entry"], poisson["known"]) == ("traffic.2", "about")
+    assert poisson["flows"] == pytest.approx(rate * 0.050)
+    assert shortflow("show", "incast", "--json").document["expected_flows"][0]["known"] == "exactly"
+    assert "at least" in shortflow("show", "query-fan-in").stdout
+
+
+def test_show_says_what_the_drain_comes_to(shortflow: Command) -> None:
+    document = shortflow("show", "incast", "--set", "duration=3s", "--json").document
+    assert {"key": "drain", "value": "3s", "source": "default"} in document["settings"]
+    assert "drain: 3s, as long as duration, unless a value is given" in document["notes"]
+
+
+def test_a_short_scenario_has_a_short_drain(small: dict[str, object]) -> None:
+    """A law that never lets a flow finish costs the drain's time, not two seconds."""
+    lost = {**small, "faults": {"loss": 0.9}}
+    result = run(load_scenario(lost), "tcp")
+    assert result.meta["unfinished"] > 0
+    assert result.meta["end_s"] == pytest.approx(0.060 + 0.160, abs=0.05)
+
+
+def test_progress_says_what_drains_wait_for() -> None:
+    waiting = waited_for([(12, 18_204, 0.154)])
+    assert waiting == "drain: 12 of 18,204 flows open, at most 0.154 s of simulated time left"
+    both = waited_for([(1, 10, 0.5), (2, 20, 0.25)])
+    assert both == "drain: 3 of 30 flows of 2 runs open, at most 0.5 s of simulated time left"
+    assert waited_for([]) == ""
+
+
+def test_the_measured_time_is_not_all_the_work(small: dict[str, object]) -> None:
+    """Watched to its measured end, a run is where it is of all the time that it might take."""
+    control = _core.Control()
+    _core.run(load_scenario({**small, "drain": "20s"}).core, _core.Scheme.parse("tcp", []), 1, control)
+    assert 0.02 / 20.06 < control.fraction() < 0.2 / 20.06

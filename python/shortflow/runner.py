@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from shortflow._core import Control
 from shortflow.comparison import Comparison, RunSummary, summarize, with_distances
@@ -21,11 +21,17 @@ from shortflow.signals import SignalsHeld
 from shortflow.store import Store
 from shortflow.transport import Transport
 
-Progress = Callable[[float, int, int], None]
-"""Told every tenth of a second: the fraction of the work that is done, the runs finished, and all runs.
 
-Ctrl-C is heard after it returns, so it should do so at once.
-"""
+class Progress(Protocol):
+    """What hears how far the work is."""
+
+    def __call__(self, fraction: float, finished: int, total: int, waiting: str = "", /) -> None:
+        """Told every tenth of a second: the fraction of the work, the runs finished, all runs, what drains wait for.
+
+        The fraction is of the time that the runs may simulate at most, their drains included, so it may end with a
+        leap. Ctrl-C is heard after this returns, so it should do so at once.
+        """
+
 
 _POLL_S = 0.1
 _LARGEST_SEED = 2**64 - 1
@@ -186,4 +192,16 @@ def _wait(
             parts = (
                 1.0 if future.done() else control.fraction() for future, control in zip(pending, controls, strict=True)
             )
-            progress(sum(parts) / len(pending), len(pending) - len(open_futures), len(pending))
+            drains = [drain for control in controls if (drain := control.drain())]
+            finished = len(pending) - len(open_futures)
+            progress(sum(parts) / len(pending), finished, len(pending), waited_for(drains))
+
+
+def waited_for(drains: Sequence[tuple[int, int, float]]) -> str:
+    """What runs in their drains wait for: of each its open flows, all its flows, and the simulated seconds left."""
+    if not drains:
+        return ""
+    flows_open, flows = sum(drain[0] for drain in drains), sum(drain[1] for drain in drains)
+    runs = f" of {len(drains)} runs" if len(drains) > 1 else ""
+    left = max(drain[2] for drain in drains)
+    return f"drain: {flows_open:,} of {flows:,} flows{runs} open, at most {left:.3g} s of simulated time left"

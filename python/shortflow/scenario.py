@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import tomli_w
 
@@ -24,6 +24,16 @@ class Setting(TypedDict):
     key: str
     value: str
     source: str
+
+
+class ExpectedFlows(TypedDict):
+    """The flows of a traffic entry that count: finite ones, with what is known of their number, and backlogged ones."""
+
+    entry: str
+    flows: float
+    known: Literal["exactly", "about", "at least"]
+    backlogged: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -49,8 +59,19 @@ class Scenario:
         return as_settings(self.core.resolved())
 
     def traffic_notes(self) -> list[str]:
-        """What the traffic amounts to, such as the arrival rate behind an offered load."""
-        return self.core.traffic_notes()
+        """What the traffic amounts to, such as the arrival rate behind an offered load; then the warnings."""
+        return [*self.core.traffic_notes(), *(f"warning: {warning}" for warning in self.warnings())]
+
+    def warnings(self) -> list[str]:
+        """What is accepted, but hardly meant; each names its key."""
+        return self.core.warnings()
+
+    def expected_flows(self) -> list[ExpectedFlows]:
+        """How many flows of each traffic entry start in the measured time, from the warm-up to the duration."""
+        return [
+            {"entry": f"traffic.{number}", "flows": flows, "known": known, "backlogged": backlogged, "text": text}
+            for number, (flows, known, backlogged, text) in enumerate(self.core.expected_flows(), start=1)
+        ]
 
     def with_settings(self, settings: Settings) -> "Scenario":
         """The same scenario with some values changed."""

@@ -9,9 +9,9 @@ use pyo3::types::PyDict;
 use shortflow_sim::ideal;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::simulation::{self, BYTES_PER_CONNECTION, Observer, RunError};
+use shortflow_sim::simulation::{self, BYTES_PER_CONNECTION, Observer, RunError, Standing};
 use shortflow_sim::tables;
-use shortflow_units::Instant;
+use shortflow_units::Span;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -27,6 +27,9 @@ struct Shared {
     cancelled: AtomicBool,
     now_ps: AtomicU64,
     duration_ps: AtomicU64,
+    limit_ps: AtomicU64,
+    open: AtomicU64,
+    flows: AtomicU64,
 }
 
 #[pymethods]
@@ -41,10 +44,20 @@ impl Control {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Simulated time over the duration, from 0 to 1.
+    /// Simulated time over the time that the run may take at most, its drain included, from 0 to 1.
     fn fraction(&self) -> f64 {
-        let duration = self.shared.duration_ps.load(Ordering::Relaxed).max(1) as f64;
-        (self.shared.now_ps.load(Ordering::Relaxed) as f64 / duration).min(1.0)
+        let limit = self.shared.limit_ps.load(Ordering::Relaxed).max(1) as f64;
+        (self.shared.now_ps.load(Ordering::Relaxed) as f64 / limit).min(1.0)
+    }
+
+    /// In the drain: the flows that are open, all finite flows, and the seconds that are left at most.
+    fn drain(&self) -> Option<(u64, u64, f64)> {
+        let [now, duration, limit, open, flows] = {
+            let Shared { now_ps, duration_ps, limit_ps, open, flows, .. } = &*self.shared;
+            [now_ps, duration_ps, limit_ps, open, flows].map(|value| value.load(Ordering::Relaxed))
+        };
+        let left = Span::from_ps(limit.saturating_sub(now)).as_secs_f64();
+        (duration > 0 && now >= duration && open > 0).then_some((open, flows, left))
     }
 }
 
@@ -54,8 +67,10 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn tick(&mut self, now: Instant) -> bool {
-        self.shared.now_ps.store(now.as_ps(), Ordering::Relaxed);
+    fn tick(&mut self, standing: Standing) -> bool {
+        self.shared.open.store(standing.open, Ordering::Relaxed);
+        self.shared.flows.store(standing.flows, Ordering::Relaxed);
+        self.shared.now_ps.store(standing.now.as_ps(), Ordering::Relaxed);
         !self.shared.cancelled.load(Ordering::Relaxed) && !self.failure.is_raised()
     }
 }
@@ -72,19 +87,25 @@ pub fn run(
     let (setting, contender) = (Arc::clone(&scenario.inner), scheme.inner.clone());
     let shared = Arc::clone(&control.shared);
     shared.duration_ps.store(setting.duration.as_ps(), Ordering::Relaxed);
+    shared.limit_ps.store((setting.duration + setting.drain).as_ps(), Ordering::Relaxed);
     let mut watch = Watch { shared, failure: scheme.failure.clone() };
     let outcome = py.detach(|| match contender {
         Contender::Packets(scheme) => simulation::run(&setting, &scheme, seed, &mut watch),
         Contender::Ideal(policy) => ideal::run(&setting, policy, seed, &mut watch),
     });
+    watch.shared.open.store(0, Ordering::Relaxed); // nothing is waited for any more
     if let Some(error) = scheme.failure.take() {
         return Err(error);
     }
     match outcome {
         Ok(outcome) => Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed }),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
-        Err(error @ (RunError::Route(_) | RunError::ClosedLoop(_))) => Err(config_error(error)),
-        Err(error @ RunError::Conservation(_)) => Err(SimulationError::new_err(error.to_string())),
+        Err(error @ (RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold)) => {
+            Err(config_error(error))
+        }
+        Err(error @ (RunError::Conservation(_) | RunError::Broken(_))) => {
+            Err(SimulationError::new_err(error.to_string()))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use shortflow_sim::config::{ConfigError as InputError, Setting};
 use shortflow_sim::ideal::{Policy, policies_for};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
+use shortflow_sim::traffic::Expected;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -90,6 +91,20 @@ impl PyScenario {
     /// One line per traffic entry on the load that it offers.
     fn traffic_notes(&self) -> Vec<String> {
         self.inner.notes.clone()
+    }
+
+    /// How many flows of each traffic entry count, as (number, what is known of it, backlogged flows, text).
+    fn expected_flows(&self) -> Vec<(f64, &'static str, u64, String)> {
+        let row = |expected: &Expected| {
+            let (number, known) = expected.number();
+            (number, known, expected.backlogged, expected.to_string())
+        };
+        self.inner.expected.iter().map(row).collect()
+    }
+
+    /// What is accepted, but hardly meant.
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings.clone()
     }
 
     /// The same scenario with more settings.

@@ -11,6 +11,8 @@ pub mod net;
 pub mod outcome;
 pub mod probe;
 pub mod queue;
+#[cfg(test)]
+mod sabotage;
 pub mod scenario;
 pub mod scheme;
 pub mod simulation;

@@ -6,6 +6,7 @@ mod faults;
 #[cfg(test)]
 mod tests;
 mod tiers;
+mod warnings;
 
 use crate::config::{
     ANY_TIME, ConfigError, Document, Entry, Files, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, ParamInfo,
@@ -17,8 +18,8 @@ use faults::FaultKeys;
 pub use tiers::Tiers;
 
 use crate::topology::{self, Graph};
-use crate::traffic::{self, Context, Traffic};
-use shortflow_units::{Bytes, NodeId, Occupancy, Span};
+use crate::traffic::{self, Context, Expected, Measured, Traffic};
+use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Span};
 
 /// A validated scenario.
 #[derive(Debug)]
@@ -55,8 +56,13 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// Every value with its source.
     pub resolved: Vec<Setting>,
-    /// What the topology comes to, and one line per traffic entry on the load that it offers.
+    /// What is derived from other keys, what the topology comes to, and one line per traffic entry on the
+    /// load that it offers.
     pub notes: Vec<String>,
+    /// How many flows of each traffic entry count.
+    pub expected: Vec<Expected>,
+    /// What is accepted, but hardly meant.
+    pub warnings: Vec<String>,
 }
 
 keys! {
@@ -68,8 +74,9 @@ keys! {
         duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count
         warmup: Span = "0s", ANY_TIME;
-        /// after duration the run goes on until every finite flow is done, but no longer than this
-        drain: Span = "2s", ANY_TIME;
+        /// after duration the run goes on until every finite flow is done, but no longer than this; unless
+        /// given, the longer of duration and 16 tcp.rto_min, in which four timeouts in a row fit
+        drain: Option<Span> = optional, ANY_TIME;
     }
 }
 
@@ -244,16 +251,22 @@ impl Scenario {
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);
+        let drain = drain(top, &run, &tcp, &mut context.notes);
         context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
         let entries = checks::traffic_entries(top)?;
         let traffic =
-            entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<_, _>>()?;
+            entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<Vec<_>, _>>()?;
+        let measured = Measured { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
+        let expected =
+            entries.iter().zip(&traffic).map(|(entry, it)| traffic::expected(entry, &**it, measured));
+        let expected = expected.collect::<Result<Vec<_>, _>>()?;
         checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
         let Context { classes, notes, deadlines, .. } = context;
-        let RunKeys { title, duration, warmup, drain } = run;
+        let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
+        let RunKeys { title, duration, warmup, .. } = run;
         let (name, resolved) = (name.to_owned(), Vec::new());
         Ok(Scenario {
             name,
@@ -273,8 +286,29 @@ impl Scenario {
             faults,
             resolved,
             notes,
+            expected,
+            warnings,
         })
     }
+}
+
+/// Four timeouts in a row, each twice as long as the one before, take 15 times the smallest.
+const DRAIN_TIMEOUTS: u64 = 16;
+
+/// The drain that is given. Otherwise it goes with the scenario's scale: it never costs more than the
+/// measured time did, unless that is too short for a flow to recover from timeouts.
+fn drain(top: &Reader, run: &RunKeys, tcp: &TcpSpec, notes: &mut Vec<String>) -> Span {
+    if let Some(drain) = run.drain {
+        return drain;
+    }
+    let timeouts = tcp.rto_min.times(DRAIN_TIMEOUTS);
+    let (drain, why) = match timeouts > run.duration {
+        true => (timeouts, format!("{DRAIN_TIMEOUTS} tcp.rto_min")),
+        false => (run.duration, "as long as duration".to_owned()),
+    };
+    top.defaulted("drain", drain.to_string());
+    notes.push(format!("drain: {drain}, {why}, unless a value is given"));
+    drain
 }
 
 /// Unknown keys come first: a misspelt key is a better complaint than the missing right one.

@@ -6,7 +6,7 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::ideal::{self, Job, Policy, finishes, policies, policies_for};
 use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::simulation::{self, Observer, RunError, Unattended};
+use shortflow_sim::simulation::{self, Observer, RunError, Standing, Unattended};
 use shortflow_sim::theory::mg1::{MeanTimes, Queue, Sizes};
 use shortflow_units::{Bytes, Instant, Span};
 
@@ -147,7 +147,7 @@ fn flows_that_wait_for_others_have_no_ideal() {
 fn a_run_can_be_cancelled() {
     struct Impatient;
     impl Observer for Impatient {
-        fn tick(&mut self, _: Instant) -> bool {
+        fn tick(&mut self, _: Standing) -> bool {
             false
         }
     }

@@ -15,7 +15,8 @@ fn port(outcome: &Outcome) -> &PortRow {
 /// Two hosts send a window of ten segments each at time `start` to a third. A segment takes 12 µs, so the first
 /// two come at once, and from then on two come while one leaves.
 fn burst(start: &str, rest: &str, duration: &str) -> Outcome {
-    let text = star(3, &format!("{TRACE}{BURST}{SAMPLED}")).replace("duration = \"1s\"", duration);
+    let traffic = format!("{TRACE}unmeasured = true\n{BURST}{SAMPLED}");
+    let text = star(3, &traffic).replace("duration = \"1s\"", duration);
     let rows = [format!("{start},0,2,14600"), format!("{start},1,2,14600")];
     run(&scenario(&format!("{rest}{text}"), &[&rows[0], &rows[1]]), &scheme("tcp", &[]))
 }

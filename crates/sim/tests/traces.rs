@@ -142,7 +142,8 @@ fn a_message_has_a_weight_of_its_own() {
 fn the_warm_up_counts_for_nothing() {
     let text = star(3, "[tcp]\nreceive_window = \"40pkt\"\n[faults]\n")
         .replace("duration = \"1s\"", "duration = \"100ms\"\nwarmup = \"50ms\"");
-    let early = run(&scenario(&(text.clone() + TRACE), &["0,h0,h2,1MB"]), &scheme("tcp", &[]));
+    let unmeasured = text.clone() + TRACE + "unmeasured = true\n";
+    let early = run(&scenario(&unmeasured, &["0,h0,h2,1MB"]), &scheme("tcp", &[]));
     for port in early.ports.iter().filter(|port| port.tx_packets > 0) {
         assert_eq!((port.utilisation, port.mean_packets, port.mean_bytes), (0.0, 0.0, 0.0));
         assert_eq!((port.max_packets, port.max_bytes), (0, Bytes::ZERO));

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from shortflow import runner
-from shortflow.cli.console import note_repeated, note_unfinished, print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import (
+    note_repeated,
+    note_unfinished,
+    note_warnings,
+    print_json,
+    print_note,
+    print_result,
+    progress_bar,
+)
 from shortflow.cli.options import (
     Jobs,
     Json,
@@ -56,9 +64,11 @@ def compare(
     names = parse_names(schemes, "--schemes")
     chosen = _chosen(metrics)
     settings = parse_settings(set_values)
+    loaded = scenario_with(scenario, settings)
+    note_warnings(loaded)
     with progress_bar(scenario) as progress:
         comparison = runner.compare(
-            scenario_with(scenario, settings),
+            loaded,
             names,
             range(1, seeds + 1),
             settings=settings,

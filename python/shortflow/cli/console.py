@@ -13,6 +13,7 @@ from shortflow import runner
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
 from shortflow.records import Drop
+from shortflow.scenario import Scenario
 from shortflow.tables import terminal_width
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
@@ -51,6 +52,12 @@ def print_error(message: str, code: ExitCode) -> int:
     return code
 
 
+def note_warnings(scenario: Scenario) -> None:
+    """Say on stderr what a scenario is accepted with, but hardly meant."""
+    for warning in scenario.warnings():
+        print_note(f"warning: {warning}")
+
+
 def working(label: str) -> contextlib.AbstractContextManager[object]:
     """Say on stderr what takes a few seconds, while it does; nothing where that is no terminal."""
     return Console(file=sys.stderr).status(label)
@@ -69,15 +76,17 @@ def progress_bar(label: str) -> Iterator[runner.Progress]:
         TaskProgressColumn(),
         TextColumn("{task.fields[runs]}"),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("at most"),
         TimeRemainingColumn(),
+        TextColumn("left{task.fields[waiting]}"),
     )
     try:
         with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task(label, total=1.0, runs="")
+            task = bar.add_task(label, total=1.0, runs="", waiting="")
 
-            def update(fraction: float, finished: int, total: int) -> None:
-                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs")
+            def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
+                shown = f"; {waiting}" if waiting else ""
+                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs", waiting=shown)
 
             yield update
     finally:
@@ -87,12 +96,16 @@ def progress_bar(label: str) -> Iterator[runner.Progress]:
 def _progress_lines(label: str) -> runner.Progress:
     started = last = time.monotonic()
 
-    def update(fraction: float, finished: int, total: int) -> None:
+    def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= LINE_EVERY_S:
-            last = now
-            print_note(f"{label}: {finished}/{total} runs, {fraction:.0%} of the work, {now - started:.0f} s")
+            last, spent = now, now - started
+            left = (
+                f", at most {spent * (1 - fraction) / fraction:.0f} s left" if 0 < fraction < 1 and spent >= 1 else ""
+            )
+            shown = f"; {waiting}" if waiting else ""
+            print_note(f"{label}: {finished}/{total} runs, {fraction:.0%} of the work, {spent:.0f} s{left}{shown}")
 
     return update
 

@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import (
+    note_faults,
+    note_unfinished,
+    note_warnings,
+    print_json,
+    print_note,
+    print_result,
+    progress_bar,
+)
 from shortflow.cli.options import (
     Json,
     OutDirectory,
@@ -41,6 +49,7 @@ def run(
     (work,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
     if out:
         check_same_run(out, work.key)
+    note_warnings(work.scenario)
     with progress_bar(f"{work.scenario.name}, {scheme}") as progress:
         result = run_once(work, progress=progress)
     if out:

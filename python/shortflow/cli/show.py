@@ -22,7 +22,7 @@ def show(
     changes = parse_settings(set_values)
     (work,) = plan(scenario_with(scenario, changes), [scheme], [1], changes)
     settings, scheme_settings = work.scenario.resolved(), as_settings(work.scheme.resolved())
-    notes = work.scenario.traffic_notes()
+    notes, expected = work.scenario.traffic_notes(), work.scenario.expected_flows()
     if json:
         print_json(
             {
@@ -30,14 +30,16 @@ def show(
                 "title": work.scenario.title,
                 "settings": settings,
                 "notes": notes,
+                "expected_flows": expected,
                 "scheme": {"name": scheme, "summary": work.scheme.summary, "settings": scheme_settings},
             }
         )
         return
+    measured = [f"{row['entry']}: {row['text']} in the measured time" for row in expected]
     heading = f"scheme {scheme}: {work.scheme.summary}"
     print_result(
         stacked(
-            Text("\n".join([work.scenario.title, *notes])),
+            Text("\n".join([work.scenario.title, *notes, *measured])),
             settings_table(settings, f"scenario {work.scenario.name}"),
             settings_table(scheme_settings, heading) if scheme_settings else Text(heading),
         )

@@ -55,7 +55,20 @@ impl<'d> Reader<'d> {
     /// Remembers what an absent key comes to where that depends on other keys.
     pub fn defaulted(&self, key: &str, value: String) {
         let setting = Setting { key: self.path(key), value, source: Source::Default };
-        self.document.resolved.borrow_mut().push(setting);
+        let mut resolved = self.document.resolved.borrow_mut();
+        let end = resolved.len();
+        let outside_tables = |setting: &Setting| !setting.key.contains('.');
+        let place = match outside_tables(&setting) {
+            true => resolved.iter().rposition(outside_tables).map_or(end, |last| last + 1),
+            false => end,
+        };
+        resolved.insert(place, setting);
+    }
+
+    /// The value of a key that was read, as text.
+    pub fn resolved(&self, key: &str) -> Option<String> {
+        let (path, resolved) = (self.path(key), self.document.resolved.borrow());
+        resolved.iter().rev().find(|setting| setting.key == path).map(|setting| setting.value.clone())
     }
 
     /// The table under `key`; an absent one reads as empty.

@@ -59,6 +59,8 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     now: Instant,
+    /// The first event that was scheduled in the past: when it was due, and when that was.
+    belated: Option<(Instant, Instant)>,
     scheduled: u64,
     /// The present slot, counted from time zero.
     slot: u64,
@@ -80,6 +82,7 @@ impl<E: Pack> EventQueue<E> {
     pub fn new() -> Self {
         EventQueue {
             now: Instant::ZERO,
+            belated: None,
             scheduled: 0,
             slot: 0,
             present: Vec::new(),
@@ -97,7 +100,12 @@ impl<E: Pack> EventQueue<E> {
         self.now
     }
 
-    /// Adds an event; one in the past happens now.
+    /// The first event that was scheduled in the past: when it was due, and when it was scheduled.
+    pub fn belated(&self) -> Option<(Instant, Instant)> {
+        self.belated
+    }
+
+    /// Adds an event; one in the past happens now, and [`EventQueue::belated`] tells of it.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
         self.insert(at, event.pack());
@@ -105,7 +113,8 @@ impl<E: Pack> EventQueue<E> {
 
     fn insert(&mut self, at: Instant, event: u32) {
         self.scheduled += 1;
-        let entry = Entry::new(at.max(self.now), self.scheduled, event);
+        let at = if at < self.now { self.note_belated(at) } else { at };
+        let entry = Entry::new(at, self.scheduled, event);
         let slot = entry.slot();
         if slot <= self.slot {
             self.insert_present(entry);
@@ -146,6 +155,12 @@ impl<E: Pack> EventQueue<E> {
     pub fn advance(&mut self, to: Instant) {
         let next = self.next_at().unwrap_or(Instant::MAX);
         self.now = self.now.max(to.min(next));
+    }
+
+    #[cold]
+    fn note_belated(&mut self, at: Instant) -> Instant {
+        self.belated.get_or_insert((at, self.now));
+        self.now
     }
 
     #[inline(never)] // most events go to the wheel
@@ -289,8 +304,12 @@ mod tests {
         queue.schedule(Instant::from_ps(10), 1u32);
         assert_eq!(queue.next(Instant::from_ps(9)), None);
         assert_eq!(queue.next(Instant::from_ps(10)), Some(1));
+        assert_eq!(queue.belated(), None);
         queue.schedule(Instant::from_ps(5), 2);
+        queue.schedule(Instant::from_ps(6), 3);
+        assert_eq!(queue.belated(), Some((Instant::from_ps(5), Instant::from_ps(10))));
         assert_eq!(queue.next(Instant::MAX), Some(2));
+        assert_eq!(queue.next(Instant::MAX), Some(3));
         assert_eq!(queue.now(), Instant::from_ps(10));
         assert_eq!(queue.next(Instant::MAX), None);
     }

@@ -25,7 +25,7 @@ pub use link::{Job, finishes};
 use crate::engine::Seeds;
 use crate::outcome::{Counters, FlowRow, Outcome};
 use crate::scenario::{Scenario, TcpSpec};
-use crate::simulation::{Observer, RunError};
+use crate::simulation::{Observer, RunError, Standing};
 use demand::{Demand, Paths, arrivals};
 use link::{Discipline, Link};
 use ranked::Ranked;
@@ -122,7 +122,7 @@ pub fn run(
     let mut flows = Vec::new();
     let mut links: BTreeMap<_, Vec<Demand>> = BTreeMap::new();
     for arrival in arrivals(scenario, seeds)? {
-        if flows.len() % TICK == TICK - 1 && !observer.tick(arrival.at) {
+        if flows.len() % TICK == TICK - 1 && !observer.tick(standing(arrival.at, flows.len())) {
             return Err(RunError::Cancelled);
         }
         let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len()) else { continue };
@@ -131,12 +131,17 @@ pub fn run(
     }
     let ledger = Ledger::of(scenario);
     for demands in links.values() {
-        if !observer.tick(ledger.measure_end) {
+        if !observer.tick(standing(ledger.measure_end, 0)) {
             return Err(RunError::Cancelled);
         }
         ledger.serve(policy, demands, &mut flows);
     }
     Ok(ledger.outcome(flows))
+}
+
+/// After `flows` flows; none of them is waited for.
+fn standing(now: Instant, flows: usize) -> Standing {
+    Standing { now, open: 0, flows: flows as u64 }
 }
 
 /// Writes service into rows: what counts, and when.

@@ -17,6 +17,6 @@ pub use levels::{Levels, PERCENTS, Percentiles};
 pub use memory::SharedMemory;
 pub use network::{Event, Network};
 pub use packet::{EcnField, Kind, Packet, SackBlocks};
-pub use port::{Due, Port};
+pub use port::{Due, Held, Port};
 pub use routes::{RouteError, Routes};
 pub use usage::{PortCounters, Window};

@@ -87,7 +87,6 @@ pub struct Network {
     drops: BTreeMap<NodeId, Drops>,
     sent: u64,
     delivered: u64,
-    hops: u64,
 }
 
 impl Network {
@@ -111,17 +110,7 @@ impl Network {
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
         let (ports, drops) = (ports.collect(), BTreeMap::new());
-        Ok(Network {
-            ports,
-            routes,
-            memory,
-            outages,
-            hosts: graph.hosts(),
-            drops,
-            sent: 0,
-            delivered: 0,
-            hops: 0,
-        })
+        Ok(Network { ports, routes, memory, outages, hosts: graph.hosts(), drops, sent: 0, delivered: 0 })
     }
 
     /// Schedules what happens to the network itself.
@@ -151,7 +140,6 @@ impl Network {
         if let Some(at) = next {
             events.schedule(at, Event::Arrive(port));
         }
-        self.hops += 1;
         self.reach(events, node, packet)
     }
 
@@ -165,7 +153,6 @@ impl Network {
         if let Some(at) = next {
             events.schedule(at, Event::Arrive(port));
         }
-        self.hops += 1;
         match sender.pass(now, packet) {
             Ok(packet) => self.reach(events, node, packet),
             Err(None) => None,
@@ -198,6 +185,10 @@ impl Network {
     fn reach(&mut self, events: &mut EventQueue<Event>, node: NodeId, mut packet: Packet) -> Option<Packet> {
         if node.index() < self.hosts {
             self.delivered += 1;
+            #[cfg(test)]
+            if crate::sabotage::loses(&packet) {
+                return None;
+            }
             return Some(packet);
         }
         self.forward(events, node, &mut packet);
@@ -228,15 +219,22 @@ impl Network {
     /// Rate and delay of every link that connection `ordinal` crosses from `source` to `to` while none is
     /// down.
     pub fn path(&self, source: HostId, to: HostId, ordinal: u32) -> Vec<(Rate, Span)> {
+        self.ports_on_path(source, to, ordinal).map(Port::link).collect()
+    }
+
+    fn ports_on_path(&self, source: HostId, to: HostId, ordinal: u32) -> impl Iterator<Item = &Port> {
         let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
         let mut node = NodeId(source.0);
-        let mut path = Vec::new();
-        while let Some(port) = routes.next(node, to, ordinal) {
-            let port = &self.ports[port.index()];
-            path.push(port.link());
+        std::iter::from_fn(move || {
+            let port = &self.ports[routes.next(node, to, ordinal)?.index()];
             node = port.to;
-        }
-        path
+            Some(port)
+        })
+    }
+
+    /// Payload of connection `ordinal` that was dropped on the way from `source` to `to`.
+    pub fn lost(&self, source: HostId, to: HostId, ordinal: u32) -> u64 {
+        self.ports_on_path(source, to, ordinal).map(|port| port.lost(ordinal)).sum()
     }
 
     /// The ports, two a link.
@@ -300,7 +298,7 @@ impl Network {
 
     /// Links crossed by packets.
     pub fn hops(&self) -> u64 {
-        self.hops
+        self.ports.iter().map(Port::arrived).sum()
     }
 }
 

@@ -12,7 +12,7 @@ use super::faults::Passage;
 use super::{FaultInjector, Levels, Packet, Percentiles, PortCounters, Window};
 use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// When a port has to be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,17 @@ pub enum Due {
 struct InFlight {
     departs: Instant,
     packet: Packet,
+}
+
+/// What a port holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Held {
+    /// Packets in transmission, on the wire and, with arrival order, waiting.
+    pub ring: u64,
+    /// What waits with the scheduler of a port that reorders.
+    pub waiting: Backlog,
+    /// What has not been sent, from both.
+    pub backlog: Backlog,
 }
 
 /// The sending side of one direction of a link.
@@ -51,6 +62,12 @@ pub struct Port {
     backlog: Backlog,
     last_tx: (u32, Span),
     counters: PortCounters,
+    /// Packets that reached the other end.
+    arrived: u64,
+    /// Packets that were on the wire when the link failed.
+    lost_on_wire: u64,
+    /// Payload dropped here, by connection.
+    losses: BTreeMap<u32, u64>,
 }
 
 impl Port {
@@ -79,6 +96,9 @@ impl Port {
             backlog: Backlog::default(),
             last_tx: (0, Span::ZERO),
             counters: PortCounters::default(),
+            arrived: 0,
+            lost_on_wire: 0,
+            losses: BTreeMap::new(),
         }
     }
 
@@ -119,6 +139,39 @@ impl Port {
         &self.counters
     }
 
+    /// Packets that reached the other end.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Packets that were on the wire when the link failed.
+    pub fn lost_on_wire(&self) -> u64 {
+        self.lost_on_wire
+    }
+
+    /// How long the transmitter has been promised, from time zero.
+    pub fn busy_until(&self) -> Span {
+        self.busy_until.since(Instant::ZERO)
+    }
+
+    /// The backlog by its running count, as of the last look.
+    pub fn known_backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// What the port holds, counted anew.
+    pub fn held(&self) -> Held {
+        let waiting = self.queue.waiting();
+        let mut backlog = waiting;
+        self.ring.iter().skip(self.departed).for_each(|next| backlog.add(&next.packet));
+        Held { ring: self.ring.len() as u64, waiting, backlog }
+    }
+
+    /// Payload of connection `ordinal` that was dropped here.
+    pub fn lost(&self, ordinal: u32) -> u64 {
+        self.losses.get(&ordinal).copied().unwrap_or(0)
+    }
+
     /// Packets queued here or on the wire behind.
     pub fn in_flight(&self) -> usize {
         let held = self.faults.as_ref().map_or(0, |faults| faults.held());
@@ -148,11 +201,11 @@ impl Port {
         self.retire(now);
         let fault = self.faults.as_mut().map_or(Verdict::Queued, |faults| faults.arrive(packet));
         if let Verdict::Dropped(reason) = fault {
-            return self.drop(reason);
+            return self.drop(reason, packet);
         }
         let Queue::InOrder(queue) = &mut self.queue else { return self.admit(now, packet, fault, wake) };
         match (queue.arrive(now, self.backlog, packet), fault) {
-            (Verdict::Dropped(reason), _) => return self.drop(reason),
+            (Verdict::Dropped(reason), _) => return self.drop(reason, packet),
             (Verdict::Marked, _) | (_, Verdict::Marked) => self.counters.marked += 1,
             _ => {}
         }
@@ -174,6 +227,7 @@ impl Port {
     pub fn arrive(&mut self) -> Option<(Packet, Option<Instant>)> {
         let packet = self.ring.front()?.packet;
         self.ring.pop_front();
+        self.arrived += 1;
         match self.departed {
             0 => self.backlog.remove(&packet),
             _ => self.departed -= 1,
@@ -193,9 +247,10 @@ impl Port {
         }
     }
 
-    #[inline]
-    fn drop(&mut self, reason: DropReason) {
+    #[inline(never)] // keeps the path of the others short
+    fn drop(&mut self, reason: DropReason, packet: &Packet) {
         self.counters.drops.count(reason, 1);
+        *self.losses.entry(packet.ordinal).or_default() += u64::from(packet.payload);
     }
 
     /// Books a packet at the edge of the window, or with all that a measured port keeps.
@@ -252,6 +307,8 @@ impl Port {
     fn launch(&mut self, departs: Instant, packet: &Packet) -> bool {
         self.busy_until = departs;
         self.ring.push_back(InFlight { departs, packet: *packet });
+        #[cfg(test)]
+        crate::sabotage::swap_last(&mut self.ring, |a, b| std::mem::swap(&mut a.packet, &mut b.packet));
         self.ring.len() == 1
     }
 
@@ -270,6 +327,8 @@ impl Port {
     fn tx_time(&mut self, wire: u32) -> Span {
         if self.last_tx.0 != wire {
             self.last_tx = (wire, self.rate.tx_time(Bytes::new(u64::from(wire))));
+            #[cfg(test)]
+            crate::sabotage::hasten(&mut self.last_tx.1);
         }
         self.last_tx.1
     }
@@ -288,7 +347,7 @@ impl Port {
         match faults.pass(now) {
             Passage::Whole => Ok(packet),
             Passage::Damaged => {
-                self.drop(DropReason::Corrupted);
+                self.drop(DropReason::Corrupted, &packet);
                 Err(None)
             }
             Passage::Late(by) => {
@@ -324,6 +383,7 @@ impl Port {
                 lost += 1;
             }
         }
+        self.lost_on_wire += self.departed as u64;
         self.counters.drops.count(DropReason::LinkDown, lost);
         if let Some(levels) = &mut self.levels {
             levels.empty(now);

@@ -58,6 +58,8 @@ pub struct PortCounters {
     pub peak: Backlog,
     /// Time the transmitter was busy, in the window.
     pub busy: Span,
+    /// Time the transmitter was busy outside the window.
+    pub busy_outside: Span,
     /// Sum over packets of their time in the port, in the window: the integral of the backlog.
     pub packet_time: Span,
     /// Sum over packets of size times time in the port, in byte-picoseconds, in the window.
@@ -87,7 +89,9 @@ impl PortCounters {
         backlog: Backlog,
     ) {
         self.note_peak(window, now, backlog);
-        self.book(window.overlap(starts, departs), window.overlap(now, departs), packet);
+        let busy = window.overlap(starts, departs);
+        self.busy_outside += departs.since(starts).saturating_sub(busy);
+        self.book(busy, window.overlap(now, departs), packet);
     }
 
     #[inline]
@@ -111,7 +115,9 @@ impl PortCounters {
 
     /// A packet that [`PortCounters::admit`] has seen is sent from `starts` to `departs`.
     pub(super) fn depart(&mut self, window: &Window, (starts, departs): (Instant, Instant), packet: &Packet) {
-        self.busy += window.overlap(starts, departs);
+        let busy = window.overlap(starts, departs);
+        self.busy += busy;
+        self.busy_outside += departs.since(starts).saturating_sub(busy);
         self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(departs));
     }
 
@@ -125,7 +131,10 @@ impl PortCounters {
         packet: &Packet,
     ) {
         let stay = window.overlap(now, departs);
-        self.busy = self.busy.saturating_sub(window.overlap(starts.max(now), departs));
+        let unused = departs.since(starts.max(now));
+        let within = window.overlap(starts.max(now), departs);
+        self.busy = self.busy.saturating_sub(within);
+        self.busy_outside = self.busy_outside.saturating_sub(unused.saturating_sub(within));
         self.packet_time = self.packet_time.saturating_sub(stay);
         self.byte_time -= byte_time(packet.wire_size(), stay);
         self.accepted -= 1;

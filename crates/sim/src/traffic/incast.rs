@@ -3,7 +3,7 @@
 use super::context::{Context, four_digits, size_text};
 use super::hosts::Ends;
 use super::messages::{Draws, Messages};
-use super::{Arrival, Traffic, Workload};
+use super::{Arrival, Count, Expected, Measured, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, HostId, Instant, Span};
@@ -89,6 +89,23 @@ fn check_times(keys: &IncastKeys, reader: &Reader, context: &Context) -> Result<
 }
 
 impl Traffic for Incast {
+    fn expected(&self, measured: Measured) -> Expected {
+        let IncastKeys { flows, at, jitter, repeat, every } = self.keys;
+        let (mut whole, mut parts) = (0, 0.0);
+        for burst in 0..u64::from(repeat) {
+            let first = Instant::ZERO + at + every.times(burst);
+            match first + jitter {
+                _ if first >= measured.from => whole += u64::from(flows),
+                last if last < measured.from => {}
+                last => parts += last.since(measured.from).as_secs_f64() / jitter.as_secs_f64(),
+            }
+        }
+        Expected::finite(match parts > 0.0 {
+            true => Count::About(whole as f64 + parts * f64::from(flows)),
+            false => Count::Exactly(whole),
+        })
+    }
+
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let incast = self.clone();
         let mut jitter = seeds.stream("traffic gaps", index);

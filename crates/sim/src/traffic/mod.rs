@@ -10,6 +10,7 @@ mod arrivals;
 mod context;
 mod crossing;
 pub mod deadlines;
+mod expected;
 pub mod gaps;
 mod hosts;
 mod incast;
@@ -28,9 +29,10 @@ mod web;
 
 pub use application::{Application, Sending, Steps, TaskId, TaskKind, TaskRow};
 pub(crate) use context::Context;
+pub use expected::{Count, Expected, Measured};
 pub(crate) use hosts::{HostSet, Hosts};
 
-use crate::config::{ConfigError, Entry, Kind, Reader};
+use crate::config::{ConfigError, Entry, Flag, Kind, Reader, keys};
 use crate::engine::Seeds;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 use std::fmt::Debug;
@@ -54,13 +56,54 @@ type Read = fn(&Reader, &mut Context) -> Result<Box<dyn Traffic>, ConfigError>;
 
 /// Every traffic kind, in the order of the documentation.
 pub fn traffic_kinds() -> Vec<Entry> {
-    KINDS.iter().map(Kind::entry).collect()
+    let entry = |kind: &Kind<Read>| {
+        let mut entry = kind.entry();
+        entry.parameters.extend(EntryKeys::parameters());
+        entry
+    };
+    KINDS.iter().map(entry).collect()
+}
+
+keys! {
+    /// What every kind understands.
+    struct EntryKeys {
+        /// accept that none of its flows starts in the measured time, and so counts
+        unmeasured: Option<bool> = optional, Flag;
+    }
+}
+
+/// The keys that say when flows start, of which each kind has one.
+const START_KEYS: [&str; 3] = ["at", "start", "file"];
+
+/// The flows of an entry that count. That there are none is an error, unless the entry accepts it.
+pub(crate) fn expected(
+    reader: &Reader,
+    traffic: &dyn Traffic,
+    measured: Measured,
+) -> Result<Expected, ConfigError> {
+    let EntryKeys { unmeasured } = EntryKeys::read(reader)?;
+    let expected = traffic.expected(measured);
+    if unmeasured == Some(true) || !expected.is_nothing() {
+        return Ok(expected);
+    }
+    let parameters = (Kind::chosen(KINDS, reader)?.parameters)();
+    let is_there = |key: &&str| parameters.iter().any(|parameter| parameter.name == *key);
+    let key = START_KEYS.into_iter().find(is_there).unwrap_or("kind");
+    let value = reader.resolved(key).unwrap_or_default();
+    let reason = format!(
+        "with {value} none of its flows starts in the measured time, from warmup = {} to duration = {}; \
+         move it there, or set {} = true if none is meant to count",
+        measured.from,
+        measured.to,
+        reader.path("unmeasured"),
+    );
+    Err(reader.impossible(key, reason))
 }
 
 /// Reads a `[[traffic]]` entry.
 pub(crate) fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let kind = Kind::chosen(KINDS, reader)?;
-    kind.check_keys(reader)?;
+    reader.only(&[(kind.parameters)(), EntryKeys::parameters()].concat(), &["kind"])?;
     (kind.read)(reader, context)
 }
 
@@ -96,6 +139,12 @@ pub enum ConnectionUse {
 pub trait Traffic: Send + Sync + Debug {
     /// Its flows for one seed. `index` is the position of the entry in the scenario, from 0.
     fn start(&self, seeds: Seeds, index: usize) -> Workload;
+
+    /// How many of its flows count. Unless told otherwise, those of one seed: right where starts do not
+    /// depend on it.
+    fn expected(&self, measured: Measured) -> Expected {
+        Expected::of(self.start(Seeds::new(0), 0), measured)
+    }
 }
 
 /// What a traffic entry comes to in one run.

@@ -5,6 +5,7 @@ use super::hosts::{Ends, HostSet, Hosts};
 use crate::config::{Choice, ConfigError, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::HostId;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +106,14 @@ impl Pattern {
     }
 
     fn check(&self, reader: &Reader) -> Result<(), ConfigError> {
+        if self.rule == Rule::Permutation {
+            for (key, hosts) in [("from", &self.from), ("to", &self.to)] {
+                each_once(hosts).map_err(|host| {
+                    let reason = format!("host {} is listed twice; a permutation has each host once", host.0);
+                    reader.impossible(key, reason)
+                })?;
+            }
+        }
         if self.rule == Rule::Permutation && self.from.len() != self.to.len() {
             let reason = format!("{} senders and {} receivers", self.from.len(), self.to.len());
             return Err(reader.impossible("to", format!("{reason}; a permutation needs as many of both")));
@@ -252,6 +261,12 @@ impl Pairs {
         };
         (source, destination)
     }
+}
+
+/// A host that is listed twice is an error.
+fn each_once(hosts: &[HostId]) -> Result<(), HostId> {
+    let mut seen = BTreeSet::new();
+    hosts.iter().find(|host| !seen.insert(**host)).map_or(Ok(()), |host| Err(*host))
 }
 
 /// One of `hosts`, of which at least one is not `source`.

@@ -3,7 +3,7 @@
 use super::context::{Context, four_digits, size_text};
 use super::hosts::Ends;
 use super::messages::Messages;
-use super::{Traffic, Workload};
+use super::{Count, Expected, Measured, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::Seeds;
 use shortflow_units::{HostId, Instant, Span};
@@ -73,6 +73,12 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
 }
 
 impl Traffic for Periodic {
+    fn expected(&self, measured: Measured) -> Expected {
+        let before = |end: Instant, first: Instant| end.since(first).as_ps().div_ceil(self.every.as_ps());
+        let of = |(first, _): &(Instant, HostId)| before(measured.to, *first) - before(measured.from, *first);
+        Expected::finite(Count::Exactly(self.from.iter().map(of).sum()))
+    }
+
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let periodic = self.clone();
         let mut draws = self.messages.draws(seeds, index);

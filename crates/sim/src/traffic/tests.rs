@@ -318,3 +318,53 @@ proptest! {
 }
 
 mod patterns;
+
+/// How many flows count, from 100 ms on, of an entry with these keys.
+fn expected(toml: &str, csv: &str) -> String {
+    let from = Instant::ZERO + Span::from_millis(100);
+    let (traffic, _) = read_entry(toml, csv).unwrap();
+    traffic.expected(Measured { from, to: Instant::ZERO + DURATION }).to_string()
+}
+
+const FIXED: &str = "sizes={kind='fixed', value='10KB'}";
+
+/// Poisson: 5000 flows/s for 0.9 s. Periodic: two senders, at 0, 10, … ms and at 3, 13, … ms. Applications:
+/// the first requests, and only if they are late enough.
+#[test]
+fn every_kind_knows_how_many_of_its_flows_count() {
+    let csv = "start,source,destination,bytes\n0,0,1,9\n0.1,0,1,9\n0.5,0,1,9\n";
+    for (toml, wanted) in [
+        ("kind='long-lived'\nflows=3", "3 backlogged flows"),
+        (&format!("kind='poisson'\nrate_per_s=5000\n{FIXED}"), "about 4500 flows"),
+        (&format!("kind='poisson'\nrate_per_s=5000\nstart='400ms'\n{FIXED}"), "about 3000 flows"),
+        (&format!("kind='periodic'\nevery='10ms'\nstagger='3ms'\nfrom=[0, 1]\n{FIXED}"), "180 flows"),
+        (&format!("kind='incast'\nflows=7\nrepeat=4\n{FIXED}"), "21 flows"),
+        ("kind='trace'\nfile='flows.csv'", "2 flows"),
+        (
+            &format!("kind='queries'\nworkers=6\nat='100ms'\n{FIXED}"),
+            "at least 6 flows; how many more depends on responses",
+        ),
+        (
+            &format!("kind='queries'\nworkers=6\n{FIXED}"),
+            "at least 0 flows; how many more depends on responses",
+        ),
+    ] {
+        assert_eq!(expected(toml, csv), wanted, "{toml}");
+    }
+}
+
+proptest! {
+    /// Where a number is exact, it is that of the flows of any seed.
+    #[test]
+    fn an_exact_number_is_what_arrives(
+        seed: u64, flows in 1u32..9, repeat in 1u32..9, at in 0u64..150, stagger in 0u64..60, every in 1u64..100,
+    ) {
+        let incast = format!("kind='incast'\nflows={flows}\nrepeat={repeat}\nat='{at}ms'\nevery='{every}ms'\n{FIXED}");
+        let periodic = format!("kind='periodic'\nevery='{every}ms'\nstart='{at}ms'\nstagger='{stagger}ms'\n{FIXED}");
+        for toml in [incast, periodic] {
+            let count = arrivals(&toml, seed).iter().filter(|flow| flow.at.as_ps() >= 100_000_000_000).count();
+            let text = if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") };
+            prop_assert_eq!(expected(&toml, ""), text, "{}", toml);
+        }
+    }
+}

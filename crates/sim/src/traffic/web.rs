@@ -6,7 +6,7 @@
 use super::context::{Context, four_digits, size_text};
 use super::hosts::{HostSet, Hosts};
 use super::messages::{Draws, Messages};
-use super::{Application, Arrival, Steps, TaskId, TaskKind, Traffic, Workload};
+use super::{Application, Arrival, Count, Expected, Measured, Steps, TaskId, TaskKind, Traffic, Workload};
 use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
@@ -120,6 +120,11 @@ impl Service {
 }
 
 impl Traffic for Service {
+    /// Sessions think before their first page, so nothing is certain.
+    fn expected(&self, _: Measured) -> Expected {
+        Expected::finite(Count::AtLeast(0))
+    }
+
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let session = |number: usize| Session {
             choices: seeds.stream(&format!("traffic session {number}"), index),

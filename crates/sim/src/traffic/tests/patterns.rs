@@ -201,3 +201,41 @@ fn long_lived_flows_may_start_one_after_the_other() {
         flows.iter().map(|flow| (flow.at.as_ps() / 1_000_000_000, flow.source.0)).collect();
     assert_eq!(starts, [(11, 1), (31, 3)]);
 }
+
+#[test]
+fn a_permutation_lists_each_host_once() {
+    let wrong =
+        |ends: &str| read_in_racks(&format!("rate_per_s=1000\npattern='permutation'\n{ends}")).unwrap_err();
+    assert_eq!(
+        wrong("from=[0, 1, 1]\nto=[0, 1, 2]"),
+        "from: host 1 is listed twice; a permutation has each host once"
+    );
+    assert_eq!(
+        wrong("from=[0, 1, 2]\nto=[0, 0, 1]"),
+        "to: host 0 is listed twice; a permutation has each host once"
+    );
+}
+
+proptest! {
+    /// Whatever hosts a pattern accepts, nobody sends to itself.
+    #[test]
+    fn no_flow_goes_to_its_own_host(
+        (pattern, share) in prop::sample::select(vec![
+            ("many-to-one", ""),
+            ("all-to-all", ""),
+            ("permutation", ""),
+            ("intra-rack", ""),
+            ("inter-rack", ""),
+            ("rack-locality", "local=0.5"),
+            ("hot-spot", "hot=0.5"),
+        ]),
+        from in prop::collection::vec(0u32..6, 1..7),
+        to in prop::collection::vec(0u32..6, 1..7),
+        seed: u64,
+    ) {
+        let toml = format!("rate_per_s=1000\nfrom={from:?}\nto={to:?}\npattern='{pattern}'\n{share}");
+        if let Ok((traffic, _)) = read_in_racks(&toml) {
+            prop_assert!(flows(&*traffic, seed, 0).take(300).all(|flow| flow.source != flow.destination), "{}", toml);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Defects that unit tests plant in the simulator, to prove that the checks at the end of a run find them.
+
+use crate::net::{Kind, Packet};
+use shortflow_units::Span;
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+/// A defect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defect {
+    /// Links are 1 % faster than they should be.
+    FastLinks,
+    /// Every hundredth data packet is counted as delivered and vanishes.
+    LostAfterCounted,
+    /// Every hundredth packet overtakes the one before it in its queue.
+    Overtaking,
+    /// Receivers acknowledge 720 bytes more than they have, the length of the last segment of 100 KB.
+    AcksTooMuch,
+}
+
+thread_local! {
+    static PLANTED: Cell<Option<Defect>> = const { Cell::new(None) };
+    static COUNT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What `act` gives while `defect` is there.
+pub fn with<T>(defect: Defect, act: impl FnOnce() -> T) -> T {
+    PLANTED.set(Some(defect));
+    let result = act();
+    PLANTED.set(None);
+    result
+}
+
+fn hundredth(defect: Defect) -> bool {
+    if PLANTED.get() != Some(defect) {
+        return false;
+    }
+    COUNT.set(COUNT.get() + 1);
+    COUNT.get().is_multiple_of(100)
+}
+
+/// The transmission time of a link.
+pub fn hasten(time: &mut Span) {
+    if PLANTED.get() == Some(Defect::FastLinks) {
+        *time = time.times(99).divided_by(100);
+    }
+}
+
+/// Whether a packet that was counted as delivered vanishes.
+pub fn loses(packet: &Packet) -> bool {
+    packet.kind == Kind::Data && hundredth(Defect::LostAfterCounted)
+}
+
+/// Lets the last packet of a ring overtake the one before it.
+pub fn swap_last<T>(ring: &mut VecDeque<T>, swap: impl Fn(&mut T, &mut T)) {
+    if let [.., before, last] = ring.make_contiguous()
+        && hundredth(Defect::Overtaking)
+    {
+        swap(before, last);
+    }
+}
+
+/// What an acknowledgement says.
+pub fn acknowledge(next: u64) -> u64 {
+    next + 720 * u64::from(PLANTED.get() == Some(Defect::AcksTooMuch))
+}

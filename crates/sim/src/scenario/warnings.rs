@@ -1,0 +1,52 @@
+//! What is accepted, but hardly meant.
+
+use super::{HostSpec, SwitchSpec, TcpSpec, Tiers};
+use crate::topology::Graph;
+use crate::traffic::{Count, Expected};
+use shortflow_units::{Bytes, Occupancy};
+
+/// One line for each, which names the key.
+pub(super) fn of(
+    graph: &Graph,
+    (switch, tiers, host): (&SwitchSpec, &Tiers, &HostSpec),
+    tcp: &TcpSpec,
+    expected: &[Expected],
+) -> Vec<String> {
+    let packet = tcp.mss + tcp.header;
+    let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
+    let from_switches = directions.filter(|(from, _)| !graph.is_host(*from));
+    let mut smallest = from_switches
+        .map(|(from, to)| tiers.port(graph, from, to).unwrap_or(switch).buffer)
+        .filter(|buffer| is_tiny(*buffer, packet));
+    let tiny = [("switch.buffer", smallest.next()), ("host.buffer", Some(host.buffer))];
+    let mut warnings = Vec::new();
+    for (key, buffer) in tiny {
+        if let Some(buffer) = buffer.filter(|buffer| is_tiny(*buffer, packet)) {
+            warnings.push(format!(
+                "{key}: {buffer} holds one packet of {packet} at a time, the one in transmission included, so a \
+                 flow may find no room at every attempt, for ever; 2 packets or more avoid that"
+            ));
+        }
+    }
+    if tcp.ack_every > 1 && tcp.ack_delay >= tcp.rto_min {
+        warnings.push(format!(
+            "tcp.ack_delay: {} is not below tcp.rto_min = {}, so delayed ACKs cause timeouts",
+            tcp.ack_delay, tcp.rto_min
+        ));
+    }
+    for (entry, expected) in (1..).zip(expected) {
+        if matches!(expected.flows, Count::About(flows) if flows < 1.0) {
+            warnings.push(format!("traffic.{entry}: {expected} in the measured time; some seeds have none"));
+        }
+    }
+    warnings
+}
+
+/// Whether no second packet fits.
+fn is_tiny(buffer: Occupancy, packet: Bytes) -> bool {
+    match buffer {
+        Occupancy::Packets(packets) => packets < 2,
+        Occupancy::Bytes(bytes) => bytes.get() < 2 * packet.get(),
+        Occupancy::Unlimited => false,
+    }
+}

@@ -1,0 +1,218 @@
+//! What every run checks of itself at its end, in release builds too. A run that breaks a law of the
+//! simulator is an error, not a result.
+//!
+//! | law | how it is checked |
+//! |---|---|
+//! | nothing is acknowledged before it is there | at each connection's end, acknowledged = received in order |
+//! | packets neither overtake one another nor vanish | bytes skipped by later ones were dropped on the way |
+//! | what is delivered reaches its host | packets delivered = packets that hosts took |
+//! | no flow beats its ideal time | every finished flow |
+//! | no link is above its rate | each port: time spent sending, against bytes; against time gone by |
+//! | every packet is accounted for | each port: accepted = arrived + queued + on the wire + lost with the link |
+//! | time does not go back | events scheduled in the past |
+
+use super::RunError;
+use super::world::World;
+use crate::net::Port;
+use crate::outcome::FlowRow;
+use crate::queue::Backlog;
+use shortflow_units::{Bytes, ConnId, Rate};
+
+impl World<'_> {
+    /// Checks the books of a connection, and keeps the first complaint.
+    #[inline(never)]
+    pub(super) fn check_connection(&mut self, conn: ConnId) {
+        if let Err(reason) = self.connection_books(conn) {
+            self.broken.get_or_insert(reason);
+        }
+    }
+
+    fn connection_books(&mut self, conn: ConnId) -> Result<(), String> {
+        let connection = self.connections.slot(conn);
+        let (acked, received) = (connection.sender.snd_una(), connection.receiver.received());
+        let (source, to, ordinal) = (connection.source, connection.destination, connection.ordinal);
+        let name = format_args!("connection {ordinal} from host {} to host {}", source.0, to.0);
+        if acked > received || (connection.sender.is_idle() && acked < received) {
+            return Err(format!("{name}: {acked} bytes acknowledged, {received} delivered in order"));
+        }
+        let skipped = connection.receiver.skipped();
+        if skipped == 0 || !self.keeps_order {
+            return Ok(());
+        }
+        let lost = self.network.lost(source, to, ordinal);
+        if skipped <= lost {
+            return Ok(());
+        }
+        Err(format!(
+            "{name}: {skipped} bytes were overtaken by later ones or vanished, of which {lost} were dropped"
+        ))
+    }
+
+    /// Checks everything else at the end of a run.
+    pub(super) fn check(&mut self) -> Result<(), RunError> {
+        let open: Vec<ConnId> =
+            self.connections.iter_mut().map(|connection| connection.sender.conn()).collect();
+        open.into_iter().for_each(|conn| self.check_connection(conn));
+        self.broken.take().map_or(Ok(()), Err).and_then(|()| self.books()).map_err(RunError::Broken)
+    }
+
+    fn books(&self) -> Result<(), String> {
+        if let Some((due, now)) = self.events.belated() {
+            return Err(format!("an event was scheduled for {due} when it was {now} already"));
+        }
+        let graph = &self.scenario.graph;
+        for (index, port) in self.network.ports().iter().enumerate() {
+            let rate = graph.links[index / 2].rate;
+            port_books(port, rate).map_err(|reason| {
+                format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to))
+            })?;
+        }
+        let (delivered, taken) = (self.network.delivered(), self.taken);
+        if delivered != taken {
+            return Err(format!("{delivered} packets were delivered, but hosts took {taken}"));
+        }
+        let reroutes = self.scenario.faults.iter().any(|fault| fault.outage.is_some());
+        match self.flows.iter().position(|row| !reroutes && beats_its_ideal(row, self.scenario.tcp.mss)) {
+            None => Ok(()),
+            Some(flow) => Err(flow_text(flow, &self.flows[flow])),
+        }
+    }
+}
+
+/// Whether a flow was faster than on an empty network. Smaller segments than the ideal time assumes can
+/// be: they are forwarded sooner.
+fn beats_its_ideal(row: &FlowRow, mss: Bytes) -> bool {
+    let (Some(fct), Some(ideal)) = (row.fct(), row.ideal) else { return false };
+    fct < ideal && row.left.saturating_sub(row.retransmits.into()) <= row.size.get().div_ceil(mss.get())
+}
+
+fn flow_text(flow: usize, row: &FlowRow) -> String {
+    let (source, to) = (row.source.0, row.destination.0);
+    let [fct, ideal] = [row.fct(), row.ideal].map(|time| time.unwrap_or_default());
+    format!("flow {flow}, {} from host {source} to host {to}: took {fct}, below its ideal {ideal}", row.size)
+}
+
+/// A link of this rate, and the packets that its port has accepted.
+fn port_books(port: &Port, rate: Rate) -> Result<(), String> {
+    let (counters, held) = (port.counters(), port.held());
+    let accounted = port.arrived() + port.lost_on_wire() + held.ring + u64::from(held.waiting.packets);
+    if counters.accepted != accounted {
+        return Err(format!("{} packets accepted, {accounted} accounted for", counters.accepted));
+    }
+    if port.known_backlog() != held.backlog {
+        let [said, found] = [port.known_backlog(), held.backlog].map(backlog_text);
+        return Err(format!("its backlog is said to be {said}, but it holds {found}"));
+    }
+    let sent = counters.accepted_bytes - held.waiting.bytes;
+    let (spent, needed) = (counters.busy + counters.busy_outside, rate.tx_time(sent));
+    if spent < needed {
+        return Err(format!("{sent} sent in {spent}, for which {rate} needs {needed}"));
+    }
+    match port.busy_until() {
+        until if spent > until => Err(format!("busy for {spent} until {until}")),
+        _ => Ok(()),
+    }
+}
+
+fn backlog_text(backlog: Backlog) -> String {
+    format!("{} packets of {}", backlog.packets, backlog.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::net::Event;
+    use crate::sabotage::{self, Defect};
+    use crate::scenario::Scenario;
+    use crate::scheme::Scheme;
+    use crate::simulation::world::World;
+    use crate::simulation::{self, Unattended};
+    use shortflow_units::{Instant, Span};
+
+    /// Thirty flows from ten hosts at once, so that packets of a connection queue behind one another.
+    const INCAST: &str = "
+title = 'incast'
+duration = '20ms'
+drain = '1s'
+topology = { kind = 'star', hosts = 11, rate = '1Gbps', rtt = '300us' }
+switch = { buffer = '100pkt', mark_above = '20pkt' }
+[[traffic]]
+kind = 'incast'
+flows = 30
+sizes = { kind = 'fixed', value = '100KB' }
+";
+
+    fn scenario() -> Scenario {
+        Scenario::parse(INCAST, "test", &[], &|_| Err("no file".to_owned())).unwrap()
+    }
+
+    fn complaint(scheme: &str, defect: Option<Defect>) -> String {
+        let scheme = Scheme::named(scheme, &[]).unwrap();
+        let run = || simulation::run(&scenario(), &scheme, 1, &mut Unattended);
+        let outcome = match defect {
+            Some(defect) => sabotage::with(defect, run),
+            None => run(),
+        };
+        outcome.map_or_else(|error| error.to_string(), |outcome| format!("{} fine", outcome.flows.len()))
+    }
+
+    /// With drops (tcp), without (dctcp), and with queues that reorder.
+    #[test]
+    fn a_sound_run_passes() {
+        for scheme in ["tcp", "dctcp", "pfabric", "pias"] {
+            assert_eq!(complaint(scheme, None), "30 fine", "{scheme}");
+        }
+    }
+
+    #[test]
+    fn links_a_percent_too_fast_are_found() {
+        for scheme in ["tcp", "dctcp", "pfabric"] {
+            let text = complaint(scheme, Some(Defect::FastLinks));
+            assert!(text.contains("port h") && text.contains("for which 1Gbps needs"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_packet_lost_after_it_was_counted_is_found() {
+        let text = complaint("dctcp", Some(Defect::LostAfterCounted));
+        assert!(text.contains("vanished, of which 0 were dropped"), "{text}");
+        let text = complaint("pfabric", Some(Defect::LostAfterCounted));
+        assert!(text.contains("packets were delivered, but hosts took"), "{text}");
+    }
+
+    #[test]
+    fn a_packet_that_overtakes_another_is_found() {
+        for scheme in ["tcp", "dctcp"] {
+            let text = complaint(scheme, Some(Defect::Overtaking));
+            assert!(text.contains("bytes were overtaken by later ones"), "{scheme}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_segment_acknowledged_before_it_is_there_is_found() {
+        let text = complaint("dctcp", Some(Defect::AcksTooMuch));
+        assert!(text.contains("bytes acknowledged,") && text.contains("delivered in order"), "{text}");
+    }
+
+    /// What a finished run says after `change`.
+    fn after(change: impl FnOnce(&mut World)) -> String {
+        let (scenario, scheme) = (scenario(), Scheme::named("dctcp", &[]).unwrap());
+        let mut world = World::new(&scenario, &scheme, 1).unwrap();
+        world.run(&mut Unattended).unwrap();
+        assert_eq!(world.check(), Ok(()));
+        change(&mut world);
+        world.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_flow_faster_than_its_ideal_is_named() {
+        let text = after(|world| world.flows[7].ideal = Some(Span::from_millis(9_000)));
+        assert!(text.contains("flow 7, 100KB from host 7 to host 10: took"), "{text}");
+        assert!(text.ends_with("below its ideal 9s"), "{text}");
+    }
+
+    #[test]
+    fn an_event_in_the_past_is_an_error() {
+        let text = after(|world| world.events.schedule(Instant::from_ps(5), Event::Sample));
+        assert!(text.contains("an event was scheduled for 5ps when it was"), "{text}");
+    }
+}

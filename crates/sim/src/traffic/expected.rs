@@ -1,0 +1,102 @@
+//! [`Expected`]: how many flows of a traffic entry count, known before a run.
+
+use super::Workload;
+use shortflow_units::{Bytes, Instant};
+use std::fmt;
+
+/// The measured time: flows that start in it count.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured {
+    /// End of the warm-up.
+    pub from: Instant,
+    /// End of arrivals, not included.
+    pub to: Instant,
+}
+
+impl Measured {
+    /// Whether a flow that starts at `at` counts.
+    pub(super) fn counts(&self, at: Instant) -> bool {
+        self.from <= at && at < self.to
+    }
+}
+
+/// A number of flows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Count {
+    /// So many, whatever the seed.
+    Exactly(u64),
+    /// So many on average over the seeds.
+    About(f64),
+    /// These are certain; the others follow from responses, which depend on the network.
+    AtLeast(u64),
+}
+
+/// The flows of a traffic entry that start in the measured time, and its backlogged ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// Finite flows.
+    pub flows: Count,
+    /// Flows without end, whenever they start.
+    pub backlogged: u64,
+}
+
+impl Expected {
+    /// Finite flows only.
+    pub(super) fn finite(flows: Count) -> Expected {
+        Expected { flows, backlogged: 0 }
+    }
+
+    /// By its first steps, for workloads whose starts do not depend on the seed.
+    pub(super) fn of(workload: Workload, measured: Measured) -> Expected {
+        match workload {
+            Workload::Open(arrivals) => {
+                let (mut flows, mut backlogged) = (0, 0);
+                for flow in arrivals.take_while(|flow| flow.at < measured.to) {
+                    match flow.size {
+                        Bytes::MAX => backlogged += 1,
+                        _ => flows += u64::from(measured.counts(flow.at)),
+                    }
+                }
+                Expected { flows: Count::Exactly(flows), backlogged }
+            }
+            Workload::Closed(mut application) => {
+                let mut steps = super::Steps::default();
+                application.begin(&mut steps);
+                let first = steps.take_sendings();
+                let counted = first.iter().filter(|sending| measured.counts(sending.arrival.at)).count();
+                Expected::finite(Count::AtLeast(counted as u64))
+            }
+        }
+    }
+
+    /// Whether it is certain that nothing of the entry counts.
+    pub fn is_nothing(&self) -> bool {
+        self.backlogged == 0 && matches!(self.flows, Count::Exactly(0))
+    }
+
+    /// The number of finite flows, and what is known of it: `exactly`, `about` or `at least`.
+    pub fn number(&self) -> (f64, &'static str) {
+        match self.flows {
+            Count::Exactly(flows) => (flows as f64, "exactly"),
+            Count::About(flows) => (flows, "about"),
+            Count::AtLeast(flows) => (flows as f64, "at least"),
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, sort) = self.number();
+        let flows = match number {
+            1.0 => "1 flow".to_owned(),
+            _ => format!("{} flows", super::context::four_digits(number)),
+        };
+        match (self.flows, self.backlogged) {
+            (Count::Exactly(0), 1) => f.write_str("1 backlogged flow"),
+            (Count::Exactly(0), flows) if flows > 1 => write!(f, "{flows} backlogged flows"),
+            (Count::Exactly(_), _) => f.write_str(&flows),
+            (Count::About(_), _) => write!(f, "{sort} {flows}"),
+            (Count::AtLeast(_), _) => write!(f, "{sort} {flows}; how many more depends on responses"),
+        }
+    }
+}
