@@ -15,13 +15,15 @@ pub(super) fn of(
     let packet = tcp.mss + tcp.header;
     let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let from_switches = directions.filter(|(from, _)| !graph.is_host(*from));
-    let mut smallest = from_switches
-        .map(|(from, to)| tiers.port(graph, from, to).unwrap_or(switch).buffer)
-        .filter(|buffer| is_tiny(*buffer, packet));
-    let tiny = [("switch.buffer", smallest.next()), ("host.buffer", Some(host.buffer))];
+    let mut of_switches =
+        from_switches.map(|(from, to)| tiers.port(graph, from, to).unwrap_or(switch).buffer);
+    let tiny = [
+        ("switch.buffer", of_switches.find(|buffer| is_tiny(*buffer, packet))),
+        ("host.buffer", Some(host.buffer).filter(|buffer| is_tiny(*buffer, packet))),
+    ];
     let mut warnings = Vec::new();
     for (key, buffer) in tiny {
-        if let Some(buffer) = buffer.filter(|buffer| is_tiny(*buffer, packet)) {
+        if let Some(buffer) = buffer {
             warnings.push(format!(
                 "{key}: {buffer} holds one packet of {packet} at a time, the one in transmission included, so a \
                  flow may find no room at every attempt, for ever; 2 packets or more avoid that"

@@ -162,6 +162,10 @@ impl ArrivalKeys {
 
 impl Traffic for Flows {
     fn expected(&self, measured: Measured) -> Expected {
+        let gap = Span::from_secs_f64(1.0 / self.flows_per_s);
+        if self.gaps == Gaps::Fixed && !gap.is_zero() {
+            return Expected::finite(Count::Exactly(measured.regular(self.start + gap, gap)));
+        }
         let seconds = measured.to.since(measured.from.max(self.start)).as_secs_f64();
         Expected::finite(Count::About(self.flows_per_s * seconds))
     }

@@ -1,7 +1,7 @@
 //! [`Expected`]: how many flows of a traffic entry count, known before a run.
 
 use super::Workload;
-use shortflow_units::{Bytes, Instant};
+use shortflow_units::{Bytes, Instant, Span};
 use std::fmt;
 
 /// The measured time: flows that start in it count.
@@ -18,6 +18,12 @@ impl Measured {
     pub(super) fn counts(&self, at: Instant) -> bool {
         self.from <= at && at < self.to
     }
+
+    /// How many of `first`, `first + every`, `first + 2 every`, … lie in it; `every` is above zero.
+    pub(super) fn regular(&self, first: Instant, every: Span) -> u64 {
+        let before = |end: Instant| end.since(first).as_ps().div_ceil(every.as_ps());
+        before(self.to) - before(self.from)
+    }
 }
 
 /// A number of flows.
@@ -25,7 +31,7 @@ impl Measured {
 pub enum Count {
     /// So many, whatever the seed.
     Exactly(u64),
-    /// So many on average over the seeds.
+    /// So many on average over the seeds, by the mean rate: irregular gaps give a few more.
     About(f64),
     /// These are certain; the others follow from responses, which depend on the network.
     AtLeast(u64),

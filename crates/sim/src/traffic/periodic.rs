@@ -74,9 +74,8 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
 
 impl Traffic for Periodic {
     fn expected(&self, measured: Measured) -> Expected {
-        let before = |end: Instant, first: Instant| end.since(first).as_ps().div_ceil(self.every.as_ps());
-        let of = |(first, _): &(Instant, HostId)| before(measured.to, *first) - before(measured.from, *first);
-        Expected::finite(Count::Exactly(self.from.iter().map(of).sum()))
+        let bursts = self.from.iter().map(|(first, _)| measured.regular(*first, self.every));
+        Expected::finite(Count::Exactly(bursts.sum()))
     }
 
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
