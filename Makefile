@@ -117,10 +117,12 @@ mutants: | require ## Break the code in one place after the other; list what no 
 		|| cargo install cargo-mutants --version 27.1.0 --locked --quiet --target-dir $(TOOLS)/build --root $(TOOLS)
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
 
-# Coverage-guided for TIME seconds a target, then RUNS accepted inputs a target that owe nothing to coverage.
+# Coverage-guided for TIME seconds a target, then RUNS accepted inputs a target that owe nothing to coverage,
+# then EXAMPLES of each kind of damage to stored results.
 TIME ?= 60
 RUNS ?= 100000
 SEED ?= 1
+EXAMPLES ?= 2000
 FUZZING := target/fuzzing
 FUZZ_TARGETS := $(notdir $(wildcard crates/fuzz/corpus/*))
 # What libFuzzer needs to see coverage, on the stable compiler.
@@ -128,7 +130,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sani
 	level=4 inline-8bit-counters pc-table trace-compares)
 
 .PHONY: fuzz
-fuzz: | require ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accepted inputs a target.
+fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accepted inputs a target.
 	@command -v c++ >/dev/null || { echo "missing: a C++ compiler; on Debian: apt-get install g++" >&2; exit 3; }
 	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin fuzz \
 		--features engine --target-dir $(FUZZING) --target "$$(rustc -vV | sed -n 's/^host: //p')"
@@ -140,7 +142,8 @@ fuzz: | require ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 a
 		FUZZ_TARGET=$$target $(FUZZING)/*/fuzz/fuzz -max_total_time=$(TIME) -max_len=4000 -timeout=60 -verbosity=0 \
 			-artifact_prefix=$(FUZZING)/crashes/$$target- $(FUZZING)/corpus/$$target crates/fuzz/corpus/$$target || failed=1; \
 		target/fuzz/storm $$target $(RUNS) $(SEED) crates/fuzz/corpus $(FUZZING)/crashes || failed=1; \
-	done; test -z "$$failed"
+	done; \
+	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest --quiet tests/test_damage.py || failed=1; test -z "$$failed"
 
 .PHONY: bench
 bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per flow.

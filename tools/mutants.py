@@ -22,7 +22,7 @@ ARGUED = ROOT / "tools" / "mutants-argued.txt"
 SOURCES = ("Cargo.toml", "Cargo.lock", "crates", "data", "python/shortflow/scenarios")
 
 # Modules of crates/sim/tests that take seconds and tell what TCP does.
-TCP_TESTS = ("accounting", "analytic", "ecn_echo", "faults", "linux_tcp", "recovery")
+TCP_TESTS = ("accounting", "analytic", "ecn_echo", "linux_tcp", "recovery")
 
 
 class Stage(NamedTuple):

@@ -62,6 +62,9 @@ TABLES: dict[str, dict[str, pl.DataType]] = {
 }
 """The tables of a run by name, each with its columns beside those that name the run."""
 
+_GROUPING = ("class", "kind", "subject", "port")
+"""What rows are grouped by is there in every row."""
+
 
 def check_columns(name: str, table: pl.DataFrame) -> None:
     """A `ValueError` that says what a table lacks, or what has another type."""
@@ -71,3 +74,5 @@ def check_columns(name: str, table: pl.DataFrame) -> None:
     for column, dtype in wanted.items():
         if found[column] != dtype:
             raise ValueError(f"{column}: found {found[column]} in place of {dtype}, or written by another version")
+        if column in _GROUPING and table[column].null_count():
+            raise ValueError(f"{column}: rows without one")

@@ -213,6 +213,8 @@ def measured_today(directory: Path, record: Record) -> Record:
         "lower_bounds": sorted(result.lower_bounds),
         "measured_by": measuring_id(),
     }
+    if wrong := _impossible(renewed):  # of tables that no run leaves behind
+        raise DamagedResult(f"{directory / RECORD}: damaged: measured anew, {wrong}")
     with contextlib.suppress(OSError):  # of a store that is only to be read
         write_bytes(directory / RECORD, _encoded(renewed))
     return renewed

@@ -57,7 +57,7 @@ const PLAIN: &[(&str, Form)] = &[
     ("a size such as ", Form::Size),
     ("a size from ", Form::Size),
     ("a positive rate such as ", Form::Rate),
-    ("a queue size such as ", Form::Queue),
+    ("a queue size ", Form::Queue),
     ("a window in segments such as ", Form::Window),
     ("hosts: ", Form::Hosts),
     ("a name of lower-case letters", Form::Name),

@@ -10,9 +10,9 @@ use shortflow_sim::ideal::{self, Policy};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::simulation::{self, Observer, RunError};
+use shortflow_sim::simulation::{self, Observer, RunError, Standing};
 use shortflow_sim::tables;
-use shortflow_units::{Bytes, Instant};
+use shortflow_units::Bytes;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -48,7 +48,9 @@ pub fn judge(input: &[u8]) -> Verdict {
             Verdict::Ran
         }
         Err(RunError::Cancelled) => Verdict::Capped,
-        Err(RunError::Route(_) | RunError::ClosedLoop(_)) => Verdict::Rejected,
+        Err(RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold) => {
+            Verdict::Rejected
+        }
         Err(broken) => panic!("{broken}"),
     }
 }
@@ -121,7 +123,7 @@ struct Cap {
 }
 
 impl Observer for Cap {
-    fn tick(&mut self, _: Instant) -> bool {
+    fn tick(&mut self, _: Standing) -> bool {
         self.ticks -= 1;
         self.ticks > 0
     }

@@ -127,7 +127,9 @@ mod tests {
     #[test]
     fn what_is_late_in_a_row_is_one_stall() {
         let mut stalls = Stalls::above(Span::from_micros(120));
-        [5, 120, 900, 780, 130, 20, 7, 121, 3].map(|micros| stalls.note(Span::from_micros(micros)));
+        [5, 120, 900, 780, 130, 20, 7, 121, 3]
+            .into_iter()
+            .for_each(|micros| stalls.note(Span::from_micros(micros)));
         assert_eq!((stalls.count(), stalls.longest()), (2, Span::from_micros(900)));
     }
 

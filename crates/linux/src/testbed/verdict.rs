@@ -95,7 +95,7 @@ mod tests {
             let mut measured = measured(1);
             let mut counted = Stalls::above(packet_time(&scenario));
             for _ in 0..stalls {
-                [micros, 1].map(|late| counted.note(Span::from_micros(late)));
+                [micros, 1].into_iter().for_each(|late| counted.note(Span::from_micros(late)));
             }
             (measured.switch.stalls, measured.switch.wall) = (counted, Span::from_millis(3000));
             verdict(&scenario, &measured).to_string()

@@ -184,6 +184,8 @@ mod tests {
         let priority = |by| rule(by).of(&message, 0, 5_000_000);
         assert_eq!(["size", "remaining", "deadline"].map(priority), [u64::MAX; 3]);
         assert_eq!(["sent", "levels"].map(priority), [5_000_000, 3]);
+        let later = self::message(50_000, u64::MAX, None);
+        assert_eq!(["size", "remaining"].map(|by| rule(by).of(&later, 80_000, 170_000)), [u64::MAX; 2]);
     }
 
     #[test]

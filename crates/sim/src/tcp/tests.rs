@@ -172,6 +172,20 @@ fn an_ack_of_all_that_is_out_is_no_duplicate() {
     assert_eq!(peer.sender.state().0.ssthresh, f64::INFINITY);
 }
 
+/// RFC 6582 §4: after a timeout NewReno sends everything again, SACK only what is missing: here segment 1, then 2
+/// and 3, or 5 and 6 where segments 2 to 4 are known to have arrived.
+#[test]
+fn after_a_timeout_only_sack_leaves_out_what_arrived() {
+    for (recovery, next) in [("newreno", [2920, 4380]), ("sack", [7300, 8760])] {
+        let mut peer = Peer::with_recovery(recovery);
+        peer.ack(1460, &[(2920, 7300)]);
+        peer.wire.0.clear();
+        peer.sender.on_timeout(Instant::from_ps(2), &peer.tcp, &mut peer.wire);
+        assert_eq!(peer.wire.0, [(1460, 1460)], "{recovery}");
+        assert_eq!(peer.ack(2920, &[]), next.map(|start| (start, 1460)), "{recovery}");
+    }
+}
+
 /// RFC 6582 §3.2 step 2: duplicates of the ACK that ended recovery tell of segments sent twice; a byte further
 /// they tell of a loss.
 #[test]

@@ -1,0 +1,135 @@
+"""Stored results with anything wrong in them: an error that names the file, or a result, and never anything else.
+
+`make fuzz` tries more of them: FUZZ_EXAMPLES says how many a test.
+"""
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from made import make_result
+from shortflow.columns import TABLES
+from shortflow.errors import ConfigError, DamagedResult
+from shortflow.reading import read_flows, read_store
+from shortflow.store import read_run, write_run
+
+EXAMPLES = settings(
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "60")),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+FILES = ["result.json", *(f"{name}.parquet" for name in TABLES)]
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.sampled_from([0, -1, 2**63, 2**64, -0.0, 1e308, math.nan, math.inf, "", "../..", "\0", "\ud800", "é" * 300]),
+    st.text(max_size=8),
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+)
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one run."""
+    store = tmp_path_factory.mktemp("good")
+    write_run(make_result(), store / "runs" / "run")
+    return store
+
+
+@contextlib.contextmanager
+def copied(good: Path) -> Iterator[Path]:
+    """The directory of the run in a copy of the store."""
+    store = good.with_name("copy")
+    shutil.copytree(good, store)
+    try:
+        yield store / "runs" / "run"
+    finally:
+        shutil.rmtree(store)
+
+
+def read_by_every_door(place: Path) -> None:
+    """Wrong input may be an error that a user can act on; all else fails the test."""
+    for door, target in ((read_run, place), (read_flows, place.parents[1]), (read_store, place.parents[1])):
+        with contextlib.suppress(DamagedResult, ConfigError):
+            door(target)
+
+
+@EXAMPLES
+@given(name=st.sampled_from(FILES), place=st.floats(0, 1), cut=st.integers(0, 40), put=st.binary(max_size=20))
+def test_other_bytes(good: Path, name: str, place: float, cut: int, put: bytes) -> None:
+    with copied(good) as run:
+        data = (run / name).read_bytes()
+        at = round(place * len(data))
+        (run / name).write_bytes(data[:at] + put + data[at + cut :])
+        read_by_every_door(run)
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all values in a document, those of tables and lists included."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from leaves(inner, (*path, key))
+
+
+def put(document: Any, path: Sequence[Any], value: Any) -> Any:
+    """The document with another value there."""
+    if not path:
+        return value
+    inner = document
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return document
+
+
+@EXAMPLES
+@given(data=st.data(), value=VALUES, measured_anew=st.booleans())
+def test_other_values_in_the_record(good: Path, data: st.DataObject, value: Any, measured_anew: bool) -> None:
+    with copied(good) as run:
+        record = json.loads((run / "result.json").read_text())
+        if measured_anew:
+            record["measured_by"] = "other code"
+        path = data.draw(st.sampled_from(list(leaves(record))))
+        (run / "result.json").write_text(json.dumps(put(record, path, value)))
+        read_by_every_door(run)
+
+
+@EXAMPLES
+@given(data=st.data(), name=st.sampled_from(sorted(TABLES)))
+def test_other_values_in_a_table_that_is_as_it_was_written(good: Path, data: st.DataObject, name: str) -> None:
+    with copied(good) as run:
+        path = run / f"{name}.parquet"
+        table = pl.read_parquet(path)
+        column = data.draw(st.sampled_from(table.columns))
+        values = data.draw(st.lists(SCALARS, min_size=table.height, max_size=table.height))
+        with contextlib.suppress(UnicodeEncodeError):
+            kept = [value.encode() and value if isinstance(value, str) else value for value in values]
+            made = pl.Series(column, kept, dtype=table.schema[column], strict=False)
+            changed = data.draw(st.sampled_from([table.with_columns(made), table.drop(column), table.head(0)]))
+            changed.write_parquet(path)
+        renew_checksum(run, name)
+        read_by_every_door(run)
+
+
+def renew_checksum(run: Path, name: str) -> None:
+    """Make the record say that a table is as it is, and its metrics those of other code."""
+    data = (run / f"{name}.parquet").read_bytes()
+    record = json.loads((run / "result.json").read_text())
+    record["tables"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    record["measured_by"] = "other code"
+    (run / "result.json").write_text(json.dumps(record))
