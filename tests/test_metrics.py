@@ -344,10 +344,12 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
     assert metrics["convergence_long_s"] == pytest.approx(1.5)
 
 
-def test_flows_that_stay_unfair_do_not_converge_and_one_flow_shares_with_nobody() -> None:
+def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody() -> None:
     unfair = make_samples(shares((0.0, 0, 0), (1.0, 2, 2), (2.0, 2, 2), (3.0, 4, 0)))
     metrics = measured(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
-    assert "convergence_long_s" not in metrics
+    found = measure(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
+    assert metrics["convergence_long_s"] == 2.5
+    assert [each.name for each in found if each.lower_bound] == ["convergence_long_s"]
     assert metrics["jain_sampled_long"] == 0.75
     alone = measured(make_flows(LONG[:1]), make_tasks(), unfair, make_ports(), make_meta())
     assert not [name for name in alone if "jain" in name or "convergence" in name]

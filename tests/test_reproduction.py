@@ -14,17 +14,23 @@ import polars as pl
 import pytest
 
 from conftest import Command
+from made import make_flows, make_meta
 from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import DamagedResult
 from shortflow.papers.atcp.setup import SMALL, in_time, median
+from shortflow.papers.pecn.fig06 import overtakers
+from shortflow.papers.pecn.sec4 import rank_by
+from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction import (
     Choice,
     Data,
     Finding,
     all_hold,
     all_lower,
+    at_least,
+    at_most,
     for_information,
     higher,
     lower,
@@ -240,6 +246,21 @@ def test_a_flow_that_never_ended_is_late() -> None:
     assert median(SMALL, percent=80)(result) == float("inf")
 
 
+def test_flows_that_never_ended_come_last_in_orders_of_completion() -> None:
+    rows = [
+        {"id": 1, "start_s": 1.0, "size_bytes": 1_000},
+        {"id": 2, "start_s": 1.0, "size_bytes": 2_000, "finish_s": 1.2, "fct_s": 0.2},
+        {"id": 3, "start_s": 1.0, "size_bytes": 3_000, "finish_s": 1.3, "fct_s": 0.3},
+        {"id": 4, "start_s": 1.0},
+    ]
+    result = replace(_empty(), flows=make_flows([{"ideal_fct_s": 0.1, **row} for row in rows]), meta=make_meta())
+    assert overtakers(result) == 2
+    assert rank_by(result, "size_bytes") == pytest.approx(-1 / 3)
+    line = fct_over(result, "size_bytes", 1e-3, "dctcp")
+    assert (line.x, line.lower_bound) == ([1, 2, 3], [True, False, False])
+    assert line.y == pytest.approx([3000, 200, 300])
+
+
 def test_a_document_has_no_infinite_numbers() -> None:
     assert within(float("inf"), 0, 1, knee=3.0).document() == {"value": "inf", "knee": 3.0}
 
@@ -252,11 +273,21 @@ def test_only_choices_that_are_not_taken_change_settings() -> None:
     assert (change.text, change.before, change.after) == ("alpha=1", values["0"], values["1"])
 
 
-def test_a_finding_says_that_its_number_is_a_bound() -> None:
+def test_a_bound_decides_a_claim_only_where_the_truth_beyond_it_cannot_matter() -> None:
     change = Estimate(-0.5, (-0.6, -0.4), 3)
+    least, most = dataclasses.replace(change, lower_bound=True), dataclasses.replace(change, upper_bound=True)
     assert lower(change).note == ""
-    assert lower(dataclasses.replace(change, lower_bound=True)).note == BOUND
-    assert lower(dataclasses.replace(change, upper_bound=True)).holds
+    assert (lower(most).verdict, lower(most).note) == (Verdict.AGREES, BOUND)
+    for open_one in (lower(least), all_lower([change, least]), no_difference(least, 0.7), within(least, -1, 0)):
+        assert (open_one.verdict, open_one.undecided) == (Verdict.DIFFERS, True)
+        assert open_one.note == f"{UNDECIDED}; {BOUND}"
+    assert at_least(least, -0.7).holds
+    assert higher(least, -0.7).holds
+    assert not higher(most, -0.7).holds
+    for sure in (at_most(least, -0.7), lower(least, 0.9), higher(most)):
+        assert sure.verdict is Verdict.DIFFERS
+    assert not higher(most).undecided
+    assert not at_most(Estimate(3.0, None, 1, lower_bound=True), 2.0).undecided
 
 
 def test_a_second_call_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:

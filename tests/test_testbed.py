@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from shortflow.cli import execute
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.papers.l2dct import testbed as fig14
 from shortflow.scenario import Settings, path_of
+from shortflow.stats import Estimate
 from shortflow.store import Store
 from shortflow.testbed import (
     LINUX_TCP,
@@ -160,6 +162,14 @@ def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
     command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
     assert execute(command) == code
     assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)
+
+
+def test_a_bound_shows_no_agreement() -> None:
+    close = Estimate(0.01, (0.0, 0.02), 5)
+    assert not agreement.is_outside("afct_short_s", close)
+    assert agreement.is_outside("afct_short_s", replace(close, lower_bound=True))
+    assert agreement.is_outside("afct_short_s", replace(close, value=-0.06))
+    assert not agreement.is_outside("marks", replace(close, value=-0.06))
 
 
 def test_the_table_of_agreement_has_every_cell_and_what_is_outside(

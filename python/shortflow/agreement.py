@@ -75,7 +75,7 @@ class Agreement:
             f"{scenario} {scheme} {metric}"
             for (scenario, scheme), cell in self.cells.items()
             for metric in compared(cell)
-            if is_outside(metric, cell.comparison.difference(REAL, SIMULATED, metric))
+            if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric))
         ]
 
     def document(self) -> list[CellDocument]:
@@ -109,8 +109,11 @@ def compared(cell: SideBySide) -> list[str]:
 
 
 def is_outside(metric: str, difference: Estimate | None) -> bool:
-    """Whether both sides are further apart than the aim."""
-    return difference is not None and abs(difference.value) > (AIM_OF_MARKS if metric == "marks" else AIM)
+    """Whether both sides are further apart than the aim, or may be, as flows did not finish."""
+    if difference is None:
+        return False
+    is_bound = difference.lower_bound or difference.upper_bound
+    return is_bound or abs(difference.value) > (AIM_OF_MARKS if metric == "marks" else AIM)
 
 
 def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPTS) -> Agreement:
@@ -134,7 +137,6 @@ def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPT
 def _shown(cell: SideBySide | None, metric: str) -> str:
     if cell is None or metric not in cell.comparison.metric_names:
         return ""
-    difference = cell.comparison.difference(REAL, SIMULATED, metric)
-    text = percent(difference)
+    text = percent(cell.comparison.difference(REAL, SIMULATED, metric))
     text = text if text == NOTHING else f"{text} %"
-    return f"**{text}**" if is_outside(metric, difference) else text
+    return f"**{text}**" if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric)) else text

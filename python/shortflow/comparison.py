@@ -28,7 +28,7 @@ class RunSummary:
     wall_s: float
     reused: bool = False
     lower_bounds: frozenset[str] = frozenset()
-    """The metrics that are lower bounds, since flows or tasks did not finish."""
+    """The metrics that are lower bounds (see `RunResult.lower_bounds`)."""
     origin: Provenance | None = None
     """Where the run came from; None for a summary that is no run's own."""
 

@@ -47,7 +47,7 @@ class Measurement(NamedTuple):
     name: str
     value: float
     lower_bound: bool = False
-    """Whether the truth may be more, since something was not finished at the end of the run."""
+    """Whether the truth may be more, since something was not finished, or not fair, at the end of the run."""
 
 
 def measure(
@@ -147,12 +147,18 @@ def _fairness(flow_class: str, flows: pl.DataFrame, samples: pl.DataFrame, warmu
     measured = over_time.filter(pl.col("begin_s") >= warmup_s)
     if not measured.is_empty():
         yield Measurement(f"jain_sampled_{flow_class}", float(measured["jain"].to_numpy().mean()))
-    last_start_s = max(backlogged["start_s"])  # none of them ends
+    yield from _convergence(flow_class, over_time, max(backlogged["start_s"]))  # none of them ends
+
+
+def _convergence(flow_class: str, over_time: pl.DataFrame, last_start_s: float) -> Iterator[Measurement]:
+    """How long after the last start it takes until every interval is fair; at least to the end if the last is not."""
     after = over_time.filter(pl.col("begin_s") >= last_start_s)
+    if after.is_empty():
+        return
     unfair = after.filter(pl.col("jain") < FAIR_ENOUGH)
     fair = after if unfair.is_empty() else after.filter(pl.col("time_s") > unfair["time_s"][-1])
-    if not fair.is_empty():
-        yield Measurement(f"convergence_{flow_class}_s", float(fair["begin_s"][0]) - last_start_s)
+    since = after["time_s"][-1] if fair.is_empty() else fair["begin_s"][0]
+    yield Measurement(f"convergence_{flow_class}_s", float(since) - last_start_s, fair.is_empty())
 
 
 def _completion(flow_class: str, counted: pl.DataFrame) -> Iterator[Measurement]:

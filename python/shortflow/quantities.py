@@ -62,31 +62,33 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
 
 def in_base_unit(texts: Sequence[str]) -> list[float] | None:
     """All values in seconds, bytes, bits per second or their own unit; None if some are words or differ in kind."""
-    found = [each for each in map(parse, texts) if each]
-    if len(found) < len(texts) or len({each.base for each in found}) > 1:
-        return None
-    return [_rounded(each.number * each.factor) for each in found]
+    found = _of_one_kind(texts)
+    return None if found is None else [_rounded(each.number * each.factor) for each in found]
 
 
 def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
     """All values as numbers of one unit, and this unit; None if some are words or they measure different things."""
-    found = [parse(text) for text in texts]
-    quantities = [each for each in found if each]
-    if len(quantities) < len(found) or len({each.base for each in quantities}) != 1:
+    found = _of_one_kind(texts)
+    if not found:
         return None
-    base = quantities[0].base
-    values = [each.number * each.factor for each in quantities]
+    base = found[0].base
+    values = [each.number * each.factor for each in found]
     scale = scale_for(base, values) if base in _UNITS else Scale(1.0, base)
     return [_rounded(value / scale.divisor) for value in values], scale.unit
 
 
 def in_unit_of_first(texts: Sequence[str]) -> list[float]:
     """All values as numbers of the unit that the first one has; ValueError if there is no such thing."""
-    found = [parse(text) for text in texts]
-    quantities = [each for each in found if each]
-    if len(quantities) < len(found) or len({each.base for each in quantities}) > 1:
+    found = _of_one_kind(texts)
+    if found is None:
         raise ValueError(f"{', '.join(texts)}: not numbers of one kind")
-    return [_rounded(each.number * each.factor / quantities[0].factor) for each in quantities]
+    return [_rounded(each.number * each.factor / found[0].factor) for each in found]
+
+
+def _of_one_kind(texts: Sequence[str]) -> list[Quantity] | None:
+    """The values as quantities; None if some are words or they measure different things."""
+    found = [each for each in map(parse, texts) if each]
+    return found if len(found) == len(texts) and len({each.base for each in found}) <= 1 else None
 
 
 def _rounded(value: float) -> float:

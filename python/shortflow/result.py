@@ -107,7 +107,7 @@ class RunResult:
 
     @functools.cached_property
     def lower_bounds(self) -> frozenset[str]:
-        """The metrics that are lower bounds, since flows or tasks did not finish."""
+        """The metrics that are lower bounds, since flows or tasks did not finish, or never became fair."""
         return frozenset(each.name for each in self._measured if each.lower_bound)
 
     @functools.cached_property

@@ -178,7 +178,8 @@ def read_records(directory: Path, only: Sequence[Path] | None = None) -> dict[Pa
     """The records of all runs in or below `directory`, or of some of them; `DamagedResult` names all damaged ones."""
     records: dict[Path, Record] = {}
     damages = []
-    for place in only or (find_runs(directory) if directory.is_dir() else []):
+    found = find_runs(directory) if directory.is_dir() else []
+    for place in found if only is None else only:
         try:
             with _way_out(place):
                 records[place] = _read_record(place)

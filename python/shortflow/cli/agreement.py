@@ -12,6 +12,7 @@ from shortflow.cli.console import print_json, print_note, print_result
 from shortflow.cli.options import Json, Seeds
 from shortflow.cli.testbed import AllowLate, Attempts, exit_code
 from shortflow.errors import ExitCode, Interrupted
+from shortflow.files import write_text
 from shortflow.testbed import ATTEMPTS, SideBySide
 
 
@@ -36,9 +37,8 @@ def agreement(
         message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
         raise Interrupted(message) from cause
     document = [dataclasses.asdict(cell) for cell in found.document()]
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "agreement.md").write_text(found.markdown(), encoding="utf-8")
-    (out / "agreement.json").write_text(formats.dumps(document, indent=1) + "\n", encoding="utf-8")
+    write_text(out / "agreement.md", found.markdown())
+    write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n")
     if json:
         print_json(document)
     else:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from shortflow.stats import Estimate
@@ -12,9 +12,9 @@ Measured = Mapping[str, Number]
 
 
 UNDECIDED = "undecided at this scale"
-"""Said where an interval crosses the bound that decides."""
+"""Said where an interval crosses the limit that decides."""
 BOUND = "flows were left unfinished, so that the value is a bound"
-"""Said where the number that decides is one."""
+"""Said where the number that decides is one; a claim then agrees only if it does whatever the truth beyond it is."""
 
 
 class Verdict(StrEnum):
@@ -37,7 +37,8 @@ class Finding:
     deciding: str = ""
     """The name of the measured number that decides."""
     undecided: bool = False
-    """Whether the interval crosses the bound, so that more seeds or longer runs may say otherwise."""
+    """Whether the interval, or what a bound leaves open, crosses the limit, so that more seeds or longer runs may say
+    otherwise."""
 
     @property
     def holds(self) -> bool:
@@ -71,8 +72,9 @@ def for_information(why: str, value: Estimate | float, **more: Number) -> Findin
 def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
     """A number that has to lie in a band; its mean over the seeds decides."""
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
-    crosses = any(_crosses(found, bound) for bound in (low, high))
-    return _decided(low <= found.value <= high, {"value": found.value, **more}, found, "value", crosses)
+    least, most = _ends(replace(found, ci95=None))
+    crosses = any(_crosses(found, limit) for limit in (low, high))
+    return _decided(low <= least and most <= high, {"value": found.value, **more}, found, "value", crosses)
 
 
 def at_least(value: Estimate | float, low: float, **more: Number) -> Finding:
@@ -93,26 +95,26 @@ def close_to(value: Estimate | float, paper: float, relative: float, **more: Num
 
 def lower(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     """An ordering: the paired relative change lies below -by with its whole interval (with one seed, the value)."""
-    top = change.value if change.ci95 is None else change.ci95[1]
+    _, top = _ends(change)
     return _decided(top < -by, {"change": change.value, **more}, change, "change", _crosses(change, -by))
 
 
 def higher(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     """An ordering: the paired difference lies above `by` with its whole interval (with one seed, the value)."""
-    bottom = change.value if change.ci95 is None else change.ci95[0]
+    bottom, _ = _ends(change)
     return _decided(bottom > by, {"change": change.value, **more}, change, "change", _crosses(change, by))
 
 
 def all_lower(changes: Sequence[Estimate]) -> Finding:
     """An ordering at several points: the paired relative change whose interval reaches highest decides."""
-    return lower(max(changes, key=lambda change: change.value if change.ci95 is None else change.ci95[1]))
+    return lower(max(changes, key=lambda change: _ends(change)[1]))
 
 
 def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
     """An equivalence: the paired relative change lies within ±margin with its whole interval."""
-    low, high = change.ci95 or (change.value, change.value)
+    low, high = _ends(change)
     holds = -margin <= low and high <= margin
-    crosses = any(_crosses(change, bound) for bound in (-margin, margin))
+    crosses = any(_crosses(change, limit) for limit in (-margin, margin))
     return _decided(holds, {"change": change.value, **more}, change, "change", crosses)
 
 
@@ -142,8 +144,15 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding, undecided)
 
 
-def _crosses(estimate: Estimate, bound: float) -> bool:
-    return estimate.ci95 is not None and estimate.ci95[0] < bound < estimate.ci95[1]
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    """The interval (with one seed, the value), without an end on the side where the truth may lie beyond a bound."""
+    low, high = estimate.ci95 or (estimate.value, estimate.value)
+    return -math.inf if estimate.upper_bound else low, math.inf if estimate.lower_bound else high
+
+
+def _crosses(estimate: Estimate, limit: float) -> bool:
+    low, high = _ends(estimate)
+    return low < limit < high
 
 
 def _decided(holds: bool, measured: Measured, by: Estimate, deciding: str, undecided: bool) -> Finding:

@@ -1,10 +1,12 @@
 """Figs. 6 and 7: bursts within a rack, U[2, 50] KB, and how completion times go with sizes."""
 
+import math
 from collections.abc import Sequence
 from statistics import median
 
 import polars as pl
 
+from shortflow.measuring import completion
 from shortflow.papers.pecn.setup import (
     AFCT,
     BASELINES,
@@ -15,6 +17,7 @@ from shortflow.papers.pecn.setup import (
     SCHEMES,
     alike,
     best_everywhere,
+    fct_over,
     tcp_worst,
 )
 from shortflow.reproduction import (
@@ -22,7 +25,6 @@ from shortflow.reproduction import (
     Drawing,
     Figure,
     Finding,
-    Line,
     Study,
     all_hold,
     at_least,
@@ -97,20 +99,18 @@ def pmark_no_effect(bursts: Data) -> Finding:
 
 
 def overtakers(result: RunResult) -> int:
-    """Flows that finish before some strictly smaller one."""
-    order = result.flows.drop_nulls("finish_s").sort("size_bytes", "finish_s")
-    if order.is_empty():
+    """Flows that finish before some strictly smaller one, which may never have finished."""
+    flows = completion(result.flows, result.meta)
+    if flows["censored"].all():
         raise ValueError("no flow finished")
+    order = flows.with_columns(pl.col("finish_s").fill_null(math.inf)).sort("size_bytes", "finish_s")
     last_smaller = pl.col("finish_s").cum_max().shift(1)
     return int(order.select((pl.col("finish_s") < last_smaller).sum()).item())
 
 
 @fig7.drawing
 def over_size(bursts: Data) -> Sequence[Drawing]:
-    lines = []
-    for scheme in ("dctcp", "pecn"):
-        flows = bursts.results(scheme, flows=80)[0].flows.drop_nulls("fct_s").sort("size_bytes")
-        lines.append(Line(scheme, (flows["size_bytes"] / 1e3).to_list(), (flows["fct_s"] * 1e3).to_list()))
+    lines = [fct_over(bursts.results(scheme, flows=80)[0], "size_bytes", 1e-3, scheme) for scheme in ("dctcp", "pecn")]
     return [Drawing("Completion time over size, one run", "size (KB)", "FCT (ms)", lines)]
 
 

@@ -1,12 +1,14 @@
 """Sec. 4: what the queue does, seen from outside: who is marked, who waits, in what order flows finish."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from shortflow.errors import ConfigError
-from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP
+from shortflow.measuring import completion
+from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP, fct_over
 from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, at_most, fact, lower
 from shortflow.result import RunResult
 from shortflow.stats import Estimate, estimate, kendall_tau, paired_difference
@@ -100,10 +102,10 @@ def dequeue_policy(runs: Data) -> Finding:
     )
 
 
-def _kendall(result: RunResult, by: str) -> float:
-    """Kendall's rank correlation of a column with the completion time."""
-    flows = result.flows.drop_nulls("fct_s")
-    return kendall_tau(flows[by].to_numpy(), flows["fct_s"].to_numpy())
+def rank_by(result: RunResult, by: str) -> float:
+    """Kendall's rank correlation of a column with the completion time; flows that never ended took the longest."""
+    flows = completion(result.flows, result.meta)
+    return kendall_tau(flows[by].to_numpy(), flows["fct_s"].fill_null(math.inf).to_numpy())
 
 
 @sorting.drawing
@@ -113,8 +115,7 @@ def order(runs: Data) -> Sequence[Drawing]:
         ("pecn", "size_bytes", "size (KB)", 1e-3),
         ("pecn-edf", "deadline_s", "deadline (ms)", 1e3),
     ):
-        flows = runs.results(scheme)[0].flows.drop_nulls("fct_s").sort(column)
-        line = Line(scheme, (flows[column] * factor).to_list(), (flows["fct_s"] * 1e3).to_list())
+        line = fct_over(runs.results(scheme)[0], column, factor, scheme)
         drawings.append(Drawing(f"Completion time under {scheme}, one run", label, "FCT (ms)", [line]))
     return drawings
 
@@ -130,8 +131,8 @@ def order(runs: Data) -> Sequence[Drawing]:
 )
 def edf_and_sjf(runs: Data) -> Finding:
     taus = {
-        "size": estimate([_kendall(result, "size_bytes") for result in runs.results("pecn")]),
-        "deadline": estimate([_kendall(result, "deadline_s") for result in runs.results("pecn-edf")]),
+        "size": estimate([rank_by(result, "size_bytes") for result in runs.results("pecn")]),
+        "deadline": estimate([rank_by(result, "deadline_s") for result in runs.results("pecn-edf")]),
     }
     return all_hold({name: at_least(tau, 0.95) for name, tau in taus.items()})
 

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shortflow.errors import ConfigError
-from shortflow.reproduction import Data, Finding, all_hold, lower, no_difference
+from shortflow.measuring import completion
+from shortflow.reproduction import Data, Finding, Line, all_hold, lower, no_difference
 from shortflow.reproduction.study import Value
+from shortflow.result import RunResult
 from shortflow.stats import Estimate, paired_difference
 
 SCHEMES = ("tcp", "dctcp", "d2tcp", "pecn", "pecn-pmark")
@@ -91,7 +93,15 @@ def across(change: Data, base: Data, scheme: str, metric: str = AFCT, **where: V
     found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common])
     if found is None:
         raise ConfigError(f"{metric}: is zero at {where}, so nothing can be relative to it")
-    return found
+    least, most = (data.mean(scheme, metric, **where).lower_bound for data in (change, base))
+    return replace(found, lower_bound=least, upper_bound=most)
+
+
+def fct_over(result: RunResult, column: str, factor: float, name: str) -> Line:
+    """The completion times of a run's flows in ms over a column times `factor`; of one that did not finish, its age."""
+    flows = completion(result.flows, result.meta).sort(column)
+    x, y = (flows[column] * factor).to_list(), (flows["elapsed_s"] * 1e3).to_list()
+    return Line(name, x, y, lower_bound=flows["censored"].to_list())
 
 
 def counts(data: Data, least: int = 0, most: int = 100) -> list[int]:
