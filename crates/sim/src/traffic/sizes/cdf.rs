@@ -84,6 +84,10 @@ impl Table {
                 reader.impossible("max", format!("{none} {max}; the smallest is {smallest}"))
             })?,
         };
+        if below.mean() <= 0.0 {
+            let key = if max.is_some() { "max" } else { "file" };
+            return Err(reader.impossible(key, "leaves flows of 0 bytes only; a flow has at least 1"));
+        }
         let Some(min) = min else { return Ok(below) };
         below.above(min.as_f64()).ok_or_else(|| {
             let up_to = max.map_or(String::new(), |max| format!(" and at most {max}"));
@@ -172,6 +176,7 @@ fn point(row: &Row) -> Result<(f64, f64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::tests::read_toml;
     use crate::engine::Seeds;
     use crate::traffic::sizes::tests::check_mean;
 
@@ -218,6 +223,19 @@ mod tests {
         let (below, above) = (table.below(200.0).unwrap(), table.above(200.0).unwrap());
         assert!((0.5 * below.mean() + 0.5 * above.mean() - table.mean()).abs() < 1e-9);
         check_mean(&above, 1);
+    }
+
+    #[test]
+    fn some_flow_has_a_byte() {
+        let within = |points: &[(f64, f64)], max| {
+            let table = Table::new(points.to_vec()).unwrap();
+            read_toml("", |reader| table.within(None, max, &reader)).map_err(|error| error.to_string())
+        };
+        let none = "leaves flows of 0 bytes only; a flow has at least 1";
+        assert_eq!(within(&[(0.0, 1.0)], None), Err(format!("file: {none}")));
+        let jump = [(0.0, 0.5), (10.0, 0.5), (10.0, 1.0)];
+        assert_eq!(within(&jump, Some(Bytes::new(5))), Err(format!("max: {none}")));
+        assert_eq!(within(&jump, None), Ok(Table(jump.to_vec())));
     }
 
     #[test]
