@@ -170,15 +170,23 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "no table": (
         "result.json",
         lambda place: (place / "result.json").write_text("[]"),
-        "damaged: found list in place of a table",
+        "damaged, or written by another version: Expected `object`, got `array`",
     ),
     "without a part": (
         "result.json",
         lambda place: (place / "result.json").write_text('{"provenance": {}, "metrics": {}}'),
-        "damaged: without measured_by, meta",
+        "damaged, or written by another version: Object missing required field",
     ),
-    "a metric in words": ("result.json", changed("metrics", "drops", value="few"), "damaged: drops: found str"),
-    "a number for a scheme": ("result.json", changed("provenance", "scheme", value=3), "damaged: scheme: found int"),
+    "a metric in words": (
+        "result.json",
+        changed("metrics", "drops", value="few"),
+        "damaged, or written by another version: Expected `float`, got `str`",
+    ),
+    "a number for a scheme": (
+        "result.json",
+        changed("provenance", "scheme", value=3),
+        "damaged, or written by another version: Expected `str`, got `int` - at `$.provenance.scheme`",
+    ),
     "of another run": ("result.json", changed("provenance", "key", value="abc"), "damaged: is of another run"),
     "flows cut": ("flows.parquet", lambda place: (place / "flows.parquet").write_text("PAR1 and so on"), "damaged"),
     "flows gone": ("flows.parquet", lambda place: (place / "flows.parquet").unlink(), "missing"),
@@ -187,7 +195,7 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "ports replaced": (
         "ports.parquet",
         lambda place: shutil.copy(place / "flows.parquet", place / "ports.parquet"),
-        "damaged: without drops, port, queue_max_bytes",
+        "damaged: has ",
     ),
 }
 UNSEEN_BY_REPORT = {
