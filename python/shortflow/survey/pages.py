@@ -18,6 +18,9 @@ from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, n
 from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
 from shortflow.tables import NOTHING, Section, number
 
+_LEAST = 1e-3
+"""Ratios are rounded to three decimals; a logarithmic colour needs more than zero."""
+
 TITLE = "Beyond the papers: who wins where"
 LEAD = (
     "All schemes on the main workload of each of the five papers and on four published distributions of flow sizes, a "
@@ -138,7 +141,9 @@ def _heat_map(view: View, what: _Shown) -> _Map:
         go.Heatmap(
             x=[[plain(place.workload.name) for place in cells], [place.label for place in cells]],
             y=list(SCHEMES),
-            z=values if percent else [[None if v is None else math.log10(v) for v in row] for row in values],
+            z=values
+            if percent
+            else [[None if v is None else math.log10(max(v, _LEAST)) for v in row] for row in values],
             text=texts,
             texttemplate="%{text}",
             hovertemplate="%{y}, %{x}: %{text} " + what.unit + "<extra></extra>",
