@@ -26,7 +26,7 @@ OUT = "store"
 COMMANDS = (
     ("compare", "small.toml", "--schemes", "tcp,dctcp", "--seeds", "2", "--out", OUT),
     ("reproduce", "fast/fig3", "--out", OUT),
-    ("survey", "fast", "--set", "traffic.1.repeat=1", "--set", "duration=20ms", "--out", OUT),
+    ("survey", "fast", "--seeds", "2", "--set", "traffic.1.repeat=1", "--set", "duration=20ms", "--out", OUT),
     ("search", "small.toml", "--key", "load=0.1:0.4:0.1", "--condition", "drops>=0", "--seeds", "2"),
     ("report", OUT),
 )
