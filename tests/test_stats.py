@@ -61,7 +61,8 @@ def test_paired_difference_by_hand() -> None:
     found = paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0])
     assert found is not None
     assert found.value == pytest.approx(-0.2)
-    assert found.half_width == pytest.approx(4.3026527 * 0.4 / math.sqrt(3) / 10, rel=1e-6)
+    factor = math.exp(4.3026527 * 0.4 / math.sqrt(3) / 10 / 0.8)
+    assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
     assert found.excludes_zero
 
 
@@ -73,11 +74,13 @@ def test_pairing_beats_the_spread_between_seeds() -> None:
 
 
 def test_nothing_is_more_than_all_of_it_less() -> None:
-    # Of a tenth of the baseline, with residuals that alone would reach below -100 %.
+    # A tenth of the baseline; the residuals alone, 0.1 on average, would reach below -100 %.
     found = paired_difference([0.0, 0.2], [1.0, 1.0])
     assert found is not None
     assert found.value == pytest.approx(-0.9)
-    assert found.ci95 == pytest.approx((-1.0, -0.9 + 12.7062 * 0.1), rel=1e-5)
+    factor = math.exp(12.7062 * 0.1 / 0.1)
+    assert found.ci95 == pytest.approx((0.1 / factor - 1, 0.1 * factor - 1), rel=1e-4)
+    assert paired_difference([0.0, 0.0], [1.0, 2.0]) == Estimate(-1.0, (-1.0, -1.0), 2)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +182,18 @@ def test_no_difference_reaches_below_all_of_it(pairs: list[tuple[float, float]])
     assert found is not None
     assert found.ci95 is not None
     assert -1 <= found.ci95[0] <= found.value <= found.ci95[1]
+
+
+@given(st.lists(st.tuples(st.floats(1, 4), st.floats(1, 4)), min_size=2, max_size=20))
+def test_a_difference_is_seen_from_both_sides_or_from_neither(pairs: list[tuple[float, float]]) -> None:
+    ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
+    one, other = paired_difference(ours, theirs), paired_difference(theirs, ours)
+    assert one is not None
+    assert other is not None
+    assert one.ci95 is not None
+    assert other.ci95 is not None
+    assert 1 + one.ci95[0] == pytest.approx(1 / (1 + other.ci95[1]), rel=1e-6)
+    assert 1 + one.ci95[1] == pytest.approx(1 / (1 + other.ci95[0]), rel=1e-6)
 
 
 @given(VALUES, st.floats(min_value=0.1, max_value=10.0))

@@ -75,10 +75,11 @@ def estimate(values: Sequence[float], support: Support = Support.REAL) -> Estima
 def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Estimate | None:
     """How far `values` lie above `baseline`, as a fraction of the baseline; both are in the order of the seeds.
 
-    The estimate is the ratio of the two means, less one, so that it agrees with the means shown beside it. Its interval
-    is Student's t over the residuals value - ratio * baseline (the classical ratio estimator), which keeps the pairing
-    and allows single seeds whose baseline is zero. Nothing that is nowhere below zero can be more than 100 % less, so
-    that its interval ends at -1. Beside a baseline with mean zero there is no relative difference.
+    The estimate is the ratio of the two means, less one, so that it agrees with the means shown beside it. Its scatter
+    is that of the residuals value - ratio * baseline (the classical ratio estimator), which keeps the pairing and
+    allows single seeds whose baseline is zero. Of values that are nowhere below zero the interval is Student's t on the
+    logarithm of the ratio: it ends above -1, and whether it holds zero does not depend on which side is the baseline.
+    Beside a baseline with mean zero there is no relative difference.
     """
     if not values or len(values) != len(baseline):
         raise ValueError("a paired difference needs the same seeds, at least one, on both sides")
@@ -90,8 +91,12 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
     half = _half_width((ours - ratio * theirs) / abs(scale))
     if half is None:
         return Estimate(ratio - 1.0, None, len(ours))
-    lowest = -1.0 if min(ours.min(), theirs.min()) >= 0 else -math.inf
-    return Estimate(ratio - 1.0, (max(ratio - 1.0 - half, lowest), ratio - 1.0 + half), len(ours))
+    if min(ours.min(), theirs.min()) < 0:
+        return Estimate(ratio - 1.0, (ratio - 1.0 - half, ratio - 1.0 + half), len(ours))
+    if ratio == 0:
+        return Estimate(-1.0, (-1.0, half - 1.0), len(ours))
+    factor = math.exp(half / ratio)
+    return Estimate(ratio - 1.0, (ratio / factor - 1.0, ratio * factor - 1.0), len(ours))
 
 
 def nearest_rank(values: Floats, percent: float) -> float:
