@@ -117,6 +117,18 @@ def test_a_failure_while_writing_a_file_leaves_the_old_one(tmp_path: Path) -> No
     assert everything_below(tmp_path) == ["page.html"]
 
 
+def test_a_file_that_is_a_link_or_a_pipe_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link.html").symlink_to("page.html")
+    write_text(tmp_path / "link.html", "page")
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "page.html").read_text() == "page"
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_text(tmp_path / "pipe", "page")
+    assert os.read(reader, 100) == b"page"
+    os.close(reader)
+
+
 KILLED = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor

@@ -42,8 +42,15 @@ def new_directory(target: Path) -> Iterator[Path]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file that appears complete or not at all; an `OSError` names it."""
+    """Write a file that appears complete or not at all; an `OSError` names it.
+
+    A link stays one, and a device or pipe takes the data as it stands.
+    """
+    path = path.resolve()
     with _naming(path):
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         sweep(path.parent)
         with _hidden(path.parent, Path.touch) as partial:

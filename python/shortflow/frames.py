@@ -21,6 +21,7 @@ _HEAD = {
     "seed": pl.UInt64(),
     "digest": pl.String(),
     "build": pl.String(),
+    "source": pl.String(),
     "finished_at": pl.String(),
     "superseded": pl.Boolean(),
 }
@@ -29,11 +30,11 @@ _HEAD = {
 def runs_frame(current: Sequence["RunSummary"], superseded: Sequence["RunSummary"] = ()) -> pl.DataFrame:
     """The table of some runs.
 
-    The columns `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `finished_at` and
-    `superseded` are followed by one for each setting that varies between the current runs of a scenario or a scheme,
-    as a number (in seconds, bytes or bits per second where it is one of these) if all its values are numbers of one
-    kind; then by one for each metric, empty where a run does not have it; and by `lower_bounds`, a list of the metrics
-    that are lower bounds.
+    The columns `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `source`,
+    `finished_at` and `superseded` are followed by one for each setting that varies between the current runs of a
+    scenario or a scheme, as a number (in seconds, bytes or bits per second where it is one of these) if all its values
+    are numbers of one kind; then by one for each metric, empty where a run does not have it; and by `lower_bounds`, a
+    list of the metrics that are lower bounds.
     """
     runs = [*current, *superseded]
     metrics = list(dict.fromkeys(name for run in runs for name in run.metrics))
@@ -76,6 +77,7 @@ def _head(run: "RunSummary", superseded: bool) -> dict[str, object]:
         "seed": run.seed,
         "digest": run.digest,
         "build": origin and origin["build"],
+        "source": _value(origin, SOURCE) if origin else None,
         "finished_at": origin and origin["finished_at"],
         "superseded": superseded,
     }

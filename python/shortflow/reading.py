@@ -12,6 +12,7 @@ from shortflow.comparison import RunSummary, summarize, with_distances
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.files import write_bytes
 from shortflow.frames import runs_frame
+from shortflow.measuring import completion
 from shortflow.result import Record, labelled
 from shortflow.selection import Selection, decisive, supersede
 from shortflow.store import Store, measured_today, read_table, select_runs
@@ -34,13 +35,21 @@ def read_store(directory: str | Path) -> pl.DataFrame:
 
 
 def read_flows(directory: str | Path) -> pl.DataFrame:
-    """The flows of all current runs in or below a directory, to be joined by `run` with `read_store`."""
+    """The flows that count for completion times, of all current runs in or below a directory.
+
+    They are the finite flows that started after the warm-up, with the columns of `flows.parquet`. In place of `fct_s`
+    and `slowdown`, which those that did not finish have not, stand `elapsed_s`, `elapsed_slowdown` and `censored`: of a
+    flow that did not finish the time until the end of the run, which the true one exceeds. To be joined by `run` with
+    `read_store`.
+    """
     selection = _selected(Path(directory))
     tables = []
     for place in selection.current:
-        origin = selection.origin(place)
-        flows = read_table(place, "flows", selection.records[place]).select(list(TABLES["flows"]))
-        tables.append(labelled(flows, origin["scheme"], origin["seed"], origin["key"]))
+        record = selection.records[place]
+        origin = record["provenance"]
+        flows = read_table(place, "flows", record).select(list(TABLES["flows"]))
+        counted = completion(flows, record["meta"]).drop("fct_s", "slowdown")
+        tables.append(labelled(counted, origin["scheme"], origin["seed"], origin["key"]))
     return pl.concat(tables)
 
 
