@@ -376,6 +376,11 @@ def test_marks_with_one_seed_have_no_interval_and_the_caption_says_so() -> None:
     assert draw(plot)["data"][0]["error_y"]["array"][1] == "none"  # null would be a bar of length zero
 
 
+def test_what_is_pooled_is_said_for_each_scheme() -> None:
+    results = [make_result(scheme, seed) for scheme, seed in (("tcp", 1), ("dctcp", 1), ("dctcp", 2))]
+    assert "(seeds 1 and 2, but for tcp seed 1 alone)" in plot_of(results, "Distribution").caption
+
+
 def test_no_error_bar_of_a_time_reaches_zero() -> None:
     results = [make_result("dctcp", seed, fct_s=fct) for seed, fct in ((1, [1e-3]), (2, [30e-3]))]
     series = series_of(plot_of(results, "Completion"), "dctcp")

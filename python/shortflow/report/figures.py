@@ -1,6 +1,6 @@
 """The plots of a study, as numbers: every axis names its unit, and every interval is a 95 % interval over the seeds."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
@@ -347,8 +347,19 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _pooled(study: Study) -> str:
-    """Which seeds are pooled."""
-    seeds = sorted({seed for point in study.points for seed in point.comparison.seeds})
+    """Which seeds are pooled, and for which schemes there are fewer."""
+    by_scheme: dict[str, set[int]] = {}
+    for point in study.points:
+        for run in point.comparison.runs:
+            by_scheme.setdefault(run.scheme, set()).add(run.seed)
+    everywhere = set().union(*by_scheme.values())
+    fewer = {scheme: seeds for scheme, seeds in by_scheme.items() if seeds != everywhere}
+    but = "".join(f", but for {scheme} {_seeds(seeds)} alone" for scheme, seeds in fewer.items())
+    return f"{_seeds(everywhere)}{but}"
+
+
+def _seeds(some: Set[int]) -> str:
+    seeds = sorted(some)
     if len(seeds) == 1:
         return f"seed {seeds[0]}"
     if len(seeds) == 2:

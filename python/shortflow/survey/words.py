@@ -73,7 +73,10 @@ def _verdicts(where: str, cells: Cells) -> str:
     if ties := of[Verdict.TIE]:
         size = np.median([len(cells[place].best) for place in ties])
         often = _most_often({scheme: sum(scheme in cells[at].best for at in ties) for scheme in SCHEMES})
-        parts.append(f"Ties: {_count(len(ties), 'cell', 'cells')}, of {size:g} schemes in the median, {often}.")
+        parts.append(
+            f"Not told apart from the best by so many seeds, as ties: {_count(len(ties), 'cell', 'cells')}, {size:g} "
+            f"schemes in the median, {often}."
+        )
     if of[Verdict.ALIKE]:
         parts.append(f"All schemes are alike: {_names(of[Verdict.ALIKE])}.")
     parts.append(f"Undecided: {_names(of[Verdict.UNDECIDED]) or 'none'}.")
