@@ -7,6 +7,7 @@ use crate::traffic::{Arrival, TaskId, TaskRow};
 use sha2::{Digest, Sha256};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 /// One flow.
 #[derive(Debug, Clone)]
@@ -77,6 +78,11 @@ impl FlowRow {
     /// Flow completion time.
     pub fn fct(&self) -> Option<Span> {
         self.finish.map(|finish| finish.since(self.start))
+    }
+
+    /// Whether it was on its way at any time of `window`.
+    pub fn overlaps(&self, window: &Range<Instant>) -> bool {
+        self.start < window.end && self.finish.is_none_or(|finish| finish >= window.start)
     }
 
     /// Completion time over the ideal one.

@@ -138,6 +138,8 @@ pub struct Traffic<'a> {
     samples: Vec<Sample>,
     sampled: Instant,
     pending: usize,
+    /// The measured time, as far as it has begun and ended.
+    window: Range<Instant>,
     late_starts: Span,
 }
 
@@ -199,6 +201,7 @@ impl<'a> Traffic<'a> {
             samples: Vec::new(),
             sampled: Instant::ZERO,
             pending: 0,
+            window: Instant::MAX..Instant::MAX,
             late_starts: Span::ZERO,
         })
     }
@@ -262,6 +265,7 @@ impl<'a> Traffic<'a> {
             }
             if warming && now >= warm {
                 self.note_acked(|message, acked| message.acked_at_start = acked)?;
+                self.window.start = now;
                 warming = false;
             }
             if let Some(at) = sample_at.filter(|at| *at <= now) {
@@ -271,6 +275,7 @@ impl<'a> Traffic<'a> {
             }
             if measuring && now >= measured {
                 self.note_acked(|message, acked| message.acked_at_end = Some(acked))?;
+                self.window.end = now;
                 measuring = false;
             }
             if now >= over || !measuring && self.pending == 0 {
@@ -418,7 +423,9 @@ impl<'a> Traffic<'a> {
         row.retransmits = info.retransmits.saturating_sub(before.retransmits);
         row.timeouts = u32::from(info.timeouts.saturating_sub(before.timeouts));
         row.acked = Bytes::new(message.acked(acked));
-        row.acked_in_window = message.acked_in_window(acked);
+        if row.overlaps(&self.window) {
+            row.acked_in_window = message.acked_in_window(acked);
+        }
         self.pending -= usize::from(finish.is_some());
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::traffic::{Arrival, ConnectionUse};
 use shortflow_cc::Role;
 use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Span};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Flows that start after the measured time: load for the others, without a row of their own.
 const UNCOUNTED: FlowId = FlowId(u32::MAX);
@@ -40,7 +41,8 @@ pub(super) struct World<'a> {
     handled: u64,
     /// Finite flows that are not done, those included that applications have planned.
     pending: u64,
-    measure_end: Instant,
+    /// The measured time.
+    window: Range<Instant>,
     measuring_over: bool,
     /// Packets that hosts took.
     pub(super) taken: u64,
@@ -111,14 +113,14 @@ impl<'a> World<'a> {
             sampled: Instant::ZERO,
             handled: 0,
             pending: 0,
-            measure_end: Instant::ZERO + scenario.duration,
+            window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
             measuring_over: false,
             taken: 0,
             keeps_order: keeps_order(scenario, scheme),
             broken: None,
         };
-        world.events.schedule(Instant::ZERO + scenario.warmup, Event::WarmUpEnd);
-        world.events.schedule(world.measure_end, Event::MeasureEnd);
+        world.events.schedule(world.window.start, Event::WarmUpEnd);
+        world.events.schedule(world.window.end, Event::MeasureEnd);
         world.network.begin(&mut world.events);
         if scenario.measure.sample_every.is_some() {
             world.events.schedule(Instant::ZERO, Event::Sample);
@@ -132,7 +134,7 @@ impl<'a> World<'a> {
     /// Handles events until the measured time is over and every finite flow is done, or until the
     /// drain is over too.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
-        let limit = self.measure_end + self.scenario.drain;
+        let limit = self.window.end + self.scenario.drain;
         while let Some(event) = self.events.next(limit) {
             self.handle(event);
             self.handled += 1;
@@ -272,7 +274,9 @@ impl<'a> World<'a> {
         (row.left, row.waited_at_host) = (left, waited_at_host);
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
         row.acked = Bytes::new(message.acked(snd_una));
-        row.acked_in_window = message.acked_in_window(snd_una);
+        if row.overlaps(&self.window) {
+            row.acked_in_window = message.acked_in_window(snd_una);
+        }
     }
 
     fn on_retransmit_timer(&mut self, conn: ConnId) {
@@ -357,7 +361,7 @@ impl<'a> World<'a> {
         let Start { arrival, reply } = start;
         let now = self.events.now();
         let tcp = &self.scenario.tcp;
-        let counted = now < self.measure_end || start.reply.is_some();
+        let counted = now < self.window.end || start.reply.is_some();
         let flow = if counted { FlowId::from(self.flows.len()) } else { UNCOUNTED };
         let connection = self.connections.slot(conn);
         let path = self.network.path(arrival.source, arrival.destination, connection.ordinal);
@@ -418,7 +422,7 @@ impl<'a> World<'a> {
             self.samples.extend(alpha.map(|value| Sample { at, subject: Subject::Alpha(flow), value }));
         }
         if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
-            && at <= self.measure_end
+            && at <= self.window.end
         {
             self.events.schedule(at, Event::Sample);
         }
@@ -427,7 +431,7 @@ impl<'a> World<'a> {
     /// Closes the books: rows of unfinished flows, ports, totals.
     pub(super) fn finish(mut self) -> Outcome {
         self.record_unfinished();
-        let length = self.measure_end.since(Instant::ZERO + self.scenario.warmup).as_secs_f64();
+        let length = self.window.end.since(self.window.start).as_secs_f64();
         let counters = Counters {
             events: self.handled,
             packet_hops: self.network.hops(),
@@ -442,7 +446,7 @@ impl<'a> World<'a> {
         let drops = DropRow::all(&self.network);
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
         // Where flows stall for ever the last event comes long before the drain is over.
-        let end = if self.pending > 0 { self.measure_end + self.scenario.drain } else { self.events.now() };
+        let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
         Outcome { flows, tasks, samples, ports, drops, counters, end }
     }
 

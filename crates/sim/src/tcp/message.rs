@@ -101,7 +101,7 @@ impl Message {
         snd_una.min(self.end).saturating_sub(self.start)
     }
 
-    /// Bytes acknowledged within the measured time.
+    /// Bytes acknowledged within the measured time, of a flow that was on its way then.
     pub fn acked_in_window(&self, snd_una: u64) -> Bytes {
         let end = self.acked_at_end.unwrap_or_else(|| self.acked(snd_una));
         Bytes::new(end.saturating_sub(self.acked_at_start))
