@@ -223,8 +223,8 @@ def test_conclusions_are_the_counts_of_the_cells(tmp_path: Path) -> None:
     first, other = found.views
     assert words.conclusions(first)[0] == (
         "Mean FCT, short, on bursts to one host (3 cells). Alone the best: no scheme in any. Not told apart "
-        "from the best by so many seeds, as ties: 3 cells, 2 schemes in the median, most often with fast, pecn-pmark (3). "
-        "Undecided: none."
+        "from the best by so many seeds, as ties: 3 cells, 2 schemes in the median, most often with fast, "
+        "pecn-pmark (3). Undecided: none."
     )
     assert words.conclusions(other)[0] == (
         "Mean FCT, short, on bursts to one host (3 cells). Alone the best: fast in 3 "
