@@ -186,20 +186,27 @@ pub fn processors() -> Vec<usize> {
     }
 }
 
-/// Lets the calling thread run on this processor alone, and only while it would be idle.
+/// Lets the calling thread run on these processors alone.
 ///
 /// # Errors
-/// Fails where the process may not run there.
-pub fn when_idle(processor: usize) -> io::Result<()> {
-    let param = libc::sched_param { sched_priority: 0 };
+/// Fails where the process may run on none of them.
+pub fn run_on(processors: &[usize]) -> io::Result<()> {
     // SAFETY: CPU_SET writes within the set, which the kernel reads; 0 is the calling thread.
     unsafe {
         let mut only: libc::cpu_set_t = zeroed();
-        libc::CPU_SET(processor, &mut only);
-        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const only))?;
-        check(libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const param))?;
+        processors.iter().for_each(|processor| libc::CPU_SET(*processor, &mut only));
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const only)).map(drop)
     }
-    Ok(())
+}
+
+/// Lets the calling thread run only while its processor would be idle.
+///
+/// # Errors
+/// Fails where that is not allowed.
+pub fn when_idle() -> io::Result<()> {
+    let param = libc::sched_param { sched_priority: 0 };
+    // SAFETY: sched_setscheduler reads its argument; 0 is the calling thread.
+    unsafe { check(libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const param)).map(drop) }
 }
 
 /// Raises the limit of open files to what is allowed at most, or to `files` where that may be changed.

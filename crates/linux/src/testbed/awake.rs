@@ -21,7 +21,7 @@ impl Awake {
             let is_over = Arc::clone(&is_over);
             std::thread::spawn(move || {
                 // With more than the lowest priority it would be in the way.
-                if sys::when_idle(processor).is_ok() {
+                if sys::run_on(&[processor]).and_then(|()| sys::when_idle()).is_ok() {
                     while !is_over.load(Ordering::Relaxed) {
                         std::hint::spin_loop();
                     }

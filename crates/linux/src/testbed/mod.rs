@@ -146,15 +146,29 @@ impl Bed {
     }
 }
 
-/// Does something while the switch runs in a thread of its own.
+/// Does something while the switch runs in a thread and, where there are two, on a processor of its own: what hosts do
+/// in the kernel, where no priority interrupts it, must not keep it waiting.
 fn between<T: Send>(
     switch: Switch<'_>,
     action: impl FnOnce() -> Result<T, Failure> + Send,
 ) -> Result<((Network, SwitchReport), T), Failure> {
     let stop = AtomicBool::new(false);
+    let processors = sys::processors();
+    let (of_hosts, of_switch) = processors.split_at(processors.len().saturating_sub(1));
+    let pin = |processors: &[usize]| {
+        // On other processors it would run too, only less evenly.
+        let _ = sys::run_on(processors);
+    };
     std::thread::scope(|scope| {
-        let switch = scope.spawn(|| switch.run(&stop));
-        let done = scope.spawn(action).join();
+        let switch = scope.spawn(|| {
+            pin(of_switch);
+            switch.run(&stop)
+        });
+        let done = scope.spawn(|| {
+            pin(if of_hosts.is_empty() { of_switch } else { of_hosts });
+            action()
+        });
+        let done = done.join();
         stop.store(true, Ordering::Relaxed);
         let switched = switch.join();
         let died = |_| Failure::Host("testbed: a thread died".to_owned());

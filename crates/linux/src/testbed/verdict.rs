@@ -12,10 +12,10 @@ use std::fmt;
 const SHARE: f64 = 0.99;
 /// How late they may be, in packets: the time that a full one takes on the slowest link.
 const LATE_PACKETS: u64 = 1;
-/// Times in each second at which the switch may be late by more than a packet.
+/// Stalls of the switch in each second.
 const STALLS_PER_SECOND: f64 = 1.0;
-/// How late it may be then, in packets.
-const STALL_PACKETS: u64 = 20;
+/// How long one may be, in packets.
+const LONGEST_STALL_PACKETS: u64 = 20;
 /// How late a flow may start, in packets.
 const LATE_START_PACKETS: u64 = 20;
 /// A switch that computes for a larger share of the time has no room for bursts.
@@ -50,7 +50,7 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     };
     too_late("1 % of the frames left at least", switch.lateness.percentile(SHARE), LATE_PACKETS);
     too_late("a flow started", measured.late_starts, LATE_START_PACKETS);
-    too_late("the switch was", switch.stalls.longest(), STALL_PACKETS);
+    too_late("the switch was", switch.stalls.longest(), LONGEST_STALL_PACKETS);
     let (stalls, seconds) = (switch.stalls.count(), switch.wall.as_secs_f64());
     if stalls as f64 > (STALLS_PER_SECOND * seconds).max(1.0) {
         let micros = switch.stalls.limit().as_secs_f64() * 1e6;
@@ -93,7 +93,7 @@ mod tests {
         let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
         let verdict_of = |stalls: u64, micros: u64| {
             let mut measured = measured(1);
-            let mut counted = Stalls::above(packet_time(&scenario));
+            let mut counted = Stalls::above(packet_time(&scenario).times(4));
             for _ in 0..stalls {
                 [micros, 1].into_iter().for_each(|late| counted.note(Span::from_micros(late)));
             }
@@ -101,7 +101,7 @@ mod tests {
             verdict(&scenario, &measured).to_string()
         };
         assert_eq!(verdict_of(3, 1000), "trustworthy");
-        let many = "not trustworthy: the switch was more than 120 µs late 18 times in 3.0 s";
+        let many = "not trustworthy: the switch was more than 480 µs late 18 times in 3.0 s";
         assert_eq!(verdict_of(18, 1000), many);
         let long = "not trustworthy: the switch was 15000 µs late, more than 2400 µs";
         assert_eq!(verdict_of(1, 15_000), long);
