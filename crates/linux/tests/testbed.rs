@@ -64,7 +64,8 @@ fn account(name: &str, mut disturb: impl FnMut(&Child)) -> Value {
     document["testbed"].clone()
 }
 
-/// Six pauses a second, of 0.5 to 1.5 ms: less than 1 % of the frames are late by them. `SHORTFLOW_STALLED` says how many
+/// Six pauses a second, of 0.5 to 1.5 ms, of which half are longer than four packets take here: less than 1 % of the
+/// frames are late by them. `SHORTFLOW_STALLED` says how many
 /// runs.
 #[test]
 fn stalls_are_seen() {
@@ -78,7 +79,7 @@ fn stalls_are_seen() {
         });
         let verdict = found["verdict"].as_str().unwrap();
         assert!(verdict.starts_with("not trustworthy") && verdict.contains("times in"), "{found}");
-        assert!(found["stalls"]["count"].as_u64().unwrap() >= 6, "{found}");
+        assert!(found["stalls"]["count"].as_u64().unwrap() >= 4, "{found}");
     }
 }
 
