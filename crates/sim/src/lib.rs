@@ -10,6 +10,7 @@ pub mod engine;
 pub mod ideal;
 pub mod net;
 pub mod outcome;
+pub mod packet;
 pub mod probe;
 pub mod queue;
 #[cfg(test)]

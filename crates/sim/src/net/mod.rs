@@ -1,4 +1,4 @@
-//! The network: packets, ports with their wires, and routes.
+//! The network: ports with their wires, and routes between them.
 
 mod drops;
 mod faults;
@@ -6,7 +6,6 @@ mod levels;
 mod memory;
 mod network;
 mod outages;
-mod packet;
 mod port;
 mod routes;
 mod usage;
@@ -16,7 +15,6 @@ pub use faults::FaultInjector;
 pub use levels::{Levels, PERCENTS, Percentiles};
 pub use memory::SharedMemory;
 pub use network::{Event, Network};
-pub use packet::{EcnField, Kind, Packet, SackBlocks};
 pub use port::{Due, Held, Port};
 pub use routes::{RouteError, Routes};
 pub use usage::{PortCounters, Window};

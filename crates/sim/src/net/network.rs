@@ -1,8 +1,9 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
 use super::outages::Outages;
-use super::{Drops, Due, FaultInjector, Packet, Port, RouteError, Routes, SharedMemory, Window};
+use super::{Drops, Due, FaultInjector, Port, RouteError, Routes, SharedMemory, Window};
 use crate::engine::{EventQueue, Pack, Seeds};
+use crate::packet::Packet;
 use crate::queue::{Backlog, DropReason, PortSetup, droptail::DropTail};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;

@@ -16,7 +16,7 @@ pub mod step_ecn;
 mod testing;
 
 use crate::engine::Seeds;
-use crate::net::{EcnField, Packet};
+use crate::packet::{EcnField, Packet};
 use crate::scenario::SwitchSpec;
 use shortflow_cc::settings::{ParamError, ParamInfo, Params};
 use shortflow_units::{Bytes, Instant, Occupancy, Rate};

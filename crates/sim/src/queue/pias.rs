@@ -3,7 +3,7 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | P₁ … P₈ | `levels`, chosen by [`Packet::priority`](crate::net::Packet::priority) 0 … 7 |
+//! | P₁ … P₈ | `levels`, chosen by [`Packet::priority`](crate::packet::Packet::priority) 0 … 7 |
 //! | tags by bytes sent, thresholds α (§3.1) | the sender's rule `priority.by = levels` |
 //! | K, per port (the paper's choice) or per queue (§4) | `mark_above`, [`Params::ecn`] |
 //!

@@ -2,7 +2,7 @@
 
 use super::{Admission, Backlog, PortSetup, Scheduler, Waiting};
 use crate::engine::Seeds;
-use crate::net::{EcnField, Kind, Packet, SackBlocks};
+use crate::packet::{EcnField, Kind, Packet, SackBlocks};
 use crate::scenario::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
 

@@ -2,7 +2,7 @@
 //! ECN echo that the transport asks for.
 
 use super::{Egress, Identity, ecn::LatchedEcho, exact_echo::ExactEcho};
-use crate::net::{EcnField, Kind, Packet, SackBlocks};
+use crate::packet::{EcnField, Kind, Packet, SackBlocks};
 use crate::scenario::TcpSpec;
 use shortflow_cc::Ecn;
 use shortflow_units::Instant;

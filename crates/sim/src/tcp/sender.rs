@@ -15,7 +15,7 @@ use super::priority::PriorityRule;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Egress, Flow, Message};
-use crate::net::{EcnField, Kind, Packet, SackBlocks};
+use crate::packet::{EcnField, Kind, Packet, SackBlocks};
 use crate::scenario::TcpSpec;
 use shortflow_cc::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,

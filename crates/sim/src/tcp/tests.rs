@@ -2,7 +2,7 @@
 
 use super::testing::tcp;
 use super::{Egress, Flow, Identity, Sender, priority::PriorityRule};
-use crate::net::{Packet, SackBlocks};
+use crate::packet::{Packet, SackBlocks};
 use crate::scenario::TcpSpec;
 use shortflow_cc::settings::Params;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
