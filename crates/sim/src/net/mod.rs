@@ -1,6 +1,7 @@
 //! The network: ports with their wires, and routes between them.
 
 mod drops;
+mod event;
 mod faults;
 mod levels;
 mod memory;
@@ -11,10 +12,11 @@ mod routes;
 mod usage;
 
 pub use drops::Drops;
+pub use event::{NetworkEvent, WithNetwork};
 pub use faults::FaultInjector;
 pub use levels::{Levels, PERCENTS, Percentiles};
 pub use memory::SharedMemory;
-pub use network::{Event, Network};
+pub use network::Network;
 pub use port::{Due, Held, Port};
 pub use routes::{RouteError, Routes};
 pub use usage::{PortCounters, Window};
