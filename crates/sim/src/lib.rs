@@ -5,6 +5,7 @@
 //! [`Outcome`](outcome::Outcome). Nothing here reads a clock, a file or an environment variable.
 
 pub mod config;
+pub mod contender;
 mod digest;
 pub mod engine;
 pub mod ideal;
