@@ -12,7 +12,6 @@ use crate::config::{
     ANY_TIME, ConfigError, Document, Entry, Files, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, ParamInfo,
     Positive, Reader, Setting, Text, Unless, keys,
 };
-pub(crate) use checks::find_port;
 pub use faults::Fault;
 use faults::FaultKeys;
 pub use tiers::Tiers;

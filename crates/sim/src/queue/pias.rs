@@ -15,7 +15,8 @@
 //! - A flow is demoted and never promoted, so its packets keep their order. A new message on a persistent
 //!   connection starts at the top and may overtake the tail of the one before.
 
-use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
+use super::discipline::mark_anew;
+use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
 use shortflow_cc::settings::{choice, params};
 use shortflow_units::Occupancy;
 use std::collections::VecDeque;

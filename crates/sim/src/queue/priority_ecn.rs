@@ -20,8 +20,9 @@
 //! - pMark marks nothing if the packet with the lowest priority is marked already or is not
 //!   ECN-capable. Of equal packets it marks the one that came last.
 
+use super::discipline::mark_anew;
 use super::ranked::Ranked;
-use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
+use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
 use shortflow_cc::settings::{choice, params};
 use shortflow_units::Occupancy;
 
