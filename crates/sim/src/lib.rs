@@ -19,6 +19,7 @@ mod sabotage;
 pub mod scenario;
 pub mod scheme;
 pub mod simulation;
+pub mod specs;
 pub mod tables;
 pub mod tcp;
 pub mod theory;

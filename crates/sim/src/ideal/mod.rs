@@ -25,8 +25,9 @@ pub use discipline::Job;
 
 use crate::engine::Seeds;
 use crate::outcome::{Counters, FlowRow, Outcome};
-use crate::scenario::{Scenario, TcpSpec};
+use crate::scenario::Scenario;
 use crate::simulation::{Observer, RunError, Standing};
+use crate::specs::TcpSpec;
 use demand::{Demand, Paths, arrivals};
 use discipline::Discipline;
 use link::Link;

@@ -4,7 +4,8 @@
 use crate::engine::{Seeds, Stream};
 use crate::packet::{Kind, Packet};
 use crate::queue::{DropReason, Verdict};
-use crate::scenario::{Fault, HostSpec, Scenario};
+use crate::scenario::{Fault, Scenario};
+use crate::specs::HostSpec;
 use shortflow_units::{Instant, NodeId, PortId, Span};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use super::Backlog;
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Packet};
-use crate::scenario::SwitchSpec;
+use crate::specs::SwitchSpec;
 use shortflow_units::{Instant, Occupancy, Rate};
 
 /// What became of an arriving packet.

@@ -1,8 +1,10 @@
 //! What no key can know alone.
 
-use super::{Fault, HostSpec, Measure, MeasureKeys, RunKeys, SwitchSpec, TcpSpec};
+use super::Fault;
+use super::keys::{MeasureKeys, RunKeys};
 use crate::config::{ConfigError, Reader};
-use crate::topology::Graph;
+use crate::specs::{HostSpec, Measure, SwitchSpec, TcpSpec};
+use crate::topology::{Graph, find_port};
 use crate::traffic::Context;
 use shortflow_units::{Bytes, NodeId, Occupancy};
 

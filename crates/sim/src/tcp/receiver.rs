@@ -3,7 +3,7 @@
 
 use super::{Egress, Identity, ecn::LatchedEcho, exact_echo::ExactEcho};
 use crate::packet::{EcnField, Kind, Packet, SackBlocks};
-use crate::scenario::TcpSpec;
+use crate::specs::TcpSpec;
 use shortflow_cc::Ecn;
 use shortflow_units::Instant;
 

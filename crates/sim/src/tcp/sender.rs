@@ -16,7 +16,7 @@ use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Egress, Flow, Message};
 use crate::packet::{EcnField, Kind, Packet, SackBlocks};
-use crate::scenario::TcpSpec;
+use crate::specs::TcpSpec;
 use shortflow_cc::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,
 };

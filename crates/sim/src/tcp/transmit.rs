@@ -4,7 +4,7 @@ use super::scoreboard::Choice;
 use super::sender::{Phase, Sender};
 use super::{Egress, Message};
 use crate::packet::{EcnField, Kind, Packet};
-use crate::scenario::TcpSpec;
+use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
 use shortflow_units::{Bytes, Instant};
 
