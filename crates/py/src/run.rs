@@ -1,9 +1,9 @@
 //! Running, watching and cancelling.
 
+use crate::errors::{Cancelled, SimulationError, config_error};
 use crate::foreign::Failure;
-use crate::scenario::{PyScenario, PyScheme, config_error};
+use crate::scenario::{PyScenario, PyScheme};
 use crate::tables::Table;
-use crate::{Cancelled, SimulationError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shortflow_sim::outcome::{DropRow, Outcome};
@@ -72,6 +72,12 @@ impl Observer for Watch {
         self.shared.now_ps.store(standing.now.as_ps(), Ordering::Relaxed);
         !self.shared.cancelled.load(Ordering::Relaxed) && !self.failure.is_raised()
     }
+}
+
+/// Version of the simulator.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
 }
 
 /// Runs `scheme` in `scenario`; other Python threads go on meanwhile.
@@ -152,7 +158,7 @@ impl PyOutcome {
         meta.set_item("scheme", &self.scheme)?;
         meta.set_item("seed", self.seed)?;
         meta.set_item("digest", self.outcome.digest())?;
-        meta.set_item("version", crate::version())?;
+        meta.set_item("version", version())?;
         meta.set_item("warmup_s", scenario.warmup.as_secs_f64())?;
         meta.set_item("duration_s", scenario.duration.as_secs_f64())?;
         meta.set_item("end_s", self.outcome.end.as_secs_f64())?;

@@ -1,6 +1,6 @@
 //! Scenario and scheme as Python objects.
 
-use crate::ConfigError;
+use crate::errors::config_error;
 use crate::foreign::{Failure, PythonLaw};
 use pyo3::prelude::*;
 use shortflow_cc::Foreign;
@@ -16,10 +16,6 @@ use std::sync::Arc;
 
 type Pairs = Vec<(String, String)>;
 type Resolved = Vec<(String, String, String)>;
-
-pub(crate) fn config_error(error: impl std::fmt::Display) -> PyErr {
-    ConfigError::new_err(error.to_string())
-}
 
 fn rows(settings: &[Setting]) -> Resolved {
     settings
