@@ -1,30 +1,30 @@
 //! Files that scenarios name: traces, size distributions, networks.
 
-use crate::form::Values;
+use crate::choices::Choices;
 
 /// Flows in the order of their starts.
-pub fn trace(values: &mut Values) -> String {
+pub fn trace(choices: &mut Choices, hosts: u64) -> String {
     let mut text = "start,source,destination,bytes,deadline,class\n".to_owned();
-    let hosts = values.surroundings.hosts.max(2);
+    let hosts = hosts.max(2);
     let mut start = 0;
-    for _ in 0..=values.choices.below(12) {
-        start += values.choices.below(9);
-        let source = values.choices.below(hosts);
-        let destination = (source + 1 + values.choices.below(hosts - 1)) % hosts;
-        let deadline = if values.choices.once_in(2) { "2ms" } else { "" };
-        let size = values.choices.within(1, 60_000);
+    for _ in 0..=choices.below(12) {
+        start += choices.below(9);
+        let source = choices.below(hosts);
+        let destination = (source + 1 + choices.below(hosts - 1)) % hosts;
+        let deadline = if choices.once_in(2) { "2ms" } else { "" };
+        let size = choices.within(1, 60_000);
         text += &format!("{start}us,{source},{destination},{size},{deadline},mice\n");
     }
     text
 }
 
 /// Rising sizes with rising shares.
-pub fn cdf(values: &mut Values) -> String {
-    let points = 1 + values.choices.below(5);
+pub fn cdf(choices: &mut Choices) -> String {
+    let points = 1 + choices.below(5);
     let mut bytes = 0;
     let mut text = String::new();
     for point in 0..=points {
-        bytes += values.choices.within(1, 20_000);
+        bytes += choices.within(1, 20_000);
         text += &format!("{bytes},{}\n", point as f64 / points as f64);
     }
     text
@@ -34,9 +34,9 @@ pub fn cdf(values: &mut Values) -> String {
 type Node = (String, bool);
 
 /// A tree of switches with hosts at its ends, some with links beside the tree.
-fn network(values: &mut Values) -> (Vec<Node>, Vec<(usize, usize)>) {
-    let switches = 1 + values.choices.below(5) as usize;
-    let hosts = 1 + switches + values.choices.below(4) as usize;
+fn network(choices: &mut Choices) -> (Vec<Node>, Vec<(usize, usize)>) {
+    let switches = 1 + choices.below(5) as usize;
+    let hosts = 1 + switches + choices.below(4) as usize;
     let switch = |i| (format!("s{i}"), false);
     let nodes = (0..switches).map(switch).chain((0..hosts).map(|i| (format!("h{i}"), true))).collect();
     let mut links: Vec<(usize, usize)> = Vec::new();
@@ -44,12 +44,11 @@ fn network(values: &mut Values) -> (Vec<Node>, Vec<(usize, usize)>) {
         // Every switch has a host: none is a dead end.
         let up = match node.checked_sub(switches) {
             Some(host) if host < switches => host,
-            _ => values.choices.below(node.min(switches) as u64) as usize,
+            _ => choices.below(node.min(switches) as u64) as usize,
         };
         links.push((up, node));
     }
-    let extra =
-        (values.choices.below(switches as u64) as usize, values.choices.below(switches as u64) as usize);
+    let extra = (choices.below(switches as u64) as usize, choices.below(switches as u64) as usize);
     let known = links.contains(&extra) || links.contains(&(extra.1, extra.0));
     if extra.0 != extra.1 && !known {
         links.push(extra);
@@ -58,19 +57,19 @@ fn network(values: &mut Values) -> (Vec<Node>, Vec<(usize, usize)>) {
 }
 
 /// Links with rates and delays.
-pub fn edge_list(values: &mut Values) -> String {
-    let (nodes, links) = network(values);
+pub fn edge_list(choices: &mut Choices) -> String {
+    let (nodes, links) = network(choices);
     let mut text = "a,b,rate,delay\n".to_owned();
     for (a, b) in links {
-        let (rate, delay) = (values.rate(), values.choices.below(90));
+        let (rate, delay) = (rate(choices), choices.below(90));
         text += &format!("{},{},{rate},{delay}us\n", nodes[a].0, nodes[b].0);
     }
     text
 }
 
-/// The nodes of the edge list.
-pub fn nodes(values: &mut Values) -> String {
-    let links = values.files.get("network.csv").map_or("", String::as_str).lines().skip(1);
+/// The nodes of an edge list.
+pub fn nodes(edge_list: &str) -> String {
+    let links = edge_list.lines().skip(1);
     let mut names: Vec<&str> = links.flat_map(|link| link.split(',').take(2)).collect();
     names.sort_unstable();
     names.dedup();
@@ -82,15 +81,15 @@ pub fn nodes(values: &mut Values) -> String {
 }
 
 /// The same as GraphML.
-pub fn graphml(values: &mut Values) -> String {
-    let (nodes, links) = network(values);
+pub fn graphml(choices: &mut Choices) -> String {
+    let (nodes, links) = network(choices);
     let mut text = concat!(
         "<graphml><key id=\"k\" for=\"node\" attr.name=\"kind\"/><key id=\"t\" for=\"node\" attr.name=\"tier\"/>",
         "<key id=\"r\" for=\"edge\" attr.name=\"rate\"/><key id=\"d\" for=\"edge\" attr.name=\"delay\">",
         "<default>10us</default></key><graph edgedefault=\"undirected\">\n"
     )
     .to_owned();
-    let tiers = values.choices.once_in(2);
+    let tiers = choices.once_in(2);
     for (name, is_host) in &nodes {
         let kind = if *is_host { "host" } else { "switch" };
         let tier = if tiers && !is_host { "<data key=\"t\">leaf</data>" } else { "" };
@@ -98,9 +97,20 @@ pub fn graphml(values: &mut Values) -> String {
     }
     for (a, b) in links {
         let (source, target) = (&nodes[a].0, &nodes[b].0);
-        let rate = values.rate();
+        let rate = rate(choices);
         text +=
             &format!("<edge source=\"{source}\" target=\"{target}\"><data key=\"r\">{rate}</data></edge>\n");
     }
     text + "</graph></graphml>\n"
+}
+
+/// The rate of a link.
+pub fn rate(choices: &mut Choices) -> String {
+    let unit = match choices.below(16) {
+        0 => *choices.pick(&["bps", "Kbps", "Tbps"]),
+        1..=9 => "00Mbps",
+        10..=12 => "0Mbps",
+        _ => "Gbps",
+    };
+    format!("{}{unit}", choices.within(1, 20))
 }

@@ -138,7 +138,7 @@ impl Values<'_, '_> {
             Form::Flag => self.choices.once_in(2).into(),
             Form::Time => self.time(key).into(),
             Form::Size => self.size(key).into(),
-            Form::Rate => self.rate().into(),
+            Form::Rate => files::rate(self.choices).into(),
             Form::Queue => self.queue(key).into(),
             Form::Window => format!("{}pkt", self.choices.within(1, 64)).into(),
             Form::Hosts => self.hosts(key),
@@ -150,11 +150,26 @@ impl Values<'_, '_> {
             Form::Tier => self.tier().into(),
             Form::Ordinals => self.some(|values| 1 + values.choices.below(40) as i64),
             Form::RisingSizes => self.rising_sizes().into(),
-            Form::TraceFile => self.file("trace.csv", files::trace),
-            Form::CdfFile => self.file("sizes.csv", files::cdf),
-            Form::NodeFile => self.file("nodes.csv", files::nodes),
-            Form::NetworkFile if self.choices.once_in(2) => self.file("network.csv", files::edge_list),
-            Form::NetworkFile => self.file("network.graphml", files::graphml),
+            Form::TraceFile => {
+                let flows = files::trace(self.choices, self.surroundings.hosts);
+                self.file("trace.csv", flows)
+            }
+            Form::CdfFile => {
+                let points = files::cdf(self.choices);
+                self.file("sizes.csv", points)
+            }
+            Form::NodeFile => {
+                let nodes = files::nodes(self.files.get("network.csv").map_or("", String::as_str));
+                self.file("nodes.csv", nodes)
+            }
+            Form::NetworkFile if self.choices.once_in(2) => {
+                let links = files::edge_list(self.choices);
+                self.file("network.csv", links)
+            }
+            Form::NetworkFile => {
+                let network = files::graphml(self.choices);
+                self.file("network.graphml", network)
+            }
             Form::Kind | Form::Mixture | Form::Level(_) => return None,
         };
         Some(value)
@@ -228,16 +243,6 @@ impl Values<'_, '_> {
         format!("{}{unit}", self.choices.within(low, high))
     }
 
-    pub fn rate(&mut self) -> String {
-        let unit = match self.choices.below(16) {
-            0 => *self.choices.pick(&["bps", "Kbps", "Tbps"]),
-            1..=9 => "00Mbps",
-            10..=12 => "0Mbps",
-            _ => "Gbps",
-        };
-        format!("{}{unit}", self.choices.within(1, 20))
-    }
-
     fn queue(&mut self, key: &str) -> String {
         let (low, high) = if key == "buffer" { (6, 40) } else { (1, 6) };
         match self.choices.below(16) {
@@ -297,8 +302,7 @@ impl Values<'_, '_> {
         sizes.iter().map(|size| format!("{size}B")).collect::<Vec<_>>().join(",")
     }
 
-    fn file(&mut self, name: &str, write: fn(&mut Self) -> String) -> Value {
-        let text = write(self);
+    fn file(&mut self, name: &str, text: String) -> Value {
         self.files.insert(name.to_owned(), text);
         name.into()
     }

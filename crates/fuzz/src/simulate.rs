@@ -6,15 +6,14 @@ use crate::form::{Surroundings, Values};
 use crate::registry::Registry;
 use crate::verdict::Verdict;
 use shortflow_sim::config::ConfigError;
-use shortflow_sim::ideal::{self, Policy};
+use shortflow_sim::contender::Contender;
+use shortflow_sim::ideal::policies;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::scheme::Scheme;
-use shortflow_sim::simulation::{self, Observer, RunError, Standing};
+use shortflow_sim::simulation::{Observer, RunError, Standing};
 use shortflow_sim::tables;
 use shortflow_units::Bytes;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The observer is asked every 8192 events: a run is stopped before it has had 10⁵ of them.
 const MOST_TICKS: u32 = 12;
@@ -30,14 +29,14 @@ pub fn judge(input: &[u8]) -> Verdict {
     let twice = choices.once_in(REPEATED);
     let seed = choices.below(256);
     let ticks = if choices.once_in(16) { MOST_TICKS } else { FEW_TICKS };
-    let contender = Contender::draw(&mut choices);
+    let contender = contender(&mut choices);
     let Ok((scenario, text)) = Draft::settle(&mut choices) else { return Verdict::Rejected };
     if std::env::var_os("FUZZ_SHOW").is_some() {
-        eprintln!("{text}\n# {contender}, seed {seed}");
+        eprintln!("{text}\n# {}, seed {seed}", shown(&contender));
     }
-    let first = contender.run(&scenario, seed, ticks);
+    let first = contender.run(&scenario, seed, &mut Cap { ticks });
     if twice {
-        let again = contender.run(&scenario, seed, ticks);
+        let again = contender.run(&scenario, seed, &mut Cap { ticks });
         let digest =
             |run: &Result<Outcome, RunError>| run.as_ref().map(Outcome::digest).map_err(RunError::to_string);
         assert_eq!(digest(&first), digest(&again), "the same run twice");
@@ -55,49 +54,32 @@ pub fn judge(input: &[u8]) -> Verdict {
     }
 }
 
-impl fmt::Display for Contender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Contender::Packets(scheme) = self else { return write!(f, "an ideal scheduler") };
-        let given = scheme.resolved.iter().map(|setting| format!(" --set {}={}", setting.key, setting.value));
-        write!(f, "{}{}", scheme.name, given.collect::<String>())
-    }
+/// As it is given on the command line.
+fn shown(contender: &Contender) -> String {
+    let Contender::Packets(scheme) = contender else { return contender.name().to_owned() };
+    let given = scheme.resolved.iter().map(|setting| format!(" --set {}={}", setting.key, setting.value));
+    format!("{}{}", scheme.name, given.collect::<String>())
 }
 
-enum Contender {
-    Packets(Box<Scheme>),
-    Ideal(Policy),
-}
-
-impl Contender {
-    fn draw(choices: &mut Choices) -> Contender {
-        let registry = Registry::get();
-        if choices.once_in(12) {
-            return Contender::Ideal(*choices.pick(ideal::policies()));
-        }
-        let (name, keys) = choices.pick(&registry.schemes);
-        let mut values = Values { choices, surroundings: Surroundings::default(), files: BTreeMap::new() };
-        let mut settings = Vec::new();
-        for (key, form) in keys {
-            if values.choices.once_in(6) {
-                let text = values
-                    .draw(key, form)
-                    .map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
-                settings.extend(text.map(|text| (key.clone(), text)));
-            }
-        }
-        loop {
-            match Scheme::named(name, &settings) {
-                Ok(scheme) => return Contender::Packets(Box::new(scheme)),
-                Err(error) => drop_setting(&mut settings, &error),
-            }
+fn contender(choices: &mut Choices) -> Contender {
+    let registry = Registry::get();
+    if choices.once_in(12) {
+        return Contender::Ideal(*choices.pick(policies()));
+    }
+    let (name, keys) = choices.pick(&registry.schemes);
+    let mut values = Values { choices, surroundings: Surroundings::default(), files: BTreeMap::new() };
+    let mut settings = Vec::new();
+    for (key, form) in keys {
+        if values.choices.once_in(6) {
+            let text =
+                values.draw(key, form).map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
+            settings.extend(text.map(|text| (key.clone(), text)));
         }
     }
-
-    fn run(&self, scenario: &Scenario, seed: u64, ticks: u32) -> Result<Outcome, RunError> {
-        let mut cap = Cap { ticks };
-        match self {
-            Contender::Packets(scheme) => simulation::run(scenario, scheme, seed, &mut cap),
-            Contender::Ideal(policy) => ideal::run(scenario, *policy, seed, &mut cap),
+    loop {
+        match Contender::named(name, &settings) {
+            Ok(contender) => return contender,
+            Err(error) => drop_setting(&mut settings, &error),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! A transport's window law on its own, fed by hand: this is how the equations of the papers are checked against the
 //! very code that simulates.
 
-use crate::ConfigError;
-use crate::scenario::config_error;
+use crate::errors::{ConfigError, config_error};
 use pyo3::prelude::*;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Span};

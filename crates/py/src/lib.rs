@@ -1,6 +1,7 @@
 //! `shortflow._core`: the simulator as a Python extension. Glue only: what is decided here is how
 //! errors, tables and threads cross the border.
 
+mod errors;
 mod foreign;
 mod law;
 mod registry;
@@ -9,19 +10,8 @@ mod scenario;
 mod tables;
 mod theory;
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use errors::{Cancelled, ConfigError, SimulationError};
 use pyo3::prelude::*;
-
-create_exception!(_core, ConfigError, PyValueError, "The input is wrong; the message says where and how.");
-create_exception!(_core, SimulationError, PyRuntimeError, "The simulator broke one of its own rules.");
-create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
-
-/// Version of the simulator.
-#[pyfunction]
-fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
-}
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -38,7 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Control>()?;
     module.add_class::<run::PyOutcome>()?;
     module.add_class::<tables::Table>()?;
-    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(run::version, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(theory::l2dct_steady_state, module)?)?;

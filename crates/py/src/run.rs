@@ -1,15 +1,14 @@
 //! Running, watching and cancelling.
 
+use crate::errors::{Cancelled, SimulationError, config_error};
 use crate::foreign::Failure;
-use crate::scenario::{Contender, PyScenario, PyScheme, config_error};
+use crate::scenario::{PyScenario, PyScheme};
 use crate::tables::Table;
-use crate::{Cancelled, SimulationError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use shortflow_sim::ideal;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::simulation::{self, BYTES_PER_CONNECTION, Observer, RunError, Standing};
+use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Observer, RunError, Standing};
 use shortflow_sim::tables;
 use shortflow_units::Span;
 use std::sync::Arc;
@@ -75,6 +74,12 @@ impl Observer for Watch {
     }
 }
 
+/// Version of the simulator.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
 /// Runs `scheme` in `scenario`; other Python threads go on meanwhile.
 #[pyfunction]
 pub fn run(
@@ -89,10 +94,7 @@ pub fn run(
     shared.duration_ps.store(setting.duration.as_ps(), Ordering::Relaxed);
     shared.limit_ps.store((setting.duration + setting.drain).as_ps(), Ordering::Relaxed);
     let mut watch = Watch { shared, failure: scheme.failure.clone() };
-    let outcome = py.detach(|| match contender {
-        Contender::Packets(scheme) => simulation::run(&setting, &scheme, seed, &mut watch),
-        Contender::Ideal(policy) => ideal::run(&setting, policy, seed, &mut watch),
-    });
+    let outcome = py.detach(|| contender.run(&setting, seed, &mut watch));
     watch.shared.open.store(0, Ordering::Relaxed); // nothing is waited for any more
     if let Some(error) = scheme.failure.take() {
         return Err(error);
@@ -156,7 +158,7 @@ impl PyOutcome {
         meta.set_item("scheme", &self.scheme)?;
         meta.set_item("seed", self.seed)?;
         meta.set_item("digest", self.outcome.digest())?;
-        meta.set_item("version", crate::version())?;
+        meta.set_item("version", version())?;
         meta.set_item("warmup_s", scenario.warmup.as_secs_f64())?;
         meta.set_item("duration_s", scenario.duration.as_secs_f64())?;
         meta.set_item("end_s", self.outcome.end.as_secs_f64())?;

@@ -1,11 +1,12 @@
 //! Scenario and scheme as Python objects.
 
-use crate::ConfigError;
+use crate::errors::config_error;
 use crate::foreign::{Failure, PythonLaw};
 use pyo3::prelude::*;
 use shortflow_cc::Foreign;
-use shortflow_sim::config::{ConfigError as InputError, Setting};
-use shortflow_sim::ideal::{Policy, policies_for};
+use shortflow_sim::config::Setting;
+use shortflow_sim::contender::Contender;
+use shortflow_sim::ideal::policies_for;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::traffic::Expected;
@@ -15,10 +16,6 @@ use std::sync::Arc;
 
 type Pairs = Vec<(String, String)>;
 type Resolved = Vec<(String, String, String)>;
-
-pub(crate) fn config_error(error: impl std::fmt::Display) -> PyErr {
-    ConfigError::new_err(error.to_string())
-}
 
 fn rows(settings: &[Setting]) -> Resolved {
     settings
@@ -114,13 +111,6 @@ impl PyScenario {
     }
 }
 
-/// What serves the flows: packets under a scheme, or an ideal scheduler.
-#[derive(Clone)]
-pub(crate) enum Contender {
-    Packets(Arc<Scheme>),
-    Ideal(Policy),
-}
-
 /// A scheme with all its parameters, or an ideal scheduler, which has none.
 #[pyclass(frozen, name = "Scheme", module = "shortflow._core")]
 pub struct PyScheme {
@@ -136,18 +126,10 @@ impl PyScheme {
     #[staticmethod]
     #[pyo3(signature = (name, settings, label=None))]
     fn parse(name: &str, settings: Pairs, label: Option<String>) -> PyResult<Self> {
-        let inner = match (Policy::named(name), settings.first()) {
-            (None, _) => {
-                let scheme = Scheme::named(name, &settings).map_err(config_error)?;
-                Contender::Packets(Arc::new(Scheme { name: label.unwrap_or(scheme.name.clone()), ..scheme }))
-            }
-            (Some(policy), None) => Contender::Ideal(policy),
-            (Some(_), Some((key, _))) => {
-                let hint = format!("{name} has none");
-                let unknown = InputError::Unknown { key: key.clone(), what: "parameter", hint };
-                return Err(config_error(unknown));
-            }
-        };
+        let mut inner = Contender::named(name, &settings).map_err(config_error)?;
+        if let (Contender::Packets(scheme), Some(label)) = (&mut inner, label) {
+            scheme.name = label;
+        }
         Ok(PyScheme { inner, failure: Failure::default(), of_law: Vec::new() })
     }
 
@@ -178,23 +160,17 @@ impl PyScheme {
         let raised = failure.clone();
         let start = Arc::new(move || Box::new(PythonLaw::new(&factory, raised.clone())) as Box<dyn Foreign>);
         let scheme = Scheme::foreign(base, name, summary, &settings, start).map_err(config_error)?;
-        Ok(PyScheme { inner: Contender::Packets(Arc::new(scheme)), failure, of_law: resolved })
+        Ok(PyScheme { inner: Contender::Packets(Box::new(scheme)), failure, of_law: resolved })
     }
 
     #[getter]
     pub(crate) fn name(&self) -> &str {
-        match &self.inner {
-            Contender::Packets(scheme) => &scheme.name,
-            Contender::Ideal(policy) => policy.name,
-        }
+        self.inner.name()
     }
 
     #[getter]
     fn summary(&self) -> &str {
-        match &self.inner {
-            Contender::Packets(scheme) => &scheme.summary,
-            Contender::Ideal(policy) => policy.summary,
-        }
+        self.inner.summary()
     }
 
     /// Every parameter as (key, value, source).

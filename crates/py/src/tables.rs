@@ -1,6 +1,6 @@
 //! Tables over the Arrow C stream interface, which polars, pandas, pyarrow and DuckDB all read.
 
-use crate::SimulationError;
+use crate::errors::SimulationError;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,

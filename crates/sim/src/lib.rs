@@ -5,10 +5,13 @@
 //! [`Outcome`](outcome::Outcome). Nothing here reads a clock, a file or an environment variable.
 
 pub mod config;
+pub mod contender;
+mod digest;
 pub mod engine;
 pub mod ideal;
 pub mod net;
 pub mod outcome;
+pub mod packet;
 pub mod probe;
 pub mod queue;
 #[cfg(test)]
@@ -16,6 +19,7 @@ mod sabotage;
 pub mod scenario;
 pub mod scheme;
 pub mod simulation;
+pub mod specs;
 pub mod tables;
 pub mod tcp;
 pub mod theory;

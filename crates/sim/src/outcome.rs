@@ -1,12 +1,10 @@
-//! What a run leaves behind: tables, counters and a digest of them all.
+//! What a run leaves behind: tables and counters.
 
 use crate::net::{Network, Percentiles, Port};
 use crate::probe::Sample;
 use crate::queue::DropReason;
 use crate::traffic::{Arrival, TaskId, TaskRow};
-use sha2::{Digest, Sha256};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
-use std::fmt::{self, Write};
 use std::ops::Range;
 
 /// One flow.
@@ -236,24 +234,4 @@ pub struct Outcome {
     pub counters: Counters,
     /// When the run ended.
     pub end: Instant,
-}
-
-impl Outcome {
-    /// SHA-256 over everything here, field by field: equal for equal scenario, scheme and seed on any
-    /// machine. Written through `Debug`, so that no field can be forgotten.
-    pub fn digest(&self) -> String {
-        let mut text = Hashed(Sha256::new());
-        // Writing into a hash cannot fail.
-        let _ = write!(text, "{self:?}");
-        text.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-struct Hashed(Sha256);
-
-impl fmt::Write for Hashed {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.update(text);
-        Ok(())
-    }
 }

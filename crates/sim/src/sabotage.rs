@@ -1,6 +1,6 @@
 //! Defects that unit tests plant in the simulator, to prove that the checks at the end of a run find them.
 
-use crate::net::{Kind, Packet};
+use crate::packet::{Kind, Packet};
 use shortflow_units::Span;
 use std::cell::Cell;
 use std::collections::VecDeque;

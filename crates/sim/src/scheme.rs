@@ -2,7 +2,6 @@
 //! packets a priority where the discipline reads one. This is what papers compare.
 
 use crate::config::{ConfigError, Setting, Source};
-use crate::ideal;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::settings::{self, ParamError, ParamInfo, Params, hint};
@@ -249,11 +248,13 @@ pub fn parameters(name: &str) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
 }
 
 fn info(name: &str) -> Result<&'static SchemeInfo, ConfigError> {
-    SCHEMES.iter().find(|info| info.name == name).ok_or_else(|| {
-        let ideal = ideal::policies().iter().map(|policy| policy.name);
-        let names: Vec<&str> = SCHEMES.iter().map(|info| info.name).chain(ideal).collect();
-        ConfigError::Unknown { key: format!("{name:?}"), what: "scheme", hint: hint(name, &names) }
-    })
+    let names = || SCHEMES.iter().map(|info| info.name).collect::<Vec<_>>();
+    SCHEMES.iter().find(|info| info.name == name).ok_or_else(|| unknown(name, &names()))
+}
+
+/// There is no scheme `name`, but there are `names`.
+pub(crate) fn unknown(name: &str, names: &[&str]) -> ConfigError {
+    ConfigError::Unknown { key: format!("{name:?}"), what: "scheme", hint: hint(name, names) }
 }
 
 /// What has parameters in a scheme.

@@ -3,7 +3,7 @@
 use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Role};
-use shortflow_sim::net::{Kind, Packet};
+use shortflow_sim::packet::{Kind, Packet};
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_sim::tcp::{Egress, Flow, Identity, Sender};
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};

@@ -1,9 +1,10 @@
 //! A port whose link fails, packet by packet: 1 Gbit/s, 100 µs of wire, packets of 12 µs.
 
 use shortflow_sim::engine::Seeds;
-use shortflow_sim::net::{Due, EcnField, FaultInjector, Kind, Packet, Port, SackBlocks, Window};
+use shortflow_sim::net::{Due, FaultInjector, Port, Window};
+use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
-use shortflow_sim::scenario::SwitchSpec;
+use shortflow_sim::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
 
 /// A port that arrival order, or priority, chooses the next packet of.

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
-use shortflow_sim::net::{Due, EcnField, Kind, Packet, Port, SackBlocks, Window};
+use shortflow_sim::net::{Due, Port, Window};
+use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
-use shortflow_sim::scenario::SwitchSpec;
+use shortflow_sim::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The live connections of our senders, and the listeners of other ones, read from the kernel.
 
-use super::pins::refused;
+use super::pins::{PREFIX, refused};
 use super::ports::role_of;
 use crate::Failure;
 use libbpf_rs::query::{MapInfo, MapInfoIter};
@@ -62,7 +62,7 @@ pub fn other_listeners() -> Result<Listeners, Failure> {
     let mut others = Listeners::new();
     for record in bytes.chunks_exact(LISTENER) {
         match (name_in(record), word(record, 16)) {
-            (Some(name), Some(port)) if !name.starts_with(super::PREFIX) => {
+            (Some(name), Some(port)) if !name.starts_with(PREFIX) => {
                 others.entry(name).or_default().insert(port as u16);
             }
             _ => {}
@@ -115,7 +115,7 @@ impl Connection {
 
     /// Not one that was left to Reno, and of which the application has said something.
     fn is_ours(&self) -> bool {
-        self.name.starts_with(super::PREFIX)
+        self.name.starts_with(PREFIX)
     }
 }
 

@@ -1,8 +1,7 @@
 //! The congestion control that a network namespace gives to new sockets, and the one from before.
 
-use super::PREFIX;
 use super::namespaces::{Place, Seen, inode_here};
-use super::pins::{Pins, refused};
+use super::pins::{PREFIX, Pins, refused};
 use crate::sys::Namespace;
 use crate::{Failure, check};
 use libbpf_rs::libbpf_sys::bpf_map_create_opts;

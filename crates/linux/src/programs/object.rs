@@ -1,12 +1,13 @@
 //! From an object file to a registered congestion control.
 
+use super::config::{TEXT, kernel_name, needs_ecn, text_of};
 use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, refused};
 use super::segments::Segments;
-use super::{kernel_name, needs_ecn, text_of};
+use super::shared::{open, pin_shared};
 use crate::{Failure, check, laws, sys};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
-use libbpf_rs::{Link, MapCore, MapHandle, MapType, Object, ObjectBuilder, OpenObject};
+use libbpf_rs::{Link, MapCore, MapType, Object, OpenObject};
 use shortflow_cc::TransportConfig;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd};
@@ -18,9 +19,6 @@ const BY_LINK: u32 = 1 << 13;
 /// `flags` of `struct tcp_congestion_ops` in kernel.h, and the one that makes SYNs ask for ECN.
 const FLAGS: usize = 56;
 const NEEDS_ECN: u32 = 2;
-/// `config.text` of sender.h.
-const TEXT: usize = 256;
-
 /// Of each transport, what build.rs has made of its program.
 fn code_of(transport: &str) -> &'static [u8] {
     macro_rules! code {
@@ -205,32 +203,6 @@ impl Held {
     }
 }
 
-/// Maps that all programs share; the others have the names of the directories beside them.
-const SHARED: [&str; 2] = ["flows", "ports"];
-
-/// Opens an object and gives it the shared maps that are pinned already.
-pub(super) fn open(code: &[u8], pins: &Pins) -> libbpf_rs::Result<OpenObject> {
-    let mut object = ObjectBuilder::default().open_memory(code)?;
-    for mut map in object.maps_mut() {
-        let path = pins.path(&map.name().to_string_lossy());
-        if SHARED.iter().any(|shared| path.ends_with(shared)) && path.exists() {
-            map.reuse_pinned_map(path)?;
-        }
-    }
-    Ok(object)
-}
-
-/// Pins those that are not yet.
-pub(super) fn pin_shared(object: &mut Object, pins: &Pins) -> libbpf_rs::Result<()> {
-    for mut map in object.maps_mut() {
-        let path = pins.path(&map.name().to_string_lossy());
-        if SHARED.iter().any(|shared| path.ends_with(shared)) && !path.exists() {
-            map.pin(path)?;
-        }
-    }
-    Ok(())
-}
-
 /// `struct config` of sender.h.
 fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Result<Vec<u8>, Failure> {
     let words = laws::params(config).map_err(|error| Failure::Input(error.to_string()))?;
@@ -240,18 +212,6 @@ fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Resu
     bytes.extend(segments);
     bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
     Ok(bytes)
-}
-
-/// The parameters with which `name` was loaded.
-///
-/// # Errors
-/// Fails if it is not loaded.
-pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
-    let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(refused(name))?;
-    let value = map.lookup(&0u32.to_ne_bytes(), libbpf_rs::MapFlags::ANY).map_err(refused(name))?;
-    let text = value.unwrap_or_default();
-    let end = text.iter().take(TEXT).position(|byte| *byte == 0).unwrap_or(0);
-    Ok(String::from_utf8_lossy(&text[..end]).into_owned())
 }
 
 /// Finds out before anything is loaded whether [`attach_setsockopt`] can use it.

@@ -11,24 +11,19 @@
 //!   sf_NAME/link          its registration; before Linux 6.4 `map`
 //!   sf_NAME/next-config   those of one that is to replace it, and next-map its operations
 //! ```
-//!
-//! What has no registration in the kernel is the rest of a command that was killed: the next one removes it. The
-//! records of defaults and of routes stay until every namespace in them is as before.
 
-use super::defaults::restore_defaults;
-use super::segments::{self, remove_segments};
-use super::stamps::unstamp_all;
-use super::{PREFIX, messages, mounts};
+use super::messages;
 use crate::{Failure, check, sys};
-use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
+use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
+/// What begins every name that we register, so that a host's own are never touched.
+pub(super) const PREFIX: &str = "sf_";
+pub(super) const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Files of a congestion control.
 pub const CONFIG: &str = "config";
@@ -54,44 +49,8 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// What is there, without the rests of commands that were killed; `None` if nothing is.
-    ///
-    /// # Errors
-    /// Fails without the right to read it.
-    pub fn open() -> Result<Option<Pins>, Failure> {
-        let pins = Pins::lock()?;
-        match fs::read_dir(DIRECTORY) {
-            Ok(_) => {
-                pins.sweep()?;
-                Ok((!pins.loaded()?.is_empty()).then_some(pins))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                mounts::unmount_ours()?;
-                mounts::check_view()?;
-                Ok(None)
-            }
-            Err(error) => Err(Failure::host(DIRECTORY)(error)),
-        }
-    }
-
-    /// The same, made where it is not there. A host without a bpf file system gets one, which goes again with
-    /// the last of its contents.
-    ///
-    /// # Errors
-    /// Fails without `CAP_SYS_ADMIN`.
-    pub fn create() -> Result<Pins, Failure> {
-        let pins = Pins::lock()?;
-        if Path::new(DIRECTORY).exists() {
-            pins.sweep()?;
-        }
-        mounts::mount()?;
-        match fs::create_dir(DIRECTORY) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Failure::host(DIRECTORY)(error)),
-            _ => Ok(pins),
-        }
-    }
-
-    fn lock() -> Result<Pins, Failure> {
+    /// Waits for other commands.
+    pub(super) fn lock() -> Result<Pins, Failure> {
         check::privileged()?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -150,13 +109,6 @@ impl Pins {
         if map.exists() { remove(&map) } else { Ok(()) }
     }
 
-    /// Whether `name` is a hook whose cgroup has been removed.
-    fn has_lost_its_cgroup(&self, name: &str) -> bool {
-        let info = || Link::open(self.path(name)).and_then(|link| link.info());
-        let is_detached = |info: LinkInfo| matches!(info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id == 0);
-        name.contains("sockopt_") && info().is_ok_and(is_detached)
-    }
-
     /// Names of all files and directories.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
@@ -185,38 +137,6 @@ impl Pins {
         // The parameters go last: what is registered has them.
         remove(&directory)?;
         await_unregistered(name)
-    }
-
-    /// Removes what belongs to no registration, and once there is none, everything.
-    ///
-    /// # Errors
-    /// Fails without the right to.
-    pub fn sweep(&self) -> Result<(), Failure> {
-        let loaded = self.loaded()?;
-        loaded.iter().try_for_each(|name| self.settle(name))?;
-        if loaded.is_empty() && self.path("defaults").exists() {
-            restore_defaults(self, |name| name.starts_with(PREFIX))?;
-        }
-        if loaded.is_empty() {
-            unstamp_all()?;
-        }
-        if !segments::are_used(self, &loaded) {
-            remove_segments(self)?;
-            // It stays as long as something is in it.
-            let _ = fs::remove_dir(self.path(segments::RECORD));
-        }
-        for name in self.names() {
-            let is_leftover =
-                name.starts_with(PREFIX) && !loaded.contains(&name) || self.has_lost_its_cgroup(&name);
-            if is_leftover || loaded.is_empty() && !["defaults", segments::RECORD].contains(&&*name) {
-                remove(&self.path(&name))?;
-            }
-        }
-        if !self.names().is_empty() {
-            return Ok(());
-        }
-        fs::remove_dir(DIRECTORY).map_err(Failure::host(DIRECTORY))?;
-        mounts::unmount_ours()
     }
 }
 
@@ -268,7 +188,8 @@ pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     move |error| Failure::Host(format!("{what}: {error:#}\n{}", messages::taken()).trim_end().to_owned())
 }
 
-fn remove(path: &Path) -> Result<(), Failure> {
+/// Removes a file, or a directory with all that is in it.
+pub(super) fn remove(path: &Path) -> Result<(), Failure> {
     let removed = if path.is_dir() {
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             remove(&entry.path())?;

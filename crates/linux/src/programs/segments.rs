@@ -7,8 +7,8 @@
 //!
 //! A directory among the pins records the network namespaces that have them.
 
+use super::config::loaded_text;
 use super::namespaces::{Seen, inode_here};
-use super::object::loaded_text;
 use super::pins::Pins;
 use super::stamps::index_of;
 use crate::{Failure, check, sys};

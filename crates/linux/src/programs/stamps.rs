@@ -2,8 +2,8 @@
 
 use super::messages;
 use super::namespaces::Seen;
-use super::object::{open, pin_shared};
 use super::pins::{Pins, refused};
+use super::shared::{open, pin_shared};
 use crate::{Failure, sys};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{

@@ -1,6 +1,6 @@
 //! What the switch reads from a frame and the one thing that it writes: the ECN field.
 
-use shortflow_sim::net::EcnField;
+use shortflow_sim::packet::EcnField;
 use shortflow_units::HostId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

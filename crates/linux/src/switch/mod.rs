@@ -17,9 +17,11 @@ pub use lateness::{Lateness, Stalls};
 use crate::sys::{self, Interest, Poll};
 use frames::Frames;
 use shortflow_sim::engine::EventQueue;
-use shortflow_sim::net::{EcnField, Event, Kind, Network, Packet, SackBlocks};
+use shortflow_sim::net::Network;
+use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
+use shortflow_sim::simulation::Event;
 use shortflow_sim::tcp::Tally;
 use shortflow_units::{ConnId, HostId, Instant, PortId, Span};
 use std::collections::HashMap;
@@ -199,20 +201,11 @@ impl<'a> Switch<'a> {
         }
         while let Some(event) = self.events.next(now) {
             match event {
-                Event::Arrive(port) => {
-                    if let Some(packet) = self.network.arrive(&mut self.events, port) {
+                Event::Network(event) => {
+                    if let Some(packet) = self.network.handle(&mut self.events, &self.scenario.graph, event) {
                         self.hand_over(&packet);
                     }
                 }
-                Event::Release(port) => {
-                    if let Some(packet) = self.network.release(&mut self.events, port) {
-                        self.hand_over(&packet);
-                    }
-                }
-                Event::LinkChange(step) => {
-                    self.network.change_links(&self.scenario.graph, self.events.now(), step);
-                }
-                Event::TransmitDone(port) => self.network.transmit_done(&mut self.events, port),
                 Event::Sample => self.take_sample(),
                 Event::WarmUpEnd => {
                     let kept = self.scenario.measure.sample_every.map_or(&[][..], |_| &self.measured);

@@ -8,6 +8,7 @@ mod awake;
 mod congestion;
 mod document;
 mod host;
+mod measured;
 mod plan;
 #[cfg_attr(not(feature = "bpf"), path = "without_programs.rs")]
 mod programs;
@@ -17,6 +18,7 @@ mod verdict;
 pub use congestion::Control;
 pub use document::document;
 pub use host::{CARD, Host, TcpSettings};
+pub use measured::Measured;
 pub use plan::{Plan, Transfer};
 pub use traffic::{Traffic, TrafficReport};
 pub use verdict::{Trust, verdict};
@@ -43,19 +45,6 @@ const HEAD_START: Span = Span::from_millis(100);
 /// Open files: two ends for each connection, and some more.
 const OPEN_FILES: u64 = 40_000;
 
-/// What a run on the testbed gives.
-#[derive(Debug)]
-pub struct Measured {
-    /// The same tables as a simulation's.
-    pub outcome: Outcome,
-    /// The switch's account of itself, its samples taken out.
-    pub switch: SwitchReport,
-    /// By how much the last of the starts was late.
-    pub late_starts: Span,
-    /// The kernel's congestion control.
-    pub congestion: String,
-}
-
 /// Runs `scheme` in `scenario` with the random draws of `seed`, with a congestion control of the kernel in
 /// place of the scheme's own if one is named.
 ///
@@ -70,7 +59,7 @@ pub fn run(
     let Bed { plan, tcp, control, namespaces, mut taps } = Bed::new(scenario, scheme, seed, congestion)?;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
-        let network = Network::new(scenario, scheme, Seeds::new(seed));
+        let network = Network::new(scenario, &scheme.queue, Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
     let traffic = Traffic::new(scenario, &plan, &namespaces, &tcp, &control);

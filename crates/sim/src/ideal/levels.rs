@@ -3,8 +3,7 @@
 //! two become one. A level is a heap by work, and merging pours the smaller heap into the larger one,
 //! so that a job is moved O(log n) times.
 
-use super::instant;
-use super::link::{Discipline, Finished, Job};
+use super::discipline::{Discipline, Finished, Job, instant};
 use shortflow_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

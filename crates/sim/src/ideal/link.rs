@@ -1,31 +1,8 @@
-//! One link under one policy.
+//! One link under one discipline.
 
-use super::Policy;
 use super::demand::Demand;
-use shortflow_units::{Instant, Span};
-
-/// Work for a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
-    /// When it comes.
-    pub arrives: Instant,
-    /// How long it would take alone.
-    pub work: Span,
-    /// When it should be done; [`Instant::MAX`] for no deadline.
-    pub deadline: Instant,
-}
-
-/// Jobs that are done: their index and when.
-pub(super) type Finished = Vec<(u32, Instant)>;
-
-/// Serves finite jobs as fluid.
-pub(super) trait Discipline {
-    /// Takes a job at the instant up to which it has been advanced.
-    fn add(&mut self, index: u32, job: &Job);
-    /// Serves until `until` beside `backlogged` flows without end; returns the service, in
-    /// picoseconds, that all of those get together.
-    fn advance(&mut self, until: Instant, backlogged: u32, finished: &mut Finished) -> f64;
-}
+use super::discipline::{Discipline, Finished, Job};
+use shortflow_units::Instant;
 
 /// A link and the flows that it serves.
 pub(super) struct Link {
@@ -37,13 +14,12 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(policy: Policy) -> Link {
-        let discipline = (policy.discipline)();
+    pub(super) fn new(discipline: Box<dyn Discipline>) -> Link {
         Link { discipline, finished: Vec::new(), backlogged: 0, leftover: 0.0, added: 0 }
     }
 
     /// Takes a job, which arrives no earlier than the ones before.
-    fn add(&mut self, job: &Job) {
+    pub(super) fn add(&mut self, job: &Job) {
         self.advance(job.arrives);
         self.discipline.add(self.added, job);
         self.added += 1;
@@ -85,14 +61,4 @@ impl Link {
     pub(super) fn finished(&self) -> &Finished {
         &self.finished
     }
-}
-
-/// When each of `jobs`, given in the order of arrival, is done on a link of its own under `policy`.
-pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
-    let mut link = Link::new(policy);
-    jobs.iter().for_each(|job| link.add(job));
-    link.advance(Instant::MAX);
-    let mut finishes = vec![Instant::MAX; jobs.len()];
-    link.finished.iter().for_each(|(index, at)| finishes[*index as usize] = *at);
-    finishes
 }

@@ -13,6 +13,7 @@
 //! backlogged flows are followed until the end of arrivals.
 
 mod demand;
+mod discipline;
 mod levels;
 mod link;
 mod ranked;
@@ -20,14 +21,16 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
-pub use link::{Job, finishes};
+pub use discipline::Job;
 
 use crate::engine::Seeds;
 use crate::outcome::{Counters, FlowRow, Outcome};
-use crate::scenario::{Scenario, TcpSpec};
+use crate::scenario::Scenario;
 use crate::simulation::{Observer, RunError, Standing};
+use crate::specs::TcpSpec;
 use demand::{Demand, Paths, arrivals};
-use link::{Discipline, Link};
+use discipline::Discipline;
+use link::Link;
 use ranked::Ranked;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
@@ -109,6 +112,16 @@ impl Policy {
     }
 }
 
+/// When each of `jobs`, given in the order of arrival, is done on a link of its own under `policy`.
+pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
+    let mut link = Link::new((policy.discipline)());
+    jobs.iter().for_each(|job| link.add(job));
+    link.advance(Instant::MAX);
+    let mut finishes = vec![Instant::MAX; jobs.len()];
+    link.finished().iter().for_each(|(index, at)| finishes[*index as usize] = *at);
+    finishes
+}
+
 /// Serves the flows of `scenario` and `seed`, the same that every scheme meets, under `policy`. The
 /// outcome has no ports and no samples.
 pub fn run(
@@ -161,7 +174,7 @@ impl Ledger<'_> {
 
     /// Serves the flows of one link and writes into their rows what becomes of them.
     fn serve(&self, policy: Policy, demands: &[Demand], flows: &mut [FlowRow]) {
-        let mut link = Link::new(policy);
+        let mut link = Link::new((policy.discipline)());
         let (early, late) = demands.split_at(demands.partition_point(|d| d.job.arrives < self.warm_up_end));
         let mut starts = link.play(early, self.warm_up_end);
         let warm = link.leftover();
@@ -218,9 +231,4 @@ impl Ledger<'_> {
             end,
         }
     }
-}
-
-/// The nearest whole picosecond.
-fn instant(ps: f64) -> Instant {
-    Instant::from_ps(ps.round() as u64)
 }

@@ -2,7 +2,7 @@
 //! that arrives with a lower rank preempts; flows of equal rank are served in the order of arrival.
 //! All arithmetic is in whole picoseconds.
 
-use super::link::{Discipline, Finished, Job};
+use super::discipline::{Discipline, Finished, Job};
 use shortflow_units::{Instant, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,8 +1,7 @@
 //! Processor sharing, by virtual time: a clock that runs at the service rate of one flow. A flow is
 //! done when the clock has advanced by its work, so that one heap orders all finishes for good.
 
-use super::instant;
-use super::link::{Discipline, Finished, Job};
+use super::discipline::{Discipline, Finished, Job, instant};
 use shortflow_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,10 +1,11 @@
 //! What the scenario's faults do at one port: packets lost, damaged, delayed or marked by chance, exact
 //! ones ("drop the fifth data packet") so that tests enter by the real door, and a link that is down.
 
-use super::{Kind, Packet};
 use crate::engine::{Seeds, Stream};
+use crate::packet::{Kind, Packet};
 use crate::queue::{DropReason, Verdict};
-use crate::scenario::{Fault, HostSpec, Scenario};
+use crate::scenario::{Fault, Scenario};
+use crate::specs::HostSpec;
 use shortflow_units::{Instant, NodeId, PortId, Span};
 use std::collections::BTreeMap;
 

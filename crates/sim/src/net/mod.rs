@@ -1,22 +1,22 @@
-//! The network: packets, ports with their wires, and routes.
+//! The network: ports with their wires, and routes between them.
 
 mod drops;
+mod event;
 mod faults;
 mod levels;
 mod memory;
 mod network;
 mod outages;
-mod packet;
 mod port;
 mod routes;
 mod usage;
 
 pub use drops::Drops;
+pub use event::{NetworkEvent, WithNetwork};
 pub use faults::FaultInjector;
 pub use levels::{Levels, PERCENTS, Percentiles};
 pub use memory::SharedMemory;
-pub use network::{Event, Network};
-pub use packet::{EcnField, Kind, Packet, SackBlocks};
+pub use network::Network;
 pub use port::{Due, Held, Port};
 pub use routes::{RouteError, Routes};
 pub use usage::{PortCounters, Window};

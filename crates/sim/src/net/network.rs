@@ -1,79 +1,16 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
 use super::outages::Outages;
-use super::{Drops, Due, FaultInjector, Packet, Port, RouteError, Routes, SharedMemory, Window};
-use crate::engine::{EventQueue, Pack, Seeds};
-use crate::queue::{Backlog, DropReason, PortSetup, droptail::DropTail};
+use super::{
+    Drops, Due, FaultInjector, NetworkEvent, Port, RouteError, Routes, SharedMemory, Window, WithNetwork,
+};
+use crate::engine::{EventQueue, Seeds};
+use crate::packet::Packet;
+use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig, droptail::DropTail};
 use crate::scenario::Scenario;
-use crate::scheme::Scheme;
 use crate::topology::Graph;
-use shortflow_units::{ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
-
-/// Everything that happens in a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// The packet at the head of this port's wire reaches the other end.
-    Arrive(PortId),
-    /// The retransmission timer of a connection may have expired.
-    Retransmit(ConnId),
-    /// The delayed-ACK timer of a connection may have expired.
-    DelayedAck(ConnId),
-    /// The next flow of this traffic source starts.
-    FlowStart(u32),
-    /// A packet that a fault has delayed on this port's wire reaches the other end.
-    Release(PortId),
-    /// Links fail or are back: this step of the scenario's outages.
-    LinkChange(u32),
-    /// Probes take a sample.
-    Sample,
-    /// The warm-up ends.
-    WarmUpEnd,
-    /// The measured time ends.
-    MeasureEnd,
-    /// The transmitter of this port is free while packets wait.
-    TransmitDone(PortId),
-}
-
-/// The three bits above a 29-bit number say which event it is. Those that happen once or at intervals have
-/// one of these in common.
-impl Pack for Event {
-    #[inline]
-    fn pack(self) -> u32 {
-        let (tag, number) = match self {
-            Event::Arrive(port) => (0, port.0),
-            Event::Retransmit(conn) => (1, conn.0),
-            Event::DelayedAck(conn) => (2, conn.0),
-            Event::FlowStart(source) => (3, source),
-            Event::Sample => (4, 0),
-            Event::WarmUpEnd => (4, 1),
-            Event::MeasureEnd => (4, 2),
-            Event::Release(port) => (5, port.0),
-            Event::LinkChange(step) => (6, step),
-            Event::TransmitDone(port) => (7, port.0),
-        };
-        tag << 29 | number
-    }
-
-    #[inline]
-    fn unpack(bits: u32) -> Event {
-        let number = bits & ((1 << 29) - 1);
-        match bits >> 29 {
-            0 => Event::Arrive(PortId(number)),
-            1 => Event::Retransmit(ConnId(number)),
-            2 => Event::DelayedAck(ConnId(number)),
-            3 => Event::FlowStart(number),
-            4 => match number {
-                0 => Event::Sample,
-                1 => Event::WarmUpEnd,
-                _ => Event::MeasureEnd,
-            },
-            5 => Event::Release(PortId(number)),
-            6 => Event::LinkChange(number),
-            _ => Event::TransmitDone(PortId(number)),
-        }
-    }
-}
 
 /// The network of a run.
 #[derive(Debug, Clone)]
@@ -90,8 +27,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of `scenario` with the queues of `scheme`. Hosts have drop-tail queues.
-    pub fn new(scenario: &Scenario, scheme: &Scheme, seeds: Seeds) -> Result<Network, RouteError> {
+    /// The network of `scenario`, with `queue` in its switches and drop-tail queues in its hosts.
+    pub fn new(scenario: &Scenario, queue: &QueueConfig, seeds: Seeds) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
         let routes = Routes::seeded(graph, seeds)?;
         let window = Window { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
@@ -103,7 +40,7 @@ impl Network {
                 true => DropTail::with_buffer(scenario.host.buffer).into(),
                 false => {
                     let switch = *scenario.switch_port(from, to);
-                    scheme.queue.build(PortSetup { switch, rate: link.rate, seeds, index })
+                    queue.build(PortSetup { switch, rate: link.rate, seeds, index })
                 }
             };
             Port::new((from, to), (link.rate, link.delay), queue, faults, window)
@@ -114,7 +51,7 @@ impl Network {
     }
 
     /// Schedules what happens to the network itself.
-    pub fn begin(&self, events: &mut EventQueue<Event>) {
+    pub fn begin(&self, events: &mut EventQueue<impl WithNetwork>) {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
         }
@@ -122,15 +59,42 @@ impl Network {
 
     /// Sends a packet from `host`; how long it waits there.
     #[inline]
-    pub fn send(&mut self, events: &mut EventQueue<Event>, host: HostId, mut packet: Packet) -> Span {
+    pub fn send(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        host: HostId,
+        mut packet: Packet,
+    ) -> Span {
         self.sent += 1;
         self.forward(events, NodeId(host.0), &mut packet);
         packet.waited
     }
 
+    /// Does what is due in a network over `graph`; the packet that has reached its host by it, if any.
+    #[inline]
+    pub fn handle(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        graph: &Graph,
+        event: NetworkEvent,
+    ) -> Option<Packet> {
+        match event {
+            NetworkEvent::Arrive(port) => self.arrive(events, port),
+            NetworkEvent::Release(port) => self.release(events, port),
+            NetworkEvent::TransmitDone(port) => {
+                self.transmit_done(events, port);
+                None
+            }
+            NetworkEvent::LinkChange(step) => {
+                self.change_links(graph, events.now(), step);
+                None
+            }
+        }
+    }
+
     /// Moves the packet at the head of `port`'s wire on, or returns it if it has reached its host.
     #[inline]
-    pub fn arrive(&mut self, events: &mut EventQueue<Event>, port: PortId) -> Option<Packet> {
+    fn arrive(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<Packet> {
         let sender = &mut self.ports[port.index()];
         if sender.is_faulty() {
             return self.arrive_over_faults(events, port);
@@ -138,33 +102,37 @@ impl Network {
         let node = sender.to;
         let (packet, next) = sender.arrive()?;
         if let Some(at) = next {
-            events.schedule(at, Event::Arrive(port));
+            events.schedule(at, NetworkEvent::Arrive(port).into());
         }
         self.reach(events, node, packet)
     }
 
     /// The same on a link with faults.
     #[inline(never)] // keeps the path of the others short
-    fn arrive_over_faults(&mut self, events: &mut EventQueue<Event>, port: PortId) -> Option<Packet> {
+    fn arrive_over_faults(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+    ) -> Option<Packet> {
         let now = events.now();
         let sender = &mut self.ports[port.index()];
         let node = sender.to;
         let (packet, next) = if sender.is_due(now) { sender.arrive()? } else { return None };
         if let Some(at) = next {
-            events.schedule(at, Event::Arrive(port));
+            events.schedule(at, NetworkEvent::Arrive(port).into());
         }
         match sender.pass(now, packet) {
             Ok(packet) => self.reach(events, node, packet),
             Err(None) => None,
             Err(Some(until)) => {
-                events.schedule(until, Event::Release(port));
+                events.schedule(until, NetworkEvent::Release(port).into());
                 None
             }
         }
     }
 
     /// Moves a packet on that a fault has delayed, or returns it if it has reached its host.
-    pub fn release(&mut self, events: &mut EventQueue<Event>, port: PortId) -> Option<Packet> {
+    fn release(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<Packet> {
         let sender = &mut self.ports[port.index()];
         let node = sender.to;
         let packet = sender.release(events.now())?;
@@ -172,7 +140,7 @@ impl Network {
     }
 
     /// Links of `graph` fail or are back at `now`, and routes change.
-    pub fn change_links(&mut self, graph: &Graph, now: Instant, step: u32) {
+    fn change_links(&mut self, graph: &Graph, now: Instant, step: u32) {
         let Some(outages) = &self.outages else { return };
         for change in outages.changes(step) {
             let port = &mut self.ports[change.port.index()];
@@ -182,7 +150,12 @@ impl Network {
     }
 
     #[inline]
-    fn reach(&mut self, events: &mut EventQueue<Event>, node: NodeId, mut packet: Packet) -> Option<Packet> {
+    fn reach(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        node: NodeId,
+        mut packet: Packet,
+    ) -> Option<Packet> {
         if node.index() < self.hosts {
             self.delivered += 1;
             #[cfg(test)]
@@ -196,7 +169,7 @@ impl Network {
     }
 
     #[inline]
-    fn forward(&mut self, events: &mut EventQueue<Event>, node: NodeId, packet: &mut Packet) {
+    fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: &mut Packet) {
         let Some(port) = self.routes.next(node, packet.to, packet.ordinal) else {
             self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
             return;
@@ -211,7 +184,7 @@ impl Network {
     }
 
     /// Starts the next transmission of a port whose packets wait.
-    pub fn transmit_done(&mut self, events: &mut EventQueue<Event>, port: PortId) {
+    fn transmit_done(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
         let now = events.now();
         self.ports[port.index()].transmit_done(now, |due| schedule(events, port, due));
     }
@@ -303,9 +276,9 @@ impl Network {
 }
 
 #[inline]
-fn schedule(events: &mut EventQueue<Event>, port: PortId, due: Due) {
+fn schedule(events: &mut EventQueue<impl WithNetwork>, port: PortId, due: Due) {
     match due {
-        Due::Arrival(at) => events.schedule(at, Event::Arrive(port)),
-        Due::Done(at) => events.schedule(at, Event::TransmitDone(port)),
+        Due::Arrival(at) => events.schedule(at, NetworkEvent::Arrive(port).into()),
+        Due::Done(at) => events.schedule(at, NetworkEvent::TransmitDone(port).into()),
     }
 }

@@ -1,6 +1,6 @@
 //! [`Outages`]: when links fail and when they are back.
 
-use super::{Routes, network::Event};
+use super::{NetworkEvent, Routes, WithNetwork};
 use crate::engine::EventQueue;
 use crate::scenario::Scenario;
 use shortflow_units::{Instant, PortId};
@@ -38,9 +38,9 @@ impl Outages {
     }
 
     /// Schedules the steps.
-    pub(super) fn schedule(&self, events: &mut EventQueue<Event>) {
+    pub(super) fn schedule(&self, events: &mut EventQueue<impl WithNetwork>) {
         for (step, (at, _)) in (0..).zip(&self.steps) {
-            events.schedule(*at, Event::LinkChange(step));
+            events.schedule(*at, NetworkEvent::LinkChange(step).into());
         }
     }
 

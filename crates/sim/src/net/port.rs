@@ -9,7 +9,8 @@
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
 use super::faults::Passage;
-use super::{FaultInjector, Levels, Packet, Percentiles, PortCounters, Window};
+use super::{FaultInjector, Levels, Percentiles, PortCounters, Window};
+use crate::packet::Packet;
 use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::{BTreeMap, VecDeque};

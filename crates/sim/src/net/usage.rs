@@ -6,7 +6,8 @@
 //! time after the window. The distribution of the backlog, [`Levels`](super::Levels), is kept for
 //! measured ports in runs with samples only.
 
-use super::{Drops, Packet};
+use super::Drops;
+use crate::packet::Packet;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant, Span};
 

@@ -1,7 +1,7 @@
 //! Drop-tail: accept while there is room.
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
-use crate::net::Packet;
+use crate::packet::Packet;
 use shortflow_cc::settings::params;
 use shortflow_units::{Instant, Occupancy};
 

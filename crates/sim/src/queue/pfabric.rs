@@ -3,7 +3,7 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | priority number (§4.1) | [`Packet::priority`](crate::net::Packet::priority), lower = sooner |
+//! | priority number (§4.1) | [`Packet::priority`](crate::packet::Packet::priority), lower = sooner |
 //! | priority dropping (§4.2) | a full buffer evicts the worst packet if the arriving one is better |
 //! | starvation prevention (§4.2) | of the flow that has the best packet, the earliest is sent |
 //!
@@ -19,7 +19,7 @@
 
 use super::ranked::Ranked;
 use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
-use crate::net::Packet;
+use crate::packet::Packet;
 use shortflow_cc::settings::params;
 use shortflow_units::Occupancy;
 

@@ -3,7 +3,7 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | P₁ … P₈ | `levels`, chosen by [`Packet::priority`](crate::net::Packet::priority) 0 … 7 |
+//! | P₁ … P₈ | `levels`, chosen by [`Packet::priority`](crate::packet::Packet::priority) 0 … 7 |
 //! | tags by bytes sent, thresholds α (§3.1) | the sender's rule `priority.by = levels` |
 //! | K, per port (the paper's choice) or per queue (§4) | `mark_above`, [`Params::ecn`] |
 //!
@@ -15,7 +15,8 @@
 //! - A flow is demoted and never promoted, so its packets keep their order. A new message on a persistent
 //!   connection starts at the top and may overtake the tail of the one before.
 
-use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
+use super::discipline::mark_anew;
+use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
 use shortflow_cc::settings::{choice, params};
 use shortflow_units::Occupancy;
 use std::collections::VecDeque;

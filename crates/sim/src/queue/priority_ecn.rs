@@ -4,7 +4,7 @@
 //! | symbol | field |
 //! |---|---|
 //! | K (Eq. 1) | `mark_above`, in packets or bytes; its lower bound is in [`theory::pecn`](crate::theory::pecn) |
-//! | priority in the header (§4.2) | [`Packet::priority`](crate::net::Packet::priority), lower = sooner |
+//! | priority in the header (§4.2) | [`Packet::priority`](crate::packet::Packet::priority), lower = sooner |
 //! | marking of the arriving packet, or pMark (§4.1) | [`Params::mark`] |
 //!
 //! Deviations and choices:
@@ -20,8 +20,9 @@
 //! - pMark marks nothing if the packet with the lowest priority is marked already or is not
 //!   ECN-capable. Of equal packets it marks the one that came last.
 
+use super::discipline::mark_anew;
 use super::ranked::Ranked;
-use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
+use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
 use shortflow_cc::settings::{choice, params};
 use shortflow_units::Occupancy;
 
@@ -101,7 +102,7 @@ impl Scheduler for PriorityEcn {
 mod tests {
     use super::super::testing::{ack, drain, marked, offer, offer_behind, packet, port, seqs};
     use super::*;
-    use crate::net::Packet;
+    use crate::packet::Packet;
     use proptest::prelude::*;
 
     fn queue(mark: Marked, buffer: &str, mark_above: &str) -> PriorityEcn {

@@ -2,7 +2,7 @@
 //! packet of a flow are found in time logarithmic in the number of packets: nothing is scanned.
 
 use super::{Backlog, Waiting};
-use crate::net::Packet;
+use crate::packet::Packet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Orders packets: by priority, then by arrival.

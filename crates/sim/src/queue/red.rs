@@ -25,7 +25,7 @@
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
 use crate::engine::Stream;
-use crate::net::Packet;
+use crate::packet::Packet;
 use shortflow_cc::settings::{Setting, choice, params};
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 

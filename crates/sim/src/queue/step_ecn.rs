@@ -9,7 +9,7 @@
 //! transmission included and the arriving one not.
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
-use crate::net::Packet;
+use crate::packet::Packet;
 use shortflow_cc::settings::params;
 use shortflow_units::{Instant, Occupancy};
 

@@ -2,8 +2,8 @@
 
 use super::{Admission, Backlog, PortSetup, Scheduler, Waiting};
 use crate::engine::Seeds;
-use crate::net::{EcnField, Kind, Packet, SackBlocks};
-use crate::scenario::SwitchSpec;
+use crate::packet::{EcnField, Kind, Packet, SackBlocks};
+use crate::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
 
 /// A 1 Gbit/s port that holds `buffer` and marks above `mark_above`, both as text.

@@ -1,8 +1,7 @@
 //! [`Fault`]: what goes wrong on which links. `[faults]` is one entry, `[[faults]]` are several.
 
-use super::checks::{find_link, find_port};
 use crate::config::{ANY_TIME, ConfigError, ListOf, Reader, Text, Unless, keys};
-use crate::topology::Graph;
+use crate::topology::{Graph, find_link, find_port};
 use crate::traffic::{HostSet, Hosts};
 use shortflow_cc::settings::hint;
 use shortflow_units::{NodeId, PortId, Span};

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Source;
+use shortflow_units::{Bytes, Occupancy};
 
 /// A small scenario with `traffic` after its tables.
 fn with_traffic(traffic: &str) -> String {

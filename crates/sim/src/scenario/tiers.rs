@@ -1,8 +1,9 @@
 //! [`Tiers`]: switch ports tier by tier. `[switch]` holds everywhere, `[switch.TIER]` for the ports of
 //! a tier, `[switch.TIER.up]` for those among them that lead to a tier further up.
 
-use super::{SwitchSpec, checks};
+use super::checks;
 use crate::config::{ConfigError, Reader};
+use crate::specs::SwitchSpec;
 use crate::topology::Graph;
 use shortflow_cc::settings::hint;
 use shortflow_units::{Bytes, NodeId};

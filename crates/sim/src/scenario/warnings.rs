@@ -1,6 +1,7 @@
 //! What is accepted, but hardly meant.
 
-use super::{HostSpec, SwitchSpec, TcpSpec, Tiers};
+use super::Tiers;
+use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Count, Expected};
 use shortflow_units::{Bytes, Occupancy};

@@ -120,10 +120,10 @@ fn backlog_text(backlog: Backlog) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::net::Event;
     use crate::sabotage::{self, Defect};
     use crate::scenario::Scenario;
     use crate::scheme::Scheme;
+    use crate::simulation::event::Event;
     use crate::simulation::world::World;
     use crate::simulation::{self, Unattended};
     use shortflow_units::{Instant, Span};

@@ -1,7 +1,7 @@
 //! The connection table: slots that are used again, and timers that are re-armed lazily.
 
-use crate::scenario::TcpSpec;
 use crate::scheme::Scheme;
+use crate::specs::TcpSpec;
 use crate::tcp::{Identity, Receiver, Sender};
 use shortflow_cc::Recovery;
 use shortflow_units::{ConnId, HostId, Instant, Span};

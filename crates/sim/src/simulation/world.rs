@@ -1,11 +1,13 @@
 //! Everything that changes during a run, and the loop that changes it.
 
 use super::connections::{Connections, Fired};
+use super::event::Event;
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds};
-use crate::net::{Event, Kind, Network, Packet};
+use crate::net::Network;
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
+use crate::packet::{Kind, Packet};
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::queue::QueueConfig;
 use crate::scenario::{Fault, Scenario};
@@ -96,7 +98,7 @@ impl<'a> World<'a> {
     pub(super) fn new(scenario: &'a Scenario, scheme: &'a Scheme, seed: u64) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
-        let network = Network::new(scenario, scheme, seeds)?;
+        let network = Network::new(scenario, &scheme.queue, seeds)?;
         let mut world = World {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
@@ -156,20 +158,11 @@ impl<'a> World<'a> {
     #[inline]
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Arrive(port) => {
-                if let Some(packet) = self.network.arrive(&mut self.events, port) {
+            Event::Network(event) => {
+                if let Some(packet) = self.network.handle(&mut self.events, &self.scenario.graph, event) {
                     self.receive(&packet);
                 }
             }
-            Event::Release(port) => {
-                if let Some(packet) = self.network.release(&mut self.events, port) {
-                    self.receive(&packet);
-                }
-            }
-            Event::LinkChange(step) => {
-                self.network.change_links(&self.scenario.graph, self.events.now(), step);
-            }
-            Event::TransmitDone(port) => self.network.transmit_done(&mut self.events, port),
             Event::Retransmit(conn) => self.on_retransmit_timer(conn),
             Event::DelayedAck(conn) => self.on_delayed_ack_timer(conn),
             Event::FlowStart(source) => self.start_flow(source as usize),

@@ -1,6 +1,6 @@
 //! Messages: what an application hands to a connection. A message is a flow of the flow table.
 
-use crate::net::{EcnField, Packet};
+use crate::packet::{EcnField, Packet};
 use shortflow_cc::Role;
 use shortflow_units::{Bytes, ClassId, FlowId, Instant, Span};
 use std::ops::Range;

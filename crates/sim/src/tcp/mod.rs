@@ -34,7 +34,7 @@ pub use message::{Flow, Message, Tally};
 pub use receiver::Receiver;
 pub use sender::{Identity, Sender};
 
-use crate::net::Packet;
+use crate::packet::Packet;
 use shortflow_units::Span;
 
 /// Where an end host puts packets.

@@ -2,8 +2,8 @@
 //! ECN echo that the transport asks for.
 
 use super::{Egress, Identity, ecn::LatchedEcho, exact_echo::ExactEcho};
-use crate::net::{EcnField, Kind, Packet, SackBlocks};
-use crate::scenario::TcpSpec;
+use crate::packet::{EcnField, Kind, Packet, SackBlocks};
+use crate::specs::TcpSpec;
 use shortflow_cc::Ecn;
 use shortflow_units::Instant;
 

@@ -3,7 +3,7 @@
 //! Deviations: the first timeout is the scenario's `tcp.initial_rto` and the minimum `tcp.rto_min`,
 //! where the RFC says one second for both; §5.7's three seconds after a lost SYN are not used.
 
-use crate::scenario::TcpSpec;
+use crate::specs::TcpSpec;
 use shortflow_units::{Instant, Span};
 
 /// SRTT, RTTVAR and RTO of a connection, and the segment that is being timed.

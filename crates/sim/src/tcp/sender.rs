@@ -15,8 +15,8 @@ use super::priority::PriorityRule;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Egress, Flow, Message};
-use crate::net::{EcnField, Kind, Packet, SackBlocks};
-use crate::scenario::TcpSpec;
+use crate::packet::{EcnField, Kind, Packet, SackBlocks};
+use crate::specs::TcpSpec;
 use shortflow_cc::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,
 };

@@ -1,6 +1,6 @@
 //! What the tests of this folder share.
 
-use crate::scenario::TcpSpec;
+use crate::specs::TcpSpec;
 use shortflow_units::{Bytes, Span};
 
 /// 1460-byte segments, RTOmin 10 ms, an ACK per segment.

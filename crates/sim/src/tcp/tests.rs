@@ -2,8 +2,8 @@
 
 use super::testing::tcp;
 use super::{Egress, Flow, Identity, Sender, priority::PriorityRule};
-use crate::net::{Packet, SackBlocks};
-use crate::scenario::TcpSpec;
+use crate::packet::{Packet, SackBlocks};
+use crate::specs::TcpSpec;
 use shortflow_cc::settings::Params;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};

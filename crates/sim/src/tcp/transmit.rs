@@ -3,8 +3,8 @@
 use super::scoreboard::Choice;
 use super::sender::{Phase, Sender};
 use super::{Egress, Message};
-use crate::net::{EcnField, Kind, Packet};
-use crate::scenario::TcpSpec;
+use crate::packet::{EcnField, Kind, Packet};
+use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
 use shortflow_units::{Bytes, Instant};
 
@@ -185,7 +185,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::SackBlocks;
+    use crate::packet::SackBlocks;
     use crate::tcp::testing::tcp;
     use crate::tcp::{Flow, Identity};
     use shortflow_cc::{Role, TransportConfig};

@@ -5,8 +5,11 @@ mod chain;
 mod dumbbell;
 mod explicit;
 mod fat_tree;
+mod graph;
+mod kind;
 mod leaf_spine;
 mod legs;
+mod named;
 mod parking_lot;
 mod racks;
 mod single_rooted_tree;
@@ -15,10 +18,12 @@ mod star;
 mod testing;
 mod two_tier_tree;
 
+pub use graph::{Graph, Link, Node};
+pub use kind::Topology;
+pub(crate) use named::{find_link, find_port};
+
 use crate::config::{ConfigError, Entry, Kind, Reader};
-use shortflow_units::{HostId, NodeId, Rate, Span};
-use std::fmt::Debug;
-use std::ops::RangeInclusive;
+use kind::{HOSTS, Read};
 
 /// The one list of topologies.
 const KINDS: &[Kind<Read>] = &[
@@ -33,23 +38,6 @@ const KINDS: &[Kind<Read>] = &[
     explicit::KIND,
 ];
 
-/// Reads a topology from its table.
-type Read = fn(&Reader) -> Result<Box<dyn Topology>, ConfigError>;
-
-/// A flow needs two hosts.
-const HOSTS: RangeInclusive<u32> = 2..=100_000;
-
-/// Builds a network.
-pub trait Topology: Debug {
-    /// The nodes and links.
-    fn build(&self) -> Graph;
-
-    /// What a reader of the keys would otherwise have to work out.
-    fn note(&self) -> Option<String> {
-        None
-    }
-}
-
 /// Every topology, in the order of the documentation.
 pub fn topologies() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
@@ -60,156 +48,4 @@ pub(crate) fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
     let kind = Kind::chosen(KINDS, reader)?;
     kind.check_keys(reader)?;
     (kind.read)(reader)
-}
-
-/// A full-duplex link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
-    /// One end.
-    pub a: NodeId,
-    /// The other end.
-    pub b: NodeId,
-    /// Rate in each direction.
-    pub rate: Rate,
-    /// One-way propagation delay.
-    pub delay: Span,
-}
-
-/// A host or a switch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
-    /// `h0`, `h1`, … for hosts; for switches their tier and a number, such as `leaf0`, or `s0`, `s1`, …
-    pub name: String,
-    /// Whether it is a host.
-    pub is_host: bool,
-    /// For a switch its position in [`Graph::tiers`], if it has a tier.
-    tier: Option<u32>,
-    /// The rack of a host; of a switch with hosts, the rack that it makes.
-    rack: Option<u32>,
-}
-
-impl Node {
-    /// A node that hangs on nothing yet.
-    fn new(name: String, is_host: bool, tier: Option<u32>) -> Node {
-        Node { name, is_host, tier, rack: None }
-    }
-}
-
-/// Nodes and links. Hosts come first, so the node of host i is node i. A host has one link, to a
-/// switch; the hosts of one switch are a rack.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Graph {
-    /// Hosts, then switches.
-    pub nodes: Vec<Node>,
-    /// Links in the order in which they were added.
-    pub links: Vec<Link>,
-    /// Names of the tiers of switches, from the hosts upwards; may be empty.
-    pub tiers: Vec<String>,
-    hosts: usize,
-    racks: u32,
-}
-
-impl Graph {
-    /// A network of `hosts` hosts and `switches` switches without tiers and links.
-    pub fn new(hosts: usize, switches: usize) -> Graph {
-        let node = |letter, is_host| move |i| Node::new(format!("{letter}{i}"), is_host, None);
-        let nodes = (0..hosts).map(node('h', true)).chain((0..switches).map(node('s', false))).collect();
-        Graph { nodes, hosts, ..Graph::default() }
-    }
-
-    /// A network of hosts with these names, without switches.
-    fn of_hosts(names: Vec<String>) -> Graph {
-        let hosts = names.len();
-        let nodes = names.into_iter().map(|name| Node::new(name, true, None)).collect();
-        Graph { nodes, hosts, ..Graph::default() }
-    }
-
-    /// Adds a switch. A new tier is above all others.
-    fn add_switch(&mut self, name: String, tier: Option<&str>) -> NodeId {
-        let tier = tier.map(|tier| {
-            self.tiers.iter().position(|known| known == tier).unwrap_or_else(|| {
-                self.tiers.push(tier.to_owned());
-                self.tiers.len() - 1
-            }) as u32
-        });
-        self.nodes.push(Node::new(name, false, tier));
-        NodeId::from(self.nodes.len() - 1)
-    }
-
-    /// Adds `count` switches of a tier, named after it.
-    fn add_tier(&mut self, tier: &str, count: usize) -> Vec<NodeId> {
-        (0..count).map(|i| self.add_switch(format!("{tier}{i}"), Some(tier))).collect()
-    }
-
-    /// Adds a link. A switch that gets its first host becomes the next rack.
-    pub fn connect(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Span) {
-        self.links.push(Link { a, b, rate, delay });
-        for (host, switch) in [(a, b), (b, a)] {
-            if self.is_host(host) && !self.is_host(switch) {
-                let rack = *self.nodes[switch.index()].rack.get_or_insert_with(|| {
-                    self.racks += 1;
-                    self.racks - 1
-                });
-                self.nodes[host.index()].rack = Some(rack);
-            }
-        }
-    }
-
-    /// Number of hosts.
-    pub fn hosts(&self) -> usize {
-        self.hosts
-    }
-
-    /// Whether a node is a host.
-    pub fn is_host(&self, node: NodeId) -> bool {
-        node.index() < self.hosts
-    }
-
-    /// Number of racks: switches with hosts.
-    pub fn racks(&self) -> usize {
-        self.racks as usize
-    }
-
-    /// The rack of a host. Racks count from 0 in the order in which they got their first host.
-    pub fn rack(&self, host: HostId) -> u32 {
-        self.nodes[host.index()].rack.unwrap_or(0)
-    }
-
-    /// The position in `tiers` of a switch that has a tier.
-    pub fn tier(&self, node: NodeId) -> Option<usize> {
-        self.nodes[node.index()].tier.map(|tier| tier as usize)
-    }
-
-    /// The name of a node.
-    pub fn name(&self, node: NodeId) -> &str {
-        &self.nodes[node.index()].name
-    }
-
-    /// The node of this name.
-    pub fn node_named(&self, name: &str) -> Option<NodeId> {
-        self.nodes.iter().position(|node| node.name == name).map(NodeId::from)
-    }
-
-    /// The host of this name.
-    pub fn host_named(&self, name: &str) -> Option<HostId> {
-        // Nearly always host i is called hi, and traces name many hosts.
-        let number = name.strip_prefix('h').and_then(|number| number.parse::<usize>().ok());
-        let guess = number.filter(|number| *number < self.hosts && self.nodes[*number].name == name);
-        guess.or_else(|| self.nodes[..self.hosts].iter().position(|node| node.name == name)).map(HostId::from)
-    }
-
-    /// For each host the switch that it hangs on and the rate of its link.
-    pub fn access_links(&self) -> Vec<(NodeId, Rate)> {
-        let hosts = self.hosts();
-        let from_host = |link: &Link| [(link.a, link.b, link.rate), (link.b, link.a, link.rate)];
-        let mut links: Vec<(NodeId, NodeId, Rate)> =
-            self.links.iter().flat_map(from_host).filter(|(host, ..)| host.index() < hosts).collect();
-        links.sort_by_key(|(host, ..)| *host);
-        links.into_iter().map(|(_, switch, rate)| (switch, rate)).collect()
-    }
-
-    /// Whether a link joins the two nodes.
-    pub fn linked(&self, from: NodeId, to: NodeId) -> bool {
-        self.links.iter().any(|link| (link.a, link.b) == (from, to) || (link.b, link.a) == (from, to))
-    }
 }

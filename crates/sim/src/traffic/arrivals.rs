@@ -8,7 +8,7 @@ use super::pattern::Pattern;
 use super::{Count, Expected, Measured, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Positive, Reader, Text, keys};
 use crate::engine::Seeds;
-use crate::scenario::find_port;
+use crate::topology::find_port;
 use shortflow_units::{Instant, NodeId, Span};
 
 /// Registry entry.

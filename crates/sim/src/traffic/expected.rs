@@ -1,7 +1,7 @@
 //! [`Expected`]: how many flows of a traffic entry count, known before a run.
 
-use super::Workload;
-use shortflow_units::{Bytes, Instant, Span};
+use super::context::four_digits;
+use shortflow_units::{Instant, Span};
 use std::fmt;
 
 /// The measured time: flows that start in it count.
@@ -52,29 +52,6 @@ impl Expected {
         Expected { flows, backlogged: 0 }
     }
 
-    /// By its first steps, for workloads whose starts do not depend on the seed.
-    pub(super) fn of(workload: Workload, measured: Measured) -> Expected {
-        match workload {
-            Workload::Open(arrivals) => {
-                let (mut flows, mut backlogged) = (0, 0);
-                for flow in arrivals.take_while(|flow| flow.at < measured.to) {
-                    match flow.size {
-                        Bytes::MAX => backlogged += 1,
-                        _ => flows += u64::from(measured.counts(flow.at)),
-                    }
-                }
-                Expected { flows: Count::Exactly(flows), backlogged }
-            }
-            Workload::Closed(mut application) => {
-                let mut steps = super::Steps::default();
-                application.begin(&mut steps);
-                let first = steps.take_sendings();
-                let counted = first.iter().filter(|sending| measured.counts(sending.arrival.at)).count();
-                Expected::finite(Count::AtLeast(counted as u64))
-            }
-        }
-    }
-
     /// Whether it is certain that nothing of the entry counts.
     pub fn is_nothing(&self) -> bool {
         self.backlogged == 0 && matches!(self.flows, Count::Exactly(0))
@@ -95,7 +72,7 @@ impl fmt::Display for Expected {
         let (number, sort) = self.number();
         let flows = match number {
             1.0 => "1 flow".to_owned(),
-            _ => format!("{} flows", super::context::four_digits(number)),
+            _ => format!("{} flows", four_digits(number)),
         };
         match (self.flows, self.backlogged) {
             (Count::Exactly(0), 1) => f.write_str("1 backlogged flow"),

@@ -129,7 +129,7 @@ impl Traffic for Jobs {
     fn expected(&self, measured: Measured) -> Expected {
         match self.storage.is_empty() && self.keys.straggle > 0.0 {
             true => Expected::finite(Count::AtLeast(0)),
-            false => Expected::of(self.start(Seeds::new(0), 0), measured),
+            false => self.start(Seeds::new(0), 0).expected(measured),
         }
     }
 

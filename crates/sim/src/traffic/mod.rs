@@ -11,6 +11,7 @@ mod context;
 mod crossing;
 pub mod deadlines;
 mod expected;
+mod flow;
 pub mod gaps;
 mod hosts;
 mod incast;
@@ -26,16 +27,17 @@ mod rounds;
 pub mod sizes;
 mod trace;
 mod web;
+mod workload;
 
 pub use application::{Application, Sending, Steps, TaskId, TaskKind, TaskRow};
 pub(crate) use context::Context;
 pub use expected::{Count, Expected, Measured};
+pub use flow::{Arrival, Arrivals, ConnectionUse};
 pub(crate) use hosts::{HostSet, Hosts};
+pub use workload::{Traffic, Workload};
 
 use crate::config::{ConfigError, Entry, Flag, Kind, Reader, keys};
-use crate::engine::Seeds;
-use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
-use std::fmt::Debug;
+use workload::Read;
 
 /// The one list of traffic kinds.
 const KINDS: &[Kind<Read>] = &[
@@ -50,9 +52,6 @@ const KINDS: &[Kind<Read>] = &[
     mapreduce::KIND,
     web::KIND,
 ];
-
-/// Reads a traffic entry from its table.
-type Read = fn(&Reader, &mut Context) -> Result<Box<dyn Traffic>, ConfigError>;
 
 /// Every traffic kind, in the order of the documentation.
 pub fn traffic_kinds() -> Vec<Entry> {
@@ -106,66 +105,6 @@ pub(crate) fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Tra
     reader.only(&[(kind.parameters)(), EntryKeys::parameters()].concat(), &["kind"])?;
     (kind.read)(reader, context)
 }
-
-/// A flow that begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arrival {
-    /// When the first byte is handed to the transport.
-    pub at: Instant,
-    /// Sending host.
-    pub source: HostId,
-    /// Receiving host.
-    pub destination: HostId,
-    /// Payload; [`Bytes::MAX`] for a flow that never ends.
-    pub size: Bytes,
-    /// Class, an index into [`Scenario::classes`](crate::scenario::Scenario::classes).
-    pub class: ClassId,
-    /// How long after `at` the flow should be complete.
-    pub deadline: Option<Span>,
-    /// Which connection carries it.
-    pub connection: ConnectionUse,
-}
-
-/// The connection that carries a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConnectionUse {
-    /// Its own, from slow start.
-    New,
-    /// Flows of one traffic entry with the same hosts and number share a connection, in order.
-    Persistent(u32),
-}
-
-/// A validated `[[traffic]]` entry: immutable, shared between runs.
-pub trait Traffic: Send + Sync + Debug {
-    /// Its flows for one seed. `index` is the position of the entry in the scenario, from 0.
-    fn start(&self, seeds: Seeds, index: usize) -> Workload;
-
-    /// How many of its flows count. Unless told otherwise, those of one seed: right where starts do not
-    /// depend on it.
-    fn expected(&self, measured: Measured) -> Expected {
-        Expected::of(self.start(Seeds::new(0), 0), measured)
-    }
-}
-
-/// What a traffic entry comes to in one run.
-pub enum Workload {
-    /// Flows whose starts do not depend on the network.
-    Open(Box<dyn Arrivals>),
-    /// An application that waits for answers.
-    Closed(Box<dyn Application>),
-}
-
-impl Workload {
-    /// These flows.
-    fn open(arrivals: impl Arrivals + 'static) -> Workload {
-        Workload::Open(Box::new(arrivals))
-    }
-}
-
-/// Flows in non-decreasing order of their start, perhaps without end.
-pub trait Arrivals: Iterator<Item = Arrival> + Send {}
-
-impl<T: Iterator<Item = Arrival> + Send> Arrivals for T {}
 
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::config::{ConfigError, Document, Reader};
+use crate::engine::Seeds;
 use crate::topology::Graph;
 use proptest::prelude::*;
-use shortflow_units::{NodeId, Rate};
+use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
 
 const DURATION: Span = Span::from_millis(1000);
 

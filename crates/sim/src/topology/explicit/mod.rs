@@ -4,12 +4,14 @@
 
 mod edge_list;
 mod graphml;
+mod otherwise;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 use super::{Graph, Topology};
-use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, csv, keys};
+use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, keys};
+use otherwise::Otherwise;
 use shortflow_units::{NodeId, Rate, Span};
 
 /// Registry entry.
@@ -52,41 +54,6 @@ impl Topology for Explicit {
         let links = graph.links.len();
         Some(format!("{hosts} hosts ({} to {}), {switches} switches, {links} links", ends[0], ends[1]))
     }
-}
-
-/// What a link has where the file does not say.
-#[derive(Debug, Clone, Copy, Default)]
-struct Otherwise {
-    rate: Option<Rate>,
-    delay: Option<Span>,
-}
-
-impl Otherwise {
-    /// The rate that `text` gives, if any.
-    fn rate(&self, text: &str) -> Result<Rate, String> {
-        let missing = || "rate: missing, and the scenario has no topology.rate for such links".to_owned();
-        if text.is_empty() {
-            self.rate.ok_or_else(missing)
-        } else {
-            rate(text).map_err(|e| format!("rate: {e}"))
-        }
-    }
-
-    /// The delay that `text` gives, if any.
-    fn delay(&self, text: &str) -> Result<Span, String> {
-        let missing = || "delay: missing, and the scenario has no topology.delay for such links".to_owned();
-        if text.is_empty() {
-            return self.delay.ok_or_else(missing);
-        }
-        csv::time(text).map_err(|error| format!("delay: {error}"))
-    }
-}
-
-/// A rate: a number of bits per second, or with a unit.
-fn rate(text: &str) -> Result<Rate, String> {
-    let number = text.parse::<f64>().ok().filter(|bps| bps.fract() == 0.0 && (1.0..=1e15).contains(bps));
-    let plain = number.and_then(|bps| Rate::new(bps as u64));
-    plain.map_or_else(|| text.parse().map_err(|error: shortflow_units::UnitError| error.to_string()), Ok)
 }
 
 fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {

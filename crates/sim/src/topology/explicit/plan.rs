@@ -1,7 +1,7 @@
 //! [`Plan`]: nodes and links as a file lists them, and every way in which they make no network.
 
 use crate::config::{ConfigError, Name, ParamInfo, RowError};
-use crate::scenario::SwitchSpec;
+use crate::specs::SwitchSpec;
 use crate::topology::{Graph, HOSTS};
 use shortflow_cc::settings::hint;
 use shortflow_units::{NodeId, Rate, Span};

@@ -1,6 +1,7 @@
 //! Sizes from a table of the cumulative distribution: a user's file, or a published one.
 
-use super::{LARGEST, Sizes, whole};
+use super::Sizes;
+use super::distribution::{LARGEST, whole};
 use crate::config::csv::{self, Row};
 use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, RowError, Text, keys};
 use crate::engine::Stream;

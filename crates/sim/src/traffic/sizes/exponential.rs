@@ -1,6 +1,7 @@
 //! Exponentially distributed sizes.
 
-use super::{Sizes, whole};
+use super::Sizes;
+use super::distribution::whole;
 use crate::config::{ANY_SIZE, Kind, keys};
 use crate::engine::Stream;
 use shortflow_units::Bytes;

@@ -1,6 +1,7 @@
 //! Sizes of every order of magnitude between two bounds, each equally likely.
 
-use super::{Sizes, whole};
+use super::Sizes;
+use super::distribution::whole;
 use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, keys};
 use crate::engine::Stream;
 use libm::{exp, log};

@@ -1,19 +1,10 @@
 //! Several distributions, each with its share of the flows.
 
 use super::Sizes;
-use crate::config::{ConfigError, Kind, ParamInfo, Positive, Reader};
+use crate::config::{ConfigError, ParamInfo, Positive, Reader};
 use crate::engine::Stream;
 use shortflow_units::Bytes;
 use std::sync::Arc;
-
-/// Registry entry.
-pub(super) const KIND: Kind<super::Read> = Kind {
-    name: "mixture",
-    summary: "several distributions, each with its share of the flows",
-    source: "",
-    parameters,
-    read,
-};
 
 const EXPECTED: &str =
     "a list of tables such as { share = 0.8, kind = \"uniform\", min = \"1KB\", max = \"9KB\" }";
@@ -24,7 +15,7 @@ const ROUNDING: f64 = 1e-6;
 #[derive(Debug)]
 struct Mixture(Vec<(f64, Arc<dyn Sizes>)>);
 
-fn parameters() -> Vec<ParamInfo> {
+pub(super) fn parameters() -> Vec<ParamInfo> {
     vec![ParamInfo {
         name: "parts",
         default: "required".to_owned(),
@@ -33,7 +24,10 @@ fn parameters() -> Vec<ParamInfo> {
     }]
 }
 
-fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
+/// Reads a table beside whose keys there may be others, which are named.
+type ReadPart = fn(&Reader, &[&str]) -> Result<Arc<dyn Sizes>, ConfigError>;
+
+pub(super) fn read(reader: &Reader, read_part: ReadPart) -> Result<Arc<dyn Sizes>, ConfigError> {
     let parts = reader.tables("parts")?;
     if parts.is_empty() {
         return Err(ConfigError::Missing { key: reader.path("parts"), expected: EXPECTED.to_owned() });
@@ -42,7 +36,7 @@ fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
     let mut read = Vec::new();
     for part in parts {
         sum += part.required("share", &Positive(1.0))?;
-        read.push((sum, super::read_beside(&part, &["share"])?));
+        read.push((sum, read_part(&part, &["share"])?));
     }
     if (sum - 1.0).abs() > ROUNDING {
         return Err(reader.impossible("parts", format!("the shares sum to {sum}, not to 1")));

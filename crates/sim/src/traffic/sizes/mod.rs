@@ -2,6 +2,7 @@
 //! `KINDS`.
 
 mod cdf;
+mod distribution;
 mod exponential;
 mod fixed;
 mod log_uniform;
@@ -10,22 +11,12 @@ mod pareto;
 mod published;
 mod uniform;
 
-use crate::config::{ConfigError, Entry, Kind, Reader};
-use crate::engine::Stream;
-use shortflow_units::Bytes;
-use std::fmt::Debug;
-use std::sync::Arc;
-
+pub use distribution::Sizes;
 pub use published::{Published, published};
 
-/// A distribution of flow sizes.
-pub trait Sizes: Send + Sync + Debug {
-    /// A size of at least one byte.
-    fn sample(&self, stream: &mut Stream) -> Bytes;
-    /// The exact mean in bytes, truncation included. Rounding samples to whole bytes moves it by
-    /// less than one byte.
-    fn mean(&self) -> f64;
-}
+use crate::config::{ConfigError, Entry, Kind, Reader};
+use distribution::Read;
+use std::sync::Arc;
 
 /// The one list of size distributions.
 const KINDS: &[Kind<Read>] = &[
@@ -34,13 +25,19 @@ const KINDS: &[Kind<Read>] = &[
     log_uniform::KIND,
     exponential::KIND,
     pareto::KIND,
-    mixture::KIND,
+    MIXTURE,
     published::KIND,
     cdf::KIND,
 ];
 
-/// Reads a distribution from its table.
-type Read = fn(&Reader) -> Result<Arc<dyn Sizes>, ConfigError>;
+/// The parts of a mixture are of any kind, so it is told how they are read.
+const MIXTURE: Kind<Read> = Kind {
+    name: "mixture",
+    summary: "several distributions, each with its share of the flows",
+    source: "",
+    parameters: mixture::parameters,
+    read: |reader| mixture::read(reader, read_beside),
+};
 
 /// Every size distribution, in the order of the documentation.
 pub fn sizes() -> Vec<Entry> {
@@ -57,15 +54,6 @@ fn read_beside(reader: &Reader, others: &[&str]) -> Result<Arc<dyn Sizes>, Confi
     let kind = Kind::chosen(KINDS, reader)?;
     reader.only(&(kind.parameters)(), &[others, &["kind"]].concat())?;
     (kind.read)(reader)
-}
-
-/// No flow has more bytes than this: a tail without end must stay below [`Bytes::MAX`], which means
-/// a flow that never ends.
-const LARGEST: f64 = 1e15;
-
-/// The whole number of bytes nearest to `size`, at least one.
-fn whole(size: f64) -> Bytes {
-    Bytes::new(size.clamp(1.0, LARGEST).round() as u64)
 }
 
 #[cfg(test)]

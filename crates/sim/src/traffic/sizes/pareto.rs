@@ -1,6 +1,7 @@
 //! Pareto distributed sizes: many small flows, few very large ones.
 
-use super::{Sizes, whole};
+use super::Sizes;
+use super::distribution::whole;
 use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, keys};
 use crate::engine::Stream;
 use libm::pow;

@@ -1,0 +1,94 @@
+//! Opens the directory of the pins, and removes from it what killed commands have left.
+//!
+//! That is what has no registration in the kernel. The records of defaults and of routes stay until every namespace
+//! in them is as before.
+
+use super::defaults::restore_defaults;
+use super::mounts;
+use super::pins::{DIRECTORY, PREFIX, Pins, remove};
+use super::segments::{self, remove_segments};
+use super::stamps::unstamp_all;
+use crate::Failure;
+use libbpf_rs::Link;
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+impl Pins {
+    /// What is there, without the rests of commands that were killed; `None` if nothing is.
+    ///
+    /// # Errors
+    /// Fails without the right to read it.
+    pub fn open() -> Result<Option<Pins>, Failure> {
+        let pins = Pins::lock()?;
+        match fs::read_dir(DIRECTORY) {
+            Ok(_) => {
+                pins.sweep()?;
+                Ok((!pins.loaded()?.is_empty()).then_some(pins))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                mounts::unmount_ours()?;
+                mounts::check_view()?;
+                Ok(None)
+            }
+            Err(error) => Err(Failure::host(DIRECTORY)(error)),
+        }
+    }
+
+    /// The same, made where it is not there. A host without a bpf file system gets one, which goes again with
+    /// the last of its contents.
+    ///
+    /// # Errors
+    /// Fails without `CAP_SYS_ADMIN`.
+    pub fn create() -> Result<Pins, Failure> {
+        let pins = Pins::lock()?;
+        if Path::new(DIRECTORY).exists() {
+            pins.sweep()?;
+        }
+        mounts::mount()?;
+        match fs::create_dir(DIRECTORY) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Failure::host(DIRECTORY)(error)),
+            _ => Ok(pins),
+        }
+    }
+
+    /// Removes what belongs to no registration, and once there is none, everything.
+    ///
+    /// # Errors
+    /// Fails without the right to.
+    pub fn sweep(&self) -> Result<(), Failure> {
+        let loaded = self.loaded()?;
+        loaded.iter().try_for_each(|name| self.settle(name))?;
+        if loaded.is_empty() && self.path("defaults").exists() {
+            restore_defaults(self, |name| name.starts_with(PREFIX))?;
+        }
+        if loaded.is_empty() {
+            unstamp_all()?;
+        }
+        if !segments::are_used(self, &loaded) {
+            remove_segments(self)?;
+            // It stays as long as something is in it.
+            let _ = fs::remove_dir(self.path(segments::RECORD));
+        }
+        for name in self.names() {
+            let is_leftover =
+                name.starts_with(PREFIX) && !loaded.contains(&name) || self.has_lost_its_cgroup(&name);
+            if is_leftover || loaded.is_empty() && !["defaults", segments::RECORD].contains(&&*name) {
+                remove(&self.path(&name))?;
+            }
+        }
+        if !self.names().is_empty() {
+            return Ok(());
+        }
+        fs::remove_dir(DIRECTORY).map_err(Failure::host(DIRECTORY))?;
+        mounts::unmount_ours()
+    }
+
+    /// Whether `name` is a hook whose cgroup has been removed.
+    fn has_lost_its_cgroup(&self, name: &str) -> bool {
+        let info = || Link::open(self.path(name)).and_then(|link| link.info());
+        let is_detached = |info: LinkInfo| matches!(info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id == 0);
+        name.contains("sockopt_") && info().is_ok_and(is_detached)
+    }
+}

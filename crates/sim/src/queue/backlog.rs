@@ -1,0 +1,71 @@
+//! [`Backlog`]: what a port holds.
+
+use crate::packet::Packet;
+use shortflow_units::{Bytes, Occupancy};
+use std::ops::{Add, Sub};
+
+/// What a port holds: the packets waiting and the one in transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Their bytes on the wire.
+    pub bytes: Bytes,
+}
+
+impl Backlog {
+    /// True if one more packet of `size` fits within `limit`.
+    #[inline]
+    pub fn has_room(&self, size: Bytes, limit: Occupancy) -> bool {
+        match limit {
+            Occupancy::Packets(packets) => self.packets < packets,
+            Occupancy::Bytes(bytes) => self.bytes + size <= bytes,
+            Occupancy::Unlimited => true,
+        }
+    }
+
+    /// Counts a packet in.
+    #[inline]
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += packet.wire_size();
+    }
+
+    /// Counts a packet out.
+    #[inline]
+    pub fn remove(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes = self.bytes - packet.wire_size();
+    }
+
+    /// Takes over what is larger of `other`.
+    #[inline]
+    pub fn rise(&mut self, other: Backlog) {
+        self.packets = self.packets.max(other.packets);
+        self.bytes = self.bytes.max(other.bytes);
+    }
+
+    /// True if the backlog is above `threshold`.
+    #[inline]
+    pub fn is_above(&self, threshold: Occupancy) -> bool {
+        match threshold {
+            Occupancy::Packets(packets) => self.packets > packets,
+            Occupancy::Bytes(bytes) => self.bytes > bytes,
+            Occupancy::Unlimited => false,
+        }
+    }
+}
+
+impl Add for Backlog {
+    type Output = Backlog;
+    fn add(self, other: Backlog) -> Backlog {
+        Backlog { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl Sub for Backlog {
+    type Output = Backlog;
+    fn sub(self, other: Backlog) -> Backlog {
+        Backlog { packets: self.packets - other.packets, bytes: self.bytes - other.bytes }
+    }
+}

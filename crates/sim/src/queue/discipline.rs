@@ -1,0 +1,136 @@
+//! What a queue discipline is to a port: [`QueueDiscipline`] or [`Scheduler`].
+
+use super::Backlog;
+use crate::engine::Seeds;
+use crate::packet::{EcnField, Packet};
+use crate::specs::SwitchSpec;
+use shortflow_units::{Instant, Occupancy, Rate};
+
+/// What became of an arriving packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Accepted.
+    Queued,
+    /// Accepted, with CE set.
+    Marked,
+    /// Gone; the caller counts why.
+    Dropped(DropReason),
+}
+
+/// Why a packet was dropped. The reasons after the first two are the scenario's faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// No room in the buffer, for itself or beside a packet with a better priority.
+    BufferFull,
+    /// The discipline gave up room to signal congestion.
+    Early,
+    /// Lost by chance, or because the scenario names it.
+    Loss,
+    /// Damaged on the wire, and dropped at its end.
+    Corrupted,
+    /// It was queued for, on, or sent to a link that was down.
+    LinkDown,
+    /// No path of links that are up leads to its host.
+    NoRoute,
+}
+
+impl DropReason {
+    /// Every reason.
+    pub const ALL: [DropReason; 6] = [
+        DropReason::BufferFull,
+        DropReason::Early,
+        DropReason::Loss,
+        DropReason::Corrupted,
+        DropReason::LinkDown,
+        DropReason::NoRoute,
+    ];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::BufferFull => "buffer full",
+            DropReason::Early => "early",
+            DropReason::Loss => "loss",
+            DropReason::Corrupted => "corrupted",
+            DropReason::LinkDown => "link down",
+            DropReason::NoRoute => "no route",
+        }
+    }
+}
+
+/// A queue discipline with arrival order.
+pub trait QueueDiscipline {
+    /// Judges `packet`, which arrives at `now` and finds `found`; marks it where that is due.
+    fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict;
+
+    /// Changes what the port may hold, where its buffer is a share of the switch's memory.
+    fn set_limit(&mut self, limit: Occupancy);
+}
+
+/// A packet that waits.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting {
+    /// The packet.
+    pub packet: Packet,
+    /// When it came.
+    pub arrived: Instant,
+}
+
+/// What an arrival did, to the arriving packet or to any that waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Admission {
+    /// Packets marked.
+    pub marks: u32,
+    /// Packets dropped.
+    pub drops: u32,
+}
+
+impl Admission {
+    pub(super) const DROPPED: Admission = Admission { marks: 0, drops: 1 };
+}
+
+/// A queue discipline that reorders. It holds the packets that wait; the one in transmission is with
+/// the port.
+pub trait Scheduler {
+    /// Takes a packet in, or drops it or others for it. `found` is the backlog of the port, the packet in
+    /// transmission included. A queue in which packets wait does not become empty by this.
+    fn enqueue(&mut self, found: Backlog, waiting: Waiting) -> Admission;
+
+    /// Takes out the packet to be sent next. One that waits is always given: ports never idle.
+    fn dequeue(&mut self) -> Option<Waiting>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// Changes what the port may hold, where its buffer is a share of the switch's memory.
+    fn set_limit(&mut self, limit: Occupancy);
+}
+
+/// Sets CE on an ECN-capable packet that has none; returns how many packets that are.
+pub(super) fn mark_anew(packet: &mut Packet) -> u32 {
+    u32::from(packet.ecn == EcnField::Ect && packet.mark())
+}
+
+/// What a discipline is, for lists and documentation.
+#[derive(Debug, Clone, Copy)]
+pub struct QueueInfo {
+    /// Name that users type.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Paper or RFC.
+    pub source: &'static str,
+}
+
+/// The port that a discipline is for.
+#[derive(Debug, Clone)]
+pub struct PortSetup {
+    /// Buffer and marking threshold.
+    pub switch: SwitchSpec,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Random streams of the run.
+    pub seeds: Seeds,
+    /// Number of the port: disciplines that draw have a stream per port.
+    pub index: usize,
+}

@@ -1,0 +1,32 @@
+//! Keys that mean something only together with others.
+
+use crate::config::{ANY_TIME, ListOf, POSITIVE_TIME, Text, Unless, keys};
+use shortflow_units::Span;
+
+keys! {
+    /// The keys outside any table.
+    pub(super) struct RunKeys {
+        /// one line on what the scenario is
+        pub title: String = required, Text("a line on what the scenario is");
+        /// arrivals stop and time-based metrics end here
+        pub duration: Span = required, POSITIVE_TIME;
+        /// the time before, and flows started before, do not count
+        pub warmup: Span = "0s", ANY_TIME;
+        /// after duration the run goes on until every finite flow is done, but no longer than this; unless
+        /// given, the longer of duration and 16 tcp.rto_min, in which four timeouts in a row fit
+        pub drain: Option<Span> = optional, ANY_TIME;
+    }
+}
+
+keys! {
+    /// What to record, before ports are looked up.
+    pub(super) struct MeasureKeys {
+        /// ports whose queue is followed; unless given, the port to the host that all traffic goes
+        /// to, or all switch ports
+        pub ports: Option<Vec<String>> = optional, PORTS;
+        /// sampling interval
+        pub sample_every: Option<Span> = "off", Unless("off", POSITIVE_TIME);
+    }
+}
+
+const PORTS: ListOf<Text> = ListOf(Text("a port"), "a list of ports such as [\"s0->h22\"]");

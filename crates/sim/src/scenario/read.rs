@@ -1,0 +1,151 @@
+//! Reads and validates a [`Scenario`].
+
+use super::faults::{self, FaultKeys};
+use super::keys::{MeasureKeys, RunKeys};
+use super::{Scenario, Tiers, checks, warnings};
+use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader};
+use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
+use crate::topology;
+use crate::traffic::{self, Context, Measured};
+use shortflow_units::{Instant, Span};
+
+/// The tables of a scenario whose keys do not depend on a kind.
+const TABLES: &[Table] = &[
+    Table { name: "switch", summary: "ports of every switch", parameters: SwitchSpec::parameters },
+    Table { name: "host", summary: "ports of every host", parameters: HostSpec::parameters },
+    Table { name: "tcp", summary: "TCP of every host", parameters: TcpSpec::parameters },
+    Table { name: "measure", summary: "what is recorded", parameters: MeasureKeys::parameters },
+];
+
+/// One table or several: there may be any number of faults.
+const FAULTS: Table = Table {
+    name: "faults",
+    summary: "what goes wrong; one table, or several as [[faults]]",
+    parameters: FaultKeys::parameters,
+};
+
+struct Table {
+    name: &'static str,
+    summary: &'static str,
+    parameters: fn() -> Vec<ParamInfo>,
+}
+
+/// The keys of a scenario that do not depend on a kind: those outside any table, then table by
+/// table.
+pub fn tables() -> Vec<Entry> {
+    let entry = |table: &Table| Entry {
+        name: table.name,
+        summary: table.summary,
+        source: "",
+        parameters: (table.parameters)(),
+    };
+    let top = Table { name: "", summary: "keys outside any table", parameters: RunKeys::parameters };
+    std::iter::once(&top).chain(TABLES).chain([&FAULTS]).map(entry).collect()
+}
+
+impl Scenario {
+    /// Reads and validates a scenario. `settings` are `--set` pairs, `files` reads a file that the
+    /// scenario names.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        settings: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, ConfigError> {
+        let plain_keys: Vec<&str> = RunKeys::parameters().iter().map(|key| key.name).collect();
+        let document = Document::parse(text, name, settings, &plain_keys, files)?;
+        let mut scenario = Scenario::read(&Reader::new(&document), name)?;
+        scenario.resolved = document.into_resolved();
+        Ok(scenario)
+    }
+
+    fn read(top: &Reader, name: &str) -> Result<Scenario, ConfigError> {
+        check_keys(top)?;
+        let run = RunKeys::read(top)?;
+        let topology = topology::read(&top.table("topology")?)?;
+        let graph = topology.build();
+        checks::routes(top, &graph)?;
+        let switch = SwitchSpec::read(&top.table("switch")?)?;
+        let host = HostSpec::read(&top.table("host")?)?;
+        let tcp = TcpSpec::read(&top.table("tcp")?)?;
+        checks::times(top, &run, &tcp)?;
+        let packet = tcp.mss + tcp.header;
+        checks::switch_port(&top.table("switch")?, &switch, packet)?;
+        checks::host(&top.table("host")?, &host, packet)?;
+        let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
+
+        let mut context = Context::new(&graph, run.duration, tcp.mss);
+        let drain = drain(top, &run, &tcp, &mut context.notes);
+        context.notes.extend(topology.note().map(|note| format!("topology: {note}")));
+        let entries = checks::traffic_entries(top)?;
+        let traffic =
+            entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<Vec<_>, _>>()?;
+        let measured = Measured { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
+        let expected =
+            entries.iter().zip(&traffic).map(|(entry, it)| traffic::expected(entry, &**it, measured));
+        let expected = expected.collect::<Result<Vec<_>, _>>()?;
+        checks::packets(top, context.packets)?;
+        let measure = checks::measure(&top.table("measure")?, &context)?;
+        let faults = faults::read(top, &graph, run.duration)?;
+        checks::faults(top, &faults, &measure, &graph)?;
+        let Context { classes, notes, deadlines, .. } = context;
+        let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
+        let RunKeys { title, duration, warmup, .. } = run;
+        let (name, resolved) = (name.to_owned(), Vec::new());
+        Ok(Scenario {
+            name,
+            title,
+            duration,
+            warmup,
+            drain,
+            graph,
+            switch,
+            tiers,
+            host,
+            tcp,
+            classes,
+            traffic,
+            deadlines,
+            measure,
+            faults,
+            resolved,
+            notes,
+            expected,
+            warnings,
+        })
+    }
+}
+
+/// Four timeouts in a row, each twice as long as the one before, take 15 times the smallest.
+const DRAIN_TIMEOUTS: u64 = 16;
+
+/// The drain that is given. Otherwise it goes with the scenario's scale: it never costs more than the
+/// measured time did, unless that is too short for a flow to recover from timeouts.
+fn drain(top: &Reader, run: &RunKeys, tcp: &TcpSpec, notes: &mut Vec<String>) -> Span {
+    if let Some(drain) = run.drain {
+        return drain;
+    }
+    let timeouts = tcp.rto_min.times(DRAIN_TIMEOUTS);
+    let (drain, why) = match timeouts > run.duration {
+        true => (timeouts, format!("{DRAIN_TIMEOUTS} tcp.rto_min")),
+        false => (run.duration, "as long as duration".to_owned()),
+    };
+    top.defaulted("drain", drain.to_string());
+    notes.push(format!("drain: {drain}, {why}, unless a value is given"));
+    drain
+}
+
+/// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
+fn check_keys(top: &Reader) -> Result<(), ConfigError> {
+    let tables: Vec<&str> = ["topology", "traffic", FAULTS.name]
+        .into_iter()
+        .chain(TABLES.iter().map(|table| table.name))
+        .collect();
+    top.only(&RunKeys::parameters(), &tables)?;
+    TABLES.iter().try_for_each(|table| {
+        let reader = top.table(table.name)?;
+        // Which tiers there are is known once the topology has been read.
+        let tiers = if table.name == "switch" { reader.tables_inside() } else { Vec::new() };
+        reader.only(&(table.parameters)(), &tiers)
+    })
+}

@@ -1,0 +1,33 @@
+//! [`RunError`]: why a run gave no outcome.
+
+use crate::net::RouteError;
+use crate::outcome::Counters;
+
+/// Why a run gave no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// Hosts without a path between them.
+    #[error("topology: {0}")]
+    Route(#[from] RouteError),
+    /// Ideal schedulers serve flows that are known beforehand; this traffic entry, from 1, waits for answers.
+    #[error("traffic.{0}: it waits for answers, and ideal schedulers need flows that are known beforehand")]
+    ClosedLoop(usize),
+    /// RED cannot work with this switch.
+    #[error(
+        "switch.mark_above: 0 is RED's minimum threshold (queue.min = auto), with which every packet that \
+         cannot be marked is dropped; 1 packet or more, or another queue.min, is needed"
+    )]
+    RedWithoutThreshold,
+    /// The observer stopped it.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// A defect of the simulator: packets appeared or vanished.
+    #[error(
+        "packets are not conserved: {} sent, but {} delivered + {} dropped + {} in flight",
+        .0.packets_sent, .0.packets_delivered, .0.packets_dropped, .0.packets_in_flight
+    )]
+    Conservation(Counters),
+    /// A defect of the simulator: a run broke one of its laws.
+    #[error("the simulator broke a law of its own: {0}")]
+    Broken(String),
+}

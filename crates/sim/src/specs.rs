@@ -1,0 +1,102 @@
+//! What switch ports, host ports, TCP and measurements are to be like: plain values, each the table of a scenario.
+
+use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Unless, keys};
+use shortflow_units::{Bytes, NodeId, Occupancy, Span};
+
+keys! {
+    /// Switch ports.
+    #[derive(Copy)]
+    pub struct SwitchSpec {
+        /// what a port holds
+        pub buffer: Occupancy = required, OCCUPANCY;
+        /// K: queues that mark do so when an arriving packet finds more than this
+        pub mark_above: Occupancy = required, OCCUPANCY;
+        /// memory that the ports of a switch share, each holding at most memory_alpha times what is free;
+        /// static: each port has its buffer to itself
+        pub memory: Option<Occupancy> = "static", Unless("static", OCCUPANCY);
+        /// alpha of the dynamic threshold, where memory is shared
+        pub memory_alpha: f64 = "1", Positive(1000.0);
+    }
+}
+
+keys! {
+    /// Host ports.
+    #[derive(Copy)]
+    pub struct HostSpec {
+        /// what a port holds
+        pub buffer: Occupancy = "unlimited", OCCUPANCY;
+        /// random time, up to this, by which a packet of a host reaches its switch late; order is kept
+        pub jitter: Span = "0s", ANY_TIME;
+        /// pauses of each host per second, on average: its packets wait for the end, and go on in order
+        pub stalls: f64 = "0", 0.0..=10_000.0;
+        /// shortest pause
+        pub stall_min: Span = "500us", ANY_TIME;
+        /// longest pause
+        pub stall_max: Span = "1500us", ANY_TIME;
+    }
+}
+
+keys! {
+    /// TCP of every host.
+    #[derive(Copy)]
+    pub struct TcpSpec {
+        /// payload of a full segment
+        pub mss: Bytes = "1460B", Bytes::new(1)..=Bytes::new(65_000);
+        /// headers of every packet
+        pub header: Bytes = "40B", Bytes::new(1)..=Bytes::new(500);
+        /// initial window, in segments
+        pub initial_window: f64 = "2", 1.0..=1000.0;
+        /// smallest retransmission timeout
+        pub rto_min: Span = "10ms", POSITIVE_TIME;
+        /// largest retransmission timeout
+        pub rto_max: Span = "60s", POSITIVE_TIME;
+        /// timeout before the first round-trip sample; auto: three base round trips, at least rto_min
+        pub initial_rto: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+        /// tick of the retransmission clock; 0ps for a continuous one
+        pub clock_granularity: Span = "0ps", ANY_TIME;
+        /// segments per ACK; 1 turns delayed ACKs off
+        pub ack_every: u32 = "1", 1..=64u32;
+        /// longest time an ACK is delayed
+        pub ack_delay: Span = "500us", POSITIVE_TIME;
+        /// whether the end of a message is acknowledged at once, as by the answer of an application
+        pub ack_message_end: bool = "false", Flag;
+        /// first segments of a connection that are acknowledged one by one in spite of ack_every
+        pub quick_acks: u32 = "0", 0..=1_000_000u32;
+        /// whether a segment that changes the ECN echo, or tells of a cut, is acknowledged at once
+        pub ack_ecn_changes: bool = "false", Flag;
+        /// receive window, in segments
+        pub receive_window: f64 = "unlimited", SegmentWindow;
+        /// whether new connections exchange SYN and SYN-ACK first
+        pub handshake: bool = "false", Flag;
+        /// whether ACKs with ECN-Echo may open the window
+        pub grow_on_marked_acks: bool = "false", Flag;
+        /// whether an ACK of several segments opens the window as an ACK of each would
+        pub grow_by_segments: bool = "false", Flag;
+    }
+}
+
+/// What is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// Ports whose queue is followed, as (sending node, receiving node).
+    pub ports: Vec<(NodeId, NodeId)>,
+    /// Sampling interval; `None` = no samples.
+    pub sample_every: Option<Span>,
+}
+
+/// A number of segments such as `"1256pkt"`, or `"unlimited"`, which reads as infinity.
+struct SegmentWindow;
+
+impl Format for SegmentWindow {
+    type Value = f64;
+    fn read(&self, value: &toml::Value) -> Option<f64> {
+        match OCCUPANCY.read(value)? {
+            Occupancy::Packets(segments) if segments > 0 => Some(f64::from(segments)),
+            Occupancy::Unlimited => Some(f64::INFINITY),
+            Occupancy::Packets(_) | Occupancy::Bytes(_) => None,
+        }
+    }
+    fn expected(&self) -> String {
+        "a window in segments such as \"1256pkt\", or \"unlimited\"".to_owned()
+    }
+}

@@ -1,0 +1,62 @@
+//! [`Traffic`]: what every kind of traffic is.
+
+use super::application::{Application, Steps};
+use super::context::Context;
+use super::{Arrivals, Count, Expected, Measured};
+use crate::config::{ConfigError, Reader};
+use crate::engine::Seeds;
+use shortflow_units::Bytes;
+use std::fmt::Debug;
+
+/// Reads a traffic entry from its table.
+pub(super) type Read = fn(&Reader, &mut Context) -> Result<Box<dyn Traffic>, ConfigError>;
+
+/// A validated `[[traffic]]` entry: immutable, shared between runs.
+pub trait Traffic: Send + Sync + Debug {
+    /// Its flows for one seed. `index` is the position of the entry in the scenario, from 0.
+    fn start(&self, seeds: Seeds, index: usize) -> Workload;
+
+    /// How many of its flows count. Unless told otherwise, those of one seed: right where starts do not
+    /// depend on it.
+    fn expected(&self, measured: Measured) -> Expected {
+        self.start(Seeds::new(0), 0).expected(measured)
+    }
+}
+
+/// What a traffic entry comes to in one run.
+pub enum Workload {
+    /// Flows whose starts do not depend on the network.
+    Open(Box<dyn Arrivals>),
+    /// An application that waits for answers.
+    Closed(Box<dyn Application>),
+}
+
+impl Workload {
+    /// These flows.
+    pub(super) fn open(arrivals: impl Arrivals + 'static) -> Workload {
+        Workload::Open(Box::new(arrivals))
+    }
+
+    /// The flows that count, by its first steps: right where starts do not depend on the seed.
+    pub(super) fn expected(self, measured: Measured) -> Expected {
+        match self {
+            Workload::Open(arrivals) => {
+                let (mut flows, mut backlogged) = (0, 0);
+                for flow in arrivals.take_while(|flow| flow.at < measured.to) {
+                    match flow.size {
+                        Bytes::MAX => backlogged += 1,
+                        _ => flows += u64::from(measured.counts(flow.at)),
+                    }
+                }
+                Expected { flows: Count::Exactly(flows), backlogged }
+            }
+            Workload::Closed(mut application) => {
+                let mut steps = Steps::default();
+                application.begin(&mut steps);
+                let first = steps.take_sendings();
+                let counted = first.iter().filter(|sending| measured.counts(sending.arrival.at)).count();
+                Expected::finite(Count::AtLeast(counted as u64))
+            }
+        }
+    }
+}
