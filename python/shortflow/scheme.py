@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from shortflow._core import Scheme
+from shortflow._core import Scheme, read_schemes
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import Settings, as_pairs
 from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
@@ -42,9 +43,9 @@ def split_settings(settings: Settings) -> tuple[Settings, Settings]:
 def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:
     """The schemes, each with those of the settings that it has a parameter for.
 
-    A scheme is a registered name, `FILE.py:CLASS`, or a subclass of `CongestionControl`. A name may carry settings
-    of its own, as in `xdctcp+g=0.09+queue.mark=lowest`; without a prefix they are the transport's. A setting that no
-    scheme accepts is an error.
+    A scheme is a registered name, `TRANSPORT over QUEUE`, `FILE.toml:NAME`, `FILE.py:CLASS`, or a subclass of
+    `CongestionControl`. A name may carry settings of its own, as in `xdctcp+g=0.09` or `sack over pias+priority.by=size`;
+    without a prefix they are the transport's. A setting that no scheme accepts is an error.
     """
     settings = settings or {}
     choices = [_choose(scheme) for scheme in schemes]
@@ -63,13 +64,38 @@ def _choose(scheme: str | Transport) -> _Choice:
     if not isinstance(scheme, str):
         return _Choice(scheme.__name__, scheme, {})
     name, *texts = (part.strip() for part in scheme.split("+"))
-    found = load_transport(name) if ":" in name or name.endswith(".py") else name
-    label = found if isinstance(found, str) else found.__name__
-    choice = _Choice("+".join([label, *texts]), found, dict(_own_setting(scheme, text) for text in texts))
-    for key in choice.own:
-        if not choice.accepts(key):
-            raise _unaccepted(key, [_Choice(label, found, {}).build({})])
-    return choice
+    plain = _plain(name)
+    own = dict(_own_setting(scheme, text) for text in texts)
+    for key in own:
+        if not plain.accepts(key):
+            raise _unaccepted(key, [plain.build({})])
+    return _Choice("+".join([plain.label, *texts]), plain.scheme, {**plain.own, **own})
+
+
+def _plain(name: str) -> _Choice:
+    """The scheme that a name without settings means."""
+    file, _, of_file = name.rpartition(":")
+    if file.endswith(".toml") or name.endswith(".toml"):
+        return _of_file(name, file, of_file)
+    if file or name.endswith(".py"):
+        found = load_transport(name)
+        return _Choice(found.__name__, found, {})
+    name = " ".join(name.split())
+    return _Choice(name, name, {})
+
+
+def _of_file(reference: str, file: str, name: str) -> _Choice:
+    """The scheme that `FILE.toml:NAME` names."""
+    if not file:
+        raise ConfigError(f"{reference}: which scheme? one of a file is given as FILE.toml:NAME")
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{reference}: cannot read {file!r}: {error}") from error
+    found = {known: _Choice(known, composed, dict(own)) for known, composed, own in read_schemes(text, file)}
+    if name not in found:
+        raise ConfigError(f"{file}: there is no scheme {name!r}{did_you_mean(name, found)} (known: {', '.join(found)})")
+    return found[name]
 
 
 def _own_setting(scheme: str, text: str) -> tuple[str, str]:

@@ -173,6 +173,20 @@ impl TransportConfig {
         Ok(TransportConfig { info, law: Law::Registered(law), sender })
     }
 
+    /// The transport that `text` names, with the parameters that it gives: `dctcp+g=0.09+recovery=sack`.
+    pub fn parse(text: &str) -> Result<TransportConfig, ParamError> {
+        let mut parts = text.split('+').map(str::trim);
+        let mut config = TransportConfig::named(parts.next().unwrap_or_default())?;
+        for part in parts {
+            let (name, value) = part.split_once('=').ok_or_else(|| ParamError::Value {
+                value: part.to_owned(),
+                expected: "NAME=VALUE, as in dctcp+g=0.09".to_owned(),
+            })?;
+            config.set(name.trim(), value.trim())?;
+        }
+        config.check().map(|()| config)
+    }
+
     /// Whether `name` is a parameter of every sender, whatever its law.
     pub fn is_of_every_sender(name: &str) -> bool {
         SenderParams::default().infos().iter().any(|param| param.name == name)
@@ -295,6 +309,17 @@ mod tests {
         config.set("w_low", "4").unwrap();
         assert_eq!(config.check().unwrap_err().to_string(), "w_low = 4 is above w_high = 3");
         assert!(format!("{config:?}").contains("w_low: 4.0"));
+    }
+
+    #[test]
+    fn a_transport_is_named_with_its_parameters() {
+        let config = TransportConfig::parse("dctcp + g=0.5+recovery=newreno").unwrap();
+        assert_eq!((config.info().name, config.recovery()), ("dctcp", Recovery::NewReno));
+        assert!(format!("{config:?}").contains("g: 0.5"));
+        let error = |text| TransportConfig::parse(text).unwrap_err().to_string();
+        assert_eq!(error("dctcp+g"), "\"g\" is not NAME=VALUE, as in dctcp+g=0.09");
+        assert!(error("dctpc").contains("\"dctcp\"") && error("cubic+g=1").contains("no such parameter"));
+        assert_eq!(error("l2dct+w_min=3"), "w_min = 3 is above w_max = 2.5");
     }
 
     #[test]

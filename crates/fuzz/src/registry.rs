@@ -56,7 +56,7 @@ impl Registry {
             deadlines: kinds(&deadlines()),
             gaps: kinds(&gaps()),
             tables: kinds(&scenario::tables()),
-            schemes: schemes().iter().map(|info| (info.name, scheme_keys(info.name))).collect(),
+            schemes: schemes().iter().map(|info| (info.name.as_str(), scheme_keys(&info.name))).collect(),
         })
     }
 

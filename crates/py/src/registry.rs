@@ -1,5 +1,6 @@
 //! The registries as Python lists of dictionaries.
 
+use crate::scenario::config_error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use shortflow_cc::settings::ParamInfo;
@@ -77,11 +78,22 @@ fn keyed_row<'py, 'a>(
     Ok(row)
 }
 
+/// The schemes in `text`, the file called `file`, as (name, what `Scheme.parse` takes, settings).
+#[pyfunction]
+pub fn read_schemes(text: &str, file: &str) -> PyResult<Vec<(String, String, Vec<(String, String)>)>> {
+    let row = |info: SchemeInfo| {
+        let composed = format!("{} over {}", info.transport, info.queue.info().name);
+        (info.name, composed, info.set)
+    };
+    let schemes = scheme::read_schemes(text, file).map_err(config_error)?;
+    Ok(schemes.into_iter().map(row).collect())
+}
+
 fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, PyDict>> {
-    let parameters = scheme::parameters(info.name).unwrap_or_default();
+    let parameters = scheme::parameters(&info.name).unwrap_or_default();
     let keyed = parameters.iter().map(|(key, parameter)| (key.as_str(), parameter));
-    let entry = keyed_row(py, (info.name, info.summary, info.source), keyed)?;
-    entry.set_item("transport", info.transport)?;
+    let entry = keyed_row(py, (&info.name, &info.summary, &info.source), keyed)?;
+    entry.set_item("transport", &info.transport)?;
     entry.set_item("queue", info.queue.info().name)?;
     Ok(entry)
 }

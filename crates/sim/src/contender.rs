@@ -25,14 +25,14 @@ impl Contender {
                 let hint = format!("{name} has none");
                 Err(ConfigError::Unknown { key: key.clone(), what: "parameter", hint })
             }
-            (None, _) if schemes().iter().any(|info| info.name == name) => {
-                Ok(Contender::Packets(Box::new(Scheme::named(name, settings)?)))
-            }
-            (None, _) => {
-                let ideal = policies().iter().map(|policy| policy.name);
-                let names: Vec<&str> = schemes().iter().map(|info| info.name).chain(ideal).collect();
-                Err(scheme::unknown(name, &names))
-            }
+            (None, _) => match Scheme::named(name, settings) {
+                Err(ConfigError::Unknown { what: "scheme", .. }) => {
+                    let ideal = policies().iter().map(|policy| policy.name);
+                    let names: Vec<&str> = schemes().iter().map(|info| info.name.as_str()).chain(ideal).collect();
+                    Err(scheme::unknown("scheme", name, &names))
+                }
+                found => Ok(Contender::Packets(Box::new(found?))),
+            },
         }
     }
 
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn schemes_and_ideal_schedulers_are_found_by_name() {
-        let names: Vec<&str> = schemes().iter().map(|info| info.name).collect();
+        let names: Vec<&str> = schemes().iter().map(|info| info.name.as_str()).collect();
         let ideal: Vec<&str> = policies().iter().map(|policy| policy.name).collect();
         for name in [names, ideal].concat() {
             assert_eq!(Contender::named(name, &[]).unwrap().name(), name);

@@ -18,7 +18,9 @@ use crate::config::Setting;
 use crate::specs::{HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Expected, Traffic};
-use shortflow_units::{NodeId, Span};
+use shortflow_cc::TransportConfig;
+use shortflow_units::{ClassId, NodeId, Span};
+use std::collections::BTreeMap;
 
 /// A validated scenario.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub struct Scenario {
     pub tcp: TcpSpec,
     /// Names of traffic classes, indexed by [`ClassId`](shortflow_units::ClassId).
     pub classes: Vec<String>,
+    /// By class, the transport of flows that do not run the scheme's.
+    pub transports: BTreeMap<ClassId, TransportConfig>,
     /// Traffic entries in the order of the file.
     pub traffic: Vec<Box<dyn Traffic>>,
     /// Whether some flow has a deadline.

@@ -1,193 +1,97 @@
 //! [`Scheme`]: a transport with the queue discipline that it needs, and the rule by which senders give
 //! packets a priority where the discipline reads one. This is what papers compare.
 
-use crate::config::{ConfigError, Setting, Source};
+use crate::config::{ConfigError, Document, Reader, Setting, Source, Text, keys};
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::settings::{self, ParamError, ParamInfo, Params, hint};
-use shortflow_cc::{StartForeign, TransportConfig};
+use shortflow_cc::{StartForeign, TransportConfig, transports};
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
-/// A row of the table of schemes.
-#[derive(Debug, Clone, Copy)]
+/// What a scheme is made of: a row of `schemes.toml`, or of a user's file of the same form.
+#[derive(Debug, Clone)]
 pub struct SchemeInfo {
     /// Name that users type.
-    pub name: &'static str,
+    pub name: String,
     /// One line on what it is.
-    pub summary: &'static str,
-    /// Paper or RFC.
-    pub source: &'static str,
+    pub summary: String,
+    /// Paper or RFC; may be empty.
+    pub source: String,
     /// Name of the transport.
-    pub transport: &'static str,
-    /// Parameters that differ from the defaults of transport, queue discipline and priority rule, with
-    /// their prefix: `("transport.ecn", "classic")`.
-    pub overrides: &'static [(&'static str, &'static str)],
+    pub transport: String,
     /// Queue discipline of switch ports.
     pub queue: QueueKind,
+    /// Parameters that differ from the defaults of transport, queue discipline and priority rule, with their prefix:
+    /// `("transport.ecn", "classic")`.
+    pub set: Vec<(String, String)>,
 }
 
-/// The one list of schemes, in the order of the documentation.
-const SCHEMES: &[SchemeInfo] = &[
-    SchemeInfo {
-        name: "tcp",
-        summary: "TCP with selective acknowledgements over drop-tail queues",
-        source: "RFC 5681, RFC 6675",
-        transport: "sack",
-        overrides: &[],
-        queue: QueueKind::DropTail,
-    },
-    SchemeInfo {
-        name: "newreno",
-        summary: "TCP NewReno over drop-tail queues",
-        source: "RFC 5681, RFC 6582",
-        transport: "newreno",
-        overrides: &[],
-        queue: QueueKind::DropTail,
-    },
-    SchemeInfo {
-        name: "tcp-ecn",
-        summary: "TCP NewReno that halves on marks, over queues that mark above a threshold",
-        source: "RFC 5681, RFC 6582, RFC 3168",
-        transport: "newreno",
-        overrides: &[("transport.ecn", "classic")],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "cubic",
-        summary: "CUBIC over drop-tail queues",
-        source: "RFC 9438",
-        transport: "cubic",
-        overrides: &[],
-        queue: QueueKind::DropTail,
-    },
-    SchemeInfo {
-        name: "dctcp",
-        summary: "DCTCP over queues that mark above a threshold",
-        source: "DCTCP, SIGCOMM 2010; RFC 8257",
-        transport: "dctcp",
-        overrides: &[],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "d2tcp",
-        summary: "D2TCP: DCTCP that backs off less near a deadline",
-        source: "D2TCP, SIGCOMM 2012",
-        transport: "d2tcp",
-        overrides: &[],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "l2dct",
-        summary: "L2DCT: DCTCP that favours flows that have sent little",
-        source: "L2DCT, INFOCOM 2013",
-        transport: "l2dct",
-        overrides: &[],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "l2dct-srpt",
-        summary: "L2DCT with weights by remaining bytes, which it would have to know",
-        source: "L2DCT, INFOCOM 2013, §III-E",
-        transport: "l2dct",
-        overrides: &[("transport.profile", "srpt")],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "l2dct-ps",
-        summary: "L2DCT with equal weights: processor sharing",
-        source: "L2DCT, INFOCOM 2013, §III-E",
-        transport: "l2dct",
-        overrides: &[("transport.profile", "ps")],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "xdctcp",
-        summary: "xDCTCP: DCTCP whose long flows back off more than its short ones",
-        source: "xDCTCP, UC San Diego 2015",
-        transport: "xdctcp",
-        overrides: &[],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "atcp",
-        summary: "ATCP over drop-tail queues: TCP that grows by a weight that falls with bytes sent",
-        source: "ATCP, University of Wisconsin-Madison",
-        transport: "atcp",
-        overrides: &[],
-        queue: QueueKind::DropTail,
-    },
-    SchemeInfo {
-        name: "atcp-dctcp",
-        summary: "ATCP's growth with DCTCP's response to marks",
-        source: "ATCP, University of Wisconsin-Madison, §V-D",
-        transport: "atcp",
-        overrides: &[("transport.base", "dctcp"), ("transport.ecn", "exact")],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "fast",
-        summary: "FaST: DCTCP whose window may fall below one segment",
-        source: "FaST, KSII TIIS 2014",
-        transport: "fast",
-        overrides: &[],
-        queue: QueueKind::StepEcn,
-    },
-    SchemeInfo {
-        name: "red",
-        summary: "TCP NewReno that halves on marks, over random early detection",
-        source: "RED, ToN 1993; RFC 3168",
-        transport: "newreno",
-        overrides: &[("transport.ecn", "classic")],
-        queue: QueueKind::Red,
-    },
-    SchemeInfo {
-        name: "pecn",
-        summary: "DCTCP over queues that mark and send the smallest flow first",
-        source: "pECN, ComSIS 2016",
-        transport: "dctcp",
-        overrides: &[("priority.by", "size")],
-        queue: QueueKind::PriorityEcn,
-    },
-    SchemeInfo {
-        name: "pecn-pmark",
-        summary: "DCTCP over queues that mark the packet of the largest flow and send the smallest flow first",
-        source: "pECN, ComSIS 2016, §4.1",
-        transport: "dctcp",
-        overrides: &[("priority.by", "size"), ("queue.mark", "lowest")],
-        queue: QueueKind::PriorityEcn,
-    },
-    SchemeInfo {
-        name: "pecn-edf",
-        summary: "DCTCP over queues that mark and send the flow with the earliest deadline first",
-        source: "pECN, ComSIS 2016, §4.2",
-        transport: "dctcp",
-        overrides: &[("priority.by", "deadline")],
-        queue: QueueKind::PriorityEcn,
-    },
-    // pFabric's own sender starts at line rate, ignores marks and backs off only when losses persist.
-    // TCP with SACK is the nearest that needs no transport of its own: it ignores marks and resends what
-    // was dropped without waiting for timeouts. The scenario's initial window takes the place of a
-    // bandwidth-delay product, and every loss halves the window.
-    SchemeInfo {
-        name: "pfabric",
-        summary: "TCP with selective acknowledgements over queues that send the flow with the least left first",
-        source: "pFabric, SIGCOMM 2013",
-        transport: "sack",
-        overrides: &[("priority.by", "remaining")],
-        queue: QueueKind::PFabric,
-    },
-    SchemeInfo {
-        name: "pias",
-        summary: "DCTCP over eight strict priorities, through which flows fall as they send",
-        source: "PIAS, NSDI 2015",
-        transport: "dctcp",
-        overrides: &[("priority.by", "levels")],
-        queue: QueueKind::Pias,
-    },
-];
+keys! {
+    struct SchemeKeys {
+        /// name that users type
+        name: String = required, Text("a name");
+        /// one line on what it is
+        summary: Option<String> = optional, Text("a line on what the scheme is");
+        /// paper or RFC
+        source: Option<String> = optional, Text("a paper or RFC");
+        /// transport
+        transport: String = required, Text("the name of a transport");
+        /// queue discipline of switch ports
+        queue: String = required, Text("the name of a queue discipline");
+    }
+}
 
-/// Every scheme.
+static SCHEMES: LazyLock<Vec<SchemeInfo>> = LazyLock::new(|| {
+    // That the file can be read is what a test makes sure of.
+    read_schemes(include_str!("schemes.toml"), "schemes.toml").unwrap_or_default()
+});
+
+/// Every scheme, in the order of the documentation.
 pub fn schemes() -> &'static [SchemeInfo] {
-    SCHEMES
+    &SCHEMES
+}
+
+/// The schemes in `text`, the file called `file`: `[[scheme]]` with `name`, `transport`, `queue`, and as one likes
+/// `summary`, `source` and a table `set` of parameters.
+///
+/// # Errors
+/// Fails as [`Scheme::named`] does, and if a key is missing or unknown.
+pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigError> {
+    let document = Document::parse(text, file, &[], &[], &|name| Err(format!("{file} cannot name {name}")))?;
+    let top = Reader::new(&document);
+    top.only(&[], &["scheme"])?;
+    let read = |reader: &Reader| {
+        reader.only(&SchemeKeys::parameters(), &["set"])?;
+        let keys = SchemeKeys::read(reader)?;
+        let mut info = composed(&keys.transport, &keys.queue)?;
+        info.name = keys.name;
+        info.summary = keys.summary.unwrap_or(info.summary);
+        info.source = keys.source.unwrap_or_default();
+        info.set = reader.table("set")?.texts();
+        Parts::of(&info).map(|_| info)
+    };
+    top.tables("scheme")?.iter().map(read).collect()
+}
+
+/// `transport` over `queue`, each as it is by default.
+fn composed(transport: &str, queue: &str) -> Result<SchemeInfo, ConfigError> {
+    let of_transport = transports().iter().find(|info| info.name == transport).ok_or_else(|| {
+        let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
+        unknown("transport", transport, &names)
+    })?;
+    let kind = QueueKind::ALL.iter().find(|kind| kind.info().name == queue).ok_or_else(|| {
+        let names: Vec<&str> = QueueKind::ALL.iter().map(|kind| kind.info().name).collect();
+        unknown("queue discipline", queue, &names)
+    })?;
+    Ok(SchemeInfo {
+        name: format!("{transport} over {queue}"),
+        summary: format!("{}, over {queue} queues: {}", of_transport.summary, kind.info().summary),
+        source: String::new(),
+        transport: transport.to_owned(),
+        queue: *kind,
+        set: Vec::new(),
+    })
 }
 
 /// A scheme with all its parameters set.
@@ -212,17 +116,17 @@ pub struct Scheme {
 impl Scheme {
     /// The scheme called `name`, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
-        let info = info(name)?;
-        let mut parts = Parts::of(info)?;
+        let info = info(name)?.into_owned();
+        let mut parts = Parts::of(&info)?;
         for (key, value) in settings {
             parts.set(key, value)?;
         }
         parts.transport.check().map_err(|error| wrong("transport", error))?;
         Ok(Scheme {
-            resolved: resolved(info, &parts, settings),
-            name: info.name.to_owned(),
-            summary: info.summary.to_owned(),
-            source: info.source.to_owned(),
+            resolved: resolved(&info, &parts, settings),
+            name: info.name,
+            summary: info.summary,
+            source: info.source,
             transport: parts.transport,
             queue: parts.queue,
             priority: parts.priority,
@@ -244,17 +148,24 @@ impl Scheme {
 
 /// The parameters of scheme `name` by key, with what the scheme sets as their defaults.
 pub fn parameters(name: &str) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
-    Ok(Parts::of(info(name)?)?.parameters())
+    Ok(Parts::of(&*info(name)?)?.parameters())
 }
 
-fn info(name: &str) -> Result<&'static SchemeInfo, ConfigError> {
-    let names = || SCHEMES.iter().map(|info| info.name).collect::<Vec<_>>();
-    SCHEMES.iter().find(|info| info.name == name).ok_or_else(|| unknown(name, &names()))
+/// The scheme that `name` means: a registered one, or `TRANSPORT over QUEUE`.
+fn info(name: &str) -> Result<Cow<'static, SchemeInfo>, ConfigError> {
+    if let Some(info) = schemes().iter().find(|info| info.name == name) {
+        return Ok(Cow::Borrowed(info));
+    }
+    if let [transport, "over", queue] = name.split_whitespace().collect::<Vec<_>>()[..] {
+        return composed(transport, queue).map(Cow::Owned);
+    }
+    let names: Vec<&str> = schemes().iter().map(|info| info.name.as_str()).collect();
+    Err(unknown("scheme", name, &names))
 }
 
-/// There is no scheme `name`, but there are `names`.
-pub(crate) fn unknown(name: &str, names: &[&str]) -> ConfigError {
-    ConfigError::Unknown { key: format!("{name:?}"), what: "scheme", hint: hint(name, names) }
+/// There is no such thing as `name`, but there are `names`.
+pub(crate) fn unknown(what: &'static str, name: &str, names: &[&str]) -> ConfigError {
+    ConfigError::Unknown { key: format!("{name:?}"), what, hint: hint(name, names) }
 }
 
 /// What has parameters in a scheme.
@@ -267,9 +178,9 @@ struct Parts {
 impl Parts {
     /// As the scheme defines them.
     fn of(info: &SchemeInfo) -> Result<Parts, ConfigError> {
-        let transport = TransportConfig::named(info.transport).map_err(|error| wrong(info.name, error))?;
+        let transport = TransportConfig::named(&info.transport).map_err(|error| wrong(&info.name, error))?;
         let mut parts = Parts { transport, queue: info.queue.config(), priority: PriorityRule::default() };
-        for (key, value) in info.overrides {
+        for (key, value) in &info.set {
             parts.set(key, value)?;
         }
         Ok(parts)
@@ -340,7 +251,7 @@ fn resolved(info: &SchemeInfo, parts: &Parts, settings: &[(String, String)]) -> 
     let source = |key: &str| {
         if settings.iter().any(|(set, _)| set == key) {
             Source::Set
-        } else if info.overrides.iter().any(|(name, _)| *name == key) {
+        } else if info.set.iter().any(|(name, _)| name == key) {
             Source::Scheme
         } else {
             Source::Default
@@ -365,11 +276,37 @@ mod tests {
 
     #[test]
     fn every_scheme_of_the_table_can_be_built() {
-        for info in schemes() {
-            let scheme = Scheme::named(info.name, &[]).unwrap();
+        let read = read_schemes(include_str!("schemes.toml"), "schemes.toml").unwrap();
+        assert!(read.len() >= 19);
+        for info in read {
+            let scheme = Scheme::named(&info.name, &[]).unwrap();
             assert_eq!(scheme.transport.info().name, info.transport);
-            assert!(Scheme::accepts(info.name, "transport.ecn"));
+            assert!(Scheme::accepts(&info.name, "transport.ecn"));
         }
+    }
+
+    #[test]
+    fn a_scheme_may_be_composed() {
+        let scheme = Scheme::named("dctcp  over red", &[("queue.max_p".to_owned(), "0.2".to_owned())]).unwrap();
+        assert_eq!(scheme.name, "dctcp over red");
+        assert_eq!((scheme.transport.info().name, scheme.queue.kind().info().name), ("dctcp", "red"));
+        assert!(Scheme::accepts("sack over pias", "priority.by"));
+        let error = |name| Scheme::named(name, &[]).unwrap_err().to_string();
+        assert_eq!(error("dctcp over redd"), "\"redd\": unknown queue discipline; did you mean \"red\"?");
+        assert!(error("dctpc over red").contains("did you mean \"dctcp\"?"));
+    }
+
+    #[test]
+    fn schemes_of_a_file_say_what_is_wrong_with_them() {
+        let read = |rest: &str| read_schemes(&format!("[[scheme]]\nname = \"mine\"\n{rest}"), "mine.toml");
+        let mine = read("transport = \"dctcp\"\nqueue = \"red\"\nset = { \"transport.g\" = 0.5 }").unwrap();
+        assert_eq!((mine[0].name.as_str(), &mine[0].set[0].1), ("mine", &"0.5".to_owned()));
+        let error = |rest| read(rest).unwrap_err().to_string();
+        assert!(error("transport = \"dctcp\"").starts_with("scheme.1.queue: missing"), "{}", error("transport = \"dctcp\""));
+        let text = "transport = \"dctcp\"\nqueue = \"red\"\n";
+        assert!(error(&format!("{text}que = 1")).contains("scheme.1.que"));
+        assert!(error(&format!("{text}set = {{ \"transport.q\" = 1 }}")).contains("transport.q: unknown parameter"));
+        assert!(error("transport = \"dctpc\"\nqueue = \"red\"").contains("\"dctcp\""));
     }
 
     #[test]

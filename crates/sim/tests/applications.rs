@@ -143,9 +143,9 @@ fn closed_loops_meet_the_same_sizes_under_every_scheme() {
             sizes.sort_unstable();
             sizes
         };
-        let first = sizes(schemes()[0].name);
+        let first = sizes(&schemes()[0].name);
         for scheme in schemes() {
-            let other = sizes(scheme.name);
+            let other = sizes(&scheme.name);
             let common = first.iter().filter(|flow| other.contains(flow)).count();
             let least = first.len().min(other.len()) * 9 / 10;
             assert!(common >= least, "{}: {common} of {} and {}", scheme.name, first.len(), other.len());
@@ -168,7 +168,7 @@ fn applications_survive_losses_under_every_scheme() {
         let text = star(hosts, &format!("[[traffic]]\n{entry}\n[faults]\nloss = 0.01"));
         let scenario = scenario(&text, &[]);
         for info in schemes() {
-            let scheme = scheme(info.name, &[]);
+            let scheme = scheme(&info.name, &[]);
             let result = |seed| simulation::run(&scenario, &scheme, seed, &mut Unattended).unwrap();
             let outcome = result(1);
             assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);

@@ -53,13 +53,13 @@ proptest! {
         echoes in prop::collection::vec(prop::bool::weighted(0.3), 1..400)
     ) {
         for info in schemes() {
-            let mut chosen = scheme(info.name, &[]);
+            let mut chosen = scheme(&info.name, &[]);
             if chosen.transport.ecn() == Ecn::Off {
                 continue;
             }
             if chosen.transport.info().name == "fast" {
                 // The last probe's ACK sets the window, marked or not (FaST, Algorithm 1, l. 5-7).
-                chosen = scheme(info.name, &[("transport.probes", "0")]);
+                chosen = scheme(&info.name, &[("transport.probes", "0")]);
             }
             let mut cut_until = None;
             for ((before, after, una, sent), ece) in answers(&chosen, &echoes).into_iter().zip(&echoes) {

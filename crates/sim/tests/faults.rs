@@ -115,7 +115,7 @@ fn without_a_route_packets_are_dropped_where_they_stand_and_timeouts_bring_flows
     let faults =
         "[faults]\nlinks = [\"leaf0-spine0\", \"spine1-leaf0\"]\ndown_at = \"5ms\"\nup_at = \"30ms\"";
     for info in schemes() {
-        let outcome = leaf_spine(faults, info.name);
+        let outcome = leaf_spine(faults, &info.name);
         let stranded = outcome.drops.iter().find(|row| row.reason == DropReason::NoRoute);
         assert_eq!(
             stranded.map(|row| row.place),
@@ -290,14 +290,14 @@ proptest! {
     #[test]
     fn whatever_goes_wrong_every_flow_finishes_and_the_books_balance(trouble in trouble()) {
         for info in schemes() {
-            let outcome = trouble.run(info.name);
+            let outcome = trouble.run(&info.name);
             prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
             let accounted: u64 = outcome.drops.iter().map(|row| row.packets).sum();
             prop_assert_eq!(accounted, outcome.counters.packets_dropped, "{}", info.name);
             for flow in outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX) {
                 prop_assert_eq!(flow.acked, flow.size);
             }
-            prop_assert_eq!(outcome.digest(), trouble.run(info.name).digest());
+            prop_assert_eq!(outcome.digest(), trouble.run(&info.name).digest());
         }
     }
 }

@@ -28,7 +28,7 @@ fn digests_have_not_changed() {
     let text = star(7, MIX).replace("duration = \"1s\"", "duration = \"100ms\"");
     let scenario = scenario(&text, &[]);
     let lines = schemes().iter().map(|info| {
-        let outcome = run(&scenario, &scheme(info.name, &[]));
+        let outcome = run(&scenario, &scheme(&info.name, &[]));
         let counters = &outcome.counters;
         let done: Vec<f64> =
             outcome.flows.iter().filter_map(|flow| Some(flow.fct()?.as_secs_f64())).collect();

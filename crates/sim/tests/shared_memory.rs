@@ -44,7 +44,7 @@ fn congested_ports_get_their_share_of_the_memory() {
 #[test]
 fn ports_together_never_hold_more_than_the_memory() {
     for info in schemes() {
-        let outcome = incast(&[0, 1], "memory = \"120KB\"\nmemory_alpha = 8.0", info.name);
+        let outcome = incast(&[0, 1], "memory = \"120KB\"\nmemory_alpha = 8.0", &info.name);
         let mut used: BTreeMap<_, f64> = BTreeMap::new();
         for sample in &outcome.samples {
             if matches!(sample.subject, Subject::QueueBytes(_)) {
@@ -52,8 +52,8 @@ fn ports_together_never_hold_more_than_the_memory() {
             }
         }
         let most = used.values().copied().fold(0.0, f64::max);
-        assert!((60_000.0..=120_000.0).contains(&most), "{}: {most}", info.name);
-        assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
+        assert!((60_000.0..=120_000.0).contains(&most), "{}: {most}", &info.name);
+        assert_eq!(outcome.counters.unfinished, 0, "{}", &info.name);
     }
 }
 

@@ -37,6 +37,10 @@ impl Plan {
     /// # Errors
     /// Fails if some traffic waits for answers, or if there is too much of it.
     pub fn of(scenario: &Scenario, seed: u64) -> Result<Plan, Failure> {
+        if !scenario.transports.is_empty() {
+            let why = "the testbed runs one congestion control; leave transport out of the traffic";
+            return Err(Failure::Input(format!("traffic: {why}")));
+        }
         let end = Instant::ZERO + scenario.duration + scenario.drain;
         let mut arrivals: Vec<(usize, Arrival)> = Vec::new();
         for (index, traffic) in scenario.traffic.iter().enumerate() {

@@ -78,9 +78,19 @@ impl<'d> Reader<'d> {
 
     /// The table under `key`, which takes what it does not say from this one.
     pub fn refined(&self, key: &str) -> Result<Reader<'d>, ConfigError> {
+        self.refined_from(key, self)
+    }
+
+    /// The table under `key`, which takes what it does not say from `around`.
+    pub fn refined_from(&self, key: &str, around: &Reader<'d>) -> Result<Reader<'d>, ConfigError> {
         let mut finer = self.table(key)?;
-        finer.under = self.under.iter().copied().chain(self.table).collect();
+        finer.under = around.under.iter().copied().chain(around.table).collect();
         Ok(finer)
+    }
+
+    /// Every key of the table with its value as text.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        self.table.into_iter().flatten().map(|(key, value)| (key.clone(), shown(value))).collect()
     }
 
     /// The keys whose values are tables.

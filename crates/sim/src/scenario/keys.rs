@@ -13,7 +13,7 @@ keys! {
         /// the time before, and flows started before, do not count
         pub warmup: Span = "0s", ANY_TIME;
         /// after duration the run goes on until every finite flow is done, but no longer than this; unless
-        /// given, the longer of duration and 16 tcp.rto_min, in which four timeouts in a row fit
+        /// given, the longest of duration, 16 tcp.rto_min, in which four timeouts in a row fit, and 4 tcp.initial_rto
         pub drain: Option<Span> = optional, ANY_TIME;
     }
 }

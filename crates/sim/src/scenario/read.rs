@@ -88,7 +88,8 @@ impl Scenario {
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
-        let Context { classes, notes, deadlines, .. } = context;
+        let Context { classes, transports, notes, deadlines, .. } = context;
+        let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
         let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
         let RunKeys { title, duration, warmup, .. } = run;
         let (name, resolved) = (name.to_owned(), Vec::new());
@@ -104,6 +105,7 @@ impl Scenario {
             host,
             tcp,
             classes,
+            transports,
             traffic,
             deadlines,
             measure,
@@ -118,6 +120,8 @@ impl Scenario {
 
 /// Four timeouts in a row, each twice as long as the one before, take 15 times the smallest.
 const DRAIN_TIMEOUTS: u64 = 16;
+/// Two timeouts in a row of a connection without a round-trip sample take three times the first.
+const DRAIN_INITIAL_TIMEOUTS: u64 = 4;
 
 /// The drain that is given. Otherwise it goes with the scenario's scale: it never costs more than the
 /// measured time did, unless that is too short for a flow to recover from timeouts.
@@ -125,10 +129,12 @@ fn drain(top: &Reader, run: &RunKeys, tcp: &TcpSpec, notes: &mut Vec<String>) ->
     if let Some(drain) = run.drain {
         return drain;
     }
+    let initial = tcp.initial_rto.unwrap_or_default().times(DRAIN_INITIAL_TIMEOUTS);
     let timeouts = tcp.rto_min.times(DRAIN_TIMEOUTS);
-    let (drain, why) = match timeouts > run.duration {
-        true => (timeouts, format!("{DRAIN_TIMEOUTS} tcp.rto_min")),
-        false => (run.duration, "as long as duration".to_owned()),
+    let (drain, why) = match run.duration.max(timeouts).max(initial) {
+        longest if longest == run.duration => (longest, "as long as duration".to_owned()),
+        longest if longest == timeouts => (longest, format!("{DRAIN_TIMEOUTS} tcp.rto_min")),
+        longest => (longest, format!("{DRAIN_INITIAL_TIMEOUTS} tcp.initial_rto")),
     };
     top.defaulted("drain", drain.to_string());
     notes.push(format!("drain: {drain}, {why}, unless a value is given"));

@@ -362,6 +362,42 @@ fn tables_of_switches_name_tiers_and_make_sense_there() {
 }
 
 #[test]
+fn a_single_port_may_have_its_own_threshold() {
+    let scenario = long(&[("switch.s0->h2.mark_above", "9pkt")]).unwrap();
+    let port = |name: &str| {
+        let (from, to) = name.split_once("->").unwrap();
+        let [from, to] = [from, to].map(|node| scenario.graph.node_named(node).unwrap());
+        let SwitchSpec { buffer, mark_above, .. } = *scenario.switch_port(from, to);
+        (buffer, mark_above)
+    };
+    let (buffer, around) = (Occupancy::Packets(250), Occupancy::Packets(20));
+    assert_eq!((port("s0->h2"), port("s0->h1")), ((buffer, Occupancy::Packets(9)), (buffer, around)));
+    assert_eq!(setting(&scenario, "switch.s0->h2.mark_above"), ("9pkt", &Source::Set));
+    assert_eq!(
+        error("switch.s0->h2.mark_above", "250pkt"),
+        "switch.s0->h2.mark_above: 250pkt is not below switch.s0->h2.buffer = 250pkt, so nothing would be marked"
+    );
+    assert!(error("switch.s0->h2.memory", "4MB").starts_with("switch.s0->h2.memory: unknown key"));
+    assert!(error("switch.h2->s0.buffer", "4MB").starts_with("switch.h2->s0: it is a host's port"));
+    assert!(error("switch.s0->h99.buffer", "4MB").starts_with("switch.s0->h99: there is no node \"h99\""));
+    let upwards = tree(&[("switch.tor.up.buffer", "99pkt"), ("switch.tor0->root0.mark_above", "9pkt")]);
+    assert!(upwards.is_ok(), "{upwards:?}");
+}
+
+#[test]
+fn some_flows_may_run_another_transport() {
+    let of = |settings: &[(&str, &str)]| long(settings);
+    let scenario = of(&[("traffic.1.transport", "cubic+ecn=classic")]).unwrap();
+    assert_eq!(scenario.classes, ["long", "long-cubic"]);
+    let transports: Vec<_> = scenario.transports.values().map(|config| (config.info().name, config.ecn())).collect();
+    assert_eq!(transports, [("cubic", shortflow_cc::Ecn::Classic)]);
+    assert!(scenario.notes.iter().any(|note| note == "traffic.1: 100 % of its flows run cubic+ecn=classic, as classes of their own"));
+    assert!(of(&[("traffic.1.transport", "cubik")]).unwrap_err().contains("did you mean \"cubic\"?"));
+    assert!(of(&[("traffic.1.transport_share", "0.5")]).unwrap_err().starts_with("traffic.1.transport_share: there is no transport"));
+    assert!(of(&[("traffic.1.transport", "cubic"), ("traffic.1.transport_share", "1.5")]).is_err());
+}
+
+#[test]
 fn memory_is_static_unless_shared_and_makes_sense_then() {
     assert_eq!(setting(&long(&[]).unwrap(), "switch.memory"), ("static", &Source::Default));
     let shared = |settings: &[(&str, &str)]| {
@@ -475,6 +511,8 @@ fn the_drain_goes_with_the_scenario_unless_it_is_given() {
     assert_eq!(drain(&[("duration", "6ms"), ("drain", "0s")]), "0ps");
     let short = long(&[("duration", "6ms")]).unwrap();
     assert_eq!(short.notes[0], "drain: 160ms, 16 tcp.rto_min, unless a value is given");
+    let patient = long(&[("duration", "6ms"), ("tcp.initial_rto", "1s")]).unwrap();
+    assert_eq!(patient.notes[0], "drain: 4000ms, 4 tcp.initial_rto, unless a value is given");
     assert_eq!(setting(&short, "drain"), ("160ms", &Source::Default));
     assert_eq!(setting(&long(&[("drain", "5s")]).unwrap(), "drain"), ("5s", &Source::Set));
 }

@@ -1,5 +1,5 @@
 //! [`Tiers`]: switch ports tier by tier. `[switch]` holds everywhere, `[switch.TIER]` for the ports of
-//! a tier, `[switch.TIER.up]` for those among them that lead to a tier further up.
+//! a tier, `[switch.TIER.up]` for those among them that lead to a tier further up, and `[switch."s0->h3"]` for one.
 
 use super::checks;
 use crate::config::{ConfigError, Reader};
@@ -7,12 +7,16 @@ use crate::specs::SwitchSpec;
 use crate::topology::Graph;
 use shortflow_cc::settings::hint;
 use shortflow_units::{Bytes, NodeId};
+use std::collections::BTreeMap;
 
 const UP: &str = "up";
 
 /// Switch ports tier by tier; each table takes what it does not say from the one around it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Tiers(Vec<Tier>);
+pub struct Tiers {
+    tiers: Vec<Tier>,
+    ports: BTreeMap<(NodeId, NodeId), SwitchSpec>,
+}
 
 #[derive(Debug, Clone, PartialEq)]
 struct Tier {
@@ -24,7 +28,9 @@ impl Tiers {
     /// Reads the tables inside `[switch]`.
     pub(super) fn read(switch: &Reader, graph: &Graph, packet: Bytes) -> Result<Tiers, ConfigError> {
         let known: Vec<&str> = graph.tiers.iter().map(String::as_str).collect();
-        let unknown = switch.tables_inside().into_iter().find(|tier| !known.contains(tier));
+        let (ports, tiers): (Vec<&str>, Vec<&str>) =
+            switch.tables_inside().into_iter().partition(|name| name.contains("->"));
+        let unknown = tiers.into_iter().find(|tier| !known.contains(tier));
         if let Some(tier) = unknown {
             let hint = match known.as_slice() {
                 [] => "this topology has no tiers".to_owned(),
@@ -44,15 +50,51 @@ impl Tiers {
             }
             Ok(ports)
         };
-        known.iter().map(tier).collect::<Result<_, _>>().map(Tiers)
+        let tiers = Tiers { tiers: known.iter().map(tier).collect::<Result<_, _>>()?, ports: BTreeMap::new() };
+        let port = |name| {
+            let (from, to) = checks::find_port(name, name, graph, switch)?;
+            tiers.single(switch, graph, (from, to), name, packet).map(|spec| ((from, to), spec))
+        };
+        let ports = ports.into_iter().map(port).collect::<Result<_, _>>()?;
+        Ok(Tiers { ports, ..tiers })
     }
 
-    /// What the tier of `from` says about its port towards `to`.
+    /// A port with a table of its own, which takes what it does not say from its tier.
+    fn single(
+        &self,
+        switch: &Reader,
+        graph: &Graph,
+        (from, to): (NodeId, NodeId),
+        name: &str,
+        packet: Bytes,
+    ) -> Result<SwitchSpec, ConfigError> {
+        if graph.is_host(from) {
+            return Err(switch.impossible(name, "it is a host's port; [host] says what those hold"));
+        }
+        let around = match graph.tier(from).map(|level| switch.refined(&graph.tiers[level])).transpose()? {
+            Some(tier) if self.leads_up(graph, from, to) => tier.refined(UP)?,
+            Some(tier) => tier,
+            None => switch.clone(),
+        };
+        let table = switch.refined_from(name, &around)?;
+        // The ports of a switch share its memory, of which none can say how large it is.
+        let mut keys = SwitchSpec::parameters();
+        keys.retain(|key| !key.name.starts_with("memory"));
+        table.only(&keys, &[])?;
+        port(&table, packet)
+    }
+
+    fn leads_up(&self, graph: &Graph, from: NodeId, to: NodeId) -> bool {
+        graph.tier(from).zip(graph.tier(to)).is_some_and(|(from, to)| to > from)
+    }
+
+    /// What is said about the port of `from` towards `to`: by a table of its own, or else by its tier.
     pub(super) fn port(&self, graph: &Graph, from: NodeId, to: NodeId) -> Option<&SwitchSpec> {
-        let level = graph.tier(from)?;
-        let tier = self.0.get(level)?;
-        let upwards = graph.tier(to).is_some_and(|other| other > level);
-        Some(if upwards { &tier.up } else { &tier.level })
+        let of_tier = || {
+            let tier = self.tiers.get(graph.tier(from)?)?;
+            Some(if self.leads_up(graph, from, to) { &tier.up } else { &tier.level })
+        };
+        self.ports.get(&(from, to)).or_else(of_tier)
     }
 }
 

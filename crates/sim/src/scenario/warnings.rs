@@ -16,20 +16,18 @@ pub(super) fn of(
     let packet = tcp.mss + tcp.header;
     let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let from_switches = directions.filter(|(from, _)| !graph.is_host(*from));
-    let mut of_switches =
-        from_switches.map(|(from, to)| tiers.port(graph, from, to).unwrap_or(switch).buffer);
-    let tiny = [
-        ("switch.buffer", of_switches.find(|buffer| is_tiny(*buffer, packet))),
-        ("host.buffer", Some(host.buffer).filter(|buffer| is_tiny(*buffer, packet))),
-    ];
+    let mut of_switches = from_switches.map(|(from, to)| {
+        let place = format!(", as at {}->{}", graph.name(from), graph.name(to));
+        ("switch.buffer", tiers.port(graph, from, to).unwrap_or(switch).buffer, place)
+    });
+    let of_switch = of_switches.find(|(_, buffer, _)| is_tiny(*buffer, packet));
+    let of_host = Some(("host.buffer", host.buffer, String::new())).filter(|(_, buffer, _)| is_tiny(*buffer, packet));
     let mut warnings = Vec::new();
-    for (key, buffer) in tiny {
-        if let Some(buffer) = buffer {
-            warnings.push(format!(
-                "{key}: {buffer} holds one packet of {packet} at a time, the one in transmission included, so a \
-                 flow may find no room at every attempt, for ever; 2 packets or more avoid that"
-            ));
-        }
+    for (key, buffer, place) in [of_switch, of_host].into_iter().flatten() {
+        warnings.push(format!(
+            "{key}: {buffer} holds one packet of {packet} at a time, the one in transmission included, so a \
+             flow may find no room at every attempt, for ever; 2 packets or more avoid that{place}"
+        ));
     }
     if tcp.ack_every > 1 && tcp.ack_delay >= tcp.rto_min {
         warnings.push(format!(

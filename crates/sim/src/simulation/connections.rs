@@ -1,9 +1,9 @@
 //! The connection table: slots that are used again, and timers that are re-armed lazily.
 
-use crate::scheme::Scheme;
 use crate::specs::TcpSpec;
+use crate::tcp::priority::PriorityRule;
 use crate::tcp::{Identity, Receiver, Sender};
-use shortflow_cc::Recovery;
+use shortflow_cc::{Recovery, TransportConfig};
 use shortflow_units::{ConnId, HostId, Instant, Span};
 
 /// A timer with at most one live event. Moving its deadline back costs nothing: the event finds out
@@ -87,7 +87,7 @@ impl Connections {
         &mut self,
         (source, destination): (HostId, HostId),
         persistent: bool,
-        scheme: &Scheme,
+        (transport, priority): (&TransportConfig, PriorityRule),
         tcp: &TcpSpec,
         initial_rto: Span,
     ) -> ConnId {
@@ -97,7 +97,6 @@ impl Connections {
         self.peak = self.peak.max(self.open);
         let conn = self.free.pop().unwrap_or_else(|| ConnId::from(self.slots.len()));
         let identity = |peer| Identity { conn, ordinal, peer };
-        let transport = &scheme.transport;
         let connection = Connection {
             ordinal,
             source,
@@ -105,7 +104,7 @@ impl Connections {
             persistent,
             awaited: false,
             sender: Sender::new(identity(destination), transport, tcp, initial_rto)
-                .with_priority(scheme.priority),
+                .with_priority(priority),
             receiver: Receiver::new(
                 identity(source),
                 transport.ecn(),

@@ -343,7 +343,9 @@ impl<'a> World<'a> {
             let mss = tcp.mss;
             tcp.rto_min.max(ideal_fct(mss, mss, tcp.header, &path, &back).times(3))
         });
-        let conn = self.connections.open(ends, key.is_some(), self.scheme, tcp, initial_rto);
+        let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
+        let scheme = (transport, self.scheme.priority);
+        let conn = self.connections.open(ends, key.is_some(), scheme, tcp, initial_rto);
         if let Some(key) = key {
             self.persistent.insert(key, conn);
         }

@@ -144,6 +144,11 @@ impl Steps {
         self.tasks[task.index()].finish = Some(now);
     }
 
+    /// The flows asked for since [`Steps::take_sendings`].
+    pub fn sendings_mut(&mut self) -> &mut [Sending] {
+        &mut self.sendings
+    }
+
     /// The flows asked for since the last call, in that order.
     pub fn take_sendings(&mut self) -> Vec<Sending> {
         std::mem::take(&mut self.sendings)

@@ -2,8 +2,9 @@
 
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
+use shortflow_cc::TransportConfig;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The scenario so far.
 pub(crate) struct Context<'a> {
@@ -13,6 +14,10 @@ pub(crate) struct Context<'a> {
     access_links: Vec<(NodeId, Rate)>,
     /// Names of classes, in the order in which they first occur.
     pub classes: Vec<String>,
+    /// Classes of the present entry.
+    pub(super) mentioned: BTreeSet<ClassId>,
+    /// Transports of classes that do not run the scheme's, with the text that names them.
+    pub transports: BTreeMap<ClassId, (String, TransportConfig)>,
     /// Hosts that receive traffic.
     pub destinations: BTreeSet<HostId>,
     /// One line per traffic entry.
@@ -32,6 +37,8 @@ impl<'a> Context<'a> {
             mss,
             access_links: graph.access_links(),
             classes: Vec::new(),
+            mentioned: BTreeSet::new(),
+            transports: BTreeMap::new(),
             destinations: BTreeSet::new(),
             notes: Vec::new(),
             deadlines: false,
@@ -42,10 +49,12 @@ impl<'a> Context<'a> {
     /// The class of this name, which is new at its first mention.
     pub(super) fn class(&mut self, name: &str) -> ClassId {
         let known = self.classes.iter().position(|class| class == name);
-        ClassId::from(known.unwrap_or_else(|| {
+        let class = ClassId::from(known.unwrap_or_else(|| {
             self.classes.push(name.to_owned());
             self.classes.len() - 1
-        }))
+        }));
+        self.mentioned.insert(class);
+        class
     }
 
     /// Rate of the link to `host`.

@@ -18,6 +18,7 @@ mod incast;
 mod long_lived;
 mod mapreduce;
 mod messages;
+mod partial;
 mod pattern;
 mod periodic;
 mod poisson;
@@ -36,7 +37,7 @@ pub use flow::{Arrival, Arrivals, ConnectionUse};
 pub(crate) use hosts::{HostSet, Hosts};
 pub use workload::{Traffic, Workload};
 
-use crate::config::{ConfigError, Entry, Flag, Kind, Reader, keys};
+use crate::config::{ConfigError, Entry, Flag, Kind, ParamInfo, Reader, keys};
 use workload::Read;
 
 /// The one list of traffic kinds.
@@ -57,14 +58,19 @@ const KINDS: &[Kind<Read>] = &[
 pub fn traffic_kinds() -> Vec<Entry> {
     let entry = |kind: &Kind<Read>| {
         let mut entry = kind.entry();
-        entry.parameters.extend(EntryKeys::parameters());
+        entry.parameters.extend(of_every_kind());
         entry
     };
     KINDS.iter().map(entry).collect()
 }
 
+/// The keys that every kind understands.
+fn of_every_kind() -> Vec<ParamInfo> {
+    [EntryKeys::parameters(), partial::PartialKeys::parameters()].concat()
+}
+
 keys! {
-    /// What every kind understands.
+    /// What counts.
     struct EntryKeys {
         /// accept that none of its flows starts in the measured time, and so counts
         unmeasured: Option<bool> = optional, Flag;
@@ -102,8 +108,10 @@ pub(crate) fn expected(
 /// Reads a `[[traffic]]` entry.
 pub(crate) fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let kind = Kind::chosen(KINDS, reader)?;
-    reader.only(&[(kind.parameters)(), EntryKeys::parameters()].concat(), &["kind"])?;
-    (kind.read)(reader, context)
+    reader.only(&[(kind.parameters)(), of_every_kind()].concat(), &["kind"])?;
+    context.mentioned.clear();
+    let traffic = (kind.read)(reader, context)?;
+    partial::read(reader, context, traffic)
 }
 
 #[cfg(test)]

@@ -1,0 +1,145 @@
+//! Partial deployment: a share of the flows of a traffic entry runs another transport than the scheme's. They are a class
+//! of their own, `CLASS-TRANSPORT`, and the transport of a flow follows from its class.
+
+use super::application::{Application, Sending, Steps};
+use super::context::Context;
+use super::expected::{Expected, Measured};
+use super::flow::{Arrival, ConnectionUse};
+use super::workload::{Traffic, Workload};
+use crate::config::{ConfigError, Positive, Reader, Text, keys};
+use crate::engine::{Seeds, Stream};
+use shortflow_cc::TransportConfig;
+use shortflow_units::{ClassId, HostId, Instant};
+use std::sync::Arc;
+
+keys! {
+    /// What every kind understands about transports.
+    pub(super) struct PartialKeys {
+        /// transport of these flows in place of the scheme's, with its parameters; their class is then CLASS-TRANSPORT
+        transport: Option<String> = optional, Text("a transport such as \"cubic\" or \"dctcp+g=0.09\"");
+        /// share of the flows that run it, or of the connections where flows share one; 1 unless given
+        transport_share: Option<f64> = optional, Positive(1.0);
+    }
+}
+
+/// `traffic` with the transports that its entry names.
+pub(super) fn read(
+    reader: &Reader,
+    context: &mut Context,
+    traffic: Box<dyn Traffic>,
+) -> Result<Box<dyn Traffic>, ConfigError> {
+    let PartialKeys { transport, transport_share } = PartialKeys::read(reader)?;
+    let Some(text) = transport else {
+        return match transport_share {
+            Some(_) => Err(reader.impossible("transport_share", "there is no transport beside it to share with")),
+            None => Ok(traffic),
+        };
+    };
+    let config = TransportConfig::parse(&text).map_err(|error| reader.impossible("transport", error.to_string()))?;
+    let share = transport_share.unwrap_or(1.0);
+    let mut classes = (0..context.classes.len()).map(ClassId::from).collect::<Vec<_>>();
+    for of_scheme in std::mem::take(&mut context.mentioned) {
+        let name = format!("{}-{}", context.classes[of_scheme.index()], config.info().name);
+        let class = context.class(&name);
+        let known = context.transports.entry(class).or_insert_with(|| (text.clone(), config.clone()));
+        if known.0 != text {
+            let reason = format!("{text:?} and {:?} would both be class {name:?}; rename a class", known.0);
+            return Err(reader.impossible("transport", reason));
+        }
+        classes[of_scheme.index()] = class;
+    }
+    context.note(reader, &format!("{} of its flows run {text}, as classes of their own", percent(share)));
+    Ok(Box::new(Partial { traffic, share, classes: classes.into() }))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+#[derive(Debug)]
+struct Partial {
+    traffic: Box<dyn Traffic>,
+    share: f64,
+    /// For each class of the entry, that of the flows which run the other transport.
+    classes: Arc<[ClassId]>,
+}
+
+impl Traffic for Partial {
+    fn expected(&self, measured: Measured) -> Expected {
+        self.traffic.expected(measured)
+    }
+
+    fn start(&self, seeds: Seeds, index: usize) -> Workload {
+        let stream = seeds.stream("traffic transports", index);
+        let mut draw = Draw { seeds, index, stream, share: self.share, classes: Arc::clone(&self.classes) };
+        match self.traffic.start(seeds, index) {
+            Workload::Open(arrivals) => Workload::open(arrivals.map(move |mut flow| {
+                let chosen = match flow.connection {
+                    ConnectionUse::New => draw.next(),
+                    ConnectionUse::Persistent(number) => draw.of((flow.source, flow.destination), number.into()),
+                };
+                draw.assign(&mut flow, chosen);
+                flow
+            })),
+            Workload::Closed(application) => Workload::Closed(Box::new(PartialApplication { application, draw })),
+        }
+    }
+}
+
+/// Which flows run the other transport.
+struct Draw {
+    seeds: Seeds,
+    index: usize,
+    stream: Stream,
+    share: f64,
+    classes: Arc<[ClassId]>,
+}
+
+impl Draw {
+    /// For the next flow of a fixed order.
+    fn next(&mut self) -> bool {
+        self.stream.unit() < self.share
+    }
+
+    /// The same for all flows with these ends and this number, in whatever order they start.
+    fn of(&self, (source, destination): (HostId, HostId), number: u64) -> bool {
+        let purpose = format!("traffic transports {} {} {number}", source.0, destination.0);
+        self.seeds.stream(&purpose, self.index).unit() < self.share
+    }
+
+    fn assign(&self, flow: &mut Arrival, chosen: bool) {
+        if chosen {
+            flow.class = self.classes[flow.class.index()];
+        }
+    }
+}
+
+struct PartialApplication {
+    application: Box<dyn Application>,
+    draw: Draw,
+}
+
+impl PartialApplication {
+    fn assign(&self, steps: &mut Steps) {
+        for Sending { arrival, tag, .. } in steps.sendings_mut() {
+            let number = match arrival.connection {
+                ConnectionUse::New => *tag,
+                ConnectionUse::Persistent(number) => number.into(),
+            };
+            let chosen = self.draw.of((arrival.source, arrival.destination), number);
+            self.draw.assign(arrival, chosen);
+        }
+    }
+}
+
+impl Application for PartialApplication {
+    fn begin(&mut self, steps: &mut Steps) {
+        self.application.begin(steps);
+        self.assign(steps);
+    }
+
+    fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps) {
+        self.application.delivered(now, tag, steps);
+        self.assign(steps);
+    }
+}
