@@ -28,7 +28,8 @@ impl Contender {
             (None, _) => match Scheme::named(name, settings) {
                 Err(ConfigError::Unknown { what: "scheme", .. }) => {
                     let ideal = policies().iter().map(|policy| policy.name);
-                    let names: Vec<&str> = schemes().iter().map(|info| info.name.as_str()).chain(ideal).collect();
+                    let names: Vec<&str> =
+                        schemes().iter().map(|info| info.name.as_str()).chain(ideal).collect();
                     Err(scheme::unknown("scheme", name, &names))
                 }
                 found => Ok(Contender::Packets(Box::new(found?))),

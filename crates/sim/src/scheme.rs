@@ -58,7 +58,8 @@ pub fn schemes() -> &'static [SchemeInfo] {
 /// # Errors
 /// Fails as [`Scheme::named`] does, and if a key is missing or unknown.
 pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigError> {
-    let document = Document::parse(text, file, &[], &[], &|name| Err(format!("{file} cannot name {name}")))?;
+    let no_files = |name: &str| Err(format!("{file} cannot name {name}"));
+    let document = Document::parse(text, file, &[], &[], &no_files)?;
     let top = Reader::new(&document);
     top.only(&[], &["scheme"])?;
     let read = |reader: &Reader| {
@@ -287,7 +288,8 @@ mod tests {
 
     #[test]
     fn a_scheme_may_be_composed() {
-        let scheme = Scheme::named("dctcp  over red", &[("queue.max_p".to_owned(), "0.2".to_owned())]).unwrap();
+        let scheme =
+            Scheme::named("dctcp  over red", &[("queue.max_p".to_owned(), "0.2".to_owned())]).unwrap();
         assert_eq!(scheme.name, "dctcp over red");
         assert_eq!((scheme.transport.info().name, scheme.queue.kind().info().name), ("dctcp", "red"));
         assert!(Scheme::accepts("sack over pias", "priority.by"));
@@ -301,11 +303,18 @@ mod tests {
         let read = |rest: &str| read_schemes(&format!("[[scheme]]\nname = \"mine\"\n{rest}"), "mine.toml");
         let mine = read("transport = \"dctcp\"\nqueue = \"red\"\nset = { \"transport.g\" = 0.5 }").unwrap();
         assert_eq!((mine[0].name.as_str(), &mine[0].set[0].1), ("mine", &"0.5".to_owned()));
-        let error = |rest| read(rest).unwrap_err().to_string();
-        assert!(error("transport = \"dctcp\"").starts_with("scheme.1.queue: missing"), "{}", error("transport = \"dctcp\""));
+        let error = |rest: &str| read(rest).unwrap_err().to_string();
+        assert!(
+            error("transport = \"dctcp\"").starts_with("scheme.1.queue: missing"),
+            "{}",
+            error("transport = \"dctcp\"")
+        );
         let text = "transport = \"dctcp\"\nqueue = \"red\"\n";
         assert!(error(&format!("{text}que = 1")).contains("scheme.1.que"));
-        assert!(error(&format!("{text}set = {{ \"transport.q\" = 1 }}")).contains("transport.q: unknown parameter"));
+        assert!(
+            error(&format!("{text}set = {{ \"transport.q\" = 1 }}"))
+                .contains("transport.q: unknown parameter")
+        );
         assert!(error("transport = \"dctpc\"\nqueue = \"red\"").contains("\"dctcp\""));
     }
 

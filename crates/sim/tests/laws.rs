@@ -102,31 +102,31 @@ proptest! {
     #[test]
     fn every_finite_flow_finishes_and_the_books_balance(setting in setting()) {
         for info in schemes() {
-            let outcome = setting.run(info.name);
+            let outcome = setting.run(&info.name);
             prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
             for flow in outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX) {
                 prop_assert_eq!(flow.acked, flow.size);
                 prop_assert!(flow.fct() >= flow.ideal, "{}: {:?}", info.name, flow);
             }
             let windows = crate::common::values(&outcome, |subject| matches!(subject, Subject::Cwnd(_)));
-            let floor = scheme(info.name, &[]).transport.start().floor(Bytes::new(1460));
+            let floor = scheme(&info.name, &[]).transport.start().floor(Bytes::new(1460));
             prop_assert!(windows.iter().all(|window| *window >= floor), "{}: {:?}", info.name, windows);
             let alphas = crate::common::values(&outcome, |subject| matches!(subject, Subject::Alpha(_)));
             prop_assert!(alphas.iter().all(|alpha| (0.0..=1.0).contains(alpha)));
-            prop_assert_eq!(outcome.digest(), setting.run(info.name).digest());
+            prop_assert_eq!(outcome.digest(), setting.run(&info.name).digest());
         }
     }
 
     /// All schemes meet the same flows.
     #[test]
     fn arrivals_do_not_depend_on_the_scheme(setting in setting()) {
-        let arrivals = |name| {
+        let arrivals = |name: &str| {
             let flows = setting.run(name).flows;
             flows.iter().map(|flow| (flow.start, flow.source, flow.destination, flow.size)).collect::<Vec<_>>()
         };
-        let first = arrivals(schemes()[0].name);
+        let first = arrivals(&schemes()[0].name);
         for info in &schemes()[1..] {
-            prop_assert_eq!(&first, &arrivals(info.name));
+            prop_assert_eq!(&first, &arrivals(&info.name));
         }
     }
 }
@@ -148,9 +148,9 @@ fn no_window_grows_under_full_marking() {
         seed: 1,
     };
     for info in
-        schemes().iter().filter(|info| scheme(info.name, &[]).transport.ecn() != shortflow_cc::Ecn::Off)
+        schemes().iter().filter(|info| scheme(&info.name, &[]).transport.ecn() != shortflow_cc::Ecn::Off)
     {
-        let outcome = setting.run(info.name);
+        let outcome = setting.run(&info.name);
         let windows = crate::common::windows(&outcome);
         assert!(windows.windows(2).all(|pair| pair[1] <= pair[0]), "{}: {windows:?}", info.name);
     }

@@ -34,7 +34,11 @@ fn flows_of_the_share_run_its_transport_and_the_others_the_schemes() {
 #[test]
 fn the_same_flows_arrive_and_the_same_ones_are_chosen() {
     let drawn = |outcome: &Outcome| {
-        outcome.flows.iter().map(|flow| (flow.start, flow.source, flow.destination, flow.size)).collect::<Vec<_>>()
+        outcome
+            .flows
+            .iter()
+            .map(|flow| (flow.start, flow.source, flow.destination, flow.size))
+            .collect::<Vec<_>>()
     };
     let chosen = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.class).collect::<Vec<_>>();
     let partial = "transport = \"cubic\"\ntransport_share = 0.5\n";

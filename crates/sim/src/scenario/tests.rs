@@ -389,11 +389,20 @@ fn some_flows_may_run_another_transport() {
     let of = |settings: &[(&str, &str)]| long(settings);
     let scenario = of(&[("traffic.1.transport", "cubic+ecn=classic")]).unwrap();
     assert_eq!(scenario.classes, ["long", "long-cubic"]);
-    let transports: Vec<_> = scenario.transports.values().map(|config| (config.info().name, config.ecn())).collect();
+    let transports: Vec<_> =
+        scenario.transports.values().map(|config| (config.info().name, config.ecn())).collect();
     assert_eq!(transports, [("cubic", shortflow_cc::Ecn::Classic)]);
-    assert!(scenario.notes.iter().any(|note| note == "traffic.1: 100 % of its flows run cubic+ecn=classic, as classes of their own"));
+    assert!(
+        scenario.notes.iter().any(
+            |note| note == "traffic.1: 100 % of its flows run cubic+ecn=classic, as classes of their own"
+        )
+    );
     assert!(of(&[("traffic.1.transport", "cubik")]).unwrap_err().contains("did you mean \"cubic\"?"));
-    assert!(of(&[("traffic.1.transport_share", "0.5")]).unwrap_err().starts_with("traffic.1.transport_share: there is no transport"));
+    assert!(
+        of(&[("traffic.1.transport_share", "0.5")])
+            .unwrap_err()
+            .starts_with("traffic.1.transport_share: there is no transport")
+    );
     assert!(of(&[("traffic.1.transport", "cubic"), ("traffic.1.transport_share", "1.5")]).is_err());
 }
 
@@ -512,7 +521,7 @@ fn the_drain_goes_with_the_scenario_unless_it_is_given() {
     let short = long(&[("duration", "6ms")]).unwrap();
     assert_eq!(short.notes[0], "drain: 160ms, 16 tcp.rto_min, unless a value is given");
     let patient = long(&[("duration", "6ms"), ("tcp.initial_rto", "1s")]).unwrap();
-    assert_eq!(patient.notes[0], "drain: 4000ms, 4 tcp.initial_rto, unless a value is given");
+    assert_eq!(patient.notes[0], "drain: 4s, 4 tcp.initial_rto, unless a value is given");
     assert_eq!(setting(&short, "drain"), ("160ms", &Source::Default));
     assert_eq!(setting(&long(&[("drain", "5s")]).unwrap(), "drain"), ("5s", &Source::Set));
 }

@@ -4,7 +4,7 @@
 use super::checks;
 use crate::config::{ConfigError, Reader};
 use crate::specs::SwitchSpec;
-use crate::topology::Graph;
+use crate::topology::{Graph, find_port};
 use shortflow_cc::settings::hint;
 use shortflow_units::{Bytes, NodeId};
 use std::collections::BTreeMap;
@@ -50,9 +50,10 @@ impl Tiers {
             }
             Ok(ports)
         };
-        let tiers = Tiers { tiers: known.iter().map(tier).collect::<Result<_, _>>()?, ports: BTreeMap::new() };
+        let tiers =
+            Tiers { tiers: known.iter().map(tier).collect::<Result<_, _>>()?, ports: BTreeMap::new() };
         let port = |name| {
-            let (from, to) = checks::find_port(name, name, graph, switch)?;
+            let (from, to) = find_port(name, name, graph, switch)?;
             tiers.single(switch, graph, (from, to), name, packet).map(|spec| ((from, to), spec))
         };
         let ports = ports.into_iter().map(port).collect::<Result<_, _>>()?;

@@ -21,7 +21,8 @@ pub(super) fn of(
         ("switch.buffer", tiers.port(graph, from, to).unwrap_or(switch).buffer, place)
     });
     let of_switch = of_switches.find(|(_, buffer, _)| is_tiny(*buffer, packet));
-    let of_host = Some(("host.buffer", host.buffer, String::new())).filter(|(_, buffer, _)| is_tiny(*buffer, packet));
+    let of_host =
+        Some(("host.buffer", host.buffer, String::new())).filter(|(_, buffer, _)| is_tiny(*buffer, packet));
     let mut warnings = Vec::new();
     for (key, buffer, place) in [of_switch, of_host].into_iter().flatten() {
         warnings.push(format!(

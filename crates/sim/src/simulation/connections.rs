@@ -103,8 +103,7 @@ impl Connections {
             destination,
             persistent,
             awaited: false,
-            sender: Sender::new(identity(destination), transport, tcp, initial_rto)
-                .with_priority(priority),
+            sender: Sender::new(identity(destination), transport, tcp, initial_rto).with_priority(priority),
             receiver: Receiver::new(
                 identity(source),
                 transport.ecn(),

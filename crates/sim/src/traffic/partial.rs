@@ -31,11 +31,14 @@ pub(super) fn read(
     let PartialKeys { transport, transport_share } = PartialKeys::read(reader)?;
     let Some(text) = transport else {
         return match transport_share {
-            Some(_) => Err(reader.impossible("transport_share", "there is no transport beside it to share with")),
+            Some(_) => {
+                Err(reader.impossible("transport_share", "there is no transport beside it to share with"))
+            }
             None => Ok(traffic),
         };
     };
-    let config = TransportConfig::parse(&text).map_err(|error| reader.impossible("transport", error.to_string()))?;
+    let config =
+        TransportConfig::parse(&text).map_err(|error| reader.impossible("transport", error.to_string()))?;
     let share = transport_share.unwrap_or(1.0);
     let mut classes = (0..context.classes.len()).map(ClassId::from).collect::<Vec<_>>();
     for of_scheme in std::mem::take(&mut context.mentioned) {
@@ -76,12 +79,16 @@ impl Traffic for Partial {
             Workload::Open(arrivals) => Workload::open(arrivals.map(move |mut flow| {
                 let chosen = match flow.connection {
                     ConnectionUse::New => draw.next(),
-                    ConnectionUse::Persistent(number) => draw.of((flow.source, flow.destination), number.into()),
+                    ConnectionUse::Persistent(number) => {
+                        draw.of((flow.source, flow.destination), number.into())
+                    }
                 };
                 draw.assign(&mut flow, chosen);
                 flow
             })),
-            Workload::Closed(application) => Workload::Closed(Box::new(PartialApplication { application, draw })),
+            Workload::Closed(application) => {
+                Workload::Closed(Box::new(PartialApplication { application, draw }))
+            }
         }
     }
 }
