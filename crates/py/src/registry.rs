@@ -1,6 +1,6 @@
 //! The registries as Python lists of dictionaries.
 
-use crate::scenario::config_error;
+use crate::errors::config_error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use shortflow_cc::settings::ParamInfo;
