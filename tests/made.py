@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from shortflow.columns import TABLES
 from shortflow.records import Meta
 from shortflow.result import Provenance, RunResult
+from shortflow.store.columns import TABLES
 
 
 def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:

@@ -4,13 +4,13 @@ import polars as pl
 import pytest
 
 from shortflow import _core
+from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.l2dct.mixed import BesideTcp, L2dctInPython
 from shortflow.papers.l2dct.sawtooth import sawtooth
 from shortflow.papers.l2dct.setup import over_trend
 from shortflow.result import RunResult, execute
 from shortflow.runner import plan
 from shortflow.scenario import load_scenario
-from shortflow.stats import rank_correlation
 
 
 def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **settings: str) -> RunResult:

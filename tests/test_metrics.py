@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
-from shortflow.measuring import measure
-from shortflow.metrics import KINDS, SIZE_BINS, describe
+from shortflow.metrics.catalogue import KINDS, SIZE_BINS, describe
+from shortflow.metrics.data import measure
 from shortflow.records import Meta
 
 

@@ -15,15 +15,15 @@ from made import make_result
 from shortflow import _core
 from shortflow.cli import report as command
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.report import report_numbers, write_report
 from shortflow.report.drawing import draw
 from shortflow.report.figures import plots
 from shortflow.report.looks import look_of
 from shortflow.report.page import document, render
 from shortflow.report.plot import Plot, Series
 from shortflow.report.study import studies
+from shortflow.report.write import report_numbers, write_report
 from shortflow.result import RunResult
-from shortflow.store import write_run
+from shortflow.store.runs import write_run
 
 ROOT = Path(__file__).parents[1]
 

@@ -19,11 +19,7 @@ from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.comparison import Comparison, RunSummary
 from shortflow.errors import DamagedResult
-from shortflow.papers.atcp.setup import SMALL, in_time, median
-from shortflow.papers.pecn.fig06 import overtakers
-from shortflow.papers.pecn.sec4 import rank_by
-from shortflow.papers.pecn.setup import fct_over
-from shortflow.reproduction import (
+from shortflow.lab import (
     Choice,
     Data,
     Finding,
@@ -38,19 +34,23 @@ from shortflow.reproduction import (
     not_tested,
     within,
 )
-from shortflow.reproduction.choices import Change, changes
+from shortflow.lab.choices import Change, changes
+from shortflow.lab.figure import Claim, Figure
+from shortflow.lab.finding import BOUND, UNDECIDED, Verdict
+from shortflow.lab.study import Scale, Study, Value
+from shortflow.metrics.stats import Estimate
+from shortflow.papers.atcp.setup import SMALL, in_time, median
+from shortflow.papers.pecn.fig06 import overtakers
+from shortflow.papers.pecn.sec4 import rank_by
+from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction.engine import Judged, decide, draw, reproduce, select
-from shortflow.reproduction.figure import Claim, Figure
-from shortflow.reproduction.finding import BOUND, UNDECIDED, Verdict
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift
-from shortflow.reproduction.study import Scale, Study, Value
 from shortflow.reproduction.summary import claim_table, measured, reason_table, shift_table
 from shortflow.result import RunResult, execute
 from shortflow.runner import plan, run_all
 from shortflow.scenario import Settings, load_scenario
-from shortflow.stats import Estimate
-from shortflow.store import Store
+from shortflow.store.runs import Store
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from shortflow import papers
 from shortflow.comparison import Comparison, RunSummary
-from shortflow.reproduction import Data, Drawing, Line, Scale, Study, curves, within
+from shortflow.lab import Data, Drawing, Line, Scale, Study, curves, within
+from shortflow.lab.study import Position
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, select
 from shortflow.reproduction.pages import draw, write_pages
-from shortflow.reproduction.study import Position
-from shortflow.store import Store
+from shortflow.store.runs import Store
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 

@@ -8,7 +8,7 @@ import pytest
 import shortflow
 from conftest import Command
 from shortflow import _core, load_scenario, run
-from shortflow.metrics import describe
+from shortflow.metrics.catalogue import describe
 from shortflow.runner import waited_for
 from shortflow.scenario import SHIPPED
 

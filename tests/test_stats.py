@@ -11,10 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shortflow.metrics import Support
-from shortflow.reproduction.engine import reproduce, select
-from shortflow.reproduction.study import Scale
-from shortflow.stats import (
+from shortflow.lab.study import Scale
+from shortflow.metrics.catalogue import Support
+from shortflow.metrics.stats import (
     Estimate,
     estimate,
     kendall_tau,
@@ -22,6 +21,7 @@ from shortflow.stats import (
     paired_difference,
     rank_correlation,
 )
+from shortflow.reproduction.engine import reproduce, select
 
 VALUES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=2, max_size=20)
 
@@ -260,7 +260,7 @@ def test_there_is_no_rank_correlation_without_an_order(values: list[float]) -> N
 
 
 def test_the_command_line_starts_without_the_slow_part_of_scipy() -> None:
-    code = "import sys, shortflow.stats, shortflow.cli; sys.exit('scipy.stats' in sys.modules)"
+    code = "import sys, shortflow.metrics.stats, shortflow.cli; sys.exit('scipy.stats' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -18,14 +18,14 @@ from conftest import started
 from made import make_result
 from shortflow import _core, files
 from shortflow.cli import execute as execute_command
-from shortflow.columns import TABLES
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
-from shortflow.files import new_directory, write_text
 from shortflow.result import execute
 from shortflow.runner import compare, plan
 from shortflow.runner import run as run_one
 from shortflow.scenario import load_scenario
-from shortflow.store import Store, find_runs, read_run, write_run
+from shortflow.store.columns import TABLES
+from shortflow.store.files import new_directory, write_text
+from shortflow.store.runs import Store, find_runs, read_run, write_run
 
 
 def everything_below(directory: Path) -> list[str]:
@@ -133,7 +133,7 @@ KILLED = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from shortflow.files import new_directory
+from shortflow.store.files import new_directory
 with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
     (directory / "result.json").write_text("{}")
     print("writing", flush=True)

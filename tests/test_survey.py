@@ -14,8 +14,8 @@ import pytest
 from conftest import Command
 from shortflow import _core
 from shortflow.comparison import Comparison, RunSummary
-from shortflow.metrics import describe
-from shortflow.reproduction.study import Scale
+from shortflow.lab.study import Scale
+from shortflow.metrics.catalogue import describe
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.survey import WORKLOADS, Cell, Survey, Verdict, Workload, engine, judge, words

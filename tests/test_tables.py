@@ -10,12 +10,10 @@ from rich.console import Console, RenderableType
 from made import make_flows, make_result
 from shortflow.comparison import Comparison, RunSummary, with_distances
 from shortflow.errors import ConfigError
-from shortflow.metrics import describe
+from shortflow.metrics.catalogue import describe
+from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.result import RunResult
-from shortflow.runner import summary
-from shortflow.stats import Estimate
-from shortflow.tables import (
+from shortflow.report.tables import (
     comparison_tables,
     lay_out,
     main_tables,
@@ -25,6 +23,8 @@ from shortflow.tables import (
     shown,
     stacked,
 )
+from shortflow.result import RunResult
+from shortflow.runner import summary
 
 
 def printed(renderable: RenderableType, width: int = 1000) -> list[str]:

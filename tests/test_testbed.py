@@ -12,14 +12,10 @@ import polars as pl
 import pytest
 
 import shortflow
-from shortflow import agreement, testbed
 from shortflow.cli import execute
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.papers.l2dct import testbed as fig14
-from shortflow.scenario import Settings, path_of
-from shortflow.stats import Estimate
-from shortflow.store import Store
-from shortflow.testbed import (
+from shortflow.linux import agreement, fig14, testbed
+from shortflow.linux.testbed import (
     LINUX_TCP,
     REAL,
     SIMULATED,
@@ -30,6 +26,9 @@ from shortflow.testbed import (
     linux_settings,
     measure_on_testbed,
 )
+from shortflow.metrics.stats import Estimate
+from shortflow.scenario import Settings, path_of
+from shortflow.store.runs import Store
 
 SCENARIO = "testbed-two-long"
 SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}

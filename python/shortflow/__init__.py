@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from shortflow.bisection import Condition, Search, Steps, search
     from shortflow.comparison import Comparison, RunSummary
     from shortflow.errors import Cancelled, ConfigError, DamagedResult, Interrupted, SimulationError
-    from shortflow.reading import read_flows, read_store
-    from shortflow.report import write_report
+    from shortflow.metrics.stats import Estimate
+    from shortflow.report.write import write_report
     from shortflow.result import RunResult
     from shortflow.runner import compare, run
     from shortflow.scenario import Scenario, Setting, load_scenario, shipped_scenarios
     from shortflow.scheme import load_schemes
-    from shortflow.stats import Estimate
-    from shortflow.store import read_run, write_run
+    from shortflow.store.reading import read_flows, read_store
+    from shortflow.store.runs import read_run, write_run
     from shortflow.transport import CongestionControl
 
     __version__: str
@@ -68,14 +68,14 @@ _HOMES = {
     "bisection": ("Condition", "Search", "Steps", "search"),
     "comparison": ("Comparison", "RunSummary"),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "SimulationError"),
-    "reading": ("read_flows", "read_store"),
-    "report": ("write_report",),
+    "metrics.stats": ("Estimate",),
+    "report.write": ("write_report",),
     "result": ("RunResult",),
     "runner": ("compare", "run"),
     "scenario": ("Scenario", "Setting", "load_scenario", "shipped_scenarios"),
     "scheme": ("load_schemes",),
-    "stats": ("Estimate",),
-    "store": ("read_run", "write_run"),
+    "store.reading": ("read_flows", "read_store"),
+    "store.runs": ("read_run", "write_run"),
     "transport": ("CongestionControl",),
 }
 """Where the names come from, by module."""

@@ -18,9 +18,9 @@ from rich.text import Text
 from shortflow import _core
 from shortflow.errors import MissingRequirement
 from shortflow.records import Meta
+from shortflow.report.tables import Column, Section, lay_out, stacked
 from shortflow.result import git_revision
 from shortflow.scenario import load_scenario
-from shortflow.tables import Column, Section, lay_out, stacked
 
 _MANY = 10_000
 _STATUS = Path("/proc/self/status")

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TypedDict
 
 from shortflow.errors import ConfigError
-from shortflow.metrics import describe, missing
+from shortflow.metrics.catalogue import describe, missing
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Scenario, Settings, as_pairs
 

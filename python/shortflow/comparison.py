@@ -8,10 +8,10 @@ from typing import NotRequired, TypedDict
 
 import polars as pl
 
-from shortflow.frames import runs_frame
-from shortflow.metrics import describe, distances, missing
+from shortflow.metrics.catalogue import describe, distances, missing
+from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.result import Provenance
-from shortflow.stats import Estimate, estimate, paired_difference
+from shortflow.store.frames import runs_frame
 
 SHORTEST = "ideal-srpt"
 """The ideal scheduler with the lowest mean completion time."""

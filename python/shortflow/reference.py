@@ -1,8 +1,8 @@
 """`make docs`: the page about everything that can be named, written from the simulator's own registry."""
 
 from shortflow import _core
-from shortflow.metrics import KINDS as METRICS
-from shortflow.metrics import SIZE_BINS
+from shortflow.metrics.catalogue import KINDS as METRICS
+from shortflow.metrics.catalogue import SIZE_BINS
 from shortflow.records import Entry, Parameter
 
 HEADER = """\

@@ -15,7 +15,7 @@ import polars as pl
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, SimulationError
-from shortflow.measuring import Measurement, measure
+from shortflow.metrics.data import Measurement, measure
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
 

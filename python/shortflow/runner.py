@@ -13,12 +13,12 @@ from typing import Protocol, TypeVar
 from shortflow._core import Control
 from shortflow.comparison import Comparison, RunSummary, summarize, with_distances
 from shortflow.errors import ConfigError, Interrupted
-from shortflow.reading import renew_table
 from shortflow.result import Run, RunResult, execute
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.signals import SignalsHeld
-from shortflow.store import Store
+from shortflow.store.reading import renew_table
+from shortflow.store.runs import Store
 from shortflow.transport import Transport
 
 

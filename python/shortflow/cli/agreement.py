@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from shortflow import agreement as study
 from shortflow.cli.console import print_json, print_note, print_result
 from shortflow.cli.options import Json, Seeds
 from shortflow.cli.testbed import AllowLate, Attempts, exit_code
 from shortflow.errors import ExitCode, Interrupted
-from shortflow.files import write_text
-from shortflow.testbed import ATTEMPTS, SideBySide
+from shortflow.linux import agreement as study
+from shortflow.linux.testbed import ATTEMPTS, SideBySide
+from shortflow.store.files import write_text
 
 
 def agreement(

@@ -28,8 +28,8 @@ from shortflow.cli.options import (
 )
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
-from shortflow.metrics import describe
-from shortflow.tables import comparison_tables, main_tables
+from shortflow.metrics.catalogue import describe
+from shortflow.report.tables import comparison_tables, main_tables
 
 ALL = "all"
 """What `--metrics` takes in place of names."""

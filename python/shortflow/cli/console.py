@@ -12,8 +12,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from shortflow import runner
 from shortflow.comparison import Comparison
 from shortflow.records import Drop
+from shortflow.report.tables import terminal_width
 from shortflow.scenario import Scenario
-from shortflow.tables import terminal_width
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""

@@ -11,11 +11,11 @@ from shortflow import _core, papers
 from shortflow.cli.console import print_json, print_result, working
 from shortflow.cli.options import Json
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.metrics import KINDS as METRICS
-from shortflow.metrics import describe
+from shortflow.metrics.catalogue import KINDS as METRICS
+from shortflow.metrics.catalogue import describe
+from shortflow.report.tables import named_table, stacked
 from shortflow.reproduction.sensitivity import choice_entries, reach
 from shortflow.scenario import load_scenario, shipped_scenarios
-from shortflow.tables import named_table, stacked
 
 Row = tuple[str, str]
 

@@ -10,13 +10,13 @@ from shortflow import papers
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Jobs, Json
 from shortflow.errors import ExitCode
-from shortflow.reproduction.choices import parse_choices
+from shortflow.lab.choices import parse_choices
+from shortflow.lab.figure import Figure
+from shortflow.lab.finding import Verdict
+from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
-from shortflow.reproduction.figure import Figure
-from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.sensitivity import Shift, alternatives, shifts
-from shortflow.reproduction.study import Scale
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
 
 

@@ -24,9 +24,9 @@ from shortflow.cli.options import (
 )
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
+from shortflow.report.tables import comparison_tables
 from shortflow.runner import plan, run_once, summary
-from shortflow.store import check_same_run, check_target, write_run
-from shortflow.tables import comparison_tables
+from shortflow.store.runs import check_same_run, check_target, write_run
 
 
 def run(

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from shortflow.cli.console import print_json, print_result
 from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings, scenario_with
+from shortflow.report.tables import settings_table, stacked
 from shortflow.runner import plan
 from shortflow.scenario import as_settings
-from shortflow.tables import settings_table, stacked
 
 
 def show(

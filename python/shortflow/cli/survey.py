@@ -8,14 +8,14 @@ from rich.text import Text
 
 from shortflow.cli.console import print_json, print_note, print_result, progress_bar
 from shortflow.cli.options import Jobs, Json, SetValues, parse_settings
-from shortflow.reproduction.study import Scale
+from shortflow.lab.study import Scale
+from shortflow.report.tables import lay_out, stacked
 from shortflow.survey import WORKLOADS, choose, words
 from shortflow.survey import survey as run_survey
 from shortflow.survey.document import document
 from shortflow.survey.engine import SEEDS
 from shortflow.survey.pages import write_pages
 from shortflow.survey.tables import matrix, numbers, standings
-from shortflow.tables import lay_out, stacked
 
 
 def survey(

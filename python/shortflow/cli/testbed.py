@@ -10,17 +10,17 @@ from shortflow.cli.console import note_faults, note_unfinished, print_json, prin
 from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
-from shortflow.records import Account
-from shortflow.runner import summary
-from shortflow.scenario import load_scenario
-from shortflow.tables import comparison_tables
-from shortflow.testbed import (
+from shortflow.linux.testbed import (
     ATTEMPTS,
     compare_with_simulation,
     is_trustworthy,
     known_differences,
     measure_on_testbed,
 )
+from shortflow.records import Account
+from shortflow.report.tables import comparison_tables
+from shortflow.runner import summary
+from shortflow.scenario import load_scenario
 
 HEADLINES = ("afct_", "p95_", "goodput_", "throughput_")
 NETWORK = ("queue_mean_pkt", "utilisation", "marks", "drops", "retransmits", "timeouts")

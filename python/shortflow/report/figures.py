@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shortflow.measuring import completion
-from shortflow.metrics import PERCENTILES, describe
-from shortflow.plotting import Interval, percentage
+from shortflow.metrics.catalogue import PERCENTILES, describe
+from shortflow.metrics.data import completion
+from shortflow.metrics.stats import nearest_rank
 from shortflow.quantities import Scale, scale_for
 from shortflow.report.plot import Axis, Panel, Plot, Series
+from shortflow.report.plotting import Interval, percentage
 from shortflow.report.study import Point, Study
 from shortflow.result import RunResult
-from shortflow.stats import nearest_rank
 
 _CDF_POINTS = 400
 _WINDOW_S = 0.2

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from shortflow import _core
 from shortflow.comparison import Comparison, with_distances
-from shortflow.frames import short_name, varying
 from shortflow.quantities import common_axis
 from shortflow.result import Provenance, RunResult
 from shortflow.runner import summary
+from shortflow.store.frames import short_name, varying
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Study:
 def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ()) -> list[Study]:
     """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order.
 
-    The results are those that count (`shortflow.store.select_runs`); of the others it is said where they came from.
+    The results are those that count (`shortflow.store.runs.select_runs`); of the others it is said where they came from.
     """
     by_name: dict[str, list[RunResult]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):

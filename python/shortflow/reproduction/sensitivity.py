@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from shortflow.lab.choices import changes
+from shortflow.lab.figure import Figure
+from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
-from shortflow.reproduction.choices import changes
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction
-from shortflow.reproduction.figure import Figure
-from shortflow.reproduction.study import Scale
 from shortflow.scenario import as_pairs
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from shortflow.comparison import SHORTEST, Comparison, RunSummary, with_distances
 from shortflow.errors import unknown_name
-from shortflow.reproduction.study import Scale
+from shortflow.lab.study import Scale
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Settings, as_pairs
-from shortflow.store import Store
+from shortflow.store.runs import Store
 from shortflow.survey.schemes import initial_alphas
 from shortflow.survey.winners import Cell, Criterion, judge
 from shortflow.survey.workloads import WORKLOADS, Level, Workload

@@ -8,15 +8,15 @@ from pathlib import Path
 import plotly.graph_objects as go
 
 from shortflow.comparison import Comparison
-from shortflow.files import write_text
-from shortflow.markup import markdown, page
-from shortflow.plotting import plain
+from shortflow.report.markup import markdown, page
+from shortflow.report.plotting import plain
+from shortflow.report.tables import NOTHING, Section, number
+from shortflow.store.files import write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
 from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings
 from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
-from shortflow.tables import NOTHING, Section, number
 
 _LEAST = 1e-3
 """Ratios are rounded to three decimals; a logarithmic colour needs more than zero."""

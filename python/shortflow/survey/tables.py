@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shortflow import _core
-from shortflow.metrics import describe
+from shortflow.metrics.catalogue import describe
+from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.stats import Estimate
+from shortflow.report.tables import NOTHING, Column, Section, number, shown
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, Criterion, Verdict
-from shortflow.tables import NOTHING, Column, Section, number, shown
 
 HEADER = 14
 """Headers are wrapped here."""

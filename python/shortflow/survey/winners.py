@@ -9,8 +9,8 @@ import numpy as np
 import scipy  # loads its parts when they are first used: scipy.stats takes long
 
 from shortflow.comparison import Comparison
-from shortflow.metrics import Support, describe
-from shortflow.stats import Floats
+from shortflow.metrics.catalogue import Support, describe
+from shortflow.metrics.stats import Floats
 
 LEVEL = 0.05
 """How often the set of those that may be the best misses the best one, and the false discovery rate of sole winners."""

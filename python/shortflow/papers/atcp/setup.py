@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from shortflow.reproduction import Data
-from shortflow.reproduction.study import Value
+from shortflow.lab import Data
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import Estimate, Floats, nearest_rank, paired_difference
 from shortflow.result import RunResult
-from shortflow.stats import Estimate, Floats, nearest_rank, paired_difference
 
 Table = Mapping[str, object]
 Measure = Callable[[RunResult], float]

@@ -6,8 +6,8 @@ from functools import partial
 import polars as pl
 
 from shortflow._core import fast_bottleneck, jain_index
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
 from shortflow.papers.fast.setup import DCTCP, HOST_QUEUE, MARKING, ROOT, tree
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
 from shortflow.result import RunResult
 
 FLOWS = 5

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from shortflow._core import jain_index
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, fact, within
 from shortflow.papers.l2dct.setup import LONG_FLOWS
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, fact, within
 
 WEIGHTS = Study(
     "l2dct-benchmark",

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shortflow.reproduction import Study
-from shortflow.reproduction.study import Value
+from shortflow.lab import Study
+from shortflow.lab.study import Value
 from shortflow.result import RunResult
 
 STAR = "xdctcp-star"

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from shortflow.comparison import Comparison
-from shortflow.metrics import SIZE_BINS, TASKS, Metric, describe
+from shortflow.metrics.catalogue import SIZE_BINS, TASKS, Metric, describe
+from shortflow.metrics.stats import Estimate
 from shortflow.quantities import Scale, scale_for
 from shortflow.scenario import Setting
-from shortflow.stats import Estimate
 
 WIDTH = 100
 NOTHING = "–"

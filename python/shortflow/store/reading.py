@@ -7,15 +7,15 @@ from pathlib import Path
 
 import polars as pl
 
-from shortflow.columns import TABLES
 from shortflow.comparison import RunSummary, summarize, with_distances
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.files import write_bytes
-from shortflow.frames import runs_frame
-from shortflow.measuring import completion
+from shortflow.metrics.data import completion
 from shortflow.result import Record, labelled
-from shortflow.selection import Selection, decisive, supersede
-from shortflow.store import Store, measured_today, read_table, select_runs
+from shortflow.store.columns import TABLES
+from shortflow.store.files import write_bytes
+from shortflow.store.frames import runs_frame
+from shortflow.store.runs import Store, measured_today, read_table, select_runs
+from shortflow.store.selection import Selection, decisive, supersede
 
 RUNS = "runs.parquet"
 

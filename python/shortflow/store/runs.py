@@ -17,12 +17,12 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from shortflow.columns import TABLES, check_columns
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.files import is_hidden, new_directory, sweep, write_bytes
-from shortflow.measuring import measuring_id
+from shortflow.metrics.data import measuring_id
 from shortflow.result import KEY_LENGTH, Checksum, Record, Run, RunResult
-from shortflow.selection import Selection, check_one_code, supersede
+from shortflow.store.columns import TABLES, check_columns
+from shortflow.store.files import is_hidden, new_directory, sweep, write_bytes
+from shortflow.store.selection import Selection, check_one_code, supersede
 
 RECORD = "result.json"
 

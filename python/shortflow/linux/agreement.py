@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shortflow.comparison import Document
-from shortflow.metrics import describe
-from shortflow.records import SeedAccount
-from shortflow.scenario import Settings
-from shortflow.stats import Estimate
-from shortflow.tables import NOTHING, percent, title
-from shortflow.testbed import (
+from shortflow.linux.testbed import (
     ATTEMPTS,
     REAL,
     SIMULATED,
@@ -21,6 +16,11 @@ from shortflow.testbed import (
     linux_settings,
     measured_runs,
 )
+from shortflow.metrics.catalogue import describe
+from shortflow.metrics.stats import Estimate
+from shortflow.records import SeedAccount
+from shortflow.report.tables import NOTHING, percent, title
+from shortflow.scenario import Settings
 
 BOTH: dict[str, Settings] = {"dctcp": {}, "l2dct": {}}
 CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": {}}

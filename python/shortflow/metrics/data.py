@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shortflow.metrics import (
+from shortflow.metrics.catalogue import (
     FAIR_ENOUGH,
     PERCENTILES,
     QUEUE_PERCENTILES,
@@ -26,8 +26,8 @@ from shortflow.metrics import (
     TASK_PERCENTILES,
     TASKS,
 )
+from shortflow.metrics.stats import Floats, nearest_rank
 from shortflow.records import Meta
-from shortflow.stats import Floats, nearest_rank
 
 BURST_GAP_S = 1e-3
 BURST_FLOWS = 10
@@ -37,7 +37,7 @@ _BIN_EDGES = (10_000, 100_000, 1_000_000, 10_000_000)
 @functools.cache
 def measuring_id() -> str:
     """A hash of the code that measures: metrics that other code has measured are not today's."""
-    sources = (Path(__file__).with_name(f"{name}.py") for name in ("measuring", "metrics", "stats"))
+    sources = (Path(__file__).with_name(f"{name}.py") for name in ("data", "catalogue", "stats"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
 
 

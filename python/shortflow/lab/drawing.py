@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shortflow.metrics import describe
-from shortflow.plotting import Interval
+from shortflow.lab.data import Data
+from shortflow.lab.study import Value
+from shortflow.metrics.catalogue import describe
 from shortflow.quantities import in_unit_of_first, scale_for
-from shortflow.reproduction.evidence import Data
-from shortflow.reproduction.study import Value
+from shortflow.report.plotting import Interval
 
 
 @dataclass(frozen=True)

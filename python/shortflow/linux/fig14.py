@@ -10,18 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shortflow.comparison import Comparison, RunSummary
-from shortflow.papers import catalogue
-from shortflow.papers.l2dct import fig14 as paper
-from shortflow.records import Account
-from shortflow.reproduction import Claim, Data, Finding, not_tested
-from shortflow.reproduction.engine import Judged, decide
-from shortflow.reproduction.study import Position, Value
-from shortflow.runner import summary
-from shortflow.scenario import load_scenario
-from shortflow.stats import Estimate
-from shortflow.store import Store
-from shortflow.tables import Column, Section, percent, shown
-from shortflow.testbed import (
+from shortflow.lab import Claim, Data, Finding, not_tested
+from shortflow.lab.study import Position, Value
+from shortflow.linux.testbed import (
     check_testbed,
     is_kept,
     is_trustworthy,
@@ -29,6 +20,15 @@ from shortflow.testbed import (
     measure_on_testbed,
     measured_runs,
 )
+from shortflow.metrics.stats import Estimate
+from shortflow.papers import catalogue
+from shortflow.papers.l2dct import fig14 as paper
+from shortflow.records import Account
+from shortflow.report.tables import Column, Section, percent, shown
+from shortflow.reproduction.engine import Judged, decide
+from shortflow.runner import summary
+from shortflow.scenario import load_scenario
+from shortflow.store.runs import Store
 
 SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")

@@ -26,7 +26,7 @@ from shortflow.result import KEY_LENGTH, RunResult, Tables, finished
 from shortflow.runner import Progress, plan, run_once, summary
 from shortflow.scenario import Settings, load_scenario, path_of
 from shortflow.scheme import load_schemes
-from shortflow.store import Store
+from shortflow.store.runs import Store
 
 PROGRAM = "shortflow-linux"
 LINUX_TCP: dict[str, str] = {
@@ -279,7 +279,7 @@ def _run(arguments: Sequence[str]) -> str:
 @functools.cache
 def program() -> Path:
     """The program: of this checkout, or on the path."""
-    built = Path(__file__).parents[2] / "target" / "release" / PROGRAM
+    built = Path(__file__).parents[3] / "target" / "release" / PROGRAM
     found = built if built.is_file() else shutil.which(PROGRAM)
     if not found:
         raise MissingRequirement(f"{PROGRAM} is not there; in a checkout, `make linux` builds it")

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # loads its parts when they are first used: scipy.stats takes long
 
-from shortflow.metrics import Support
+from shortflow.metrics.catalogue import Support
 
 CONFIDENCE = 0.95
 
