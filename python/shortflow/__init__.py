@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Scheme, Window
     from shortflow.bisection import Condition, Search, Steps, search
-    from shortflow.comparison import Comparison, RunSummary
+    from shortflow.comparison import Comparison
     from shortflow.errors import Cancelled, ConfigError, DamagedResult, Interrupted, SimulationError
     from shortflow.metrics.stats import Estimate
     from shortflow.report.write import write_report
-    from shortflow.result import RunResult
+    from shortflow.result import RunResult, RunSummary
     from shortflow.runner import compare, run
     from shortflow.scenario import Scenario, Setting, load_scenario, shipped_scenarios
     from shortflow.scheme import load_schemes
@@ -66,11 +66,11 @@ __all__ = [
 _HOMES = {
     "_core": ("Ack", "Flow", "Scheme", "Window"),
     "bisection": ("Condition", "Search", "Steps", "search"),
-    "comparison": ("Comparison", "RunSummary"),
+    "comparison": ("Comparison",),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "SimulationError"),
     "metrics.stats": ("Estimate",),
     "report.write": ("write_report",),
-    "result": ("RunResult",),
+    "result": ("RunResult", "RunSummary"),
     "runner": ("compare", "run"),
     "scenario": ("Scenario", "Setting", "load_scenario", "shipped_scenarios"),
     "scheme": ("load_schemes",),

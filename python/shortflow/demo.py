@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from shortflow.cli.console import print_result, progress_bar
+from shortflow.cli.console import progress_bar
+from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
 from shortflow.report.tables import lay_out, overview_section, stacked
 from shortflow.report.write import write_report

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import print_json, print_note, print_result
+from shortflow.cli.console import print_json, print_note
 from shortflow.cli.options import Json, whole_number
+from shortflow.cli.terminal import print_result
 from shortflow.cli.testbed import AllowLate, Attempts, exit_code
 from shortflow.errors import ConfigError, ExitCode, Interrupted
 from shortflow.lab.finding import Verdict

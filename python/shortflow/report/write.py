@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.page import document, render
 from shortflow.report.study import Study, studies
-from shortflow.result import Provenance, RunResult
+from shortflow.result import Provenance
 from shortflow.store.files import write_text
-from shortflow.store.runs import read_run, select_runs
+from shortflow.store.runs import read_each, read_run, select_runs
 
 __all__ = ["report_numbers", "write_report"]
 
@@ -35,27 +34,12 @@ def report_numbers(directory: Path) -> dict[str, Any]:
 
 def _studies(directory: Path, only: Sequence[Path] | None = None) -> list[Study]:
     selection = select_runs(directory, only)
-    if not selection.current:
-        raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
     superseded = [selection.origin(place) for place in selection.superseded]
     if superseded:
         _log.warning("%s", _left_out(directory, superseded))
-    return studies(_read_all(selection.current), superseded)
+    return studies(read_each(selection.current, read_run).values(), superseded)
 
 
 def _left_out(directory: Path, superseded: Sequence[Provenance]) -> str:
     schemes = ", ".join(dict.fromkeys(f"{origin['scenario']} with {origin['scheme']}" for origin in superseded))
     return f"{directory}: {len(superseded)} superseded runs are left out, as there are newer ones of {schemes}"
-
-
-def _read_all(places: Sequence[Path]) -> list[RunResult]:
-    """The results of all places; those that are damaged are named together."""
-    results, damages = [], []
-    for place in places:
-        try:
-            results.append(read_run(place))
-        except DamagedResult as damage:
-            damages.append(str(damage))
-    if damages:
-        raise DamagedResult("\n".join(damages))
-    return results

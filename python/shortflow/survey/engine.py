@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shortflow.comparison import SHORTEST, Comparison, RunSummary, with_distances
+from shortflow.comparison import SHORTEST, Comparison, with_distances
 from shortflow.errors import unknown_name
 from shortflow.lab.study import Scale
+from shortflow.result import RunSummary
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Settings, as_pairs
 from shortflow.store.runs import Store

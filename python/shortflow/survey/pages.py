@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from shortflow.comparison import Comparison
 from shortflow.report.markup import markdown, page
 from shortflow.report.plotting import plain
-from shortflow.report.tables import NOTHING, Section, number
+from shortflow.report.tables import NOTHING, number
 from shortflow.store.files import write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
@@ -71,21 +71,12 @@ def _content(found: Survey) -> dict[str, object]:
         f"Means ± 95 % over the seeds.{changed}",
         "found": found,
         "words": words,
-        "summary": [_Table(each) for each in (*map(matrix, found.views), standings(found))],
+        "summary": [*map(matrix, found.views), standings(found)],
         "reading": [*READING, words.detectable(found)],
-        "workloads": {each: [_Table(numbers(view, each.name)) for view in found.views] for each in workloads},
-        "participants": _Table(participants()),
+        "workloads": {each: [numbers(view, each.name) for view in found.views] for each in workloads},
+        "participants": participants(),
         "left_out": "Not among them: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
     }
-
-
-class _Table:
-    """A section as a template walks through it."""
-
-    def __init__(self, section: Section) -> None:
-        self.heading, self.lead, self.columns = section.heading, section.lead, section.columns
-        self.all = [*section.lead, *section.columns]
-        self.rows = list(zip(*(column.cells for column in self.all), strict=True))
 
 
 Best = Callable[[Iterable[float]], float] | None

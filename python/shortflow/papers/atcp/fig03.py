@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, for_information, within
-from shortflow.metrics.stats import Floats, estimate
+from shortflow.metrics.stats import estimate
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import ALL, GAPS, LARGE, SWITCH, TRACE_SIZES, Band, times
+from shortflow.papers.atcp.setup import ALL, GAPS, LARGE, SWITCH, TRACE_SIZES, Band, Floats, times
 from shortflow.result import RunResult
 
 ARRIVALS: dict[str, object] = {

@@ -7,8 +7,8 @@ import polars as pl
 
 from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, close_to, within
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, Floats, estimate
-from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Measure, between
+from shortflow.metrics.stats import Estimate, estimate
+from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Floats, Measure, between
 from shortflow.result import RunResult
 
 PATH = {

@@ -18,8 +18,21 @@ from shortflow.lab import (
     no_difference,
     within,
 )
-from shortflow.metrics.stats import Floats, nearest_rank
-from shortflow.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, SWITCH, TCP, Band, in_time, median, negative, times
+from shortflow.metrics.stats import nearest_rank
+from shortflow.papers.atcp.setup import (
+    ALL,
+    BASE,
+    MEDIUM,
+    SMALL,
+    SWITCH,
+    TCP,
+    Band,
+    Floats,
+    in_time,
+    median,
+    negative,
+    times,
+)
 from shortflow.result import RunResult
 
 SCHEMES = ("tcp", "dctcp", "atcp")

@@ -109,7 +109,7 @@ def convergence_to_shares(convergence: Data) -> Finding:
 
 @fig11.claim("fig11-jain", "45 long flows share the link with a Jain index of 0.999", "at least 0.98")
 def jain(fair: Data) -> Finding:
-    return at_least(fair.measured(lambda result: jain_index(result.flows["window_bytes"].to_list()), "fast"), 0.98)
+    return at_least(fair.measured(lambda result: jain_index(result.flows["delivered_bytes"].to_list()), "fast"), 0.98)
 
 
 def mean_window(result: RunResult) -> float:

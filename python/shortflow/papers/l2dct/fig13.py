@@ -58,6 +58,6 @@ def unit_weight(unit: Data) -> Finding:
         (dctcp,), (ps,) = (unit.results(name, flows=number) for name in ("dctcp", "l2dct-ps"))
         equal = ps.samples.drop("scheme", "run").equals(dctcp.samples.drop("scheme", "run"))
         found[f"{number} flows"] = fact(equal, equal=str(equal))
-        index = jain_index([float(done) for done in ps.flows["window_bytes"]])
+        index = jain_index([float(done) for done in ps.flows["delivered_bytes"]])
         found[f"Jain's index of {number}"] = at_least(index, 0.98)
     return all_hold(found)

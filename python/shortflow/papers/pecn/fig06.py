@@ -19,7 +19,6 @@ from shortflow.lab import (
     within,
 )
 from shortflow.lab.finding import Verdict
-from shortflow.metrics.data import completion
 from shortflow.papers.pecn.setup import (
     AFCT,
     BASELINES,
@@ -34,6 +33,7 @@ from shortflow.papers.pecn.setup import (
     tcp_worst,
 )
 from shortflow.result import RunResult
+from shortflow.store.frames import completion
 
 BURSTS = Study(BURST, SCHEMES, over={"flows": COUNTS}, settings=NEWRENO, quick={"flows": QUICK_COUNTS}, seeds=20)
 SPARED = (

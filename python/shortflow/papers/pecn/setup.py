@@ -6,9 +6,9 @@ from dataclasses import replace
 from shortflow.errors import ConfigError
 from shortflow.lab import Data, Finding, Line, all_hold, lower, no_difference
 from shortflow.lab.study import Value
-from shortflow.metrics.data import completion
 from shortflow.metrics.stats import Estimate, paired_difference
 from shortflow.result import RunResult
+from shortflow.store.frames import completion
 
 SCHEMES = ("tcp", "dctcp", "d2tcp", "pecn", "pecn-pmark")
 BASELINES = ("tcp", "dctcp", "d2tcp")
