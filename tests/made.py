@@ -1,19 +1,22 @@
 """Results made by hand, small enough to check in the head."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from shortflow.columns import TABLES
+from shortflow.metrics.catalogue import Row, named
 from shortflow.records import Meta
 from shortflow.result import Provenance, RunResult
+from shortflow.store.columns import TABLES
 
 
 def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
-    """A flow table from the columns that matter; counters default to zero, everything else to null."""
-    zeros = {"retransmits": 0, "timeouts": 0, "marks": 0, "acked_bytes": 0, "window_bytes": 0, "start_s": 0.0}
-    full = [{**dict.fromkeys(TABLES["flows"]), **zeros, "class": "short", **row} for row in rows]
+    """A flow table from the columns that matter; of others those that always have a value have a usual one."""
+    zeros = {"id": 0, "retransmits": 0, "timeouts": 0, "marks": 0, "acked_bytes": 0, "delivered_bytes": 0, "start_s": 0}
+    usual = {**zeros, "source": "h0", "destination": "h1", "class": "short"}
+    full = [{**dict.fromkeys(TABLES["flows"]), **usual, **row} for row in rows]
     return pl.DataFrame(full, schema=TABLES["flows"])
 
 
@@ -24,7 +27,8 @@ def make_samples(rows: Sequence[tuple[float, str, str, float]] = ()) -> pl.DataF
 
 def make_tasks(rows: Sequence[dict[str, object]] = ()) -> pl.DataFrame:
     """A task table from the columns that matter; queries of two flows unless told otherwise."""
-    full = [{**dict.fromkeys(TABLES["tasks"]), "kind": "query", "class": "short", "flows": 2, **row} for row in rows]
+    usual = {"id": 0, "kind": "query", "class": "short", "start_s": 0, "flows": 2}
+    full = [{**dict.fromkeys(TABLES["tasks"]), **usual, **row} for row in rows]
     return pl.DataFrame(full, schema=TABLES["tasks"])
 
 
@@ -92,7 +96,7 @@ def make_result(
         {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 1.5, "fct_s": fct, "slowdown": 2.0}
         for i, fct in enumerate(fct_s)
     ]
-    flows.append({"id": len(flows), "class": "long", "window_bytes": 200_000_000})
+    flows.append({"id": len(flows), "class": "long", "delivered_bytes": 200_000_000})
     samples = make_samples([(1.0, "queue_pkt", "s0->h1", 3.0), (1.1, "queue_pkt", "s0->h1", 9.0)])
     provenance: Provenance = {
         "key": f"key-{scheme}-{seed}-{load}",
@@ -117,4 +121,15 @@ def make_result(
         "wall_s": 0.5,
     }
     meta = make_meta(scheme=scheme, seed=seed)
-    return RunResult(make_flows(flows), make_tasks(), samples, make_ports(), meta, provenance)
+    tables = {"flows": make_flows(flows), "tasks": make_tasks(), "samples": samples, "ports": make_ports()}
+    return RunResult(tables, meta, provenance)
+
+
+def with_tables(result: RunResult, **tables: pl.DataFrame) -> RunResult:
+    """A result with other tables."""
+    return dataclasses.replace(result, tables={**result.tables, **tables})
+
+
+def make_rows(**values: float) -> list[Row]:
+    """The rows of metrics of flows of the classes short, long and other."""
+    return named(values, (), ("short", "long", "other"))

@@ -121,16 +121,17 @@ def test_wrong_steps_are_named(text: str) -> None:
         Steps.parse(text)
 
 
-@pytest.mark.parametrize("text", ["deadline_miss", "deadline_miss=0", "deadline_miss==x", "==0", "afct==0"])
+@pytest.mark.parametrize("text", ["deadline_miss", "deadline_miss=0", "deadline_miss==x", "==0"])
 def test_wrong_conditions_are_named(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"not a condition|unknown metric"):
+    with pytest.raises(ConfigError, match="not a condition"):
         Condition.parse(text)
 
 
 def test_a_metric_that_the_runs_do_not_have() -> None:
     scenario = shortflow.load_scenario(SCENARIO)
-    with pytest.raises(ConfigError, match=r'"query_miss": unknown metric'):
-        shortflow.search(scenario, "tcp", Steps.parse("flows=1:2"), Condition.parse("query_miss==0"), [1])
+    for name, hint in (("query_miss", ""), ("afct_shrot_s", '; did you mean "afct_short_s"')):
+        with pytest.raises(ConfigError, match=f'"{name}": unknown metric{hint}'):
+            shortflow.search(scenario, "tcp", Steps.parse("flows=1:2"), Condition.parse(f"{name}==0"), [1])
 
 
 def test_the_command(shortflow: Command) -> None:

@@ -22,7 +22,7 @@ from shortflow.bench import CASES
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
-from shortflow.store import read_run
+from shortflow.store.runs import read_run
 
 HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
 SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")

@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from made import make_result
-from shortflow.columns import TABLES
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.reading import read_flows, read_store
-from shortflow.store import read_run, write_run
+from shortflow.store.columns import TABLES
+from shortflow.store.reading import read_flows, read_store
+from shortflow.store.runs import read_run, write_run
 
 EXAMPLES = settings(
     max_examples=int(os.environ.get("FUZZ_EXAMPLES", "60")),

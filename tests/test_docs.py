@@ -11,7 +11,7 @@ import pytest
 
 import shortflow
 from shortflow import _core, reference
-from shortflow.columns import TABLES
+from shortflow.store.columns import TABLES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -10,9 +10,11 @@ import tomli_w
 
 import shortflow
 from conftest import Command
-from shortflow.comparison import RunSummary, with_distances
+from made import make_rows
+from shortflow.comparison import with_distances
 from shortflow.errors import ConfigError
 from shortflow.report.study import studies
+from shortflow.result import RunSummary
 from shortflow.runner import plan, run_once
 
 WITHOUT_DEADLINES = ["ideal-srpt", "ideal-sjf", "ideal-las", "ideal-ps", "ideal-fifo"]
@@ -145,11 +147,11 @@ def test_a_report_of_ideal_runs_alone_shows_them(small: dict[str, object]) -> No
 
 def test_the_distance_is_the_ratio_of_means_on_the_same_flows() -> None:
     runs = [
-        RunSummary("dctcp", 1, "", {"afct_short_s": 3.0, "drops": 1.0}, 0.0),
-        RunSummary("dctcp", 2, "", {"afct_short_s": 4.0, "afct_other_s": 1.0}, 0.0),
-        RunSummary("dctcp", 3, "", {"afct_short_s": 4.0}, 0.0),
-        RunSummary("ideal-srpt", 1, "", {"afct_short_s": 2.0}, 0.0),
-        RunSummary("ideal-srpt", 2, "", {"afct_short_s": 1.0}, 0.0),
+        RunSummary("dctcp", 1, "", make_rows(afct_short_s=3.0, drops=1.0), 0.0),
+        RunSummary("dctcp", 2, "", make_rows(afct_short_s=4.0, afct_other_s=1.0), 0.0),
+        RunSummary("dctcp", 3, "", make_rows(afct_short_s=4.0), 0.0),
+        RunSummary("ideal-srpt", 1, "", make_rows(afct_short_s=2.0), 0.0),
+        RunSummary("ideal-srpt", 2, "", make_rows(afct_short_s=1.0), 0.0),
     ]
     found = [run.metrics.get("distance_short") for run in with_distances(runs)]
     assert found == [1.5, 4.0, None, 1.0, 1.0]

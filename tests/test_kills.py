@@ -19,8 +19,8 @@ import pytest
 import tomli_w
 
 from shortflow.cli import execute
-from shortflow.columns import TABLES
 from shortflow.errors import ExitCode
+from shortflow.store.columns import TABLES
 
 OUT = "store"
 COMMANDS = (
@@ -35,7 +35,7 @@ TIMES = ("finished_at", "wall_s")
 
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload(["shortflow.cli", "shortflow.report", "shortflow.survey"])
+SERVER.set_forkserver_preload(["shortflow.cli", "shortflow.report.write", "shortflow.survey"])
 """Has imported everything before the commands start, which saves most of their time."""
 
 

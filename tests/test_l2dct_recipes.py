@@ -3,14 +3,15 @@
 import polars as pl
 import pytest
 
+from made import with_tables
 from shortflow import _core
+from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.l2dct.mixed import BesideTcp, L2dctInPython
 from shortflow.papers.l2dct.sawtooth import sawtooth
 from shortflow.papers.l2dct.setup import over_trend
 from shortflow.result import RunResult, execute
 from shortflow.runner import plan
 from shortflow.scenario import load_scenario
-from shortflow.stats import rank_correlation
 
 
 def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **settings: str) -> RunResult:
@@ -65,7 +66,7 @@ def test_the_teeth_of_a_made_window() -> None:
         for kind, values in kinds.items()
         for time, value in zip(times, values, strict=True)
     ]
-    made = RunResult(result.flows, result.tasks, pl.DataFrame(rows), result.ports, result.meta, result.provenance)
+    made = with_tables(result, samples=pl.DataFrame(rows))
     found = sawtooth(made)
     assert (found.swing, found.mean_window, found.alpha) == pytest.approx((10.0, 45.0, 0.25))
     assert (found.queue_max, found.queue_min, found.queue_swing) == pytest.approx((20.0, 10.0, 10.0))

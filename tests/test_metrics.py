@@ -9,23 +9,30 @@ from hypothesis import strategies as st
 
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
-from shortflow.measuring import measure
-from shortflow.metrics import KINDS, SIZE_BINS, describe
+from shortflow.metrics.catalogue import STATISTICS, Row, check_name, measure, named, possible
+from shortflow.metrics.data import SIZE_BINS
 from shortflow.records import Meta
+
+
+def rows_of(
+    flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
+) -> list[Row]:
+    """The rows of the metrics."""
+    return measure({"flows": flows, "tasks": tasks, "samples": samples, "ports": ports}, meta)
 
 
 def measured(
     flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
 ) -> dict[str, float]:
     """The metrics by name."""
-    return {each.name: each.value for each in measure(flows, tasks, samples, ports, meta)}
+    return {row.metric.name: row.value for row in rows_of(flows, tasks, samples, ports, meta)}
 
 
 def bounds(
     flows: pl.DataFrame, tasks: pl.DataFrame, samples: pl.DataFrame, ports: pl.DataFrame, meta: Meta
 ) -> set[str]:
     """The metrics that are lower bounds."""
-    return {each.name for each in measure(flows, tasks, samples, ports, meta) if each.lower_bound}
+    return {row.metric.name for row in rows_of(flows, tasks, samples, ports, meta) if row.lower_bound}
 
 
 def test_completion_counts_flows_after_the_warm_up() -> None:
@@ -104,13 +111,13 @@ def test_what_is_not_a_bound_stays_however_long_unfinished_flows_take(
 def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> None:
     flows = make_flows(
         [
-            {"id": 0, "class": "long", "window_bytes": 100_000_000},
-            {"id": 1, "class": "long", "window_bytes": 50_000_000},
+            {"id": 0, "class": "long", "delivered_bytes": 100_000_000},
+            {"id": 1, "class": "long", "delivered_bytes": 50_000_000},
             {
                 "id": 2,
                 "class": "short",
                 "size_bytes": 1000,
-                "window_bytes": 1000,
+                "delivered_bytes": 1000,
                 "start_s": 1.0,
                 "fct_s": 1.0,
                 "slowdown": 1.0,
@@ -126,8 +133,8 @@ def test_goodput_is_what_the_backlogged_flows_of_a_class_got_in_the_window() -> 
 def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
     flows = make_flows(
         [
-            {"id": 0, "class": "long", "window_bytes": 3_000_000},  # from 1 s to 3 s, the measured time
-            {"id": 1, "class": "long", "window_bytes": 1_000_000, "start_s": 2.0},  # from 2 s to 3 s
+            {"id": 0, "class": "long", "delivered_bytes": 3_000_000},  # from 1 s to 3 s, the measured time
+            {"id": 1, "class": "long", "delivered_bytes": 1_000_000, "start_s": 2.0},  # from 2 s to 3 s
             {"id": 2, "class": "long", "size_bytes": 500_000, "start_s": 1.5, "fct_s": 2.0, "slowdown": 1.0},
             {"id": 3, "class": "long", "size_bytes": 9_000_000, "start_s": 0.5, "fct_s": 1.0, "slowdown": 1.0},
             {"id": 4, "class": "long", "size_bytes": 9_000_000, "start_s": 1.5, "acked_bytes": 100},  # until 4 s
@@ -199,20 +206,22 @@ def test_a_metric_that_a_run_does_not_have_is_absent() -> None:
 
 
 def test_names_say_what_they_mean() -> None:
-    found = describe("p99_web_search_s")
+    known = possible(["web_search"])
+    found = known["p99_web_search_s"]
     assert (found.label, found.unit, found.flow_class) == ("p99 FCT", "s", "web_search")
-    assert describe("utilisation").unit == "share"
-    with pytest.raises(ConfigError, match='did you mean "queue_mean_pkt"'):
-        describe("queue_mean_pkts")
+    assert known["utilisation"].unit == "share"
+    for wrong, near in (("queue_mean_pkts", "queue_mean_pkt"), ("afct_web_serch_s", "afct_web_search_s")):
+        with pytest.raises(ConfigError, match=f'did you mean "{near}"'):
+            check_name(wrong, ["web_search"])
 
 
 def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None:
     flows = make_flows(
         [
-            {"id": 0, "size_bytes": 1, "window_bytes": 50_000_000, "switch_queueing_s": 1e-6},
-            {"id": 1, "size_bytes": 1, "window_bytes": 25_000_000, "start_s": 2.0, "switch_queueing_s": 4e-6},
+            {"id": 0, "size_bytes": 1, "delivered_bytes": 50_000_000, "switch_queueing_s": 1e-6},
+            {"id": 1, "size_bytes": 1, "delivered_bytes": 25_000_000, "start_s": 2.0, "switch_queueing_s": 4e-6},
             {"id": 2, "size_bytes": 1},  # nothing of it has arrived
-            {"id": 3, "class": "long", "window_bytes": 1, "switch_queueing_s": 9e-6},
+            {"id": 3, "class": "long", "delivered_bytes": 1, "switch_queueing_s": 9e-6},
         ]
     )
     metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
@@ -250,8 +259,7 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
     assert metrics["query_miss"] == 0.5
     assert metrics["job_time_s"] == 5.0
     assert not {"job_miss", "request_time_s", "shuffle_time_s"} & set(metrics)
-    assert describe("query_time_s").unit == "s"
-    assert describe("query_time_s").flow_class is None
+    assert (possible([])["query_time_s"].unit, possible([])["query_time_s"].flow_class) == ("s", None)
 
 
 def test_inversions_count_smaller_flows_that_take_longer_within_a_burst() -> None:
@@ -299,16 +307,16 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
         {"id": i, "size_bytes": size, "start_s": 1.0, "fct_s": fct, "slowdown": 1.0}
         for i, (size, fct) in enumerate(sizes.items())
     ]
-    metrics = measured(make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
-    assert {name: metrics[name] for name in metrics if describe(name).size_bin} == {
+    found = rows_of(make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
+    assert {row.metric.name: row.value for row in found if row.metric.size_bin} == {
         **{"flows_short_10kb": 1, "afct_short_10kb_s": 1, "p50_short_10kb_s": 1, "p99_short_10kb_s": 1},
         **{"flows_short_100kb": 2, "afct_short_100kb_s": 3, "p50_short_100kb_s": 2, "p99_short_100kb_s": 4},
         **{"flows_short_larger": 1, "afct_short_larger_s": 9, "p50_short_larger_s": 9, "p99_short_larger_s": 9},
     }
-    found = describe("p99_web_search_100kb_s")
-    assert (found.flow_class, found.size_bin, found.unit) == ("web_search", "100kb", "s")
-    one = measured(make_flows(rows[1:3]), make_tasks(), make_samples(), make_ports(), make_meta())
-    assert not [name for name in one if describe(name).size_bin], "one bin says what the class says"
+    about = possible(["web_search"])["p99_web_search_100kb_s"]
+    assert (about.flow_class, about.size_bin, about.unit) == ("web_search", "100kb", "s")
+    one = rows_of(make_flows(rows[1:3]), make_tasks(), make_samples(), make_ports(), make_meta())
+    assert not [row for row in one if row.metric.size_bin], "one bin says what the class says"
 
 
 def test_timeouts_per_flow_are_those_of_the_class() -> None:
@@ -328,8 +336,8 @@ def shares(*intervals: tuple[float, float, float]) -> list[tuple[float, str, str
 
 
 LONG: list[dict[str, object]] = [
-    {"id": 0, "class": "long", "window_bytes": 3_000, "start_s": 0.0},
-    {"id": 1, "class": "long", "window_bytes": 1_000, "start_s": 0.5},
+    {"id": 0, "class": "long", "delivered_bytes": 3_000, "start_s": 0.0},
+    {"id": 1, "class": "long", "delivered_bytes": 1_000, "start_s": 0.5},
 ]
 
 
@@ -347,9 +355,9 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
 def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody() -> None:
     unfair = make_samples(shares((0.0, 0, 0), (1.0, 2, 2), (2.0, 2, 2), (3.0, 4, 0)))
     metrics = measured(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
-    found = measure(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
+    found = rows_of(make_flows(LONG), make_tasks(), unfair, make_ports(), make_meta())
     assert metrics["convergence_long_s"] == 2.5
-    assert [each.name for each in found if each.lower_bound] == ["convergence_long_s"]
+    assert [row.metric.name for row in found if row.lower_bound] == ["convergence_long_s"]
     assert metrics["jain_sampled_long"] == 0.75
     alone = measured(make_flows(LONG[:1]), make_tasks(), unfair, make_ports(), make_meta())
     assert not [name for name in alone if "jain" in name or "convergence" in name]
@@ -358,9 +366,11 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
     assert "jain_sampled_long" not in without
 
 
-def test_a_name_made_from_any_pattern_means_that_pattern() -> None:
-    for kind in KINDS:
-        for size_bin in SIZE_BINS:
-            name = kind.pattern.replace("<class>", "short").replace("<task>", "query").replace("<bin>", size_bin)
-            assert describe(name).kind is kind
-            assert "{" not in describe(name).label
+def test_a_metric_is_found_by_its_name_alone() -> None:
+    known = possible(["short"])
+    assert {metric.statistic for metric in known.values()} == set(STATISTICS.values())
+    assert sum(metric.size_bin is not None for metric in known.values()) == 4 * len(SIZE_BINS)
+    assert not [name for name, metric in known.items() if set("<>{}") & {*name, *metric.label}]
+    found = rows_of(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
+    values = {row.metric.name: row.value for row in found}
+    assert named(values, {row.metric.name for row in found if row.lower_bound}, ["long"]) == found

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shortflow.plotting import error_bars, log_axis, percentage, plain, ticks
 from shortflow.quantities import common_axis, in_unit_of_first
+from shortflow.report.plotting import error_bars, log_axis, percentage, plain, ticks
 
 POSITIVE = st.floats(1e-12, 1e15)
 

@@ -11,19 +11,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-from made import make_result
+from made import make_result, with_tables
 from shortflow import _core
 from shortflow.cli import report as command
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.report import report_numbers, write_report
 from shortflow.report.drawing import draw
 from shortflow.report.figures import plots
 from shortflow.report.looks import look_of
 from shortflow.report.page import document, render
 from shortflow.report.plot import Plot, Series
 from shortflow.report.study import studies
+from shortflow.report.write import report_numbers, write_report
 from shortflow.result import RunResult
-from shortflow.store import write_run
+from shortflow.store.runs import write_run
 
 ROOT = Path(__file__).parents[1]
 
@@ -185,10 +185,12 @@ def test_names_in_a_foreign_result_are_text_and_nothing_else(tmp_path: Path) -> 
             result.samples.with_columns(pl.lit("s0->h1" + evil).alias("subject")),
         )
         return dataclasses.replace(
-            result,
-            flows=result.flows.with_columns(columns),
-            ports=result.ports.with_columns(pl.Series("port", ports)),
-            samples=samples,
+            with_tables(
+                result,
+                flows=result.flows.with_columns(columns),
+                ports=result.ports.with_columns(pl.Series("port", ports)),
+                samples=samples,
+            ),
             meta={**result.meta, "measured_ports": [ports[0]]},
             provenance=spoilt(dict(result.provenance)),
         )
@@ -254,14 +256,14 @@ def test_flows_of_one_size_are_one_mark() -> None:
     result = make_result(fct_s=[1e-3] * 40)
     sizes = pl.when(pl.col("id") < 38).then(2000).otherwise(7000 + pl.col("id")).cast(pl.UInt64)
     flows = result.flows.with_columns(pl.when(pl.col("class") == "short").then(sizes).alias("size_bytes"))
-    plot = plot_of([dataclasses.replace(result, flows=flows)], "Slowdown")
+    plot = plot_of([with_tables(result, flows=flows)], "Slowdown")
     assert list(plot.panels[0].series[0].x) == [2.0, 7.0385]
 
 
 def test_without_samples_the_page_says_why_there_is_no_queue_over_time(tmp_path: Path) -> None:
     result = make_result()
     assert "took no samples" not in page_of([result], tmp_path / "with")
-    page = page_of([dataclasses.replace(result, samples=result.samples.clear())], tmp_path / "without")
+    page = page_of([with_tables(result, samples=result.samples.clear())], tmp_path / "without")
     assert "these runs took no samples" in page
     assert "<h3>Queue length</h3>" not in page
 
@@ -319,7 +321,7 @@ def stalled(result: RunResult, ids: list[int]) -> RunResult:
     gone = [pl.when(~stops).then(pl.col(name)).alias(name) for name in ("fct_s", "slowdown")]
     ideal = pl.when(pl.col("size_bytes").is_not_null()).then(5e-4).alias("ideal_fct_s")
     result.meta["unfinished"] = len(ids)
-    return dataclasses.replace(result, flows=result.flows.with_columns(*gone, ideal))
+    return with_tables(result, flows=result.flows.with_columns(*gone, ideal))
 
 
 def test_a_distribution_ends_at_the_share_of_flows_that_finished() -> None:

@@ -5,7 +5,6 @@ import dataclasses
 import functools
 import inspect
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ import polars as pl
 import pytest
 
 from conftest import Command
-from made import make_flows, make_meta
+from made import make_flows, make_meta, with_tables
 from shortflow import _core, papers
 from shortflow.cli import console
-from shortflow.comparison import Comparison, RunSummary
+from shortflow.comparison import Comparison
 from shortflow.errors import DamagedResult
-from shortflow.papers.atcp.setup import SMALL, in_time, median
-from shortflow.papers.pecn.fig06 import overtakers
-from shortflow.papers.pecn.sec4 import rank_by
-from shortflow.papers.pecn.setup import fct_over
-from shortflow.reproduction import (
+from shortflow.lab import (
     Choice,
     Data,
     Finding,
@@ -38,19 +33,23 @@ from shortflow.reproduction import (
     not_tested,
     within,
 )
-from shortflow.reproduction.choices import Change, changes
+from shortflow.lab.choices import Change, changes
+from shortflow.lab.figure import Claim, Figure
+from shortflow.lab.finding import BOUND, UNDECIDED, Verdict
+from shortflow.lab.study import Scale, Study, Value
+from shortflow.metrics.stats import Estimate
+from shortflow.papers.atcp.setup import SMALL, in_time, median
+from shortflow.papers.pecn.fig06 import overtakers
+from shortflow.papers.pecn.sec4 import rank_by
+from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction.engine import Judged, decide, draw, reproduce, select
-from shortflow.reproduction.figure import Claim, Figure
-from shortflow.reproduction.finding import BOUND, UNDECIDED, Verdict
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift
-from shortflow.reproduction.study import Scale, Study, Value
 from shortflow.reproduction.summary import claim_table, measured, reason_table, shift_table
-from shortflow.result import RunResult, execute
+from shortflow.result import RunResult, RunSummary, execute
 from shortflow.runner import plan, run_all
 from shortflow.scenario import Settings, load_scenario
-from shortflow.stats import Estimate
-from shortflow.store import Store
+from shortflow.store.runs import Store
 
 ROOT = Path(__file__).parents[1]
 
@@ -109,11 +108,11 @@ def _empty() -> RunResult:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"duration": "1ms", "traffic.1.repeat": "1"})
     full = execute(run, _core.Control())
     flows, tasks, samples, ports = (table.clear() for table in (full.flows, full.tasks, full.samples, full.ports))
-    return replace(full, flows=flows, tasks=tasks, samples=samples, ports=ports)
+    return with_tables(full, flows=flows, tasks=tasks, samples=samples, ports=ports)
 
 
 def _nothing(study: Study, directory: Path) -> Data:
-    runs = [RunSummary(scheme, seed, "", {}, 0.0) for scheme in study.schemes for seed in (1, 2)]
+    runs = [RunSummary(scheme, seed, "", [], 0.0) for scheme in study.schemes for seed in (1, 2)]
     points = {position: Comparison("empty", "", {}, runs) for position in study.positions(Scale.QUICK)}
     return Nothing(study, list(study.grid(Scale.QUICK)), points, {}, Store(directory))
 
@@ -240,7 +239,7 @@ def test_a_table_that_is_damaged_inside_is_named_and_decides_nothing(tmp_path: P
 
 def test_a_flow_that_never_ended_is_late() -> None:
     columns = {"class": "answer", "start_s": 30.0, "size_bytes": 20_000, "fct_s": [0.01, 0.02, 0.5, None]}
-    result = replace(_empty(), flows=pl.DataFrame(columns))
+    result = with_tables(_empty(), flows=pl.DataFrame(columns))
     assert in_time(SMALL, 0.03)(result) == 0.5
     assert median(SMALL, percent=75)(result) == 0.5
     assert median(SMALL, percent=80)(result) == float("inf")
@@ -253,7 +252,8 @@ def test_flows_that_never_ended_come_last_in_orders_of_completion() -> None:
         {"id": 3, "start_s": 1.0, "size_bytes": 3_000, "finish_s": 1.3, "fct_s": 0.3},
         {"id": 4, "start_s": 1.0},
     ]
-    result = replace(_empty(), flows=make_flows([{"ideal_fct_s": 0.1, **row} for row in rows]), meta=make_meta())
+    flows = make_flows([{"ideal_fct_s": 0.1, **row} for row in rows])
+    result = dataclasses.replace(with_tables(_empty(), flows=flows), meta=make_meta())
     assert overtakers(result) == 2
     assert rank_by(result, "size_bytes") == pytest.approx(-1 / 3)
     line = fct_over(result, "size_bytes", 1e-3, "dctcp")
@@ -541,7 +541,7 @@ class Medians(Data):
         small, medium = {"tcp": ([0.1, 0.1], [1.0, 1.0]), "atcp": ([0.09, 0.089], [0.71, 0.69])}[scheme]
         columns = {"class": "other", "start_s": 30.0, "size_bytes": [20_000, 2_000_000]}
         pairs = zip(small, medium, strict=True)
-        return [replace(_empty(), flows=pl.DataFrame({**columns, "fct_s": list(pair)})) for pair in pairs]
+        return [with_tables(_empty(), flows=pl.DataFrame({**columns, "fct_s": list(pair)})) for pair in pairs]
 
 
 def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:

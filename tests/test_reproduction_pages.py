@@ -4,13 +4,15 @@ import math
 import re
 from pathlib import Path
 
+from made import make_rows
 from shortflow import papers
-from shortflow.comparison import Comparison, RunSummary
-from shortflow.reproduction import Data, Drawing, Line, Scale, Study, curves, within
+from shortflow.comparison import Comparison
+from shortflow.lab import Data, Drawing, Line, Scale, Study, curves, within
+from shortflow.lab.study import Position
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, select
 from shortflow.reproduction.pages import draw, write_pages
-from shortflow.reproduction.study import Position
-from shortflow.store import Store
+from shortflow.result import RunSummary
+from shortflow.store.runs import Store
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -44,7 +46,7 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
             "incast",
             "",
             {},
-            [RunSummary("tcp", seed, "", {"afct_short_s": fct}, 0.0) for seed, fct in enumerate(times[value])],
+            [RunSummary("tcp", seed, "", make_rows(afct_short_s=fct), 0.0) for seed, fct in enumerate(times[value])],
         )
         for value in times
     }

@@ -13,9 +13,9 @@ import shortflow
 from made import make_result
 from shortflow import result
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.report import write_report
+from shortflow.report.write import write_report
 from shortflow.result import RunResult
-from shortflow.store import select_runs, write_run
+from shortflow.store.runs import select_runs, write_run
 
 LAW = """
 import shortflow

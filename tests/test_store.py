@@ -1,6 +1,5 @@
 """A result directory is there complete or not at all, whatever happens while it is written."""
 
-import dataclasses
 import errno
 import json
 import os
@@ -15,17 +14,18 @@ import pytest
 import tomli_w
 
 from conftest import started
-from made import make_result
-from shortflow import _core, files
+from made import make_result, with_tables
+from shortflow import _core
 from shortflow.cli import execute as execute_command
-from shortflow.columns import TABLES
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
-from shortflow.files import new_directory, write_text
 from shortflow.result import execute
 from shortflow.runner import compare, plan
 from shortflow.runner import run as run_one
 from shortflow.scenario import load_scenario
-from shortflow.store import Store, find_runs, read_run, write_run
+from shortflow.store import files
+from shortflow.store.columns import TABLES
+from shortflow.store.files import new_directory, write_text
+from shortflow.store.runs import Store, find_runs, read_run, write_run
 
 
 def everything_below(directory: Path) -> list[str]:
@@ -133,7 +133,7 @@ KILLED = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from shortflow.files import new_directory
+from shortflow.store.files import new_directory
 with new_directory(Path(sys.argv[1]) / "runs" / "victim") as directory:
     (directory / "result.json").write_text("{}")
     print("writing", flush=True)
@@ -205,7 +205,7 @@ def test_a_flipped_byte_is_named_and_the_run_is_done_again(tmp_path: Path, caplo
 
 def test_right_columns_of_wrong_types_are_damaged(tmp_path: Path) -> None:
     result = make_result()
-    wrong = dataclasses.replace(result, flows=result.flows.with_columns(pl.col("marks").cast(pl.Int64)))
+    wrong = with_tables(result, flows=result.flows.with_columns(pl.col("marks").cast(pl.Int64)))
     write_run(wrong, tmp_path / "run")
     with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: marks: found Int64 in place of UInt32"):
         read_run(tmp_path / "run")

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from conftest import Command
+from made import make_rows
 from shortflow import _core
-from shortflow.comparison import Comparison, RunSummary
-from shortflow.metrics import describe
-from shortflow.reproduction.study import Scale
+from shortflow.comparison import Comparison
+from shortflow.lab.study import Scale
+from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, Row, possible
+from shortflow.result import RunSummary
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.survey import WORKLOADS, Cell, Survey, Verdict, Workload, engine, judge, words
@@ -30,9 +32,10 @@ ROOT = Path(__file__).parents[1]
 
 def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Comparison:
     """A comparison of schemes by one metric, of which each has a value for seed 1, 2 and so on."""
-    open_flows = f"unfinished_share_{describe(metric).flow_class}"
+    about = possible(("short", "long"))[metric]
+    unfinished_share = Metric(UNFINISHED_SHARE, about.flow_class)
     runs = [
-        RunSummary(scheme, seed, "", {metric: value, open_flows: 0.01 * (scheme in unfinished)}, 0.0)
+        RunSummary(scheme, seed, "", [Row(about, value), Row(unfinished_share, 0.01 * (scheme in unfinished))], 0.0)
         for scheme, of_seeds in values.items()
         for seed, value in enumerate(of_seeds, start=1)
     ]
@@ -179,7 +182,7 @@ def made_survey(
     made = {}
     for alpha, means in of_alpha.items():
         runs = [
-            RunSummary(s, seed, "", {**METRICS, "afct_short_s": means.get(s, 1.0) * (1 + seed / 100)}, 0.0)
+            RunSummary(s, seed, "", make_rows(**METRICS | {"afct_short_s": means.get(s, 1.0) * (1 + seed / 100)}), 0.0)
             for s in SCHEMES
             for seed in (1, 2, 3)
         ]
@@ -243,7 +246,7 @@ def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
     slower = dict(zip(SCHEMES, (1.0, 1.001, 1.012, 1.013, 1.04, 34.96, 35.04, *(2.0,) * len(SCHEMES)), strict=False))
     workload = WORKLOADS["fast"]
     runs = [
-        RunSummary(scheme, 1, "", {"p99_short_s": 1e-3 * slower[scheme], "distance_short": 3.0}, 0.0)
+        RunSummary(scheme, 1, "", make_rows(p99_short_s=1e-3 * slower[scheme], distance_short=3.0), 0.0)
         for scheme in SCHEMES
     ]
     places = {engine.Place(workload, level): Comparison("fast", "", {}, runs) for level in workload.levels}

@@ -1,21 +1,18 @@
 """Tables fit 100 columns, carry units and intervals, and say nothing that is not there."""
 
-import dataclasses
 import io
 from collections.abc import Sequence
 
 import pytest
 from rich.console import Console, RenderableType
 
-from made import make_flows, make_result
-from shortflow.comparison import Comparison, RunSummary, with_distances
+from made import make_flows, make_result, with_tables
+from shortflow.comparison import Comparison, with_distances
 from shortflow.errors import ConfigError
-from shortflow.metrics import describe
+from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric
+from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.result import RunResult
-from shortflow.runner import summary
-from shortflow.stats import Estimate
-from shortflow.tables import (
+from shortflow.report.tables import (
     comparison_tables,
     lay_out,
     main_tables,
@@ -25,6 +22,7 @@ from shortflow.tables import (
     shown,
     stacked,
 )
+from shortflow.result import RunResult, RunSummary
 
 
 def printed(renderable: RenderableType, width: int = 1000) -> list[str]:
@@ -38,7 +36,7 @@ def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Compar
     results = [
         make_result(s, seed, fct_s=(1e-3 * seed, 3e-3 + i * 1e-3)) for i, s in enumerate(schemes) for seed in seeds
     ]
-    return Comparison("made", "A made-up scenario", {"load": "0.2"}, [summary(each) for each in results])
+    return Comparison("made", "A made-up scenario", {"load": "0.2"}, [each.summary for each in results])
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
@@ -77,7 +75,7 @@ def test_one_seed_is_shown_without_an_interval() -> None:
 
 
 def test_chosen_metrics_only() -> None:
-    text = "\n".join(printed(comparison_tables(compared(["dctcp", "l2dct"]), ["utilisation"])))
+    text = "\n".join(printed(comparison_tables(compared(["dctcp", "l2dct"]), [Metric(UTILISATION)])))
     assert "link use" in text
     assert "98" in text
     assert "FCT" not in text
@@ -85,7 +83,7 @@ def test_chosen_metrics_only() -> None:
 
 def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
     with_flows, without = make_result("dctcp"), make_result("l2dct", fct_s=())
-    comparison = Comparison("made", "made", {}, [summary(with_flows), summary(without)])
+    comparison = Comparison("made", "made", {}, [with_flows.summary, without.summary])
     row = next(line for line in printed(comparison_tables(comparison)) if line.startswith(" l2dct"))
     assert "–" in row
 
@@ -124,12 +122,12 @@ def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> RunResult:
     times: list[dict[str, object]] = [
         {**flow, "fct_s": each, "slowdown": each / 0.5 if each else None} for each in (1.0, fct_s)
     ]
-    return dataclasses.replace(make_result(scheme, seed), flows=make_flows(times))
+    return with_tables(make_result(scheme, seed), flows=make_flows(times))
 
 
 def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     results = [stalled("stalls", None), stalled("quick", 1.2), stalled("slow", 9.0), stalled("stalls too", None)]
-    comparison = Comparison("made", "made", {}, [summary(each) for each in results])
+    comparison = Comparison("made", "made", {}, [each.summary for each in results])
     lines = printed(main_tables(comparison))
     rows = {
         scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
@@ -162,7 +160,7 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
 
 
 def test_one_seed_with_unfinished_flows_makes_the_mean_over_all_a_bound() -> None:
-    runs = [summary(stalled("dctcp", fct, seed)) for seed, fct in ((1, 1.2), (2, None))]
+    runs = [stalled("dctcp", fct, seed).summary for seed, fct in ((1, 1.2), (2, None))]
     found = Comparison("made", "made", {}, runs).estimate("dctcp", "afct_short_s")
     assert found is not None
     assert found.lower_bound
@@ -171,7 +169,7 @@ def test_one_seed_with_unfinished_flows_makes_the_mean_over_all_a_bound() -> Non
 
 def test_a_distance_from_an_ideal_that_itself_left_flows_open_is_none() -> None:
     def distance(ours: float | None, best: float | None) -> RunSummary:
-        return with_distances([summary(stalled("dctcp", ours)), summary(stalled("ideal-srpt", best))])[0]
+        return with_distances([stalled("dctcp", ours).summary, stalled("ideal-srpt", best).summary])[0]
 
     assert distance(1.4, 1.0).metrics["distance_short"] == pytest.approx(1.2)
     assert "distance_short" not in distance(1.4, 1.0).lower_bounds
@@ -181,8 +179,8 @@ def test_a_distance_from_an_ideal_that_itself_left_flows_open_is_none() -> None:
 
 def test_a_class_whose_flows_all_started_in_the_warm_up_says_so() -> None:
     early = make_flows([{"size_bytes": 1000, "start_s": 0.0, "fct_s": 1.0, "slowdown": 2.0, "class": "incast"}])
-    result = dataclasses.replace(make_result("dctcp"), flows=early)
-    comparison = Comparison("made", "made", {}, [summary(result)])
+    result = with_tables(make_result("dctcp"), flows=early)
+    comparison = Comparison("made", "made", {}, [result.summary])
     with pytest.raises(ConfigError, match=r"p99_incast_s: no incast flow was counted, as all of them .* `warmup`"):
         comparison.require("p99_incast_s")
     with pytest.raises(ConfigError, match="unknown metric"):
@@ -190,8 +188,8 @@ def test_a_class_whose_flows_all_started_in_the_warm_up_says_so() -> None:
 
 
 def test_units_suit_the_values() -> None:
-    assert scale_for(describe("afct_short_s").unit, [0.0005, 0.02]).unit == "ms"
-    assert scale_for(describe("afct_short_s").unit, [20e-6]).unit == "µs"
-    assert scale_for(describe("goodput_long_bps").unit, [361e6, 900e6]).unit == "Mbps"
-    assert scale_for(describe("goodput_long_bps").unit, [9.1e9]).unit == "Gbps"
+    assert scale_for(MEAN_FCT.unit, [0.0005, 0.02]).unit == "ms"
+    assert scale_for(MEAN_FCT.unit, [20e-6]).unit == "µs"
+    assert scale_for(GOODPUT.unit, [361e6, 900e6]).unit == "Mbps"
+    assert scale_for(GOODPUT.unit, [9.1e9]).unit == "Gbps"
     assert scale_for("share", [0.5]).divisor == 0.01

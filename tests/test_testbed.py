@@ -12,14 +12,10 @@ import polars as pl
 import pytest
 
 import shortflow
-from shortflow import agreement, testbed
 from shortflow.cli import execute
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.papers.l2dct import testbed as fig14
-from shortflow.scenario import Settings, path_of
-from shortflow.stats import Estimate
-from shortflow.store import Store
-from shortflow.testbed import (
+from shortflow.linux import agreement, fig14, testbed
+from shortflow.linux.testbed import (
     LINUX_TCP,
     REAL,
     SIMULATED,
@@ -30,6 +26,10 @@ from shortflow.testbed import (
     linux_settings,
     measure_on_testbed,
 )
+from shortflow.metrics.catalogue import MARKS, MEAN_FCT, Metric
+from shortflow.metrics.stats import Estimate
+from shortflow.scenario import Settings, path_of
+from shortflow.store.runs import Store
 
 SCENARIO = "testbed-two-long"
 SHORT: Settings = {"duration": "300ms", "warmup": "100ms"}
@@ -166,10 +166,10 @@ def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
 
 def test_a_bound_shows_no_agreement() -> None:
     close = Estimate(0.01, (0.0, 0.02), 5)
-    assert not agreement.is_outside("afct_short_s", close)
-    assert agreement.is_outside("afct_short_s", replace(close, lower_bound=True))
-    assert agreement.is_outside("afct_short_s", replace(close, value=-0.06))
-    assert not agreement.is_outside("marks", replace(close, value=-0.06))
+    assert not agreement.is_outside(Metric(MEAN_FCT, "short"), close)
+    assert agreement.is_outside(Metric(MEAN_FCT, "short"), replace(close, lower_bound=True))
+    assert agreement.is_outside(Metric(MEAN_FCT, "short"), replace(close, value=-0.06))
+    assert not agreement.is_outside(Metric(MARKS), replace(close, value=-0.06))
 
 
 def test_the_table_of_agreement_has_every_cell_and_what_is_outside(

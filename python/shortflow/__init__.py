@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Scheme, Window
     from shortflow.bisection import Condition, Search, Steps, search
-    from shortflow.comparison import Comparison, RunSummary
+    from shortflow.comparison import Comparison
     from shortflow.errors import Cancelled, ConfigError, DamagedResult, Interrupted, SimulationError
-    from shortflow.reading import read_flows, read_store
-    from shortflow.report import write_report
-    from shortflow.result import RunResult
+    from shortflow.metrics.stats import Estimate
+    from shortflow.report.write import write_report
+    from shortflow.result import RunResult, RunSummary
     from shortflow.runner import compare, run
     from shortflow.scenario import Scenario, Setting, load_scenario, shipped_scenarios
     from shortflow.scheme import load_schemes
-    from shortflow.stats import Estimate
-    from shortflow.store import read_run, write_run
+    from shortflow.store.reading import read_flows, read_store
+    from shortflow.store.runs import read_run, write_run
     from shortflow.transport import CongestionControl
 
     __version__: str
@@ -66,16 +66,16 @@ __all__ = [
 _HOMES = {
     "_core": ("Ack", "Flow", "Scheme", "Window"),
     "bisection": ("Condition", "Search", "Steps", "search"),
-    "comparison": ("Comparison", "RunSummary"),
+    "comparison": ("Comparison",),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "SimulationError"),
-    "reading": ("read_flows", "read_store"),
-    "report": ("write_report",),
-    "result": ("RunResult",),
+    "metrics.stats": ("Estimate",),
+    "report.write": ("write_report",),
+    "result": ("RunResult", "RunSummary"),
     "runner": ("compare", "run"),
     "scenario": ("Scenario", "Setting", "load_scenario", "shipped_scenarios"),
     "scheme": ("load_schemes",),
-    "stats": ("Estimate",),
-    "store": ("read_run", "write_run"),
+    "store.reading": ("read_flows", "read_store"),
+    "store.runs": ("read_run", "write_run"),
     "transport": ("CongestionControl",),
 }
 """Where the names come from, by module."""

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -18,9 +18,9 @@ from rich.text import Text
 from shortflow import _core
 from shortflow.errors import MissingRequirement
 from shortflow.records import Meta
+from shortflow.report.tables import Column, Section, lay_out, stacked
 from shortflow.result import git_revision
 from shortflow.scenario import load_scenario
-from shortflow.tables import Column, Section, lay_out, stacked
 
 _MANY = 10_000
 _STATUS = Path("/proc/self/status")
@@ -60,23 +60,6 @@ class Row(TypedDict):
     runs: int
 
 
-class Machine(TypedDict):
-    """What was measured on."""
-
-    processor: str
-    system: str
-    python: str
-
-
-class Document(TypedDict):
-    """The benchmark as other programs read it."""
-
-    rows: list[Row]
-    machine: Machine
-    version: str
-    revision: str | None
-
-
 def measure(case: Case) -> Row:
     """Run a case in a fresh process."""
     if not _STATUS.exists():
@@ -85,9 +68,9 @@ def measure(case: Case) -> Row:
         return pool.submit(_measure_here, case).result()
 
 
-def document(rows: list[Row]) -> Document:
+def document(rows: list[Row]) -> dict[str, Any]:
     """The rows with what they were measured on."""
-    machine: Machine = {
+    machine = {
         "processor": _processor(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
@@ -95,7 +78,7 @@ def document(rows: list[Row]) -> Document:
     return {"rows": rows, "machine": machine, "version": _core.version(), "revision": git_revision()}
 
 
-def table(document: Document) -> RenderableType:
+def table(document: dict[str, Any]) -> RenderableType:
     """The benchmark for people."""
     rows, machine = document["rows"], document["machine"]
     lead = Column("scenario", [f"{row['scenario']} {row['scheme']}" for row in rows])

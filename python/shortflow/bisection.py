@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from shortflow.errors import ConfigError
-from shortflow.metrics import describe, missing
+from shortflow.metrics.catalogue import check_name, missing
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Scenario, Settings, as_pairs
 
@@ -44,15 +44,13 @@ class Condition:
         bound = _number(found[3]) if found else None
         if not found or bound is None:
             raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
-        return cls(describe(found[1]).name, found[2], bound)
+        return cls(found[1], found[2], bound)
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
-        """Whether it holds for sure; it is an error if the run does not have the metric.
+        """Whether it holds for sure, of metrics among which it is.
 
         Where the metric is among the `lower_bounds`, its truth may be any larger value, so that only > and >= can hold.
         """
-        if self.metric not in metrics:
-            raise missing(self.metric, metrics)
         may_hold = self.metric not in lower_bounds or self.comparison in (">", ">=")
         return may_hold and self._is_met(metrics)
 
@@ -130,30 +128,6 @@ class Trial(TypedDict):
     """Flows that were not done at the end of the drain."""
 
 
-class Document(TypedDict):
-    """A search as other programs read it.
-
-    `largest` is null where the condition fails at `low` already, for the seeds in `fails_at_low`. For those in
-    `holds_at_high` it is the end of the range, so that the true answer is that or more. Values are in `unit`.
-    """
-
-    scenario: str
-    scheme: str
-    settings: dict[str, str]
-    key: str
-    low: int | float
-    high: int | float
-    unit: str
-    condition: str
-    seeds: list[int]
-    largest_all: int | float | None
-    largest_half: int | float | None
-    largest: dict[str, int | float | None]
-    fails_at_low: list[int]
-    holds_at_high: list[int]
-    trials: list[Trial]
-
-
 @dataclass
 class _Bounds:
     """Positions between which a seed's answer lies: the condition holds at `low` and fails at `high`."""
@@ -196,8 +170,8 @@ class Search:
         """The seeds for which the condition still holds at the high end of the range."""
         return [seed for seed, value in self.largest.items() if value == self.steps.values[-1]]
 
-    def document(self) -> Document:
-        """The search as plain data."""
+    def document(self) -> dict[str, Any]:
+        """The search as plain data; `docs/results.md` describes it."""
         return {
             "scenario": self.scenario,
             "scheme": self.scheme,
@@ -231,6 +205,7 @@ def search(
     """Find for each seed the largest value at which the condition holds; the seeds' runs go side by side."""
     if _name(steps.key) in map(_name, settings or {}):
         raise ConfigError(f"{steps.key}: is searched, so it cannot be set too")
+    check_name(condition.metric, scenario.classes)
     bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
     trials: list[Trial] = []
     while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
@@ -243,6 +218,8 @@ def search(
         ]
         summaries = run_all(runs, jobs=jobs, progress=progress)
         for (seed, middle), done in zip(middles.items(), summaries, strict=True):
+            if condition.metric not in done.metrics:
+                raise missing(condition.metric, [row.metric for row in done.rows])
             holds = condition.holds(done.metrics, done.lower_bounds)
             trials.append(
                 {

@@ -2,43 +2,19 @@
 
 import functools
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-import polars as pl
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, distances, missing
+from shortflow.metrics.stats import Estimate, estimate, paired_difference
+from shortflow.result import RunSummary
 
-from shortflow.frames import runs_frame
-from shortflow.metrics import describe, distances, missing
-from shortflow.result import Provenance
-from shortflow.stats import Estimate, estimate, paired_difference
+if TYPE_CHECKING:
+    import polars as pl
 
 SHORTEST = "ideal-srpt"
 """The ideal scheduler with the lowest mean completion time."""
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """What a comparison keeps of one run."""
-
-    scheme: str
-    seed: int
-    digest: str
-    metrics: dict[str, float]
-    wall_s: float
-    reused: bool = False
-    lower_bounds: frozenset[str] = frozenset()
-    """The metrics that are lower bounds (see `RunResult.lower_bounds`)."""
-    origin: Provenance | None = None
-    """Where the run came from; None for a summary that is no run's own."""
-
-
-def summarize(
-    origin: Provenance, metrics: dict[str, float], lower_bounds: Iterable[str], *, reused: bool = False
-) -> RunSummary:
-    """What a comparison keeps of a run from there with these metrics."""
-    scheme, seed, digest, wall_s = origin["scheme"], origin["seed"], origin["digest"], origin["wall_s"]
-    return RunSummary(scheme, seed, digest, metrics, wall_s, reused, frozenset(lower_bounds), origin)
 
 
 class MeanTable(TypedDict):
@@ -113,9 +89,14 @@ class Comparison:
         return sorted({run.seed for run in self.runs})
 
     @functools.cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """Every metric that some run has by name, in the order in which runs list them."""
+        return {row.metric.name: row.metric for run in self.runs for row in run.rows}
+
+    @property
     def metric_names(self) -> list[str]:
-        """Every metric that some run has, in the order in which runs list them."""
-        return list(dict.fromkeys(name for run in self.runs for name in run.metrics))
+        """Their names."""
+        return list(self.metrics)
 
     @property
     def digest(self) -> str:
@@ -123,11 +104,11 @@ class Comparison:
         ordered = sorted(self.runs, key=lambda run: (run.scheme, run.seed))
         return hashlib.sha256("".join(run.digest for run in ordered).encode()).hexdigest()
 
-    def require(self, metric: str) -> str:
-        """The metric's name if some run has it; otherwise an error that says why none has, or suggests the nearest."""
-        if metric not in self.metric_names:
-            raise missing(metric, self.metric_names)
-        return metric
+    def require(self, name: str) -> Metric:
+        """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
+        if name not in self.metrics:
+            raise missing(name, self.metrics.values())
+        return self.metrics[name]
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
         """A metric of each seed's run that has it."""
@@ -139,7 +120,8 @@ class Comparison:
         values = list(self.values(scheme, metric).values())
         if not values:
             return None
-        return replace(estimate(values, describe(metric).support), lower_bound=self._is_bound(scheme, metric))
+        found = estimate(values, self._described[metric].support)
+        return replace(found, lower_bound=self._is_bound(scheme, metric))
 
     def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
         """How far a scheme lies above a baseline, relatively, over the seeds that both have.
@@ -165,8 +147,10 @@ class Comparison:
         bounds = (self._is_bound(each, metric) for each in (scheme, baseline))
         return replace(found, lower_bound=next(bounds), upper_bound=next(bounds))
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self) -> "pl.DataFrame":
         """One row per run, those of ideal schedulers included, with the columns of `shortflow.read_store`."""
+        from shortflow.store.frames import runs_frame
+
         return runs_frame([*self.runs, *self.ideal])
 
     def document(self) -> Document:
@@ -188,6 +172,11 @@ class Comparison:
             }
         return document
 
+    @functools.cached_property
+    def _described(self) -> dict[str, Metric]:
+        """The metrics of all runs, those of ideal schedulers included."""
+        return {row.metric.name: row.metric for run in [*self.runs, *self.ideal] for row in run.rows}
+
     def _runs_of(self, scheme: str) -> list[RunSummary]:
         return [run for run in [*self.runs, *self.ideal] if run.scheme == scheme]
 
@@ -196,7 +185,7 @@ class Comparison:
 
     def _scheme_table(self, scheme: str) -> SchemeTable:
         estimates = {metric: self.estimate(scheme, metric) for metric in self.metric_names}
-        unfinished = self.estimate(scheme, "unfinished_share")
+        unfinished = self.estimate(scheme, UNFINISHED_OF_ALL.pattern)
         return {
             "metrics": {metric: mean_table(each) for metric, each in estimates.items() if each is not None},
             "unfinished_share": unfinished.value if unfinished else None,
@@ -211,15 +200,10 @@ class Comparison:
 def with_distances(runs: Sequence[RunSummary]) -> list[RunSummary]:
     """Runs of schemes and ideal schedulers, each with its distance from ideal SRPT on the same flows."""
     shortest = {run.seed: run for run in runs if run.scheme == SHORTEST}
-    return [_with_distance(run, shortest[run.seed]) if run.seed in shortest else run for run in runs]
-
-
-def _with_distance(run: RunSummary, shortest: RunSummary) -> RunSummary:
-    """Beside an ideal run that itself left flows unfinished there is no distance."""
-    best = {name: value for name, value in shortest.metrics.items() if name not in shortest.lower_bounds}
-    found = distances(run.metrics, best)
-    bounds = {name for name in found if f"afct_{describe(name).flow_class}_s" in run.lower_bounds}
-    return replace(run, metrics=run.metrics | found, lower_bounds=run.lower_bounds | bounds)
+    return [
+        replace(run, rows=[*run.rows, *distances(run.rows, shortest[run.seed].rows)]) if run.seed in shortest else run
+        for run in runs
+    ]
 
 
 def mean_table(estimate: Estimate) -> MeanTable:

@@ -8,14 +8,15 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from shortflow.cli.console import print_result, progress_bar
+from shortflow.cli.console import progress_bar
+from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
-from shortflow.report import write_report
+from shortflow.report.tables import lay_out, overview_section, stacked
+from shortflow.report.write import write_report
 from shortflow.result import Run
 from shortflow.runner import plan, run_all
 from shortflow.scenario import load_scenario
-from shortflow.store import Store
-from shortflow.tables import lay_out, overview_section, stacked
+from shortflow.store.runs import Store
 
 SCHEMES = ("tcp", "dctcp", "l2dct")
 PARAMETER = "load"

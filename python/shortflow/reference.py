@@ -1,8 +1,8 @@
 """`make docs`: the page about everything that can be named, built from the simulator's own registry."""
 
 from shortflow import _core
-from shortflow.metrics import KINDS as METRICS
-from shortflow.metrics import SIZE_BINS
+from shortflow.metrics.catalogue import STATISTICS
+from shortflow.metrics.data import SIZE_BINS
 from shortflow.records import Entry, Parameter
 
 HEADER = """\
@@ -54,7 +54,7 @@ def _metrics() -> str:
         f"shuffle or request, and `<bin>` a bin of flow sizes: {bins}.\n\n"
         "| name | unit | meaning |\n|---|---|---|\n"
     )
-    return head + "".join(f"| `{kind.pattern}` | {kind.unit or 'none'} | {kind.about} |\n" for kind in METRICS)
+    return head + "".join(f"| `{name}` | {each.unit or 'none'} | {each.about} |\n" for name, each in STATISTICS.items())
 
 
 def _row(parameter: Parameter) -> str:

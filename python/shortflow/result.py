@@ -6,18 +6,21 @@ import platform
 import subprocess
 import time
 import traceback
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, TypedDict
-
-import polars as pl
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, SimulationError
-from shortflow.measuring import Measurement, measure
+from shortflow.metrics.catalogue import Row, measure, named
+from shortflow.metrics.data import Table
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
+
+if TYPE_CHECKING:
+    import polars as pl
 
 KEY_LENGTH = 12
 """So many digits of a run's key tell it from others, in tables and in names of directories."""
@@ -52,15 +55,22 @@ class Checksum(TypedDict):
     bytes: int
 
 
-class Record(TypedDict):
-    """What a stored result has beside its tables: the contents of `result.json`."""
+class Measured(TypedDict):
+    """What a stored result has of its metrics."""
 
-    provenance: Provenance
     metrics: dict[str, float]
     lower_bounds: list[str]
     """The metrics that are lower bounds, in the order of their names."""
+    classes: list[str]
+    """The classes of flows that metrics are about."""
     measured_by: str
     """A hash of the code that measured them."""
+
+
+class Record(Measured):
+    """What a stored result has beside its tables: the contents of `result.json`."""
+
+    provenance: Provenance
     tables: dict[str, Checksum]
     meta: Meta
 
@@ -80,39 +90,86 @@ class Run:
         return hashlib.sha256("\n".join([*parts, str(self.seed), build_id()]).encode()).hexdigest()
 
 
-class Tables(NamedTuple):
-    """The tables of a run."""
+class ArrowTable(Table, Protocol):
+    """A table that whatever reads Arrow can read."""
 
-    flows: pl.DataFrame
-    tasks: pl.DataFrame
-    samples: pl.DataFrame
-    ports: pl.DataFrame
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as an Arrow stream."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a comparison keeps of one run."""
+
+    scheme: str
+    seed: int
+    digest: str
+    rows: Sequence[Row]
+    wall_s: float
+    reused: bool = False
+    origin: Provenance | None = None
+    """Where the run came from; None for a summary that is no run's own."""
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, float]:
+        """Its metrics by name."""
+        return {row.metric.name: row.value for row in self.rows}
+
+    @functools.cached_property
+    def lower_bounds(self) -> frozenset[str]:
+        """The metrics that are lower bounds, since flows or tasks did not finish, or never became fair."""
+        return frozenset(row.metric.name for row in self.rows if row.lower_bound)
+
+
+def summarize(record: Record) -> RunSummary:
+    """What a comparison keeps of a stored run, whose metrics are today's."""
+    return _summary(record["provenance"], named(record["metrics"], record["lower_bounds"], record["classes"]))
+
+
+def _summary(origin: Provenance, rows: Sequence[Row]) -> RunSummary:
+    return RunSummary(origin["scheme"], origin["seed"], origin["digest"], rows, origin["wall_s"], origin=origin)
+
+
+def _frame(name: str) -> "functools.cached_property[pl.DataFrame]":
+    """A table of a result as a data frame, made when it is first asked for."""
+
+    def read(result: "RunResult") -> "pl.DataFrame":
+        import polars as pl
+
+        origin = result.provenance
+        return labelled(pl.DataFrame(result.tables[name]), origin["scheme"], origin["seed"], origin["key"])
+
+    return functools.cached_property(read)
 
 
 @dataclass(frozen=True)
 class RunResult:
     """A finished run."""
 
-    flows: pl.DataFrame
-    tasks: pl.DataFrame
-    samples: pl.DataFrame
-    ports: pl.DataFrame
+    tables: Mapping[str, ArrowTable]
+    """Its tables by name, as the core or a file has them."""
     meta: Meta
     provenance: Provenance
 
     @functools.cached_property
+    def summary(self) -> RunSummary:
+        """What a comparison keeps of it."""
+        return _summary(self.provenance, measure(self.tables, self.meta))
+
+    @property
     def metrics(self) -> dict[str, float]:
-        """The numbers the run is judged by (see `shortflow.metrics`)."""
-        return {each.name: each.value for each in self._measured}
+        """The numbers the run is judged by (see `shortflow.metrics.catalogue`)."""
+        return self.summary.metrics
 
-    @functools.cached_property
+    @property
     def lower_bounds(self) -> frozenset[str]:
-        """The metrics that are lower bounds, since flows or tasks did not finish, or never became fair."""
-        return frozenset(each.name for each in self._measured if each.lower_bound)
+        """Those that are lower bounds (see `RunSummary.lower_bounds`)."""
+        return self.summary.lower_bounds
 
-    @functools.cached_property
-    def _measured(self) -> list[Measurement]:
-        return measure(self.flows, self.tasks, self.samples, self.ports, self.meta)
+    flows = _frame("flows")
+    tasks = _frame("tasks")
+    samples = _frame("samples")
+    ports = _frame("ports")
 
 
 def execute(run: Run, control: _core.Control) -> RunResult:
@@ -124,20 +181,19 @@ def execute(run: Run, control: _core.Control) -> RunResult:
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
         raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
-    tables = Tables(
-        *(pl.DataFrame(table) for table in (result.flows(), result.tasks(), result.samples(), result.ports()))
-    )
+    tables = {"flows": result.flows(), "tasks": result.tasks(), "samples": result.samples(), "ports": result.ports()}
     return finished(run, tables, result.meta(), time.perf_counter() - started)
 
 
-def finished(run: Run, tables: Tables, meta: Meta, wall_s: float) -> RunResult:
+def finished(run: Run, tables: Mapping[str, ArrowTable], meta: Meta, wall_s: float) -> RunResult:
     """The result of a run that gave these tables."""
-    flows, tasks, samples, ports = (labelled(table, run.scheme.name, run.seed, run.key) for table in tables)
-    return RunResult(flows, tasks, samples, ports, meta, _provenance(run, meta["digest"], wall_s))
+    return RunResult(tables, meta, _provenance(run, meta["digest"], wall_s))
 
 
-def labelled(table: pl.DataFrame, scheme: str, seed: int, key: str) -> pl.DataFrame:
+def labelled(table: "pl.DataFrame", scheme: str, seed: int, key: str) -> "pl.DataFrame":
     """A table of a run with the columns `scheme`, `seed` and `run`, by which it is joined to the table of runs."""
+    import polars as pl
+
     return table.with_columns(
         pl.lit(scheme).alias("scheme"),
         pl.lit(seed, pl.UInt64).alias("seed"),

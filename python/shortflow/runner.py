@@ -7,19 +7,21 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from shortflow._core import Control
-from shortflow.comparison import Comparison, RunSummary, summarize, with_distances
+from shortflow.comparison import Comparison, with_distances
 from shortflow.errors import ConfigError, Interrupted
-from shortflow.reading import renew_table
-from shortflow.result import Run, RunResult, execute
+from shortflow.result import Run, RunResult, RunSummary, execute, summarize
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.signals import SignalsHeld
-from shortflow.store import Store
 from shortflow.transport import Transport
+
+if TYPE_CHECKING:
+    from shortflow.store.runs import Store
 
 
 class Progress(Protocol):
@@ -77,9 +79,12 @@ def compare(
     """
     runs = plan(scenario, schemes, seeds, settings)
     everything = [*runs, *plan_ideal(runs)] if ideal else runs
-    summaries = with_distances(
-        run_all(everything, jobs=jobs, store=Store(Path(out)) if out else None, progress=progress)
-    )
+    store = None
+    if out:
+        from shortflow.store.runs import Store
+
+        store = Store(Path(out))
+    summaries = with_distances(run_all(everything, jobs=jobs, store=store, progress=progress))
     of_schemes, of_ideal = summaries[: len(runs)], summaries[len(runs) :]
     return Comparison(scenario.name, scenario.title, dict(as_pairs(settings)), of_schemes, of_ideal)
 
@@ -116,7 +121,7 @@ def run_once(work: Run, *, progress: Progress | None = None) -> RunResult:
 
 
 def run_all(
-    runs: Sequence[Run], *, jobs: int | None = None, store: Store | None = None, progress: Progress | None = None
+    runs: Sequence[Run], *, jobs: int | None = None, store: "Store | None" = None, progress: Progress | None = None
 ) -> list[RunSummary]:
     """Run everything, or take it from the store, and keep the summaries in the order of `runs`.
 
@@ -134,23 +139,20 @@ def run_all(
         kept = f" and are kept in {store.runs}; the same command goes on from there" if store else " and are not kept"
         raise Interrupted(f"{interrupted}{kept}") from interrupted
     if store:
+        from shortflow.store.reading import renew_table
+
         renew_table(store)
     return summaries
 
 
-def summary(result: RunResult) -> RunSummary:
-    """What a comparison keeps of a run."""
-    return summarize(result.provenance, result.metrics, result.lower_bounds)
-
-
-def _run_or_reuse(work: Run, control: Control, store: Store | None) -> RunSummary:
+def _run_or_reuse(work: Run, control: Control, store: "Store | None") -> RunSummary:
     record = store.record(work) if store else None
     if record:
-        return summarize(record["provenance"], record["metrics"], record["lower_bounds"], reused=True)
+        return replace(summarize(record), reused=True)
     result = execute(work, control)
     if store:
         store.save(work, result)
-    return summary(result)
+    return result.summary
 
 
 def _in_threads(tasks: Sequence[Callable[[Control], T]], *, jobs: int, progress: Progress | None) -> list[T]:

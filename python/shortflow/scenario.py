@@ -54,6 +54,11 @@ class Scenario:
         """One line that says what the scenario is."""
         return self.core.title
 
+    @property
+    def classes(self) -> list[str]:
+        """The classes of its flows."""
+        return self.core.classes()
+
     def resolved(self) -> list[Setting]:
         """Every value of the scenario, defaults included."""
         return as_settings(self.core.resolved())

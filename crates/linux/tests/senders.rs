@@ -138,10 +138,10 @@ fn send_segments(count: usize, every: Duration) -> io::Result<()> {
 }
 
 fn send_by_python(cgroup: &str, statements: &str) -> io::Result<()> {
-    let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/shortflow");
+    let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/shortflow/linux");
     let connect = format!("sock = socket.create_connection(('{}', {PORT}))", ipv4(HostId(1)));
     let script = format!(
-        "import socket, sys\nsys.path.insert(0, '{helper}')\nfrom linux import *\n\
+        "import socket, sys\nsys.path.insert(0, '{helper}')\nfrom sockets import *\n\
          {connect}\n{statements}\nsock.sendall(bytes({SIZE}))\nsock.recv(1)\n"
     );
     let enter = format!("echo $$ >{cgroup}/cgroup.procs && exec python3 -c \"$0\"");

@@ -80,6 +80,11 @@ impl PyScenario {
         policies_for(&self.inner).iter().map(|policy| policy.name).collect()
     }
 
+    /// The classes of its flows.
+    fn classes(&self) -> Vec<String> {
+        self.inner.classes.clone()
+    }
+
     /// Every value as (key, value, source).
     fn resolved(&self) -> Resolved {
         rows(&self.inner.resolved)

@@ -1,13 +1,18 @@
-//! Tables over the Arrow C stream interface, which polars, pandas, pyarrow and DuckDB all read.
+//! Tables over the Arrow C stream interface, which polars, pandas, pyarrow and DuckDB all read; and, for what
+//! starts quickly without any of them, column by column.
 
 use crate::errors::SimulationError;
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
     UInt64Array,
 };
+use arrow_schema::DataType;
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyList};
 use shortflow_sim::tables::{Column, Values};
 use std::sync::Arc;
 
@@ -27,6 +32,18 @@ impl Table {
         let reader = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(reader));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The values of a column as Python has them.
+    fn get_column<'py>(&self, py: Python<'py>, name: String) -> PyResult<Bound<'py, PyList>> {
+        let Some(array) = self.0.column_by_name(&name) else { return Err(PyKeyError::new_err(name)) };
+        match array.data_type() {
+            DataType::Utf8 => PyList::new(py, array.as_string::<i32>()),
+            DataType::Float64 => PyList::new(py, array.as_primitive::<Float64Type>()),
+            DataType::UInt64 => PyList::new(py, array.as_primitive::<UInt64Type>()),
+            DataType::UInt32 => PyList::new(py, array.as_primitive::<UInt32Type>()),
+            _ => PyList::new(py, array.as_boolean()),
+        }
     }
 }
 

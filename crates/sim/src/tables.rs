@@ -98,7 +98,7 @@ pub fn flows(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         ("timeouts", small(rows, |row| row.timeouts), false),
         ("marks", small(rows, |row| row.marks), false),
         ("acked_bytes", count(rows, |row| Some(row.acked.get())), false),
-        ("window_bytes", count(rows, |row| Some(row.acked_in_window.get())), false),
+        ("delivered_bytes", count(rows, |row| Some(row.acked_in_window.get())), false),
         ("queueing_s", real(rows, FlowRow::queueing), true),
         ("switch_queueing_s", real(rows, FlowRow::switch_queueing), true),
         ("task", count(rows, |row| row.task.map(|task| task.index() as u64)), true),

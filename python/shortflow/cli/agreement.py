@@ -1,19 +1,19 @@
 """`shortflow linux agreement`: the table of docs/testbed.md that holds the simulator against the kernel."""
 
-import dataclasses
 import json as formats
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shortflow import agreement as study
-from shortflow.cli.console import print_json, print_note, print_result
+from shortflow.cli.console import print_json, print_note
 from shortflow.cli.options import Json, Seeds
+from shortflow.cli.terminal import print_result
 from shortflow.cli.testbed import AllowLate, Attempts, exit_code
 from shortflow.errors import ExitCode, Interrupted
-from shortflow.files import write_text
-from shortflow.testbed import ATTEMPTS, SideBySide
+from shortflow.linux import agreement as study
+from shortflow.linux.testbed import ATTEMPTS, SideBySide
+from shortflow.store.files import write_text
 
 
 def agreement(
@@ -36,7 +36,7 @@ def agreement(
     except KeyboardInterrupt as cause:
         message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
         raise Interrupted(message) from cause
-    document = [dataclasses.asdict(cell) for cell in found.document()]
+    document = found.document()
     write_text(out / "agreement.md", found.markdown())
     write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n")
     if json:

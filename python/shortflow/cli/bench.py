@@ -1,8 +1,9 @@
 """`shortflow bench`: what a packet-hop and a flow cost on this machine."""
 
 from shortflow import bench as benches
-from shortflow.cli.console import print_json, print_note, print_result
+from shortflow.cli.console import print_json, print_note
 from shortflow.cli.options import Json
+from shortflow.cli.terminal import print_result
 
 
 def bench(json: Json = False) -> None:

@@ -6,15 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow import runner
-from shortflow.cli.console import (
-    note_repeated,
-    note_unfinished,
-    note_warnings,
-    print_json,
-    print_note,
-    print_result,
-    progress_bar,
-)
+from shortflow.cli import console
 from shortflow.cli.options import (
     Jobs,
     Json,
@@ -28,8 +20,7 @@ from shortflow.cli.options import (
 )
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
-from shortflow.metrics import describe
-from shortflow.tables import comparison_tables, main_tables
+from shortflow.metrics.catalogue import check_name
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
@@ -66,8 +57,10 @@ def compare(
     chosen = _chosen(metrics)
     settings = parse_settings(set_values)
     loaded = scenario_with(scenario, settings)
-    note_warnings(loaded)
-    with progress_bar(scenario) as progress:
+    for name in chosen:
+        check_name(name, loaded.classes)
+    console.note_warnings(loaded)
+    with console.progress_bar(scenario) as progress:
         comparison = runner.compare(
             loaded,
             names,
@@ -78,31 +71,31 @@ def compare(
             ideal=ideal,
             progress=progress,
         )
-    for metric in chosen or []:
-        comparison.require(metric)
+    shown = [comparison.require(name) for name in chosen]
     if out:
         _note_kept(comparison, out)
-    note_repeated(comparison)
-    note_unfinished(comparison)
+    console.note_repeated(comparison)
+    console.note_unfinished(comparison)
     if json:
-        print_json(comparison.document())
-    else:
-        print_result(comparison_tables(comparison, chosen) if metrics else main_tables(comparison))
+        console.print_json(comparison.document())
+        return
+    from shortflow.cli.terminal import print_result
+    from shortflow.report.tables import comparison_tables, main_tables
+
+    print_result(comparison_tables(comparison, shown) if metrics else main_tables(comparison))
 
 
-def _chosen(metrics: str | None) -> list[str] | None:
-    """The metrics to show, all of them known; None for the main ones, and for all."""
-    if metrics in (None, ALL):
-        return None
+def _chosen(metrics: str | None) -> list[str]:
+    """The names of the metrics to show; none for the main ones, and for all."""
+    if metrics is None or metrics == ALL:
+        return []
     names = parse_names(metrics, "--metrics")
     if any(name.lower() == ALL for name in names):
         raise ConfigError(f"--metrics {metrics}: expected names of metrics, or `{ALL}` alone")
-    for name in names:
-        describe(name)
     return names
 
 
 def _note_kept(comparison: Comparison, out: Path) -> None:
     runs = [*comparison.runs, *comparison.ideal]
     reused = sum(run.reused for run in runs)
-    print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")
+    console.print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")

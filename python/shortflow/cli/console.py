@@ -5,34 +5,19 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-from shortflow import runner
-from shortflow.comparison import Comparison
-from shortflow.records import Drop
-from shortflow.scenario import Scenario
-from shortflow.tables import terminal_width
+if TYPE_CHECKING:
+    from shortflow import runner
+    from shortflow.comparison import Comparison
+    from shortflow.records import Drop
+    from shortflow.scenario import Scenario
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
 
 LINE_EVERY_S = 30.0
 """How often progress is told where stderr is no terminal."""
-
-
-class _Results(Console):
-    """A console for stdout."""
-
-    def on_broken_pipe(self) -> None:
-        """Leave it to the command's end, in place of Rich's exit code 1."""
-        raise BrokenPipeError
-
-
-def print_result(result: RenderableType) -> None:
-    """Print something for people on stdout, never wider than a table may be."""
-    _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(result)
 
 
 def print_json(document: object) -> None:
@@ -45,48 +30,30 @@ def print_note(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-def note_warnings(scenario: Scenario) -> None:
+def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
+    """Say where a report is, and what it took."""
+    print_note(f"report: {report} ({runs} runs, {reused} of them from before, {seconds:.0f} s)")
+
+
+def note_warnings(scenario: "Scenario") -> None:
     """Say on stderr what a scenario is accepted with, but hardly meant."""
     for warning in scenario.warnings():
         print_note(f"warning: {warning}")
 
 
-def working(label: str) -> contextlib.AbstractContextManager[object]:
-    """Say on stderr what takes a few seconds, while it does; nothing where that is no terminal."""
-    return Console(file=sys.stderr).status(label)
-
-
 @contextlib.contextmanager
-def progress_bar(label: str) -> Iterator[runner.Progress]:
+def progress_bar(label: str) -> "Iterator[runner.Progress]":
     """A live bar on stderr; where that is no terminal, a line every half minute."""
-    console = Console(file=sys.stderr)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield _progress_lines(label)
         return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[runs]}"),
-        TimeElapsedColumn(),
-        TextColumn("at most"),
-        TimeRemainingColumn(),
-        TextColumn("left{task.fields[waiting]}"),
-    )
-    try:
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task(label, total=1.0, runs="", waiting="")
+    from shortflow.cli.terminal import live_bar
 
-            def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
-                shown = f"; {waiting}" if waiting else ""
-                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs", waiting=shown)
-
-            yield update
-    finally:
-        console.show_cursor()  # a signal may come while the bar starts
+    with live_bar(label) as update:
+        yield update
 
 
-def _progress_lines(label: str) -> runner.Progress:
+def _progress_lines(label: str) -> "runner.Progress":
     started = last = time.monotonic()
 
     def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
@@ -103,7 +70,7 @@ def _progress_lines(label: str) -> runner.Progress:
     return update
 
 
-def note_faults(drops: Sequence[Drop]) -> None:
+def note_faults(drops: "Sequence[Drop]") -> None:
     """Say how many packets the scenario's faults cost, and where most of them were lost."""
     for reason in FAULTS:
         places = sorted(((row["packets"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
@@ -113,7 +80,7 @@ def note_faults(drops: Sequence[Drop]) -> None:
             print_note(f"dropped, {reason}: {sum(count for count, _ in places)} packets ({most}{more})")
 
 
-def note_repeated(comparison: Comparison) -> None:
+def note_repeated(comparison: "Comparison") -> None:
     """Say so when the seed changes nothing: intervals over seeds then have no width and say nothing of chance."""
     digests = {scheme: {run.digest for run in comparison.runs if run.scheme == scheme} for scheme in comparison.schemes}
     seeds = len(comparison.runs) // max(len(digests), 1)
@@ -121,7 +88,7 @@ def note_repeated(comparison: Comparison) -> None:
         print_note("every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance")
 
 
-def note_unfinished(comparison: Comparison) -> None:
+def note_unfinished(comparison: "Comparison") -> None:
     """Say which schemes left flows unfinished: their completion times are lower bounds."""
     counts = {scheme: sum(comparison.values(scheme, "unfinished").values()) for scheme in comparison.schemes}
     if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):

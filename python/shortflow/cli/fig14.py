@@ -5,16 +5,17 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import print_json, print_note, print_result
+from shortflow.cli.console import print_json, print_note
 from shortflow.cli.options import Json, whole_number
+from shortflow.cli.terminal import print_result
 from shortflow.cli.testbed import AllowLate, Attempts, exit_code
 from shortflow.errors import ConfigError, ExitCode, Interrupted
-from shortflow.papers.l2dct import testbed
+from shortflow.lab.finding import Verdict
+from shortflow.linux import fig14 as figure
+from shortflow.linux.testbed import ATTEMPTS
 from shortflow.records import Account
-from shortflow.reproduction.finding import Verdict
+from shortflow.report.tables import lay_out, stacked
 from shortflow.reproduction.summary import claim_table
-from shortflow.tables import lay_out, stacked
-from shortflow.testbed import ATTEMPTS
 
 
 def fig14(
@@ -23,7 +24,7 @@ def fig14(
     ] = 10,
     flows: Annotated[str, typer.Option(metavar="N,…", help="Numbers of simultaneous flows, from 1 to 8.")] = "1,2,4,8",
     full: Annotated[
-        bool, typer.Option("--full", help=f"Flows of {testbed.FULL_MB} MB, which take hours in all.")
+        bool, typer.Option("--full", help=f"Flows of {figure.FULL_MB} MB, which take hours in all.")
     ] = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep the runs in this directory.")] = Path(
         "results/fig14"
@@ -38,10 +39,10 @@ def fig14(
     in which the testbed did not keep time, which enter no average. The exit code is 1 if a claim differs, or if a run
     did not keep time; a claim most of whose runs did not is undecided.
     """
-    size_mb = testbed.FULL_MB if full else testbed.SCALED_MB
+    size_mb = figure.FULL_MB if full else figure.SCALED_MB
     counts = _counts(flows)
     try:
-        measured = testbed.measure(counts, repeat, size_mb, out, _tell, attempts)
+        measured = figure.measure(counts, repeat, size_mb, out, _tell, attempts)
     except KeyboardInterrupt as cause:
         message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
         raise Interrupted(message) from cause
@@ -55,7 +56,7 @@ def fig14(
         decided = [judged.document() for judged in claims]
         print_json({"size_mb": size_mb, "flows": points, "claims": decided, "testbed": kept})
     else:
-        for section in testbed.sections(measured):
+        for section in figure.sections(measured):
             print_result(stacked(*lay_out(section)))
         print_result(claim_table(claims))
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in claims)

@@ -7,15 +7,14 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from shortflow import _core, papers
-from shortflow.cli.console import print_json, print_result, working
+from shortflow import _core
+from shortflow.cli.console import print_json
 from shortflow.cli.options import Json
+from shortflow.cli.terminal import print_result, working
 from shortflow.errors import ConfigError, unknown_name
-from shortflow.metrics import KINDS as METRICS
-from shortflow.metrics import describe
-from shortflow.reproduction.sensitivity import choice_entries, reach
+from shortflow.metrics.catalogue import STATISTICS, possible
+from shortflow.report.tables import named_table, stacked
 from shortflow.scenario import load_scenario, shipped_scenarios
-from shortflow.tables import named_table, stacked
 
 Row = tuple[str, str]
 
@@ -61,37 +60,46 @@ def _entries(kind: str) -> Sequence[Mapping[str, Any]]:
     if kind == "scenarios":
         return [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
     if kind == "metrics":
-        return [{"name": each.pattern, "unit": each.unit, "summary": each.about} for each in METRICS]
+        return [{"name": name, "unit": each.unit, "summary": each.about} for name, each in STATISTICS.items()]
+    return _of_papers(kind) if kind in OF_PAPERS else _core.registry()[kind]
+
+
+def _of_papers(kind: str) -> Sequence[Mapping[str, Any]]:
+    """What the recipes have: their figures, the claims with the recipe that decides each, and the choices."""
+    from shortflow import papers
+    from shortflow.reproduction.sensitivity import choice_entries
+
+    figures = papers.figures()
     if kind == "figures":
-        return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in papers.figures().items()]
-    if kind == "claims":
-        return _claims()
+        return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in figures.items()]
     if kind == "choices":
         return choice_entries()
-    return _core.registry()[kind]
-
-
-def _claims() -> list[dict[str, str]]:
-    """Every claim of the papers, and the recipe that decides it."""
-    decided = {claim.id: (figure.id, claim.says) for figure in papers.figures().values() for claim in figure.claims}
+    decided = {claim.id: (figure.id, claim.says) for figure in figures.values() for claim in figure.claims}
     return [{"id": name, "recipe": decided[name][0], "summary": decided[name][1]} for name in papers.catalogue()]
 
 
 def _matching(kind: str, entries: Sequence[Mapping[str, Any]], patterns: Sequence[str]) -> list[Mapping[str, Any]]:
     """The entries whose names match one of the patterns; all without patterns.
 
-    The name of a paper stands for all its figures and claims, and that of a metric for its kind.
+    The name of a paper stands for all its figures and claims, and that of a metric for its statistic.
     """
     known = list(dict.fromkeys(_name(entry) for entry in entries))
     found: set[str] = set()
     for pattern in patterns:
         names = fnmatch.filter(known, pattern) or fnmatch.filter(known, f"{pattern}/*")
         if kind == "metrics" and not names:
-            names = [describe(pattern).kind.pattern]
+            names = _statistics(pattern)
         if not names:
             raise unknown_name(f"name in `list {kind}`", pattern, known)
         found.update(names)
     return [entry for entry in entries if not patterns or _name(entry) in found]
+
+
+def _statistics(name: str) -> list[str]:
+    """The statistic that a metric of some shipped scenario's flows is of."""
+    classes = {each for scenario in shipped_scenarios() for each in load_scenario(scenario).classes}
+    found = possible(sorted(classes)).get(name)
+    return [found.statistic.pattern] if found else []
 
 
 def _name(entry: Mapping[str, Any]) -> str:
@@ -138,6 +146,8 @@ def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:
 
 def _reaches(entry: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
     """For each value but that taken, the figures with runs at the quick scale that follow it, and the others."""
+    from shortflow.reproduction.sensitivity import reach
+
     values = [value for value in entry["values"] if value != entry["taken"]]
     found = {value: reach(entry["paper"], entry["name"], value) for value in values}
     return {value: {"figures": follow, "others": others} for value, (follow, others) in found.items()}
@@ -157,4 +167,5 @@ DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
     **dict.fromkeys(_core.registry(), _parameters),
     "choices": _choice,
 }
-KINDS = (*_core.registry(), "scenarios", "metrics", "figures", "claims", "choices")
+OF_PAPERS = ("figures", "claims", "choices")
+KINDS = (*_core.registry(), "scenarios", "metrics", *OF_PAPERS)

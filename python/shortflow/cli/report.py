@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import print_json, print_note, print_result
+from shortflow.cli.console import print_json, print_note
+from shortflow.cli.terminal import print_result
 from shortflow.errors import ConfigError
-from shortflow.report import report_numbers, write_report
+from shortflow.report.write import report_numbers, write_report
 
 
 def report(

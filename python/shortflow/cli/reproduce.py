@@ -7,16 +7,17 @@ from typing import Annotated
 import typer
 
 from shortflow import papers
-from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import note_report, print_json, print_note, progress_bar
 from shortflow.cli.options import Jobs, Json
+from shortflow.cli.terminal import print_result
 from shortflow.errors import ExitCode
-from shortflow.reproduction.choices import parse_choices
+from shortflow.lab.choices import parse_choices
+from shortflow.lab.figure import Figure
+from shortflow.lab.finding import Verdict
+from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
-from shortflow.reproduction.figure import Figure
-from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.sensitivity import Shift, alternatives, shifts
-from shortflow.reproduction.study import Scale
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
 
 
@@ -61,7 +62,7 @@ def reproduce_figures(
     done = again(chosen)
     moved = shifts(done, again, alternatives(chosen_figures, chosen)) if sensitivity else []
     report = write_pages(done, out)
-    print_note(f"report: {report} ({done.runs} runs, {done.reused} of them from before, {done.seconds:.0f} s)")
+    note_report(report, done.runs, done.reused, done.seconds)
     for change, places in done.not_reached.items():
         print_note(f"{change} is not followed by {', '.join(places)}")
     if json:

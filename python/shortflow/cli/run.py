@@ -4,15 +4,7 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli.console import (
-    note_faults,
-    note_unfinished,
-    note_warnings,
-    print_json,
-    print_note,
-    print_result,
-    progress_bar,
-)
+from shortflow.cli import console
 from shortflow.cli.options import (
     Json,
     OutDirectory,
@@ -24,9 +16,7 @@ from shortflow.cli.options import (
 )
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
-from shortflow.runner import plan, run_once, summary
-from shortflow.store import check_same_run, check_target, write_run
-from shortflow.tables import comparison_tables
+from shortflow.runner import plan, run_once
 
 
 def run(
@@ -42,23 +32,28 @@ def run(
     settings = parse_settings(set_values)
     if csv and not out:
         raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
-    if out:
-        check_target(out)
     if "," in scheme:
         raise ConfigError(f"--scheme {scheme}: one scheme; `shortflow compare` runs several")
+    if out:
+        from shortflow.store.runs import check_same_run, check_target, write_run
+
+        check_target(out)
     (work,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
     if out:
         check_same_run(out, work.key)
-    note_warnings(work.scenario)
-    with progress_bar(f"{work.scenario.name}, {scheme}") as progress:
+    console.note_warnings(work.scenario)
+    with console.progress_bar(f"{work.scenario.name}, {scheme}") as progress:
         result = run_once(work, progress=progress)
     if out:
         write_run(result, out, csv=csv)
-        print_note(f"result: {out}")
-    comparison = Comparison(work.scenario.name, work.scenario.title, settings, [summary(result)])
-    note_faults(result.meta["drops"])
-    note_unfinished(comparison)
+        console.print_note(f"result: {out}")
+    comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
+    console.note_faults(result.meta["drops"])
+    console.note_unfinished(comparison)
     if json:
-        print_json(comparison.document())
-    else:
-        print_result(comparison_tables(comparison))
+        console.print_json(comparison.document())
+        return
+    from shortflow.cli.terminal import print_result
+    from shortflow.report.tables import comparison_tables
+
+    print_result(comparison_tables(comparison))

@@ -7,9 +7,10 @@ from rich.text import Text
 
 from shortflow.bisection import Condition, Search, Steps
 from shortflow.bisection import search as find
-from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import print_json, print_note, progress_bar
 from shortflow.cli.options import Jobs, Json, ScenarioName, Seeds, SetValues, parse_settings, scenario_with
-from shortflow.tables import named_table, stacked
+from shortflow.cli.terminal import print_result
+from shortflow.report.tables import named_table, stacked
 
 
 def search(

@@ -5,11 +5,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from shortflow.cli.console import print_json, print_result
+from shortflow.cli.console import print_json
 from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings, scenario_with
+from shortflow.cli.terminal import print_result
+from shortflow.report.tables import settings_table, stacked
 from shortflow.runner import plan
 from shortflow.scenario import as_settings
-from shortflow.tables import settings_table, stacked
 
 
 def show(

@@ -6,16 +6,17 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from shortflow.cli.console import print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import note_report, print_json, progress_bar
 from shortflow.cli.options import Jobs, Json, SetValues, parse_settings
-from shortflow.reproduction.study import Scale
+from shortflow.cli.terminal import print_result
+from shortflow.lab.study import Scale
+from shortflow.report.tables import lay_out, stacked
 from shortflow.survey import WORKLOADS, choose, words
 from shortflow.survey import survey as run_survey
 from shortflow.survey.document import document
 from shortflow.survey.engine import SEEDS
 from shortflow.survey.pages import write_pages
 from shortflow.survey.tables import matrix, numbers, standings
-from shortflow.tables import lay_out, stacked
 
 
 def survey(
@@ -45,7 +46,7 @@ def survey(
     with progress_bar(f"survey, {scale.value}") as progress:
         found = run_survey(chosen, scale=scale, out=out, settings=settings, seeds=seeds, jobs=jobs, progress=progress)
     report = write_pages(found, out)
-    print_note(f"report: {report} ({found.runs} runs, {found.reused} of them from before, {found.seconds:.0f} s)")
+    note_report(report, found.runs, found.reused, found.seconds)
     if json:
         print_json(document(found))
         return

@@ -1,29 +1,44 @@
 """`shortflow linux testbed` and `compare-sim`: scenarios on the kernel's TCP."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from shortflow._core import Scheme
-from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, print_result, progress_bar
+from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, progress_bar
 from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
+from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
-from shortflow.records import Account
-from shortflow.runner import summary
-from shortflow.scenario import load_scenario
-from shortflow.tables import comparison_tables
-from shortflow.testbed import (
+from shortflow.linux.testbed import (
     ATTEMPTS,
     compare_with_simulation,
     is_trustworthy,
     known_differences,
     measure_on_testbed,
 )
+from shortflow.metrics.catalogue import (
+    DROPS,
+    FCT,
+    GOODPUT,
+    MARKS,
+    MEAN_FCT,
+    QUEUE_MEAN,
+    RETRANSMITS,
+    TASK_TIMES,
+    THROUGHPUT,
+    TIMEOUTS,
+    UTILISATION,
+)
+from shortflow.records import Account
+from shortflow.report.tables import comparison_tables, metrics_of
+from shortflow.scenario import load_scenario
 
-HEADLINES = ("afct_", "p95_", "goodput_", "throughput_")
-NETWORK = ("queue_mean_pkt", "utilisation", "marks", "drops", "retransmits", "timeouts")
+HEADLINES = (
+    *(MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, THROUGHPUT),
+    *(QUEUE_MEAN, UTILISATION, MARKS, DROPS, RETRANSMITS, TIMEOUTS),
+)
+"""Completion and throughput of every class, then the network; without sizes bin by bin."""
 
 FLOOR = "transport.cwnd_floor"
 """The least window, in segments: the one parameter with another default in the kernel."""
@@ -62,7 +77,7 @@ def run_on_testbed(
     with progress_bar(f"{loaded.name}, {scheme}, on the testbed") as progress:
         progress(0.0, 0, 1)
         measured = measure_on_testbed(scenario, scheme, seed, settings, congestion, attempts=attempts)
-    comparison = Comparison(loaded.name, loaded.title, settings, [summary(measured.result)])
+    comparison = Comparison(loaded.name, loaded.title, settings, [measured.result.summary])
     if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
         print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
     note_faults(measured.result.meta["drops"])
@@ -102,7 +117,7 @@ def compare_sim(
         print_json({**document, "known_differences": reasons})
         return exit_code(both.kept == seeds, allow_late)
     if comparison.runs:
-        print_result(comparison_tables(comparison, _headlines(comparison)))
+        print_result(comparison_tables(comparison, metrics_of(comparison, *HEADLINES)))
     print_result(f"The testbed: {both.kept_time}.\n")
     if reasons:
         print_result("\n".join(f"Known difference: {reason}." for reason in reasons) + "\n")
@@ -114,13 +129,6 @@ def compare_sim(
 def exit_code(is_on_time: bool, allow_late: bool) -> ExitCode:
     """1 where the testbed did not keep time, unless that is allowed."""
     return ExitCode.FINE if is_on_time or allow_late else ExitCode.CLAIM_FAILED
-
-
-def _headlines(comparison: Comparison) -> Sequence[str]:
-    """Completion and throughput of every class, then the network; without sizes bin by bin."""
-    names = comparison.metric_names
-    of_classes = [name for start in HEADLINES for name in names if name.startswith(start) and "kb_" not in name]
-    return [*of_classes, *(name for name in NETWORK if name in names)]
 
 
 def _account(account: Account) -> str:

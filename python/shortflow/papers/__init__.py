@@ -10,8 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import TypedDict
 
-from shortflow.reproduction.choices import Choice
-from shortflow.reproduction.figure import Figure
+from shortflow.lab.choices import Choice
+from shortflow.lab.figure import Figure
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
 

@@ -1,6 +1,6 @@
 """What several of the papers leave unsaid."""
 
-from shortflow.reproduction.choices import Choice
+from shortflow.lab.choices import Choice
 
 INITIAL_ALPHA = Choice(
     "congestion estimate of a new connection",

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from shortflow.plotting import error_bars, labelled, log_axis, percentage, plain
 from shortflow.report.looks import look_of
 from shortflow.report.plot import Axis, Panel, Plot, Series
+from shortflow.report.plotting import error_bars, labelled, log_axis, percentage, plain
 
 _PALE = 0.35
 _WIDE = 1.6

@@ -6,14 +6,23 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shortflow.measuring import completion
-from shortflow.metrics import PERCENTILES, describe
-from shortflow.plotting import Interval, percentage
+from shortflow.metrics.catalogue import (
+    FCT,
+    GOODPUT,
+    MEAN_FCT,
+    PERCENTILES,
+    UNFINISHED_OF_ALL,
+    UNFINISHED_SHARE,
+    Metric,
+    Statistic,
+)
+from shortflow.metrics.stats import Interval, nearest_rank
 from shortflow.quantities import Scale, scale_for
 from shortflow.report.plot import Axis, Panel, Plot, Series
+from shortflow.report.plotting import percentage
 from shortflow.report.study import Point, Study
 from shortflow.result import RunResult
-from shortflow.stats import nearest_rank
+from shortflow.store.frames import completion
 
 _CDF_POINTS = 400
 _WINDOW_S = 0.2
@@ -31,19 +40,18 @@ Pools = Sequence[tuple[Point, str, pl.DataFrame]]
 
 def plots(study: Study) -> list[Plot]:
     """All plots of a study that its runs have data for."""
-    finite = {flow_class: _pools(study, flow_class) for flow_class in _classes(study, "afct_<class>_s")}
+    finite = {flow_class: _pools(study, flow_class) for flow_class in _classes(study, MEAN_FCT)}
     found = [_completion(study, flow_class) for flow_class in finite]
     found += _unfinished(study)
     found += [_distribution(study, flow_class, pools) for flow_class, pools in finite.items()]
     found += [_slowdown(study, flow_class, pools) for flow_class, pools in finite.items()]
-    found += [_throughput(study, flow_class) for flow_class in _classes(study, "goodput_<class>_bps")]
+    found += [_throughput(study, flow_class) for flow_class in _classes(study, GOODPUT)]
     return [*found, *_queue(study)]
 
 
-def _classes(study: Study, pattern: str) -> list[str]:
-    """The classes of flows that have a metric."""
-    described = [describe(name) for name in study.metric_names]
-    return [metric.flow_class for metric in described if metric.flow_class and metric.kind.pattern == pattern]
+def _classes(study: Study, statistic: Statistic) -> list[str]:
+    """The classes of flows that have a statistic."""
+    return [metric.flow_class for metric in study.metrics if metric.flow_class and metric.statistic is statistic]
 
 
 def _pools(study: Study, flow_class: str) -> Pools:
@@ -62,12 +70,12 @@ def _results(point: Point, scheme: str) -> list[RunResult]:
 
 def _completion(study: Study, flow_class: str) -> Plot:
     """Mean and 99th percentile of the completion time."""
-    names = {"mean": f"afct_{flow_class}_s", "99th percentile": f"p99_{flow_class}_s"}
-    scale = _common_scale(study, list(names.values()))
-    share, axis = f"unfinished_share_{flow_class}", Axis("completion time", scale.unit)
+    metrics = {"mean": Metric(MEAN_FCT, flow_class), "99th percentile": Metric(FCT[99], flow_class)}
+    scale = _common_scale(study, *metrics.values())
+    share, axis = Metric(UNFINISHED_SHARE, flow_class), Axis("completion time", scale.unit)
     panels = [
-        _estimates(study, name, axis, scale, title=title, unfinished=share, may_be_log=True)
-        for title, name in names.items()
+        _estimates(study, metric, axis, scale, title=title, unfinished=share, may_be_log=True)
+        for title, metric in metrics.items()
     ]
     heading = f"Completion time of {flow_class} flows{_versus(study)}"
     return _plot(
@@ -81,22 +89,21 @@ def _completion(study: Study, flow_class: str) -> Plot:
 
 def _unfinished(study: Study) -> Iterator[Plot]:
     """The share of flows that did not finish, if there are any."""
-    name = "unfinished_share"
-    panel = _estimates(study, name, Axis("flows that did not finish", "%"), Scale(0.01, "%"))
+    panel = _estimates(study, Metric(UNFINISHED_OF_ALL), Axis("flows that did not finish", "%"), Scale(0.01, "%"))
     if any(any(series.y) for series in panel.series):
         caption = "The share of all counted flows that were not done at the end of the drain. Mean over the seeds."
         yield _plot(study, f"Unfinished flows{_versus(study)}", caption, [panel])
 
 
 def _throughput(study: Study, flow_class: str) -> Plot:
-    name = f"goodput_{flow_class}_bps"
-    scale = _common_scale(study, [name])
+    metric = Metric(GOODPUT, flow_class)
+    scale = _common_scale(study, metric)
     return _plot(
         study,
         f"Throughput of {flow_class} flows{_versus(study)}",
         f"Payload that all {flow_class} flows together had acknowledged per second between warm-up and end. Each mark "
         "is the mean over the seeds.",
-        [_estimates(study, name, Axis("goodput", scale.unit), scale)],
+        [_estimates(study, metric, Axis("goodput", scale.unit), scale)],
     )
 
 
@@ -122,12 +129,12 @@ def _plot(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> 
 
 def _estimates(
     study: Study,
-    metric: str,
+    metric: Metric,
     axis: Axis,
     scale: Scale,
     *,
     title: str = "",
-    unfinished: str | None = None,
+    unfinished: Metric | None = None,
     may_be_log: bool = False,
 ) -> Panel:
     """A metric of every scheme with its intervals: marks along the parameter, or bars when nothing varies.
@@ -136,10 +143,10 @@ def _estimates(
     """
     series = []
     for scheme in study.schemes:
-        found = [(point, point.comparison.estimate(scheme, metric)) for point in study.points]
+        found = [(point, point.comparison.estimate(scheme, metric.name)) for point in study.points]
         present = [(point, each) for point, each in found if each]
         points = [point for point, _ in present]
-        shares = [point.comparison.estimate(scheme, unfinished) for point in points] if unfinished else []
+        shares = [point.comparison.estimate(scheme, unfinished.name) for point in points] if unfinished else []
         if present:
             series.append(
                 Series(
@@ -195,7 +202,7 @@ def _parameter_axis(study: Study) -> Axis:
 
 def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
     """The distribution of completion times at one point at a time; it ends at the share of flows that finished."""
-    scale = _common_scale(study, [f"p50_{flow_class}_s"])
+    scale = _common_scale(study, Metric(FCT[50], flow_class))
     series = []
     for point, scheme, flows in pools:
         finished = flows.filter(~pl.col("censored"))["elapsed_s"].to_numpy()
@@ -373,15 +380,15 @@ def _spans(values: Sequence[float], ratio: float) -> bool:
     return bool(values) and min(values) > 0 and max(values) / min(values) > ratio
 
 
-def _common_scale(study: Study, names: Sequence[str]) -> Scale:
+def _common_scale(study: Study, *metrics: Metric) -> Scale:
     """One unit for all schemes and points of some metrics of one kind."""
     estimates = [
-        point.comparison.estimate(scheme, name)
+        point.comparison.estimate(scheme, metric.name)
         for point in study.points
         for scheme in point.comparison.schemes
-        for name in names
+        for metric in metrics
     ]
-    return scale_for(describe(names[0]).unit, [each.value for each in estimates if each])
+    return scale_for(metrics[0].unit, [each.value for each in estimates if each])
 
 
 def _default_point(study: Study) -> Point:

@@ -9,14 +9,14 @@ import msgspec
 import plotly.graph_objects as go
 
 from shortflow import _core
-from shortflow.markup import page
 from shortflow.report.drawing import draw
 from shortflow.report.figures import plots
+from shortflow.report.markup import page
 from shortflow.report.plot import Plot
 from shortflow.report.study import Study
+from shortflow.report.tables import Section, comparison_sections, overview_section
 from shortflow.result import RunResult, git_revision
 from shortflow.scenario import Setting
-from shortflow.tables import Section, comparison_sections, overview_section
 
 _SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
     "scheme",

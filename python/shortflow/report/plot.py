@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shortflow.plotting import Interval
+from shortflow.metrics.stats import Interval
 
 
 @dataclass(frozen=True)

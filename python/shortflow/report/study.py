@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from shortflow import _core
 from shortflow.comparison import Comparison, with_distances
-from shortflow.frames import short_name, varying
+from shortflow.metrics.catalogue import Metric
 from shortflow.quantities import common_axis
 from shortflow.result import Provenance, RunResult
-from shortflow.runner import summary
+from shortflow.store.frames import short_name, varying
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Study:
         return list(dict.fromkeys(scheme for point in self.points for scheme in point.comparison.schemes))
 
     @property
-    def metric_names(self) -> list[str]:
+    def metrics(self) -> list[Metric]:
         """All metrics that some run has."""
-        return list(dict.fromkeys(name for point in self.points for name in point.comparison.metric_names))
+        return list(dict.fromkeys(metric for point in self.points for metric in point.comparison.metrics.values()))
 
     @property
     def numeric(self) -> bool:
@@ -55,7 +55,7 @@ class Study:
 def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ()) -> list[Study]:
     """The runs by scenario, in the order in which the scenarios were run; each with its points in ascending order.
 
-    The results are those that count (`shortflow.store.select_runs`); of the others it is said where they came from.
+    The results are those that count (`store.runs.select_runs`); of the others it is said where they came from.
     """
     by_name: dict[str, list[RunResult]] = {}
     for result in sorted(results, key=lambda each: each.provenance["finished_at"]):
@@ -91,7 +91,7 @@ def _compared(settings: dict[str, str], results: Sequence[RunResult]) -> tuple[l
         results, key=lambda each: (rank.get(each.provenance["scheme"], len(rank)), each.provenance["seed"])
     )
     origin = results[0].provenance
-    runs = with_distances([summary(each) for each in ordered])
+    runs = with_distances([each.summary for each in ordered])
     of_schemes = [run for run in runs if run.scheme not in ideal]
     of_ideal = [run for run in runs if run.scheme in ideal] if of_schemes else []
     return ordered, Comparison(origin["scenario"], origin["title"], settings, of_schemes or runs, of_ideal)

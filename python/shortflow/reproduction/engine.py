@@ -10,19 +10,19 @@ from typing import TypedDict, TypeVar
 
 import numpy as np
 
-from shortflow.comparison import Comparison, RunSummary
+from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, did_you_mean
+from shortflow.lab.choices import Change, changes
+from shortflow.lab.data import Data
+from shortflow.lab.drawing import Drawing
+from shortflow.lab.figure import Claim, Figure
+from shortflow.lab.finding import Finding, Measured, Verdict, not_tested
+from shortflow.lab.study import Position, Scale
 from shortflow.papers import PAPERS, Entry, catalogue, choices, figures
-from shortflow.reproduction.choices import Change, changes
-from shortflow.reproduction.drawing import Drawing
-from shortflow.reproduction.evidence import Data
-from shortflow.reproduction.figure import Claim, Figure
-from shortflow.reproduction.finding import Finding, Measured, Verdict, not_tested
-from shortflow.reproduction.study import Position, Scale
-from shortflow.result import Run
+from shortflow.result import Run, RunSummary
 from shortflow.runner import Progress, run_all
 from shortflow.scenario import Settings
-from shortflow.store import Store
+from shortflow.store.runs import Store
 
 Chosen = Mapping[str, str]
 T = TypeVar("T")

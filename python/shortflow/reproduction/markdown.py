@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from shortflow.files import write_text
+from shortflow.lab.finding import Verdict
 from shortflow.papers import choices, title
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
-from shortflow.reproduction.finding import Verdict
 from shortflow.reproduction.summary import measured, printed, verdict_text
+from shortflow.store.files import write_text
 
 _CLAIMS = "| claim | verdict | paper | measured | agrees if |\n|---|---|---|---|---|"
 _CHOICES = "| choice | what the paper leaves unsaid | taken | others |\n|---|---|---|---|"

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from shortflow.files import write_text
-from shortflow.markup import page
+from shortflow.lab.drawing import Drawing, Line
+from shortflow.lab.finding import UNDECIDED, Verdict
 from shortflow.papers import choices, title
-from shortflow.plotting import error_bars, log_axis, plain
-from shortflow.reproduction.drawing import Drawing, Line
+from shortflow.report.markup import page
+from shortflow.report.plotting import error_bars, log_axis, plain
 from shortflow.reproduction.engine import Reproduction
-from shortflow.reproduction.finding import UNDECIDED, Verdict
 from shortflow.reproduction.markdown import write_markdown
 from shortflow.reproduction.summary import measured, printed
+from shortflow.store.files import write_text
 
 _SHOWN = 5
 """So many numbers of a claim are not folded away."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any
 
+from shortflow.lab.choices import changes
+from shortflow.lab.figure import Figure
+from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
-from shortflow.reproduction.choices import changes
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction
-from shortflow.reproduction.figure import Figure
-from shortflow.reproduction.study import Scale
 from shortflow.scenario import as_pairs
 
 
@@ -29,19 +29,8 @@ class Shift:
         return self.before.finding.verdict != self.after.finding.verdict
 
 
-class ChoiceEntry(TypedDict):
-    """A choice as other programs read it."""
-
-    name: str
-    paper: str
-    summary: str
-    taken: str
-    values: dict[str, dict[str, str]]
-    """The settings that make each value."""
-
-
-def choice_entries() -> list[ChoiceEntry]:
-    """Every choice of every paper."""
+def choice_entries() -> list[dict[str, Any]]:
+    """Every choice of every paper: the value taken, and the settings that make each value."""
     return [
         {
             "name": name,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
+from shortflow.lab.finding import UNDECIDED, Finding, Verdict
 from shortflow.reproduction.engine import Judged, Reproduction
-from shortflow.reproduction.finding import UNDECIDED, Finding, Verdict
 from shortflow.reproduction.sensitivity import Shift
 
 _NUMBERS = 2

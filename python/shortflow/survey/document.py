@@ -1,8 +1,8 @@
-"""The survey as other programs read it."""
+"""The survey as other programs read it (`docs/results.md`). A metric that a place does not have is absent."""
 
-from typing import TypedDict
+from typing import Any
 
-from shortflow.comparison import MeanTable, mean_table
+from shortflow.comparison import mean_table
 from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import SCHEMES
@@ -10,58 +10,8 @@ from shortflow.survey.tables import cells_of, wins
 from shortflow.survey.winners import CRITERIA, DISTANCE, Cell
 
 
-class CellTable(TypedDict):
-    """A criterion at a place."""
-
-    verdict: str
-    """alone, tie, undecided or alike."""
-    best: list[str]
-    """The schemes that may be the best, in the order of their means."""
-    p: dict[str, float]
-    """For each scheme that finished its flows, the p-value of "no other is better"."""
-    unfinished: list[str]
-
-
-class PlaceTable(TypedDict):
-    """A workload at a level: who wins by which metric, and the means of all schemes."""
-
-    workload: str
-    level: float
-    cells: dict[str, CellTable]
-    schemes: dict[str, dict[str, MeanTable]]
-
-
-class WinsTable(TypedDict):
-    """In how many cells a scheme is alone the best, and in how many it ties."""
-
-    alone: int
-    tied: int
-
-
-class ViewTable(TypedDict):
-    """Everything at one initial alpha."""
-
-    initial_alpha: str
-    conclusions: list[str]
-    wins: dict[str, dict[str, WinsTable]]
-    """By metric and scheme."""
-    places: list[PlaceTable]
-
-
-class Document(TypedDict):
-    """A whole survey."""
-
-    scale: str
-    settings: dict[str, str]
-    seeds: int
-    runs: int
-    seconds: float
-    alpha_effects: list[str]
-    views: list[ViewTable]
-
-
-def document(found: Survey) -> Document:
-    """The survey as plain data; a metric that a place does not have is absent."""
+def document(found: Survey) -> dict[str, Any]:
+    """The survey as plain data."""
     return {
         "scale": found.scale.value,
         "settings": dict(found.settings),
@@ -73,20 +23,23 @@ def document(found: Survey) -> Document:
     }
 
 
-def _view(view: View) -> ViewTable:
-    counts: dict[str, dict[str, WinsTable]] = {}
-    for criterion in CRITERIA:
-        of_scheme = {scheme: wins(cells_of(view, criterion), scheme) for scheme in SCHEMES}
-        counts[criterion.metric] = {s: {"alone": alone, "tied": tied} for s, (alone, tied) in of_scheme.items()}
+def _view(view: View) -> dict[str, Any]:
+    counts = {
+        criterion.metric: {scheme: wins(cells_of(view, criterion), scheme) for scheme in SCHEMES}
+        for criterion in CRITERIA
+    }
     return {
         "initial_alpha": view.alpha,
         "conclusions": words.conclusions(view),
-        "wins": counts,
+        "wins": {
+            metric: {scheme: {"alone": alone, "tied": tied} for scheme, (alone, tied) in of_schemes.items()}
+            for metric, of_schemes in counts.items()
+        },
         "places": [_place(view, place) for place in view.places],
     }
 
 
-def _place(view: View, place: Place) -> PlaceTable:
+def _place(view: View, place: Place) -> dict[str, Any]:
     comparison = view.places[place]
     metrics = [criterion.metric for criterion in (*CRITERIA, DISTANCE)]
     means = {scheme: {metric: comparison.estimate(scheme, metric) for metric in metrics} for scheme in SCHEMES}
@@ -101,7 +54,7 @@ def _place(view: View, place: Place) -> PlaceTable:
     }
 
 
-def _cell(cell: Cell) -> CellTable:
+def _cell(cell: Cell) -> dict[str, Any]:
     return {
         "verdict": cell.verdict.value,
         "best": cell.best,

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shortflow.comparison import SHORTEST, Comparison, RunSummary, with_distances
+from shortflow.comparison import SHORTEST, Comparison, with_distances
 from shortflow.errors import unknown_name
-from shortflow.reproduction.study import Scale
+from shortflow.lab.study import Scale
+from shortflow.result import RunSummary
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Settings, as_pairs
-from shortflow.store import Store
+from shortflow.store.runs import Store
 from shortflow.survey.schemes import initial_alphas
 from shortflow.survey.winners import Cell, Criterion, judge
 from shortflow.survey.workloads import WORKLOADS, Level, Workload

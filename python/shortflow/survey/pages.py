@@ -8,15 +8,15 @@ from pathlib import Path
 import plotly.graph_objects as go
 
 from shortflow.comparison import Comparison
-from shortflow.files import write_text
-from shortflow.markup import markdown, page
-from shortflow.plotting import plain
+from shortflow.report.markup import markdown, page
+from shortflow.report.plotting import plain
+from shortflow.report.tables import NOTHING, number
+from shortflow.store.files import write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
 from shortflow.survey.tables import ALONE, TIED, UNFINISHED, cells_of, matrix, numbers, participants, standings
 from shortflow.survey.winners import AFCT, DISTANCE, GOODPUT, LEVEL, MISSES, P99, Cell, Criterion
-from shortflow.tables import NOTHING, Section, number
 
 _LEAST = 1e-3
 """Ratios are rounded to three decimals; a logarithmic colour needs more than zero."""
@@ -71,21 +71,12 @@ def _content(found: Survey) -> dict[str, object]:
         f"Means ± 95 % over the seeds.{changed}",
         "found": found,
         "words": words,
-        "summary": [_Table(each) for each in (*map(matrix, found.views), standings(found))],
+        "summary": [*map(matrix, found.views), standings(found)],
         "reading": [*READING, words.detectable(found)],
-        "workloads": {each: [_Table(numbers(view, each.name)) for view in found.views] for each in workloads},
-        "participants": _Table(participants()),
+        "workloads": {each: [numbers(view, each.name) for view in found.views] for each in workloads},
+        "participants": participants(),
         "left_out": "Not among them: " + "; ".join(f"{name} ({why})" for name, why in LEFT_OUT.items()) + ".",
     }
-
-
-class _Table:
-    """A section as a template walks through it."""
-
-    def __init__(self, section: Section) -> None:
-        self.heading, self.lead, self.columns = section.heading, section.lead, section.columns
-        self.all = [*section.lead, *section.columns]
-        self.rows = list(zip(*(column.cells for column in self.all), strict=True))
 
 
 Best = Callable[[Iterable[float]], float] | None

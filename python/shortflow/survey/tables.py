@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from shortflow import _core
-from shortflow.metrics import describe
+from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.stats import Estimate
+from shortflow.report.tables import NOTHING, Column, Section, number, shown
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import IN_SWITCHES, SCHEMES, TOLD
 from shortflow.survey.winners import CRITERIA, DISTANCE, Cell, Criterion, Verdict
-from shortflow.tables import NOTHING, Column, Section, number, shown
 
 HEADER = 14
 """Headers are wrapped here."""
@@ -89,8 +88,7 @@ def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
 
 def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
     estimates = [view.places[place].estimate(scheme, criterion.metric) for place, scheme in rows]
-    unit = describe(criterion.metric).unit
-    scale = scale_for(unit, [each.value for each in estimates if each])
+    scale = scale_for(criterion.about.unit, [each.value for each in estimates if each])
     cells = []
     for each, (place, scheme) in zip(estimates, rows, strict=True):
         mark = _mark(view.cells[place].get(criterion), scheme)

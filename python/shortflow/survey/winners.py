@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 import scipy  # loads its parts when they are first used: scipy.stats takes long
 
 from shortflow.comparison import Comparison
-from shortflow.metrics import Support, describe
-from shortflow.stats import Floats
+from shortflow.metrics.catalogue import CLASS_DEADLINE_MISS, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
+from shortflow.metrics.catalogue import DISTANCE as OVER_IDEAL
+from shortflow.metrics.stats import Support
 
 LEVEL = 0.05
 """How often the set of those that may be the best misses the best one, and the false discovery rate of sole winners."""
+Floats = npt.NDArray[np.float64]
 _EQUAL = 1e-9
 """Differences below this are rounding."""
 
@@ -22,23 +25,28 @@ _EQUAL = 1e-9
 class Criterion:
     """A metric and which end of it is good."""
 
-    metric: str
+    about: Metric
     name: str
     """What a table's header says."""
     most: bool = False
     """Whether more is better."""
 
     @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.about.name
+
+    @property
     def is_share(self) -> bool:
         """Whether it is a share, which may be zero: differences are compared instead of ratios."""
-        return describe(self.metric).support is Support.SHARE
+        return self.about.support is Support.SHARE
 
 
-AFCT = Criterion("afct_short_s", "mean FCT, short")
-P99 = Criterion("p99_short_s", "p99 FCT, short")
-MISSES = Criterion("deadline_miss_short", "deadlines missed")
-GOODPUT = Criterion("flow_goodput_long_bps", "goodput, long", most=True)
-DISTANCE = Criterion("distance_short", "mean FCT over ideal")
+AFCT = Criterion(Metric(MEAN_FCT, "short"), "mean FCT, short")
+P99 = Criterion(Metric(FCT[99], "short"), "p99 FCT, short")
+MISSES = Criterion(Metric(CLASS_DEADLINE_MISS, "short"), "deadlines missed")
+GOODPUT = Criterion(Metric(FLOW_GOODPUT, "long"), "goodput, long", most=True)
+DISTANCE = Criterion(Metric(OVER_IDEAL, "short"), "mean FCT over ideal")
 """Ideal SRPT on the same flows."""
 
 CRITERIA = (AFCT, P99, MISSES, GOODPUT)
@@ -115,7 +123,7 @@ def judge(comparisons: Sequence[Comparison]) -> list[dict[Criterion, Cell]]:
 
 def _counts(comparison: Comparison, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
     """Whether a scheme finished all flows of the criterion's class at every seed, and no rate is zero."""
-    unfinished = comparison.values(scheme, f"unfinished_share_{describe(criterion.metric).flow_class}")
+    unfinished = comparison.values(scheme, Metric(UNFINISHED_SHARE, criterion.about.flow_class).name)
     return not any(unfinished.values()) and (criterion.is_share or all(value > 0 for value in values))
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from shortflow.report.tables import number
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import OTHER_ALPHA, PLAIN, SCHEMES, own_alpha
 from shortflow.survey.tables import cells_of, wins
 from shortflow.survey.winners import AFCT, CRITERIA, LEVEL, Cell, Criterion, Verdict
-from shortflow.tables import number
 
 Cells = dict[Place, Cell]
 

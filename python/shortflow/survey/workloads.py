@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shortflow.lab.study import Scale
 from shortflow.papers.atcp.fig10 import TREE as ATCP_TREE
 from shortflow.papers.atcp.setup import GAPS, MEDIUM_SIZES, SMALL_SIZES
 from shortflow.papers.l2dct.setup import shipped
 from shortflow.papers.pecn.setup import SWITCH as PECN_SWITCH
 from shortflow.papers.pecn.setup import TCP as PECN_TCP
 from shortflow.papers.pecn.setup import TREE as PECN_TREE
-from shortflow.reproduction.study import Scale
 from shortflow.scenario import SHIPPED, Scenario, load_scenario
 
 Tables = dict[str, Any]

@@ -1,7 +1,7 @@
 """ATCP: Wu et al., "Adaptive Data Transmission in the Cloud"."""
 
+from shortflow.lab.choices import Choice
 from shortflow.papers.unsaid import HANDSHAKE, INITIAL_WINDOW
-from shortflow.reproduction.choices import Choice
 
 CHOICES = {
     "initial-window": INITIAL_WINDOW,

@@ -4,7 +4,7 @@ import itertools
 
 from shortflow import _core
 from shortflow._core import Law
-from shortflow.reproduction import Figure, Finding, fact, not_tested
+from shortflow.lab import Figure, Finding, fact, not_tested
 
 EXACT = "relative error below 1e-9"
 SEGMENT = 1460

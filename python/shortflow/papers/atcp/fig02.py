@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
+from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.setup import (
     ALL,
     LARGE,
@@ -22,9 +24,7 @@ from shortflow.papers.atcp.setup import (
     reduction,
     times,
 )
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
 from shortflow.result import RunResult
-from shortflow.stats import Estimate, estimate
 
 CHAIN = Study("atcp-trace", ("tcp", "atcp"), settings=TRACE_SETTINGS, quick_settings=QUICK_TRACE)
 SLOPED = Study(

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import polars as pl
 
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, for_information, within
+from shortflow.metrics.stats import estimate
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import ALL, GAPS, LARGE, SWITCH, TRACE_SIZES, Band, times
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, at_least, for_information, within
+from shortflow.papers.atcp.setup import ALL, GAPS, LARGE, SWITCH, TRACE_SIZES, Band, Floats, times
 from shortflow.result import RunResult
-from shortflow.stats import Floats, estimate
 
 ARRIVALS: dict[str, object] = {
     "title": "The trace's arrivals, 50 flows a second over a link that is fast enough",

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Measure, between
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, close_to, within
-from shortflow.reproduction.study import Value
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, close_to, within
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import Estimate, estimate
+from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Floats, Measure, between
 from shortflow.result import RunResult
-from shortflow.stats import Estimate, Floats, estimate
 
 PATH = {
     "topology": {"kind": "star", "hosts": 2, "rate": "100Mbps", "rtt": "200us"},

@@ -3,6 +3,9 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Scale, Study, all_hold, fact, higher, within
+from shortflow.lab.study import Position
+from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.fig02 import CHAIN
 from shortflow.papers.atcp.setup import (
     MEDIUM,
@@ -15,9 +18,6 @@ from shortflow.papers.atcp.setup import (
     median,
     negative,
 )
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Scale, Study, all_hold, fact, higher, within
-from shortflow.reproduction.study import Position
-from shortflow.stats import Estimate, estimate
 
 SUMS = RATIOS = (1, 2, 3, 4, 5)
 USED = (4, 3)

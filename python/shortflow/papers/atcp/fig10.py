@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortflow.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, SWITCH, TCP, Band, in_time, median, negative, times
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -19,8 +18,22 @@ from shortflow.reproduction import (
     no_difference,
     within,
 )
+from shortflow.metrics.stats import nearest_rank
+from shortflow.papers.atcp.setup import (
+    ALL,
+    BASE,
+    MEDIUM,
+    SMALL,
+    SWITCH,
+    TCP,
+    Band,
+    Floats,
+    in_time,
+    median,
+    negative,
+    times,
+)
 from shortflow.result import RunResult
-from shortflow.stats import Floats, nearest_rank
 
 SCHEMES = ("tcp", "dctcp", "atcp")
 TREE: dict[str, object] = {

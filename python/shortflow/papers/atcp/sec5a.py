@@ -1,8 +1,8 @@
 """Sec. V-C: weights keep the link as busy as TCP does."""
 
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, within
 from shortflow.papers.atcp.fig05 import PATH
 from shortflow.papers.atcp.setup import BASE
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, within
 
 SHARED: dict[str, object] = {
     "title": "Long flows over the same two hops of 100 Mbps",

@@ -3,11 +3,15 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from shortflow.reproduction import Data
-from shortflow.reproduction.study import Value
-from shortflow.result import RunResult
-from shortflow.stats import Estimate, Floats, nearest_rank, paired_difference
+import numpy as np
+import numpy.typing as npt
 
+from shortflow.lab import Data
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import Estimate, nearest_rank, paired_difference
+from shortflow.result import RunResult
+
+Floats = npt.NDArray[np.float64]
 Table = Mapping[str, object]
 Measure = Callable[[RunResult], float]
 Band = tuple[float, float]

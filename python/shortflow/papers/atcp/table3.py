@@ -1,5 +1,6 @@
 """Table III: a web service in a tree, beside backups of its database and background flows of the trace."""
 
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, within
 from shortflow.papers.atcp.setup import (
     BASE,
     GAPS,
@@ -17,7 +18,6 @@ from shortflow.papers.atcp.setup import (
     median,
     reduction,
 )
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, within
 
 
 def _flows(flow_class: str, ends: tuple[str, str], sizes: Table, link: str) -> dict[str, object]:

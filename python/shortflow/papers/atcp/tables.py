@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, lower, within
+from shortflow.lab.study import Value
 from shortflow.papers.atcp.setup import (
     BASE,
     LARGE_SIZES,
@@ -16,8 +18,6 @@ from shortflow.papers.atcp.setup import (
     median,
     reduction,
 )
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, at_least, lower, within
-from shortflow.reproduction.study import Value
 
 FULL_LOAD = 0.8 * 100e6 / 8 / TRACE_MEAN_BYTES
 """Flows per second at which the trace loads a link with 80 %."""

@@ -1,7 +1,7 @@
 """FaST: J. Hwang, J. Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", TIIS 2014."""
 
+from shortflow.lab.choices import Choice
 from shortflow.papers.unsaid import HANDSHAKE, MARKED_ACKS, RTO_CLOCK
-from shortflow.reproduction.choices import Choice
 
 CHOICES = {
     "initial-alpha": Choice(

@@ -1,7 +1,7 @@
 """Secs. 3 and 4: the equations and Algorithm 1, asked of the very code that simulates."""
 
 from shortflow._core import Law, fast_bottleneck, jain_index
-from shortflow.reproduction import Figure, Finding, fact
+from shortflow.lab import Figure, Finding, fact
 
 EXACT = "relative error below 1e-9"
 MSS = 1460

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shortflow.papers.fast.setup import ALONE, BRISK_START, PORT, SCHEMES, WORKERS, queries, tree
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -20,6 +19,7 @@ from shortflow.reproduction import (
     lower,
     within,
 )
+from shortflow.papers.fast.setup import ALONE, BRISK_START, PORT, SCHEMES, WORKERS, queries, tree
 from shortflow.result import RunResult
 
 TIMEOUT_S = 0.010

@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from shortflow.papers.fast.setup import ALONE, BRISK_START, SCHEMES, WORKERS
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -19,6 +18,7 @@ from shortflow.reproduction import (
     lower,
     within,
 )
+from shortflow.papers.fast.setup import ALONE, BRISK_START, SCHEMES, WORKERS
 from shortflow.result import RunResult
 
 fig5 = Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE})

@@ -4,10 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shortflow.papers.fast.fig04 import query_ms
-from shortflow.papers.fast.fig05 import counts, per_query, queries_with_three
-from shortflow.papers.fast.setup import ALONE, DCTCP, HOST_QUEUE, PORT, ROOT, SCHEMES, WORKERS, query, tree
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -22,8 +19,11 @@ from shortflow.reproduction import (
     lower,
     within,
 )
+from shortflow.metrics.stats import Estimate
+from shortflow.papers.fast.fig04 import query_ms
+from shortflow.papers.fast.fig05 import counts, per_query, queries_with_three
+from shortflow.papers.fast.setup import ALONE, DCTCP, HOST_QUEUE, PORT, ROOT, SCHEMES, WORKERS, query, tree
 from shortflow.result import RunResult
-from shortflow.stats import Estimate
 
 ROUNDS = 10
 PERIOD_MS = 2000

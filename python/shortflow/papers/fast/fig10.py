@@ -6,8 +6,8 @@ from functools import partial
 import polars as pl
 
 from shortflow._core import fast_bottleneck, jain_index
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
 from shortflow.papers.fast.setup import DCTCP, HOST_QUEUE, MARKING, ROOT, tree
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
 from shortflow.result import RunResult
 
 FLOWS = 5
@@ -109,7 +109,7 @@ def convergence_to_shares(convergence: Data) -> Finding:
 
 @fig11.claim("fig11-jain", "45 long flows share the link with a Jain index of 0.999", "at least 0.98")
 def jain(fair: Data) -> Finding:
-    return at_least(fair.measured(lambda result: jain_index(result.flows["window_bytes"].to_list()), "fast"), 0.98)
+    return at_least(fair.measured(lambda result: jain_index(result.flows["delivered_bytes"].to_list()), "fast"), 0.98)
 
 
 def mean_window(result: RunResult) -> float:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from shortflow._core import fast_bottleneck
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_most, within
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.fast.fig04 import query_ms
 from shortflow.papers.fast.setup import BRISK_START, DCTCP, QUERIES, queries, query
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_most, within
-from shortflow.reproduction.study import Value
-from shortflow.stats import rank_correlation
 
 HEADER = 40
 PACKETS = (100, 250, 500, 750, 1000, 1250, 1500)

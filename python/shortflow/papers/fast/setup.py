@@ -6,8 +6,8 @@ three, as the paper compares with NewReno.
 
 from collections.abc import Mapping, Sequence
 
-from shortflow.reproduction import Study
-from shortflow.reproduction.study import Value
+from shortflow.lab import Study
+from shortflow.lab.study import Value
 
 SCHEMES = ("tcp", "dctcp", "fast")
 """NewReno over drop-tail queues, DCTCP and FaST."""

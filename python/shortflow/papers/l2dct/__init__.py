@@ -1,7 +1,7 @@
 """L2DCT: A. Munir et al., "Minimizing Flow Completion Times in Data Centers", INFOCOM 2013."""
 
+from shortflow.lab.choices import Choice
 from shortflow.papers.unsaid import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
-from shortflow.reproduction.choices import Choice
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,

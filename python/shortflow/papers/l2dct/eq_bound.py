@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from shortflow._core import Law, l2dct_steady_state, l2dct_threshold_bound
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, fact, within
 from shortflow.papers.l2dct.eq_window import EXACT, near
 from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, of_teeth
 from shortflow.papers.l2dct.setup import LONG_FLOWS
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, fact, within
 from shortflow.scenario import Settings
 
 WEIGHTS = (0.125, 0.5, 1.0)

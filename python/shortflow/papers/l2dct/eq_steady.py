@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from shortflow._core import Law, l2dct_steady_state
-from shortflow.papers.l2dct.eq_window import EXACT, near
-from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, K, of_teeth
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -18,6 +16,8 @@ from shortflow.reproduction import (
     fact,
     within,
 )
+from shortflow.papers.l2dct.eq_window import EXACT, near
+from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, K, of_teeth
 
 FOUR_DIGITS = f"{EXACT}; the values to 4 digits"
 

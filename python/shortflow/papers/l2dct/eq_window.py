@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from shortflow._core import Law
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, fact, not_tested
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, fact, not_tested
 
 EXACT = "relative error below 1e-9"
 SEGMENT = 1460

@@ -1,6 +1,6 @@
 """Fig. 1: three overlapping flows under ideal schedulers."""
 
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, at_most, fact
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_most, fact
 
 # Only the drawing gives the instance; of those in half units this is the one with the nine printed times. A unit of
 # size is 1 GB and one of time 1 s; headers and propagation are made negligible, since the figure has neither. Under LAS

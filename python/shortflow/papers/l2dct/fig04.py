@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,

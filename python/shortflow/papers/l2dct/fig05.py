@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, all_hold, at_least, curves, within
+from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.l2dct.fig04 import LOADS
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
-from shortflow.reproduction import Data, Drawing, Figure, Finding, all_hold, at_least, curves, within
-from shortflow.stats import rank_correlation
 
 SLOW = (
     "long flows climb back by 0.05 segments per round trip, and short ones hardly yield; at a load of 20 % w_min = 0.5 "

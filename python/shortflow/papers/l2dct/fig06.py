@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from shortflow.papers.l2dct.setup import means, over_trend
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -16,6 +15,7 @@ from shortflow.reproduction import (
     fact,
     within,
 )
+from shortflow.papers.l2dct.setup import means, over_trend
 
 SERVERS = Study(
     "incast",

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, all_hold, at_least, at_most, curves
 from shortflow.papers.l2dct.setup import LONG_FLOWS
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, at_least, at_most, curves
 
 K = 20
 SCHEMES = ("tcp", "dctcp", "l2dct")

@@ -7,9 +7,7 @@ import numpy as np
 import polars as pl
 
 from shortflow._core import Flow, Window
-from shortflow.papers.l2dct.mixed import L2dctInPython
-from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -22,10 +20,12 @@ from shortflow.reproduction import (
     fact,
     no_difference,
 )
+from shortflow.metrics.stats import estimate
+from shortflow.papers.l2dct.mixed import L2dctInPython
+from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
 from shortflow.result import Run, RunResult
 from shortflow.runner import run_once
 from shortflow.scheme import load_schemes
-from shortflow.stats import estimate
 from shortflow.transport import Cause
 
 K, BUFFER = 20, 250

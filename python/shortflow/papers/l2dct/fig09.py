@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, at_least, at_most, curves
+from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.l2dct.setup import means
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, at_least, at_most, curves
 from shortflow.result import RunResult
-from shortflow.stats import rank_correlation
 
 W_MAX = Study(
     "l2dct-benchmark",

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, at_least, curves, within
 from shortflow.papers.l2dct.setup import shipped
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, at_least, curves, within
 
 SCHEMES = ("tcp", "dctcp", "d2tcp", "l2dct")
 NEGLIGIBLE = 0.01

@@ -2,8 +2,8 @@
 
 import statistics
 
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, fact, lower, not_tested
-from shortflow.stats import paired_difference
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, fact, lower, not_tested
+from shortflow.metrics.stats import paired_difference
 
 SCHEMES = ("tcp", "dctcp", "l2dct")
 # Nothing in it is drawn at random, and drop-tail queues make much of small differences in time: the flows of S3 start

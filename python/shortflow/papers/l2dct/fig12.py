@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, fact
+from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.l2dct import mixed
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, fact
-from shortflow.stats import rank_correlation
 
 STEPS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from shortflow._core import jain_index
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, fact, within
 from shortflow.papers.l2dct.setup import LONG_FLOWS
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, fact, within
 
 WEIGHTS = Study(
     "l2dct-benchmark",
@@ -58,6 +58,6 @@ def unit_weight(unit: Data) -> Finding:
         (dctcp,), (ps,) = (unit.results(name, flows=number) for name in ("dctcp", "l2dct-ps"))
         equal = ps.samples.drop("scheme", "run").equals(dctcp.samples.drop("scheme", "run"))
         found[f"{number} flows"] = fact(equal, equal=str(equal))
-        index = jain_index([float(done) for done in ps.flows["window_bytes"]])
+        index = jain_index([float(done) for done in ps.flows["delivered_bytes"]])
         found[f"Jain's index of {number}"] = at_least(index, 0.98)
     return all_hold(found)

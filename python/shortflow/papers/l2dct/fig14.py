@@ -6,7 +6,7 @@ knees are at 110 and 120 MB. The testbed's RTT, buffer and RTOmin are not given;
 
 from collections.abc import Sequence
 
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,

@@ -3,11 +3,11 @@
 import numpy as np
 import polars as pl
 
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, lower, within
+from shortflow.metrics.stats import estimate
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS
-from shortflow.reproduction import Data, Figure, Finding, Study, all_hold, at_least, lower, within
 from shortflow.result import RunResult
-from shortflow.stats import estimate
 
 SHORT_BYTES = 190_000
 """Below the first knee of the profile, so that the weight is the largest throughout."""

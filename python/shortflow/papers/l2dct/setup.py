@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shortflow.reproduction import Data
+from shortflow.lab import Data
 
 PAYLOAD_SHARE = 1460 / 1500
 """What a link can carry of payload."""

@@ -1,7 +1,7 @@
 """pECN: Huang, Zhang, Liu, "A Mechanism Achieving Low Latency for Wireless Datacenter Applications"."""
 
+from shortflow.lab.choices import Choice
 from shortflow.papers.unsaid import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
-from shortflow.reproduction.choices import Choice
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,

@@ -1,8 +1,8 @@
 """Sec. 1, 3 and 5: what follows from rates, sizes and delays alone."""
 
 from shortflow._core import dctcp_threshold_bound
+from shortflow.lab import Figure, Finding, all_hold, fact, within
 from shortflow.papers.pecn.setup import BURST
-from shortflow.reproduction import Figure, Finding, all_hold, fact, within
 from shortflow.scenario import load_scenario
 
 EXACT = "relative error below 1e-9"

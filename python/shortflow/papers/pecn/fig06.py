@@ -6,7 +6,19 @@ from statistics import median
 
 import polars as pl
 
-from shortflow.measuring import completion
+from shortflow.lab import (
+    Data,
+    Drawing,
+    Figure,
+    Finding,
+    Study,
+    all_hold,
+    at_least,
+    at_most,
+    curves,
+    within,
+)
+from shortflow.lab.finding import Verdict
 from shortflow.papers.pecn.setup import (
     AFCT,
     BASELINES,
@@ -20,20 +32,8 @@ from shortflow.papers.pecn.setup import (
     fct_over,
     tcp_worst,
 )
-from shortflow.reproduction import (
-    Data,
-    Drawing,
-    Figure,
-    Finding,
-    Study,
-    all_hold,
-    at_least,
-    at_most,
-    curves,
-    within,
-)
-from shortflow.reproduction.finding import Verdict
 from shortflow.result import RunResult
+from shortflow.store.frames import completion
 
 BURSTS = Study(BURST, SCHEMES, over={"flows": COUNTS}, settings=NEWRENO, quick={"flows": QUICK_COUNTS}, seeds=20)
 SPARED = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, all_hold, curves
 from shortflow.papers.pecn.setup import (
     ACROSS,
     AFCT,
@@ -15,7 +16,6 @@ from shortflow.papers.pecn.setup import (
     alike,
     best_everywhere,
 )
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, curves
 
 QUERIES = Study(BURST, SCHEMES, over={"flows": COUNTS}, settings=TINY, quick={"flows": QUICK_COUNTS}, seeds=20)
 QUERIES_ACROSS = Study(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, all_hold, curves, within
 from shortflow.papers.pecn.fig06 import BURSTS, INTERVAL
 from shortflow.papers.pecn.setup import (
     ACROSS,
@@ -19,7 +20,6 @@ from shortflow.papers.pecn.setup import (
     everywhere,
     tcp_worst,
 )
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, curves, within
 
 BURSTS_ACROSS = Study(
     BURST,

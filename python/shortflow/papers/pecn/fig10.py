@@ -5,9 +5,9 @@ from itertools import takewhile
 from statistics import median
 
 from shortflow.errors import ConfigError
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, lower, within
+from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.papers.pecn.setup import BURST, NEWRENO, SCHEMES
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, lower, within
-from shortflow.stats import Estimate, estimate, paired_difference
 
 GRID = tuple(range(20, 101, 2))
 QUICK_GRID = tuple(range(20, 101, 4))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, within
 from shortflow.papers.pecn.fig06 import BURSTS, INTERVAL
 from shortflow.papers.pecn.setup import (
     ACROSS,
@@ -16,7 +17,6 @@ from shortflow.papers.pecn.setup import (
     best_everywhere,
     counts,
 )
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Study, all_hold, at_least, curves, within
 
 SOON = {"background_start": "1.4s"}
 BESIDE = Study(

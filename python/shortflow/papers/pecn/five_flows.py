@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shortflow.papers.pecn.setup import NEWRENO, TCP
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -22,8 +21,9 @@ from shortflow.reproduction import (
     no_difference,
     within,
 )
+from shortflow.metrics.stats import estimate
+from shortflow.papers.pecn.setup import NEWRENO, TCP
 from shortflow.result import RunResult
-from shortflow.stats import estimate
 
 RTT_S, DEADLINE_S = 120e-6, 0.2
 SIZE_BYTES = 10_000_000

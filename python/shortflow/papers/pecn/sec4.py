@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 
 from shortflow.errors import ConfigError
-from shortflow.measuring import completion
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, at_most, fact, lower
+from shortflow.metrics.stats import Estimate, estimate, kendall_tau, paired_difference
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP, fct_over
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, at_most, fact, lower
 from shortflow.result import RunResult
-from shortflow.stats import Estimate, estimate, kendall_tau, paired_difference
+from shortflow.store.frames import completion
 
 PACKET_S = 1500 * 8 / 1e9
 BURST_AT_S = 1.5

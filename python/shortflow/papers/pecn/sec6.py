@@ -2,13 +2,13 @@
 
 from statistics import median
 
+from shortflow.lab import Data, Figure, Finding, all_hold, within
 from shortflow.papers.pecn.fig06 import BURSTS, INTERVAL, SPARED
 from shortflow.papers.pecn.fig08 import QUERIES
 from shortflow.papers.pecn.fig09 import BURSTS_ACROSS
 from shortflow.papers.pecn.fig10 import LOOSE, TIGHT, limits
 from shortflow.papers.pecn.fig11 import BESIDE
 from shortflow.papers.pecn.setup import alike
-from shortflow.reproduction import Data, Figure, Finding, all_hold, within
 
 pmark = Figure(
     "pecn/pmark",

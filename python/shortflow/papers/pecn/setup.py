@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shortflow.errors import ConfigError
-from shortflow.measuring import completion
-from shortflow.reproduction import Data, Finding, Line, all_hold, lower, no_difference
-from shortflow.reproduction.study import Value
+from shortflow.lab import Data, Finding, Line, all_hold, lower, no_difference
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import Estimate, paired_difference
 from shortflow.result import RunResult
-from shortflow.stats import Estimate, paired_difference
+from shortflow.store.frames import completion
 
 SCHEMES = ("tcp", "dctcp", "d2tcp", "pecn", "pecn-pmark")
 BASELINES = ("tcp", "dctcp", "d2tcp")

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from shortflow.papers.pecn.setup import AFCT, NEWRENO, TCP
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -16,7 +15,8 @@ from shortflow.reproduction import (
     curves,
     within,
 )
-from shortflow.reproduction.study import Value
+from shortflow.lab.study import Value
+from shortflow.papers.pecn.setup import AFCT, NEWRENO, TCP
 
 SEGMENT = 1460
 RTO_S = 0.2

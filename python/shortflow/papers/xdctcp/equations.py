@@ -1,8 +1,8 @@
 """Secs. III and V-A: the equations, asked of the very code that simulates."""
 
 from shortflow._core import Law, dctcp_gain_bound
+from shortflow.lab import Data, Figure, Finding, all_hold, fact, within
 from shortflow.papers.xdctcp.setup import GAINS, GRID, LONG_FACTORS, SHORT_FACTORS, star
-from shortflow.reproduction import Data, Figure, Finding, all_hold, fact, within
 
 EXACT = "relative error below 1e-9"
 MSS = 1460

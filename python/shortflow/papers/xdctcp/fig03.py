@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, all_hold, at_least, at_most, fact, lower
+from shortflow.metrics.stats import nearest_rank, paired_difference
 from shortflow.papers.xdctcp.setup import BASE, long_windows, queue
-from shortflow.reproduction import Data, Drawing, Figure, Finding, Line, all_hold, at_least, at_most, fact, lower
 from shortflow.result import RunResult
-from shortflow.stats import nearest_rank, paired_difference
 
 SCHEMES = ("dctcp", "xdctcp")
 K = 65

@@ -2,19 +2,7 @@
 
 from collections.abc import Sequence
 
-from shortflow.papers.xdctcp.setup import (
-    BASE,
-    BESIDE,
-    BEST,
-    COARSE,
-    GRID,
-    SEARCH,
-    delay_us,
-    long_mbps,
-    star,
-    throughput_mbps,
-)
-from shortflow.reproduction import (
+from shortflow.lab import (
     Data,
     Drawing,
     Figure,
@@ -27,7 +15,19 @@ from shortflow.reproduction import (
     fact,
     within,
 )
-from shortflow.reproduction.study import Position
+from shortflow.lab.study import Position
+from shortflow.papers.xdctcp.setup import (
+    BASE,
+    BESIDE,
+    BEST,
+    COARSE,
+    GRID,
+    SEARCH,
+    delay_us,
+    long_mbps,
+    star,
+    throughput_mbps,
+)
 
 MIXES = {
     "2-5-1": {"query": "0-1", "short": "2-6", "long": "7"},

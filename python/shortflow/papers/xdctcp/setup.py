@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shortflow.reproduction import Study
-from shortflow.reproduction.study import Value
+from shortflow.lab import Study
+from shortflow.lab.study import Value
 from shortflow.result import RunResult
 
 STAR = "xdctcp-star"
@@ -72,7 +72,7 @@ def throughput_mbps(result: RunResult) -> float:
     """The paper's throughput: mean over the short and the long senders."""
     senders = result.flows.filter(pl.col("class").is_in(["short", "long"]))
     span = result.meta["duration_s"] - result.meta["warmup_s"]
-    return float(senders["window_bytes"].sum()) * 8e-6 / span / senders["source"].n_unique()
+    return float(senders["delivered_bytes"].sum()) * 8e-6 / span / senders["source"].n_unique()
 
 
 def long_mbps(result: RunResult) -> float:

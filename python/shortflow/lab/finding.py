@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from shortflow.stats import Estimate
+from shortflow.metrics.stats import Estimate
 
 Number = float | str | Sequence[float]
 Measured = Mapping[str, Number]

@@ -1,17 +1,15 @@
 """Runs as one tidy table: a row per run, a column per setting that varies, and every metric."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shortflow.metrics.data import RunData
 from shortflow.quantities import in_base_unit
-from shortflow.result import KEY_LENGTH, Provenance
+from shortflow.records import Meta
+from shortflow.result import KEY_LENGTH, Provenance, RunSummary
 from shortflow.scenario import Setting
 from shortflow.transport import SOURCE
-
-if TYPE_CHECKING:
-    from shortflow.comparison import RunSummary
 
 _PARAMETER = "parameters."
 _HEAD = {
@@ -27,7 +25,7 @@ _HEAD = {
 }
 
 
-def runs_frame(current: Sequence["RunSummary"], superseded: Sequence["RunSummary"] = ()) -> pl.DataFrame:
+def runs_frame(current: Sequence[RunSummary], superseded: Sequence[RunSummary] = ()) -> pl.DataFrame:
     """The table of some runs.
 
     The columns `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `source`,
@@ -50,6 +48,22 @@ def runs_frame(current: Sequence["RunSummary"], superseded: Sequence["RunSummary
     )
 
 
+def completion(flows: pl.DataFrame, meta: Meta) -> pl.DataFrame:
+    """The finite flows that started after the warm-up and before the end of the measured time.
+
+    Added columns: `elapsed_s`, the completion time or, of a flow that did not finish, its age at the end of the run;
+    `elapsed_slowdown`, that over `ideal_fct_s`; `censored`, whether the flow did not finish, so that its true
+    completion time is `elapsed_s` or more.
+    """
+    group = RunData({"flows": flows}, meta).flows
+    counts = pl.Series("counts", [group.counts(flow) for flow in group.flows], pl.Boolean)
+    return flows.filter(counts).with_columns(
+        pl.Series("elapsed_s", group.times.values, pl.Float64),
+        pl.Series("elapsed_slowdown", group.slowdowns.values, pl.Float64),
+        pl.Series("censored", group.times.censored, pl.Boolean),
+    )
+
+
 def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
     """The keys that differ between runs.
 
@@ -68,7 +82,7 @@ def short_name(key: str) -> str:
     return key.removeprefix(_PARAMETER)
 
 
-def _head(run: "RunSummary", superseded: bool) -> dict[str, object]:
+def _head(run: RunSummary, superseded: bool) -> dict[str, object]:
     origin = run.origin
     return {
         "run": origin and origin["key"][:KEY_LENGTH],
@@ -93,7 +107,7 @@ def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
     return {key if short_name(key) in taken else short_name(key): key for key in keys}
 
 
-def _setting_column(name: str, key: str, runs: Sequence["RunSummary"]) -> pl.Series:
+def _setting_column(name: str, key: str, runs: Sequence[RunSummary]) -> pl.Series:
     texts = [_value(run.origin, key) if run.origin else None for run in runs]
     numbers = in_base_unit([text for text in texts if text is not None])
     if numbers is None:

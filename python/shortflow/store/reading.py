@@ -7,15 +7,14 @@ from pathlib import Path
 
 import polars as pl
 
-from shortflow.columns import TABLES
-from shortflow.comparison import RunSummary, summarize, with_distances
-from shortflow.errors import ConfigError, DamagedResult
-from shortflow.files import write_bytes
-from shortflow.frames import runs_frame
-from shortflow.measuring import completion
-from shortflow.result import Record, labelled
-from shortflow.selection import Selection, decisive, supersede
-from shortflow.store import Store, measured_today, read_table, select_runs
+from shortflow.comparison import with_distances
+from shortflow.errors import DamagedResult
+from shortflow.result import Record, RunSummary, labelled, summarize
+from shortflow.store.columns import TABLES
+from shortflow.store.files import write_bytes
+from shortflow.store.frames import completion, runs_frame
+from shortflow.store.runs import Store, measured_today, read_table, select_runs
+from shortflow.store.selection import Selection, decisive, supersede
 
 RUNS = "runs.parquet"
 
@@ -27,7 +26,7 @@ def read_store(directory: str | Path) -> pl.DataFrame:
     `ConfigError`, damaged ones a `DamagedResult`. The file `runs.parquet` of a store, which has the same contents, is
     renewed if it is out of date.
     """
-    table = _table(_selected(Path(directory)))
+    table = _table(select_runs(Path(directory)))
     if (Path(directory) / "runs").is_dir():
         with contextlib.suppress(OSError):  # of a store that is only to be read
             _renew(Path(directory), table)
@@ -42,7 +41,7 @@ def read_flows(directory: str | Path) -> pl.DataFrame:
     flow that did not finish the time until the end of the run, which the true one exceeds. To be joined by `run` with
     `read_store`.
     """
-    selection = _selected(Path(directory))
+    selection = select_runs(Path(directory))
     tables = []
     for place in selection.current:
         record = selection.records[place]
@@ -66,13 +65,6 @@ def _today(place: Path, record: Record) -> Record | None:
         return None
 
 
-def _selected(directory: Path) -> Selection:
-    selection = select_runs(directory)
-    if not selection.current:
-        raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
-    return selection
-
-
 def _table(selection: Selection) -> pl.DataFrame:
     points: dict[Hashable, list[RunSummary]] = {}
     for place in selection.current:
@@ -85,8 +77,7 @@ def _table(selection: Selection) -> pl.DataFrame:
 
 
 def _summary(place: Path, record: Record) -> RunSummary:
-    record = measured_today(place, record)
-    return summarize(record["provenance"], record["metrics"], record["lower_bounds"])
+    return summarize(measured_today(place, record))
 
 
 def _renew(directory: Path, table: pl.DataFrame) -> None:

@@ -5,13 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shortflow.comparison import Document
-from shortflow.metrics import describe
-from shortflow.records import SeedAccount
-from shortflow.scenario import Settings
-from shortflow.stats import Estimate
-from shortflow.tables import NOTHING, percent, title
-from shortflow.testbed import (
+from shortflow.linux.testbed import (
     ATTEMPTS,
     REAL,
     SIMULATED,
@@ -21,6 +15,10 @@ from shortflow.testbed import (
     linux_settings,
     measured_runs,
 )
+from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric
+from shortflow.metrics.stats import Estimate
+from shortflow.report.tables import NOTHING, percent, title
+from shortflow.scenario import Settings
 
 BOTH: dict[str, Settings] = {"dctcp": {}, "l2dct": {}}
 CLASSES: dict[str, Settings] = {**BOTH, "xdctcp": {}}
@@ -40,22 +38,11 @@ SCHEMES = ("dctcp", "l2dct", "xdctcp", "atcp")
 
 AIM, AIM_OF_MARKS = 0.05, 0.10
 """How far the kernel may be from the simulator, relatively."""
-PREFIXES = ("afct_", "p95_", "goodput_")
-NETWORK = ("queue_mean_pkt", "marks")
+COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN, MARKS)
+"""By what both sides are compared."""
 
 Told = Callable[[str, str, int, SideBySide], None]
 """Told after each cell: the scenario, the scheme, how many cells are done, and what was found."""
-
-
-@dataclass(frozen=True)
-class CellDocument:
-    """A cell as plain data."""
-
-    scenario: str
-    scheme: str
-    comparison: Document
-    kept_time: int
-    testbed: Sequence[SeedAccount]
 
 
 @dataclass(frozen=True)
@@ -72,16 +59,22 @@ class Agreement:
     def outside(self) -> list[str]:
         """What is further apart than the aim, as `scenario scheme metric`."""
         return [
-            f"{scenario} {scheme} {metric}"
+            f"{scenario} {scheme} {metric.name}"
             for (scenario, scheme), cell in self.cells.items()
             for metric in compared(cell)
-            if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric))
+            if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric.name))
         ]
 
-    def document(self) -> list[CellDocument]:
+    def document(self) -> list[dict[str, object]]:
         """Every cell as plain data."""
         return [
-            CellDocument(scenario, scheme, cell.comparison.document(), cell.kept, cell.accounts)
+            {
+                "scenario": scenario,
+                "scheme": scheme,
+                "comparison": cell.comparison.document(),
+                "kept_time": cell.kept,
+                "testbed": cell.accounts,
+            }
             for (scenario, scheme), cell in self.cells.items()
         ]
 
@@ -95,25 +88,23 @@ class Agreement:
         for scenario in dict.fromkeys(scenario for scenario, _ in self.cells):
             cells = [self.cells.get((scenario, scheme)) for scheme in SCHEMES]
             metrics = dict.fromkeys(metric for cell in cells if cell for metric in compared(cell))
-            rows = {title(describe(metric)): [_shown(cell, metric) for cell in cells] for metric in metrics}
+            rows = {title(metric): [_shown(cell, metric) for cell in cells] for metric in metrics}
             rows["kept time"] = [f"{cell.kept} of {len(cell.accounts)}" if cell else "" for cell in cells]
             for place, (name, values) in enumerate(rows.items()):
                 yield f"| {'' if place else f'`{scenario}`'} | {name} | " + " | ".join(values) + " |"
 
 
-def compared(cell: SideBySide) -> list[str]:
+def compared(cell: SideBySide) -> list[Metric]:
     """The metrics by which both sides are compared: completion and goodput of every class, queue and marks."""
-    names = cell.comparison.metric_names
-    of_classes = [name for name in names if name.startswith(PREFIXES) and describe(name).size_bin is None]
-    return [*of_classes, *(name for name in NETWORK if name in names)]
+    return [metric for metric in cell.comparison.metrics.values() if metric.statistic in COMPARED]
 
 
-def is_outside(metric: str, difference: Estimate | None) -> bool:
+def is_outside(metric: Metric, difference: Estimate | None) -> bool:
     """Whether both sides are further apart than the aim, or may be, as flows did not finish."""
     if difference is None:
         return False
     is_bound = difference.lower_bound or difference.upper_bound
-    return is_bound or abs(difference.value) > (AIM_OF_MARKS if metric == "marks" else AIM)
+    return is_bound or abs(difference.value) > (AIM_OF_MARKS if metric.statistic is MARKS else AIM)
 
 
 def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPTS) -> Agreement:
@@ -134,9 +125,9 @@ def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPT
     return Agreement(cells)
 
 
-def _shown(cell: SideBySide | None, metric: str) -> str:
-    if cell is None or metric not in cell.comparison.metric_names:
+def _shown(cell: SideBySide | None, metric: Metric) -> str:
+    if cell is None or metric.name not in cell.comparison.metrics:
         return ""
-    text = percent(cell.comparison.difference(REAL, SIMULATED, metric))
+    text = percent(cell.comparison.difference(REAL, SIMULATED, metric.name))
     text = text if text == NOTHING else f"{text} %"
-    return f"**{text}**" if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric)) else text
+    return f"**{text}**" if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric.name)) else text

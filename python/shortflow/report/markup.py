@@ -38,7 +38,7 @@ def _markdown_environment() -> Environment:
 
 def _templates() -> Environment:
     return Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(Path(__file__).parents[1]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shortflow.metrics import describe
-from shortflow.plotting import Interval
+from shortflow.lab.data import Data
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import Interval
 from shortflow.quantities import in_unit_of_first, scale_for
-from shortflow.reproduction.evidence import Data
-from shortflow.reproduction.study import Value
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,8 @@ def curves(
     points = [(value, data.at(**{key: value}, **fixed)) for value in data.values(x)]
     names = schemes or points[0][1].schemes
     estimates = {name: [(v, e) for v, point in points if (e := point.estimate(name, metric))] for name in names}
-    scale = scale_for(describe(metric).unit, [e.value for found in estimates.values() for _, e in found])
+    about = {name: each for _, point in points for name, each in point.metrics.items()}[metric]
+    scale = scale_for(about.unit, [e.value for found in estimates.values() for _, e in found])
     lines = [
         Line(
             name,
@@ -64,4 +64,4 @@ def curves(
         for name, found in estimates.items()
     ]
     unit = f" ({scale.unit})" if scale.unit else ""
-    return Drawing(title, x_label, f"{describe(metric).label}{unit}", lines, log_y=log_y)
+    return Drawing(title, x_label, f"{about.label}{unit}", lines, log_y=log_y)

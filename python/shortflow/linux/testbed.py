@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import random
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -19,14 +18,15 @@ from pathlib import Path
 import polars as pl
 
 from shortflow._core import Scheme
-from shortflow.comparison import Comparison, RunSummary
+from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.quantities import parse
 from shortflow.records import Account, Meta, SeedAccount
-from shortflow.result import KEY_LENGTH, RunResult, Tables, finished
-from shortflow.runner import Progress, plan, run_once, summary
+from shortflow.result import KEY_LENGTH, RunResult, RunSummary, finished
+from shortflow.runner import Progress, plan, run_once
 from shortflow.scenario import Settings, load_scenario, path_of
 from shortflow.scheme import load_schemes
-from shortflow.store import Store
+from shortflow.store.runs import Store
 
 PROGRAM = "shortflow-linux"
 LINUX_TCP: dict[str, str] = {
@@ -62,8 +62,6 @@ RTT_SPREAD = 0.05
 """By how much the round trip of a seed may differ from the scenario's, relatively: agreement at a single one may be
 chance, for phases between flows come and go with it."""
 
-_TIME = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[a-zµ]+)")
-_NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
 
@@ -134,7 +132,7 @@ def measure_on_testbed(
     tables = {name: _table(columns) for name, columns in document["tables"].items()}
     meta: Meta = document["meta"]
     meta["testbed"] = document["testbed"]
-    result = finished(work, Tables(**tables), meta, float(meta["end_s"]))
+    result = finished(work, tables, meta, float(meta["end_s"]))
     result.provenance["build"] += f" on Linux {os.uname().release}"  # so that it never passes for a simulated run
     if store:
         store.save(work, result)
@@ -187,10 +185,10 @@ def _left_open(scenario: str | Path, settings: Mapping[str, str]) -> dict[str, s
 def drawn_rtt(scenario: str | Path, seed: int) -> str | None:
     """The round trip of a seed, of up to `RTT_SPREAD` more or less than the scenario's; none where it has none."""
     values = {setting["key"]: setting["value"] for setting in load_scenario(scenario).resolved()}
-    found = _TIME.fullmatch(values.get(RTT, ""))
-    if not found:
+    nominal = parse(values.get(RTT, ""))
+    if not nominal:
         return None
-    nominal_ns = float(found["number"]) * _NANOSECONDS[found["unit"]]
+    nominal_ns = nominal.number * nominal.factor * 1e9
     share = random.Random(f"testbed round trip {seed}").uniform(-RTT_SPREAD, RTT_SPREAD)
     return f"{round(nominal_ns * (1 + share))}ns"
 
@@ -224,8 +222,8 @@ def compare_with_simulation(
         measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts)
         accounts.append({"seed": seed, "attempts": measured.attempts, "rtt": rtt, **measured.account})
         if is_trustworthy(measured.account):
-            runs.append(_named(summary(run_once(work)), SIMULATED))
-            runs.append(_named(summary(measured.result), REAL))
+            runs.append(replace(run_once(work).summary, scheme=SIMULATED))
+            runs.append(replace(measured.result.summary, scheme=REAL))
     changed = {"scheme": scheme} | {key: str(value) for key, value in settings.items()}
     return SideBySide(Comparison(loaded.name, loaded.title, changed, runs), accounts)
 
@@ -257,10 +255,6 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
     return reasons
 
 
-def _named(run: RunSummary, name: str) -> RunSummary:
-    return replace(run, scheme=name)
-
-
 def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
     return pl.DataFrame({name: pl.Series(values, dtype=_TYPES[kind]) for name, kind, values in columns})
 
@@ -279,7 +273,7 @@ def _run(arguments: Sequence[str]) -> str:
 @functools.cache
 def program() -> Path:
     """The program: of this checkout, or on the path."""
-    built = Path(__file__).parents[2] / "target" / "release" / PROGRAM
+    built = Path(__file__).parents[3] / "target" / "release" / PROGRAM
     found = built if built.is_file() else shutil.which(PROGRAM)
     if not found:
         raise MissingRequirement(f"{PROGRAM} is not there; in a checkout, `make linux` builds it")

@@ -7,16 +7,25 @@ destinations, so that schemes are compared pair by pair and the difference scatt
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-import scipy  # loads its parts when they are first used: scipy.stats takes long
-
-from shortflow.metrics import Support
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 CONFIDENCE = 0.95
 
-Floats = npt.NDArray[np.float64]
+Interval = tuple[float, float]
+
+
+class Support(Enum):
+    """The values that a quantity can take; its interval does not leave them."""
+
+    REAL = "any number"
+    NONNEGATIVE = "zero or more"
+    SHARE = "from zero to one"
+    POSITIVE = "more than zero"
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,7 @@ class Estimate:
     """
 
     value: float
-    ci95: tuple[float, float] | None
+    ci95: Interval | None
     n: int
     lower_bound: bool = False
     """Whether the truth is this or more."""
@@ -38,11 +47,6 @@ class Estimate:
     def half_width(self) -> float | None:
         """Half the width of the interval: the number behind the ±."""
         return None if self.ci95 is None else (self.ci95[1] - self.ci95[0]) / 2
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval lies on one side of zero."""
-        return self.ci95 is not None and (self.ci95[0] > 0 or self.ci95[1] < 0)
 
     @property
     def has_sign(self) -> bool:
@@ -59,17 +63,16 @@ def estimate(values: Sequence[float], support: Support = Support.REAL) -> Estima
     """
     if not values:
         raise ValueError("an estimate needs at least one value")
-    array = np.asarray(values, dtype=np.float64)
-    mean = float(array.mean())
-    half = _half_width(array)
+    n, mean = len(values), _mean(values)
+    half = _half_width(values)
     if half is None:
-        return Estimate(mean, None, len(array))
+        return Estimate(mean, None, n)
     if support is Support.POSITIVE and mean > 0:
         factor = math.exp(half / mean)
-        return Estimate(mean, (mean / factor, mean * factor), len(array))
+        return Estimate(mean, (mean / factor, mean * factor), n)
     low = -math.inf if support is Support.REAL else 0.0
     high = 1.0 if support is Support.SHARE else math.inf
-    return Estimate(mean, (max(mean - half, low), min(mean + half, high)), len(array))
+    return Estimate(mean, (max(mean - half, low), min(mean + half, high)), n)
 
 
 def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Estimate | None:
@@ -83,29 +86,32 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
     """
     if not values or len(values) != len(baseline):
         raise ValueError("a paired difference needs the same seeds, at least one, on both sides")
-    ours, theirs = np.asarray(values, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
-    scale = float(theirs.mean())
+    n, scale = len(values), _mean(baseline)
     if scale == 0.0:
         return None
-    ratio = float(ours.mean()) / scale
-    half = _half_width((ours - ratio * theirs) / abs(scale))
+    ratio = _mean(values) / scale
+    half = _half_width([(ours - ratio * theirs) / abs(scale) for ours, theirs in zip(values, baseline, strict=True)])
     if half is None:
-        return Estimate(ratio - 1.0, None, len(ours))
-    if min(ours.min(), theirs.min()) < 0:
-        return Estimate(ratio - 1.0, (ratio - 1.0 - half, ratio - 1.0 + half), len(ours))
+        return Estimate(ratio - 1.0, None, n)
+    if min(*values, *baseline) < 0:
+        return Estimate(ratio - 1.0, (ratio - 1.0 - half, ratio - 1.0 + half), n)
     if ratio == 0:
-        return Estimate(-1.0, (-1.0, half - 1.0), len(ours))
+        return Estimate(-1.0, (-1.0, half - 1.0), n)
     factor = math.exp(half / ratio)
-    return Estimate(ratio - 1.0, (ratio / factor - 1.0, ratio * factor - 1.0), len(ours))
+    return Estimate(ratio - 1.0, (ratio / factor - 1.0, ratio * factor - 1.0), n)
 
 
-def nearest_rank(values: Floats, percent: float) -> float:
-    """The nearest-rank percentile: the smallest of `values` that at least `percent` % of them do not exceed."""
-    if len(values) == 0 or not 0 < percent <= 100:
+def rank(count: int, percent: float) -> int:
+    """The place, from 0 on, of the nearest-rank percentile among so many values in ascending order."""
+    if count == 0 or not 0 < percent <= 100:
         raise ValueError("a percentile needs values and a percentage in (0, 100]")
     # Dividing last keeps the rank exact: 7 % of 100 values is rank 7, but ceil(0.07 * 100) is 8.
-    rank = math.ceil(percent * len(values) / 100)
-    return float(np.partition(values, rank - 1)[rank - 1])
+    return math.ceil(percent * count / 100) - 1
+
+
+def nearest_rank(values: "Sequence[float] | npt.NDArray[np.float64]", percent: float) -> float:
+    """The nearest-rank percentile: the smallest of `values` that at least `percent` % of them do not exceed."""
+    return float(sorted(values)[rank(len(values), percent)])
 
 
 def rank_correlation(values: Sequence[float]) -> float:
@@ -113,30 +119,44 @@ def rank_correlation(values: Sequence[float]) -> float:
 
     Equal values share the mean of their ranks. A ValueError if all are equal or one is not a number.
     """
+    from scipy.stats import spearmanr
+
     _require_ranks(values)
-    return float(scipy.stats.spearmanr(np.arange(len(values)), values).statistic)
+    return float(spearmanr(range(len(values)), values).statistic)
 
 
-def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+def kendall_tau(first: "npt.ArrayLike", second: "npt.ArrayLike") -> float:
     """Kendall's rank correlation (tau-b, which allows for ties) of two columns of the same length.
 
     A ValueError if the lengths differ, all values of a column are equal, or one is not a number.
     """
+    from scipy.stats import kendalltau
+
     _require_ranks(first)
     _require_ranks(second)
-    return float(scipy.stats.kendalltau(first, second).statistic)
+    return float(kendalltau(first, second).statistic)
 
 
-def _require_ranks(values: npt.ArrayLike) -> None:
+def _require_ranks(values: "npt.ArrayLike") -> None:
     """SciPy's answer is NaN, with a warning at most, where a column has no order."""
+    import numpy as np
+
     distinct = np.unique(np.asarray(values))
     if len(distinct) < 2 or np.isnan(distinct).any():
         raise ValueError("a rank correlation needs numbers in each column that are not all equal")
 
 
-def _half_width(scatter: Floats) -> float | None:
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _half_width(scatter: Sequence[float]) -> float | None:
     """Half of Student's t interval for the mean of independent values that scatter like these; none for one value."""
     n = len(scatter)
     if n < 2:
         return None
-    return float(scipy.special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(scatter.std(ddof=1)) / math.sqrt(n)
+    from scipy.special import stdtrit
+
+    middle = _mean(scatter)
+    variance = math.fsum((value - middle) * (value - middle) for value in scatter) / (n - 1)
+    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(variance / n)

@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shortflow.reproduction.drawing import Drawing
-from shortflow.reproduction.finding import Finding
-from shortflow.reproduction.study import Study
+from shortflow.lab.drawing import Drawing
+from shortflow.lab.finding import Finding
+from shortflow.lab.study import Study
 
 Check = Callable[..., Finding]
 """Decides a claim. Its parameters are named like the studies that it looks at, and get their data."""

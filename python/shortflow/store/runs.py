@@ -11,19 +11,21 @@ import json
 import logging
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import polars as pl
 
-from shortflow.columns import TABLES, check_columns
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.files import is_hidden, new_directory, sweep, write_bytes
-from shortflow.measuring import measuring_id
-from shortflow.result import KEY_LENGTH, Checksum, Record, Run, RunResult
-from shortflow.selection import Selection, check_one_code, supersede
+from shortflow.metrics.catalogue import measuring_id, possible
+from shortflow.result import KEY_LENGTH, Checksum, Measured, Record, Run, RunResult
+from shortflow.store.columns import TABLES, check_columns
+from shortflow.store.files import is_hidden, new_directory, sweep, write_bytes
+from shortflow.store.selection import Selection, check_one_code, supersede
 
+T = TypeVar("T")
 RECORD = "result.json"
 
 
@@ -113,13 +115,21 @@ def _write(result: RunResult, target: Path, *, csv: bool = False) -> None:
             (directory / "flows.csv").write_text(result.flows.write_csv(), encoding="utf-8")
         record: Record = {
             "provenance": result.provenance,
-            "metrics": result.metrics,
-            "lower_bounds": sorted(result.lower_bounds),
-            "measured_by": measuring_id(),
+            **_measured(result),
             "tables": tables,
             "meta": result.meta,
         }
         (directory / RECORD).write_bytes(_encoded(record))
+
+
+def _measured(result: RunResult) -> Measured:
+    """The part of a record that today's code measures."""
+    return {
+        "metrics": result.metrics,
+        "lower_bounds": sorted(result.lower_bounds),
+        "classes": sorted({row.metric.flow_class for row in result.summary.rows if row.metric.flow_class}),
+        "measured_by": measuring_id(),
+    }
 
 
 def _encoded(record: Record) -> bytes:
@@ -166,28 +176,33 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
     """The runs in or below `directory`, or some of them, that count: of each run the newest.
 
     Runs are the same run if they agree in scenario, scheme, seed and settings, whatever code made them. Runs of one
-    scenario that were made by different code are a `ConfigError` that says what to run again; a damaged record is a
-    `DamagedResult`.
+    scenario that were made by different code are a `ConfigError` that says what to run again, as are no runs at all; a
+    damaged record is a `DamagedResult`.
     """
-    selection = supersede(read_records(directory, only))
+
+    def read(place: Path) -> Record:
+        with _way_out(place):
+            return _read_record(place)
+
+    found = find_runs(directory) if directory.is_dir() else []
+    selection = supersede(read_each(found if only is None else only, read))
+    if not selection.current:
+        raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
     check_one_code(directory, selection)
     return selection
 
 
-def read_records(directory: Path, only: Sequence[Path] | None = None) -> dict[Path, Record]:
-    """The records of all runs in or below `directory`, or of some of them; `DamagedResult` names all damaged ones."""
-    records: dict[Path, Record] = {}
-    damages = []
-    found = find_runs(directory) if directory.is_dir() else []
-    for place in found if only is None else only:
+def read_each(places: Iterable[Path], read: Callable[[Path], T]) -> dict[Path, T]:
+    """What is read in each place; `DamagedResult` names all damaged ones."""
+    found, damages = {}, []
+    for place in places:
         try:
-            with _way_out(place):
-                records[place] = _read_record(place)
+            found[place] = read(place)
         except DamagedResult as damage:
             damages.append(str(damage))
     if damages:
         raise DamagedResult("\n".join(damages))
-    return records
+    return found
 
 
 def read_run(directory: str | Path) -> RunResult:
@@ -207,12 +222,7 @@ def measured_today(directory: Path, record: Record) -> Record:
     if record["measured_by"] == measuring_id():
         return record
     result = _read(directory)
-    renewed: Record = {
-        **record,
-        "metrics": result.metrics,
-        "lower_bounds": sorted(result.lower_bounds),
-        "measured_by": measuring_id(),
-    }
+    renewed: Record = {**record, **_measured(result)}
     if wrong := _impossible(renewed):  # of tables that no run leaves behind
         raise DamagedResult(f"{directory / RECORD}: damaged: measured anew, {wrong}")
     with contextlib.suppress(OSError):  # of a store that is only to be read
@@ -222,8 +232,8 @@ def measured_today(directory: Path, record: Record) -> Record:
 
 def _read(directory: Path, key: str | None = None) -> RunResult:
     record = _read_record(directory, key)
-    flows, tasks, samples, ports = (_read_table(directory, name, record) for name in TABLES)
-    return RunResult(flows, tasks, samples, ports, record["meta"], record["provenance"])
+    tables = {name: _read_table(directory, name, record) for name in TABLES}
+    return RunResult(tables, record["meta"], record["provenance"])
 
 
 def _readable(directory: Path) -> Record | None:
@@ -251,17 +261,20 @@ _DECODER = msgspec.json.Decoder(Record)
 def _impossible(record: Record) -> str:
     """What is wrong with a record of the right shape; empty if nothing."""
     metrics, meta, seed = record["metrics"], record["meta"], record["provenance"]["seed"]
-    if not metrics:
-        return "metrics: none"
-    if infinite := [name for name, value in metrics.items() if not math.isfinite(value)]:
-        return f"metrics: {infinite[0]} is not a finite number"
-    if not 0 <= seed < 2**64:
-        return f"provenance: seed {seed} is none"
-    if not 0 <= meta["warmup_s"] < meta["duration_s"]:
-        return f"meta: warmup_s = {meta['warmup_s']} is not before duration_s = {meta['duration_s']}"
-    if missing := sorted(TABLES.keys() - record["tables"].keys()):
-        return f"tables: without {', '.join(missing)}"
-    return ""
+    infinite = [name for name, value in metrics.items() if not math.isfinite(value)]
+    unknown = metrics.keys() - possible(record["classes"]).keys() if record["measured_by"] == measuring_id() else ()
+    missing = sorted(TABLES.keys() - record["tables"].keys())
+    found = {
+        "metrics: none": not metrics,
+        f"metrics: {''.join(infinite[:1])} is not a finite number": infinite,
+        f"metrics: {min(unknown, default='')} is unknown": unknown,
+        f"provenance: seed {seed} is none": not 0 <= seed < 2**64,
+        f"meta: warmup_s = {meta['warmup_s']} is not before duration_s = {meta['duration_s']}": not (
+            0 <= meta["warmup_s"] < meta["duration_s"]
+        ),
+        f"tables: without {', '.join(missing)}": missing,
+    }
+    return next((what for what, wrong in found.items() if wrong), "")
 
 
 def _read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:

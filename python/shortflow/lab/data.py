@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
-from shortflow.reproduction.study import Position, Study, Value
+from shortflow.lab.study import Position, Study, Value
+from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.result import Run, RunResult
-from shortflow.stats import Estimate, estimate, paired_difference
-from shortflow.store import Store
+from shortflow.store.runs import Store
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich import box
 from rich.cells import cell_len
@@ -12,15 +12,31 @@ from rich.table import Table
 from rich.text import Text
 
 from shortflow.comparison import Comparison
-from shortflow.metrics import SIZE_BINS, TASKS, Metric, describe
+from shortflow.metrics.catalogue import (
+    DEADLINE_MISS,
+    DROPS,
+    FCT,
+    FLOWS_DONE,
+    GOODPUT,
+    MEAN_FCT,
+    OF_BIN,
+    OF_NETWORK,
+    OF_PORTS,
+    QUEUE_MEAN,
+    SLOWDOWN,
+    TASK_TIME,
+    TIMEOUTS,
+    UNFINISHED_OF_ALL,
+    Metric,
+    Statistic,
+)
+from shortflow.metrics.stats import Estimate
 from shortflow.quantities import Scale, scale_for
 from shortflow.scenario import Setting
-from shortflow.stats import Estimate
 
 WIDTH = 100
 NOTHING = "–"
-_UNFINISHED = "unfinished_share"
-_LOSSES = ("deadline_miss", "drops", "timeouts")
+_LOSSES = (DEADLINE_MISS, DROPS, TIMEOUTS)
 _ALL_PAIRS = 4
 """Up to so many schemes, every pair of them is compared."""
 _LOPSIDED = 0.1
@@ -56,12 +72,22 @@ class Section:
     apart: int = 0
     """So many of the last rows are set apart from those above them."""
 
+    @property
+    def all(self) -> list[Column]:
+        """All columns."""
+        return [*self.lead, *self.columns]
 
-def common_scales(estimates: Mapping[str, Sequence[Estimate | None]]) -> dict[str, Scale]:
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells, row by row."""
+        return list(zip(*(column.cells for column in self.all), strict=True))
+
+
+def common_scales(estimates: Mapping[Metric, Sequence[Estimate | None]]) -> dict[str, Scale]:
     """For each unit that the metrics have, the scale that suits all their estimates."""
     values: dict[str, list[float]] = {}
-    for name, found in estimates.items():
-        values.setdefault(describe(name).unit, []).extend(each.value for each in found if each)
+    for metric, found in estimates.items():
+        values.setdefault(metric.unit, []).extend(each.value for each in found if each)
     return {unit: scale_for(unit, of_unit) for unit, of_unit in values.items()}
 
 
@@ -113,33 +139,32 @@ def _decimals(value: float, *, exact: bool = False) -> int:
 
 def title(metric: Metric) -> str:
     """A metric's label with the class of flows that it is about, and their sizes."""
-    sizes = f" of {SIZE_BINS[metric.size_bin]}" if metric.size_bin else ""
+    sizes = f" of {metric.sizes}" if metric.sizes else ""
     return metric.label if metric.flow_class is None else f"{metric.label}, {metric.flow_class} flows{sizes}"
 
 
-def comparison_sections(comparison: Comparison, metrics: Sequence[str] | None = None) -> list[Section]:
+def comparison_sections(comparison: Comparison, metrics: Sequence[Metric] = ()) -> list[Section]:
     """Everything a person compares schemes by; or just the metrics asked for."""
-    groups = [("Chosen metrics", list(metrics))] if metrics else list(_metric_groups(comparison))
-    sections = [_estimates(comparison, heading, names) for heading, names in groups]
+    groups = [("Chosen metrics", metrics)] if metrics else list(_metric_groups(comparison))
+    sections = [_estimates(comparison, heading, found) for heading, found in groups]
     if len(comparison.schemes) > 1:
-        sections.append(_differences(comparison, list(metrics) if metrics else headline_metrics(comparison)))
+        sections.append(_differences(comparison, metrics or headline_metrics(comparison)))
     return sections
 
 
-def comparison_tables(comparison: Comparison, metrics: Sequence[str] | None = None) -> RenderableType:
+def comparison_tables(comparison: Comparison, metrics: Sequence[Metric] = ()) -> RenderableType:
     """The sections of a comparison for a terminal."""
     return _laid_out(comparison, comparison_sections(comparison, metrics))
 
 
 def main_tables(comparison: Comparison) -> RenderableType:
     """The metrics most asked for, and the paired differences."""
-    names = headline_metrics(comparison)
-    unfinished = [name for name in (_UNFINISHED,) if name in comparison.metric_names]
-    losses = [name for name in _LOSSES if name in comparison.metric_names]
-    sections = [_estimates(comparison, "Main metrics (--metrics all: every one)", [*names, *unfinished])]
-    sections.append(_estimates(comparison, "Deadlines and losses", losses))
+    main = headline_metrics(comparison)
+    unfinished = metrics_of(comparison, UNFINISHED_OF_ALL)
+    sections = [_estimates(comparison, "Main metrics (--metrics all: every one)", [*main, *unfinished])]
+    sections.append(_estimates(comparison, "Deadlines and losses", metrics_of(comparison, *_LOSSES)))
     if len(comparison.schemes) > 1:
-        sections.append(_differences(comparison, names))
+        sections.append(_differences(comparison, main))
     return _laid_out(comparison, sections)
 
 
@@ -151,21 +176,22 @@ def _laid_out(comparison: Comparison, sections: Sequence[Section]) -> Renderable
 def overview_section(heading: str, x_name: str, points: Sequence[tuple[str, Comparison]]) -> Section:
     """Comparisons along a parameter, one row per value and scheme, with the headline metrics."""
     rows = [(label, comparison, scheme) for label, comparison in points for scheme in comparison.schemes]
-    names = list(dict.fromkeys(name for _, comparison in points for name in headline_metrics(comparison)))
+    metrics = list(dict.fromkeys(metric for _, comparison in points for metric in headline_metrics(comparison)))
     first_rows = {(label, comparison.schemes[0]) for label, comparison in points}
     lead = [
         Column(x_name, [label if (label, scheme) in first_rows else "" for label, _, scheme in rows]),
         Column("scheme", [scheme for _, _, scheme in rows]),
     ]
-    if any(run.metrics.get(_UNFINISHED) for _, comparison in points for run in comparison.runs):
-        names.append(_UNFINISHED)
-    estimates = {name: [comparison.estimate(scheme, name) for _, comparison, scheme in rows] for name in names}
+    unfinished = Metric(UNFINISHED_OF_ALL)
+    if any(run.metrics.get(unfinished.name) for _, comparison in points for run in comparison.runs):
+        metrics.append(unfinished)
+    estimates = {each: [comparison.estimate(scheme, each.name) for _, comparison, scheme in rows] for each in metrics}
     scales = common_scales(estimates)
     columns = []
-    for name in names:
-        columns.append(_estimate_column(name, estimates[name], scales[describe(name).unit]))
-        if name.startswith("afct_"):
-            columns.append(_against_row_above(name, [(comparison, scheme) for _, comparison, scheme in rows]))
+    for metric in metrics:
+        columns.append(_estimate_column(metric, estimates[metric], scales[metric.unit]))
+        if metric.statistic is MEAN_FCT:
+            columns.append(_against_row_above(metric, [(comparison, scheme) for _, comparison, scheme in rows]))
     return Section(heading, lead, columns)
 
 
@@ -174,17 +200,15 @@ def stacked(*parts: RenderableType) -> Group:
     return Group(*(each for part in parts for each in (part, Text())))
 
 
-def headline_metrics(comparison: Comparison) -> list[str]:
+def headline_metrics(comparison: Comparison) -> list[Metric]:
     """The few metrics that a comparison is about: completion, goodput of backlogged flows, the queue."""
-    tasks = [f"{kind}_time_s" for kind in TASKS if f"{kind}_time_s" in comparison.metric_names]
-    described = [describe(name) for name in comparison.metric_names]
-    names = tasks + [
-        metric.name
-        for pattern in ("afct_<class>_s", "p99_<class>_s", "slowdown_<class>", "goodput_<class>_bps")
-        for metric in described
-        if metric.kind.pattern == pattern
-    ]
-    return [*names, *(name for name in ("queue_mean_pkt",) if name in comparison.metric_names)]
+    return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, QUEUE_MEAN)
+
+
+def metrics_of(comparison: Comparison, *statistics: Statistic) -> list[Metric]:
+    """The metrics of these statistics that some run has, in the order of the statistics."""
+    found = comparison.metrics.values()
+    return [metric for statistic in statistics for metric in found if metric.statistic is statistic]
 
 
 def settings_table(settings: Sequence[Setting], heading: str) -> Group:
@@ -215,22 +239,21 @@ def lay_out(section: Section) -> Iterator[Group]:
     batch: list[Column] = []
     for column in section.columns:
         if batch and sum(each.width + _GAP for each in [*batch, column]) > room:
-            yield _table(section, batch)
+            yield _table(replace(section, columns=batch))
             batch = []
         batch.append(column)
     if batch:
-        yield _table(section, batch)
+        yield _table(replace(section, columns=batch))
 
 
-def _table(section: Section, columns: Sequence[Column]) -> Group:
+def _table(section: Section) -> Group:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for column in section.lead:
         table.add_column(column.header, vertical="bottom", overflow="fold")
-    for column in columns:
+    for column in section.columns:
         table.add_column(column.header, justify="right", vertical="bottom", overflow="fold")
-    rows = list(zip(*(column.cells for column in [*section.lead, *columns]), strict=True))
-    ordinary = len(rows) - section.apart
-    for number, cells in enumerate(rows, start=1):
+    ordinary = len(section.rows) - section.apart
+    for number, cells in enumerate(section.rows, start=1):
         table.add_row(*cells, end_section=number == ordinary, style=None if number <= ordinary else "dim")
     return _headed(section.heading, table)
 
@@ -248,56 +271,49 @@ def _caption(comparison: Comparison) -> str:
     return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}"
 
 
-def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
+def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[Metric]]]:
     """The metrics by what they tell: tasks, completion per class, throughput and queue, losses.
 
     Queues are shown in packets, not in bytes too.
     """
-    described = [describe(name) for name in comparison.metric_names]
-    tasks = [metric.name for metric in described if metric.task]
-    if tasks:
+    metrics = list(comparison.metrics.values())
+    if tasks := [metric for metric in metrics if metric.task]:
         yield "Queries, jobs and requests", tasks
-    finite = {metric.flow_class for metric in described if metric.name.startswith("flows_")}
-    rates = [
-        metric.name
-        for metric in described
-        if metric.flow_class and (metric.unit == "bps" or metric.flow_class not in finite)
-    ]
-    for flow_class in dict.fromkeys(metric.flow_class for metric in described if metric.flow_class):
-        of_class = [metric for metric in described if metric.flow_class == flow_class and metric.name not in rates]
-        if names := [metric.name for metric in of_class if not metric.size_bin]:
-            yield f"Completion time (FCT) of {flow_class} flows", names
-        if names := [metric.name for metric in of_class if metric.size_bin]:
-            yield f"Completion time (FCT) of {flow_class} flows by size", names
-    network = [metric for metric in described if not metric.flow_class and not metric.task]
-    link = [metric.name for metric in network if metric.name.startswith("queue_") or metric.name == "utilisation"]
-    in_packets = [name for name in link if describe(name).unit != "B"]
+    finite = {metric.flow_class for metric in metrics if metric.statistic is FLOWS_DONE}
+    of_classes = [metric for metric in metrics if metric.flow_class]
+    rates = [metric for metric in of_classes if metric.unit == "bps" or metric.flow_class not in finite]
+    for flow_class in dict.fromkeys(metric.flow_class for metric in of_classes):
+        of_class = [metric for metric in of_classes if metric.flow_class == flow_class and metric not in rates]
+        for sizes, in_bins in (("", False), (" by size", True)):
+            if found := [metric for metric in of_class if (metric.statistic in OF_BIN.statistics) is in_bins]:
+                yield f"Completion time (FCT) of {flow_class} flows{sizes}", found
+    in_packets = [each for each in metrics if each.statistic in OF_PORTS.statistics and each.unit != "B"]
     if rates or in_packets:
         yield "Throughput and the measured ports" if rates else "The measured ports", [*rates, *in_packets]
-    yield "Whole network, per run", [metric.name for metric in network if metric.name not in link]
+    yield "Whole network, per run", [metric for metric in metrics if metric.statistic in OF_NETWORK.statistics]
 
 
-def _estimates(comparison: Comparison, heading: str, metrics: Sequence[str]) -> Section:
+def _estimates(comparison: Comparison, heading: str, metrics: Sequence[Metric]) -> Section:
     """The metrics of every scheme, below them those of ideal schedulers; metrics of one kind share a unit."""
     ideal = _telling(comparison, metrics)
     schemes = [*comparison.schemes, *ideal]
-    estimates = {name: [comparison.estimate(scheme, name) for scheme in schemes] for name in metrics}
+    estimates = {metric: [comparison.estimate(scheme, metric.name) for scheme in schemes] for metric in metrics}
     scales = common_scales(estimates)
-    columns = [_estimate_column(name, estimates[name], scales[describe(name).unit]) for name in metrics]
+    columns = [_estimate_column(metric, estimates[metric], scales[metric.unit]) for metric in metrics]
     return Section(heading, [Column("scheme", schemes)], columns, apart=len(ideal))
 
 
-def _telling(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
+def _telling(comparison: Comparison, metrics: Sequence[Metric]) -> list[str]:
     """The ideal schedulers, if they have anything but zeros to tell."""
-    values = (run.metrics.get(name) for run in comparison.ideal for name in metrics)
+    values = (run.metrics.get(metric.name) for run in comparison.ideal for metric in metrics)
     return comparison.ideal_names if any(values) else []
 
 
-def _estimate_column(name: str, estimates: Sequence[Estimate | None], scale: Scale) -> Column:
-    return Column(_header(describe(name), scale.unit), [shown(each, scale.divisor) for each in estimates])
+def _estimate_column(metric: Metric, estimates: Sequence[Estimate | None], scale: Scale) -> Column:
+    return Column(_header(metric, scale.unit), [shown(each, scale.divisor) for each in estimates])
 
 
-def _differences(comparison: Comparison, metrics: Sequence[str]) -> Section:
+def _differences(comparison: Comparison, metrics: Sequence[Metric]) -> Section:
     """Every scheme beside each one named before it; when they are many, beside the first."""
     schemes = comparison.schemes
     if len(schemes) > _ALL_PAIRS:
@@ -306,25 +322,26 @@ def _differences(comparison: Comparison, metrics: Sequence[str]) -> Section:
         pairs = [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in schemes[:i]]
     lead = Column("schemes", [f"{scheme} vs {baseline}" for scheme, baseline in pairs])
     columns = [
-        Column(_header(describe(name), "%"), [percent(comparison.difference(*pair, name)) for pair in pairs])
-        for name in metrics
+        Column(_header(metric, "%"), [percent(comparison.difference(*pair, metric.name)) for pair in pairs])
+        for metric in metrics
     ]
     return Section("Difference on the same flows, paired by seed", [lead], columns)
 
 
-def _against_row_above(name: str, rows: Sequence[tuple[Comparison, str]]) -> Column:
+def _against_row_above(metric: Metric, rows: Sequence[tuple[Comparison, str]]) -> Column:
     """Each scheme beside the one before it in the same comparison."""
     cells = []
     for comparison, scheme in rows:
         before = comparison.schemes.index(scheme) - 1
-        difference = comparison.difference(scheme, comparison.schemes[before], name) if before >= 0 else None
+        difference = comparison.difference(scheme, comparison.schemes[before], metric.name) if before >= 0 else None
         cells.append(percent(difference))
     return Column("vs the row\nabove\n(%)", cells)
 
 
 def _header(metric: Metric, unit: str) -> str:
-    sizes = SIZE_BINS[metric.size_bin] if metric.size_bin else ""
-    return "\n".join(line for line in (metric.label, metric.flow_class, sizes, f"({unit})" if unit else "") if line)
+    return "\n".join(
+        line for line in (metric.label, metric.flow_class, metric.sizes, f"({unit})" if unit else "") if line
+    )
 
 
 def _magnitude(value: float) -> int:

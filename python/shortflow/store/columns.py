@@ -22,7 +22,7 @@ TABLES: dict[str, dict[str, pl.DataType]] = {
         "timeouts": _SMALL,
         "marks": _SMALL,
         "acked_bytes": _COUNT,
-        "window_bytes": _COUNT,
+        "delivered_bytes": _COUNT,
         "queueing_s": _NUMBER,
         "switch_queueing_s": _NUMBER,
         "task": _COUNT,
@@ -62,8 +62,14 @@ TABLES: dict[str, dict[str, pl.DataType]] = {
 }
 """The tables of a run by name, each with its columns beside those that name the run."""
 
-_GROUPING = ("class", "kind", "subject", "port")
-"""What rows are grouped by is there in every row."""
+_OPTIONAL = {
+    "flows": {"size_bytes", "finish_s", "fct_s", "ideal_fct_s", "slowdown", "deadline_s", "missed", "queueing_s"}
+    | {"switch_queueing_s", "task"},
+    "tasks": {"finish_s", "time_s", "deadline_s", "missed", "part_of"},
+    "samples": set(),
+    "ports": {f"queue_p{percent}_{unit}" for percent in (50, 95, 99) for unit in ("pkt", "bytes")},
+}
+"""The columns in which rows may have no value."""
 
 
 def check_columns(name: str, table: pl.DataFrame) -> None:
@@ -74,5 +80,5 @@ def check_columns(name: str, table: pl.DataFrame) -> None:
     for column, dtype in wanted.items():
         if found[column] != dtype:
             raise ValueError(f"{column}: found {found[column]} in place of {dtype}, or written by another version")
-        if column in _GROUPING and table[column].null_count():
+        if column not in _OPTIONAL[name] and table[column].null_count():
             raise ValueError(f"{column}: rows without one")

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-Interval = tuple[float, float]
+from shortflow.metrics.stats import Interval
 
 _PAD = 0.08
 """So much of a logarithmic axis stays free at either end."""

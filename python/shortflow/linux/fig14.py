@@ -9,19 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shortflow.comparison import Comparison, RunSummary
-from shortflow.papers import catalogue
-from shortflow.papers.l2dct import fig14 as paper
-from shortflow.records import Account
-from shortflow.reproduction import Claim, Data, Finding, not_tested
-from shortflow.reproduction.engine import Judged, decide
-from shortflow.reproduction.study import Position, Value
-from shortflow.runner import summary
-from shortflow.scenario import load_scenario
-from shortflow.stats import Estimate
-from shortflow.store import Store
-from shortflow.tables import Column, Section, percent, shown
-from shortflow.testbed import (
+from shortflow.comparison import Comparison
+from shortflow.lab import Claim, Data, Finding, not_tested
+from shortflow.lab.study import Position, Value
+from shortflow.linux.testbed import (
     check_testbed,
     is_kept,
     is_trustworthy,
@@ -29,6 +20,15 @@ from shortflow.testbed import (
     measure_on_testbed,
     measured_runs,
 )
+from shortflow.metrics.stats import Estimate
+from shortflow.papers import catalogue
+from shortflow.papers.l2dct import fig14 as paper
+from shortflow.records import Account
+from shortflow.report.tables import Column, Section, percent, shown
+from shortflow.reproduction.engine import Judged, decide
+from shortflow.result import RunSummary
+from shortflow.scenario import load_scenario
+from shortflow.store.runs import Store
 
 SCENARIO = "testbed-fig14"
 SCHEMES = ("tcp", "tcp-ecn", "dctcp", "l2dct")
@@ -123,7 +123,7 @@ def measure(flows: Sequence[int], repeat: int, size_mb: int, out: Path, told: To
                 settings = _settings(scheme, count, size_mb)
                 measured = measure_on_testbed(SCENARIO, scheme, seed, settings, store=store, attempts=attempts)
                 if is_trustworthy(measured.account):
-                    runs.append(summary(measured.result))
+                    runs.append(measured.result.summary)
                 accounts.setdefault((count, scheme), []).append(measured.account)
                 if not measured.reused:
                     told(scheme, count, seed, measured.account)

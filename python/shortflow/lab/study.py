@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError
-from shortflow.reproduction.choices import Change
+from shortflow.lab.choices import Change
 from shortflow.result import Run
 from shortflow.runner import plan
 from shortflow.scenario import Settings, load_scenario

@@ -1,0 +1,59 @@
+"""What Rich draws: results for people, and a live bar of progress."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from shortflow.report.tables import terminal_width
+
+if TYPE_CHECKING:
+    from shortflow import runner
+
+
+class _Results(Console):
+    """A console for stdout."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command's end, in place of Rich's exit code 1."""
+        raise BrokenPipeError
+
+
+def print_result(result: RenderableType) -> None:
+    """Print something for people on stdout, never wider than a table may be."""
+    _Results(width=terminal_width(), highlight=False, emoji=False, markup=False).print(result)
+
+
+def working(label: str) -> contextlib.AbstractContextManager[object]:
+    """Say on stderr what takes a few seconds, while it does; nothing where that is no terminal."""
+    return Console(file=sys.stderr).status(label)
+
+
+@contextlib.contextmanager
+def live_bar(label: str) -> "Iterator[runner.Progress]":
+    """A live bar on stderr."""
+    console = Console(file=sys.stderr)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[runs]}"),
+        TimeElapsedColumn(),
+        TextColumn("at most"),
+        TimeRemainingColumn(),
+        TextColumn("left{task.fields[waiting]}"),
+    )
+    try:
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task(label, total=1.0, runs="", waiting="")
+
+            def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
+                shown = f"; {waiting}" if waiting else ""
+                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs", waiting=shown)
+
+            yield update
+    finally:
+        console.show_cursor()  # a signal may come while the bar starts

@@ -1,0 +1,5 @@
+"""The schemes on real Linux: what applications say of their messages, and the testbed beside the simulator."""
+
+from shortflow.linux.sockets import get_class, get_deadline, get_size, set_class, set_deadline, set_size
+
+__all__ = ["get_class", "get_deadline", "get_size", "set_class", "set_deadline", "set_size"]

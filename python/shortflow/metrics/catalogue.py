@@ -1,0 +1,396 @@
+"""The numbers that runs are judged by, each declared once: its name, label, unit and meaning, and how it is computed.
+
+A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of a kind of tasks, of the measured
+ports, or of the whole network. Goodput counts what was acknowledged between the warm-up and the end, whenever the flow
+started; drops and marks count the whole run, the drain and the flows that start in it included; retransmissions and
+timeouts are those of all flows that started before the end. A metric that a run does not have is absent.
+"""
+
+import functools
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from shortflow.errors import ConfigError, unknown_name
+from shortflow.metrics.data import FAIR_ENOUGH, SIZE_BINS, Flow, Group, LowerBound, RunData, Table, Tasks, mean
+from shortflow.metrics.stats import Support
+from shortflow.records import Meta
+
+S = TypeVar("S")
+
+TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests"}
+"""The kinds of tasks, and what several are called."""
+
+PERCENTILES = (1, 5, 50, 95, 99)
+SLOWDOWN_PERCENTILES = (50, 99)
+TASK_PERCENTILES = (50, 95, 99)
+QUEUE_PERCENTILES = (50, 95, 99)
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """What all metrics with one pattern of names have in common, such as `afct_<class>_s`."""
+
+    pattern: str
+    label: str
+    """What a table's header says."""
+    unit: str
+    """s, bps, pkt, B, x (times), share (0 to 1), or nothing for counts and indices."""
+    about: str
+    """What it is, in a line."""
+    function: Callable[[Any], float | None]
+    """Computes it of somebody; None where there is nothing to compute it of."""
+    support: Support
+    """The values that it can take."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A statistic and the flows or tasks that it is about."""
+
+    statistic: Statistic
+    flow_class: str | None = None
+    size_bin: str | None = None
+    task: str | None = None
+
+    @functools.cached_property
+    def name(self) -> str:
+        """Its name, as in `afct_short_s`."""
+        parts = {"<class>": self.flow_class, "<bin>": self.size_bin, "<task>": self.task}
+        return functools.reduce(lambda name, part: name.replace(part, parts[part] or ""), parts, self.statistic.pattern)
+
+    @property
+    def label(self) -> str:
+        """What a table's header says."""
+        return self.statistic.label.format(task=self.task, tasks=TASKS.get(self.task or ""))
+
+    @property
+    def sizes(self) -> str:
+        """The sizes of its bin, in words; empty without one."""
+        return SIZE_BINS[self.size_bin] if self.size_bin else ""
+
+    @property
+    def unit(self) -> str:
+        """Its unit (see `Statistic.unit`)."""
+        return self.statistic.unit
+
+    @property
+    def support(self) -> Support:
+        """The values that it can take."""
+        return self.statistic.support
+
+
+class Row(NamedTuple):
+    """A number that a run is judged by."""
+
+    metric: Metric
+    value: float
+    lower_bound: bool = False
+    """Whether the truth may be more, since something was not finished, or not fair, at the end of the run."""
+
+
+class Scope(Generic[S]):
+    """Whom some statistics are about."""
+
+    def __init__(self) -> None:
+        """Nothing is declared yet."""
+        self.statistics: list[Statistic] = []
+
+    def has(
+        self,
+        pattern: str,
+        label: str,
+        unit: str,
+        about: str,
+        support: Support | None = None,
+    ) -> Callable[[Callable[[S], float | None]], Statistic]:
+        """Declare a statistic, which a function computes. Its unit says what it can be, unless told otherwise."""
+        of_unit = {"share": Support.SHARE, "s": Support.POSITIVE, "x": Support.POSITIVE}
+        found = support or of_unit.get(unit, Support.NONNEGATIVE)
+
+        def by(function: Callable[[S], float | None]) -> Statistic:
+            self.statistics.append(Statistic(pattern, label, unit, about, function, found))
+            return self.statistics[-1]
+
+        return by
+
+
+OF_BIN = Scope[Group]()
+OF_CLASS = Scope[Group]()
+OF_BOTH = Scope[tuple[float, float]]()
+"""A number of a run and the same under ideal SRPT."""
+OF_TASKS = Scope[Tasks]()
+OF_PORTS = Scope[RunData]()
+OF_NETWORK = Scope[RunData]()
+
+
+def _called(percent: int, what: str) -> str:
+    """What a percentile is called."""
+    return f"median {what}" if percent == 50 else f"p{percent} {what}"
+
+
+def _time_of(percent: int) -> Callable[[Group | Tasks], float | None]:
+    return lambda some: some.times.percentile(percent)
+
+
+def _slowdown_of(percent: int) -> Callable[[Group], float | None]:
+    return lambda flows: flows.slowdowns.percentile(percent)
+
+
+def _mean_of(column: str) -> Callable[[RunData], float | None]:
+    return lambda run: mean(run.measured(column))
+
+
+def _most_of(column: str) -> Callable[[RunData], float | None]:
+    return lambda run: max(run.measured(column), default=None)
+
+
+def _bps(flows: Group, some: Sequence[Flow]) -> float | None:
+    """What some of the flows got together."""
+    measured_s = flows.run.meta["duration_s"] - flows.run.meta["warmup_s"]
+    return sum(flow.delivered_bytes for flow in some) * 8 / measured_s if some else None
+
+
+OF_BIN.has(
+    "flows_<class>_<bin>", "flows done", "", "flows of a bin of sizes that started after the warm-up and finished"
+)(lambda flows: flows.times.done)
+OF_BIN.has("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean")(
+    lambda flows: flows.times.mean
+)
+OF_BIN.has("p50_<class>_<bin>_s", "median FCT", "s", "completion time of flows of a bin of sizes: median")(
+    lambda flows: flows.times.percentile(50)
+)
+OF_BIN.has("p99_<class>_<bin>_s", "p99 FCT", "s", "completion time of flows of a bin of sizes: percentile 99")(
+    lambda flows: flows.times.percentile(99)
+)
+
+FLOWS_DONE = OF_CLASS.has(
+    "flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished"
+)(lambda flows: flows.times.done)
+UNFINISHED_SHARE = OF_CLASS.has(
+    "unfinished_share_<class>",
+    "unfinished",
+    "share",
+    "share that did not finish of the flows that started after the warm-up",
+)(lambda flows: flows.times.open_share)
+MEAN_FCT = OF_CLASS.has("afct_<class>_s", "mean FCT", "s", "completion time: mean")(lambda flows: flows.times.mean)
+FCT = {
+    percent: OF_CLASS.has(
+        f"p{percent}_<class>_s", _called(percent, "FCT"), "s", f"completion time: percentile {percent}"
+    )(_time_of(percent))
+    for percent in PERCENTILES
+}
+"""Percentiles of the completion time."""
+SLOWDOWN = OF_CLASS.has("slowdown_<class>", "slowdown", "x", "completion time over that in an empty network: mean")(
+    lambda flows: flows.slowdowns.mean
+)
+for _percent in SLOWDOWN_PERCENTILES:
+    OF_CLASS.has(
+        f"slowdown_p{_percent}_<class>", _called(_percent, "slowdown"), "x", f"slowdown: percentile {_percent}"
+    )(_slowdown_of(_percent))
+OF_CLASS.has(
+    "inversions_<class>",
+    "size inversions per burst",
+    "",
+    "how often a flow of a burst to one host outlasts the next larger",
+)(lambda flows: flows.inversions)
+OF_CLASS.has(
+    "queueing_<class>_s",
+    "wait per packet",
+    "s",
+    "a packet's wait in switches: mean over flows of their means, those of the warm-up included",
+    Support.NONNEGATIVE,
+)(lambda flows: mean([flow.switch_queueing_s for flow in flows.flows if flow.switch_queueing_s is not None]))
+CLASS_DEADLINE_MISS = OF_CLASS.has(
+    "deadline_miss_<class>",
+    "deadlines missed",
+    "share",
+    "share of the class's flows with a deadline",
+)(lambda flows: flows.deadline_miss)
+THROUGHPUT = OF_CLASS.has(
+    "throughput_<class>_bps", "throughput", "bps", "payload of all finite flows acknowledged per measured second"
+)(lambda flows: _bps(flows, flows.finite))
+GOODPUT = OF_CLASS.has(
+    "goodput_<class>_bps", "goodput", "bps", "payload of all backlogged flows acknowledged per measured second"
+)(lambda flows: _bps(flows, flows.backlogged))
+FLOW_GOODPUT = OF_CLASS.has(
+    "flow_goodput_<class>_bps",
+    "goodput per flow",
+    "bps",
+    "payload acknowledged over the time that flows were open, backlogged ones in the measured time",
+)(lambda flows: flows.flow_goodput_bps)
+OF_CLASS.has(
+    "jain_<class>", "Jain index", "", "Jain index of the goodput of two or more backlogged flows", Support.SHARE
+)(lambda flows: flows.jain)
+OF_CLASS.has(
+    "jain_sampled_<class>", "Jain index in samples", "", "Jain index within a sampling interval: mean", Support.SHARE
+)(lambda flows: flows.jain_sampled)
+OF_CLASS.has(
+    "convergence_<class>_s",
+    "convergence",
+    "s",
+    f"from the last start of a backlogged flow until every interval has a Jain index of {FAIR_ENOUGH} or more",
+    Support.NONNEGATIVE,
+)(lambda flows: flows.convergence_s)
+OF_CLASS.has("timeouts_<class>", "timeouts per flow", "", "retransmission timeouts per flow from before the end")(
+    lambda flows: flows.run.packets(sum(flow.timeouts for flow in flows.flows) / len(flows.flows))
+)
+DISTANCE = OF_BOTH.has(
+    "distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"
+)(lambda means: means[0] / means[1])
+
+OF_TASKS.has(
+    "<task>_count", "{tasks}", "", "queries, jobs, shuffles, requests that began after the warm-up and finished"
+)(lambda tasks: tasks.times.done)
+TASK_TIME = OF_TASKS.has("<task>_time_s", "{task} time", "s", "time from begin to end: mean")(
+    lambda tasks: tasks.times.mean
+)
+TASK_TIMES = {
+    percent: OF_TASKS.has(
+        f"p{percent}_<task>_time_s", f"{{task}} time, p{percent}", "s", f"time of a task: percentile {percent}"
+    )(_time_of(percent))
+    for percent in TASK_PERCENTILES
+}
+"""Percentiles of it."""
+OF_TASKS.has(
+    "<task>_miss",
+    "{tasks} too late",
+    "share",
+    "share of the tasks with a deadline",
+)(lambda tasks: tasks.miss)
+
+for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
+    OF_PORTS.has(f"queue_mean_{_name}", "queue, mean", _unit, "backlog over time: mean; mean over the measured ports")(
+        _mean_of(f"queue_mean_{_name}")
+    )
+    for _percent in QUEUE_PERCENTILES:
+        OF_PORTS.has(
+            f"queue_p{_percent}_{_name}",
+            f"queue, p{_percent}",
+            _unit,
+            f"backlog over time: percentile {_percent}; likewise",
+        )(_mean_of(f"queue_p{_percent}_{_name}"))
+    OF_PORTS.has(f"queue_max_{_name}", "queue, max", _unit, "longest backlog of any measured port after the warm-up")(
+        _most_of(f"queue_max_{_name}")
+    )
+QUEUE_MEAN = OF_PORTS.statistics[0]
+UTILISATION = OF_PORTS.has(
+    "utilisation",
+    "link use",
+    "share",
+    "busy share of the measured time, mean over the measured ports",
+)(_mean_of("utilisation"))
+
+DROPS = OF_NETWORK.has("drops", "dropped packets", "", "packets dropped anywhere in the whole run, ACKs included")(
+    lambda run: run.packets(run.meta["counters"]["packets_dropped"])
+)
+MARKS = OF_NETWORK.has("marks", "marks", "", "packets marked anywhere in the whole run")(
+    lambda run: run.packets(sum(marks for (marks,) in run.rows("ports", ["marks"])))
+)
+RETRANSMITS = OF_NETWORK.has(
+    "retransmits", "segments sent again", "", "data segments that flows from before the end sent again, needed or not"
+)(lambda run: run.packets(sum(flow.retransmits for flow in run.flows.flows)))
+TIMEOUTS = OF_NETWORK.has("timeouts", "timeouts", "", "retransmission timeouts of flows from before the end")(
+    lambda run: run.packets(sum(flow.timeouts for flow in run.flows.flows))
+)
+DEADLINE_MISS = OF_NETWORK.has(
+    "deadline_miss",
+    "deadlines missed",
+    "share",
+    "share of the flows with a deadline",
+)(lambda run: run.flows.deadline_miss)
+UNFINISHED = OF_NETWORK.has(
+    "unfinished", "unfinished flows", "", "finite flows that were not done at the end of the drain"
+)(lambda run: float(run.meta["unfinished"]))
+UNFINISHED_OF_ALL = OF_NETWORK.has(
+    "unfinished_share",
+    "unfinished",
+    "share",
+    "share that did not finish of the finite flows that started after the warm-up",
+)(lambda run: run.flows.times.open_share)
+
+STATISTICS = {
+    statistic.pattern: statistic
+    for scope in (OF_BIN, OF_CLASS, OF_BOTH, OF_TASKS, OF_PORTS, OF_NETWORK)
+    for statistic in scope.statistics
+}
+"""All of them by their patterns, in the order in which they are listed."""
+
+
+def measure(tables: Mapping[str, Table], meta: Meta) -> list[Row]:
+    """All metrics that a run with these tables has."""
+    run = RunData(tables, meta)
+    return [
+        Row(metric, float(value), isinstance(value, LowerBound))
+        for metric in possible(run.classes).values()
+        if (subject := _subject(run, metric)) and (value := metric.statistic.function(subject)) is not None
+    ]
+
+
+def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
+    """Whom a metric is about, if the run has that."""
+    if metric.statistic is DISTANCE:
+        return None
+    if metric.flow_class is None:
+        return run.tasks.get(metric.task) if metric.task else run
+    flows = run.classes[metric.flow_class]
+    return flows.bins.get(metric.size_bin) if metric.size_bin else flows
+
+
+def distances(rows: Iterable[Row], best: Iterable[Row]) -> list[Row]:
+    """For every class of flows the mean completion time over the best possible one, that of ideal SRPT.
+
+    Beside an ideal run that itself left flows unfinished there is none.
+    """
+    means = {row.metric: row.value for row in best if row.value and not row.lower_bound}
+    return [
+        Row(Metric(DISTANCE, row.metric.flow_class), value, row.lower_bound)
+        for row in rows
+        if row.metric.statistic is MEAN_FCT and row.metric in means
+        if (value := DISTANCE.function((row.value, means[row.metric])))
+    ]
+
+
+def possible(classes: Iterable[str]) -> dict[str, Metric]:
+    """Every metric that a run with these classes of flows may have, by name."""
+    names = list(dict.fromkeys(classes))
+    every = [Metric(each, name) for name in names for scope in (OF_CLASS, OF_BOTH) for each in scope.statistics]
+    every += [Metric(each, name, of) for name in names for of in SIZE_BINS for each in OF_BIN.statistics]
+    every += [Metric(each) for scope in (OF_PORTS, OF_NETWORK) for each in scope.statistics]
+    every += [Metric(each, task=kind) for kind in TASKS for each in OF_TASKS.statistics]
+    return {metric.name: metric for metric in every}
+
+
+def named(values: Mapping[str, float], lower_bounds: Collection[str], classes: Iterable[str]) -> list[Row]:
+    """The rows of metrics that are kept by name, of a run with these classes of flows; a `KeyError` for other names."""
+    known = possible(classes)
+    return [Row(known[name], value, name in lower_bounds) for name, value in values.items()]
+
+
+def check_name(name: str, classes: Iterable[str]) -> None:
+    """Refuse the name of a metric that no run with these classes of flows can have; the error suggests the nearest."""
+    if name not in (known := possible(classes)):
+        raise unknown_name("metric", name, known)
+
+
+def missing(name: str, present: Iterable[Metric]) -> ConfigError:
+    """Why runs with the metrics `present` do not have this one."""
+    metrics = list(present)
+    wanted = possible(metric.flow_class for metric in metrics if metric.flow_class).get(name)
+    flow_class = wanted and wanted.flow_class
+    of_class = [metric.statistic for metric in metrics if metric.flow_class == flow_class]
+    if not flow_class or THROUGHPUT not in of_class or UNFINISHED_SHARE in of_class:
+        return unknown_name("metric", name, [metric.name for metric in metrics])
+    return ConfigError(
+        f"{name}: no {flow_class} flow was counted, as all of them started during the `warmup`; start them later, or "
+        "shorten it"
+    )
+
+
+@functools.cache
+def measuring_id() -> str:
+    """A hash of the code that measures: metrics that other code has measured are not today's."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
