@@ -11,6 +11,7 @@ import pytest
 
 import shortflow
 from shortflow import _core, reference
+from shortflow.metrics.catalogue import STATISTICS
 from shortflow.store.columns import TABLES
 
 ROOT = Path(__file__).parents[1]
@@ -135,7 +136,7 @@ def test_the_page_of_names_has_every_name_with_its_parameters() -> None:
         assert re.findall(r"^### `(.+)`$", section, re.MULTILINE) == [entry["name"] for entry in entries]
         rows = [f"| `{parameter['name']}` |" for entry in entries for parameter in entry["parameters"]]
         assert not [row for row in rows if row not in section]
-    assert all(f"| `{metric.pattern}` |" in page for metric in reference.METRICS)
+    assert all(f"| `{name}` |" in page for name in STATISTICS)
 
 
 def test_the_reference_has_every_key_with_its_default() -> None:

@@ -66,6 +66,7 @@ class Scheme:
     def resolved(self) -> list[tuple[str, str, str]]: ...
 
 def read_schemes(text: str, file: str) -> list[tuple[str, str, list[tuple[str, str]]]]: ...
+
 @final
 class Window:
     cwnd: float

@@ -44,8 +44,9 @@ def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None =
     """The schemes, each with those of the settings that it has a parameter for.
 
     A scheme is a registered name, `TRANSPORT over QUEUE`, `FILE.toml:NAME`, `FILE.py:CLASS`, or a subclass of
-    `CongestionControl`. A name may carry settings of its own, as in `xdctcp+g=0.09` or `sack over pias+priority.by=size`;
-    without a prefix they are the transport's. A setting that no scheme accepts is an error.
+    `CongestionControl`. A name may carry settings of its own, as in `xdctcp+g=0.09` or
+    `sack over pias+priority.by=size`; without a prefix they are the transport's. A setting that no scheme accepts is an
+    error.
     """
     settings = settings or {}
     choices = [_choose(scheme) for scheme in schemes]

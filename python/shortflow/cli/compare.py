@@ -30,8 +30,11 @@ def compare(
     scenario: ScenarioName,
     schemes: Annotated[
         str,
-        typer.Option(metavar="NAMES", help="Schemes, separated by commas: NAME, TRANSPORT over QUEUE, FILE.toml:NAME or FILE.py:CLASS; with settings "
-            "of its own: `xdctcp+g=0.09`."),
+        typer.Option(
+            metavar="NAMES",
+            help="Schemes, separated by commas: NAME, TRANSPORT over QUEUE, FILE.toml:NAME or FILE.py:CLASS; "
+            "with settings of its own: `xdctcp+g=0.09`.",
+        ),
     ],
     seeds: Seeds = 5,
     jobs: Jobs = None,
