@@ -1,10 +1,9 @@
-"""No file imports in a circle: of a Rust crate none that uses what another defines, of the Python package no module.
+"""No file of a Rust crate uses what another defines in a circle. (For Python see `test_python_structure`.)
 
 A name counts for the file that defines it: files beside one another may know each other's names from a `mod.rs` that
 only hands them on (`pub use`). What is compiled for tests alone does not count.
 """
 
-import ast
 import graphlib
 import re
 from collections.abc import Iterator
@@ -129,30 +128,6 @@ class Crate:
         }
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Module, name and alias of each `from … import`, but for those that type checkers alone see."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield from ((node.module or "", alias.name, alias.asname or alias.name) for alias in node.names)
-        elif not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
-            yield from imports(node)
-
-
-def python_graph(root: Path) -> dict[str, set[str]]:
-    paths = {".".join(path.relative_to(root).with_suffix("").parts): path for path in root.rglob("*.py")}
-    known = {name.removesuffix(".__init__"): list(imports(ast.parse(path.read_text()))) for name, path in paths.items()}
-
-    def definer(module: str, name: str) -> str:
-        """The module that defines a name; empty if it is not one of these."""
-        if f"{module}.{name}" in known:
-            return f"{module}.{name}"
-        if module not in known or name == "_core":
-            return ""
-        return next((definer(of, its) for of, its, alias in known[module] if alias == name), module)
-
-    return {name: {definer(*used[:2]) for used in of} - {name, ""} for name, of in known.items()}
-
-
 def circle(graph: dict[str, set[str]]) -> str:
     """A circle, each file using the one behind it; empty if there is none."""
     try:
@@ -166,12 +141,6 @@ def circle(graph: dict[str, set[str]]) -> str:
 def test_files_of_a_crate_form_no_circle(root: Path) -> None:
     graph = Crate(root).graph()
     assert not circle(graph), "these files import in a circle: move what both need into a file below them"
-
-
-def test_python_modules_form_no_circle() -> None:
-    graph = python_graph(ROOT / "python")
-    assert any(graph.values())
-    assert not circle(graph), "these modules import in a circle: move what both need into a module below them"
 
 
 def crate(folder: Path, **files: str) -> dict[str, set[str]]:
