@@ -1,6 +1,6 @@
 //! Files that scenarios name: traces, size distributions, networks.
 
-use crate::form::Values;
+use crate::values::Values;
 
 /// Flows in the order of their starts.
 pub fn trace(values: &mut Values) -> String {

@@ -8,6 +8,7 @@ mod run;
 mod scenario;
 mod tables;
 mod theory;
+mod values;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -21,6 +22,12 @@ create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// The JSON Schema of a scenario file, as text.
+#[pyfunction]
+fn schema() -> String {
+    format!("{:#}", shortflow_sim::schema())
 }
 
 #[pymodule]
@@ -39,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::PyOutcome>()?;
     module.add_class::<tables::Table>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(theory::l2dct_steady_state, module)?)?;

@@ -14,6 +14,7 @@ pub mod queue;
 #[cfg(test)]
 mod sabotage;
 pub mod scenario;
+mod schema;
 pub mod scheme;
 pub mod simulation;
 pub mod tables;
@@ -21,3 +22,5 @@ pub mod tcp;
 pub mod theory;
 pub mod topology;
 pub mod traffic;
+
+pub use schema::schema;

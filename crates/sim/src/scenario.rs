@@ -10,7 +10,7 @@ mod warnings;
 
 use crate::config::{
     ANY_TIME, ConfigError, Document, Entry, Files, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, ParamInfo,
-    Positive, Reader, Setting, Text, Unless, keys,
+    Positive, Reader, Setting, Shape, Text, Unit, Unless, keys,
 };
 pub(crate) use checks::find_port;
 pub use faults::Fault;
@@ -69,7 +69,7 @@ keys! {
     /// The keys outside any table.
     struct RunKeys {
         /// one line on what the scenario is
-        title: String = required, Text("a line on what the scenario is");
+        title: String = required, Text::Line("what the scenario is");
         /// arrivals stop and time-based metrics end here
         duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count
@@ -110,6 +110,8 @@ keys! {
         pub stall_min: Span = "500us", ANY_TIME;
         /// longest pause
         pub stall_max: Span = "1500us", ANY_TIME;
+    } in order {
+        stall_min <= stall_max;
     }
 }
 
@@ -149,6 +151,8 @@ keys! {
         pub grow_on_marked_acks: bool = "false", Flag;
         /// whether an ACK of several segments opens the window as an ACK of each would
         pub grow_by_segments: bool = "false", Flag;
+    } in order {
+        rto_min <= rto_max;
     }
 }
 
@@ -163,7 +167,7 @@ keys! {
     }
 }
 
-const PORTS: ListOf<Text> = ListOf(Text("a port"), "a list of ports such as [\"s0->h22\"]");
+const PORTS: ListOf<Text> = ListOf(Text::Port, "a list of ports such as [\"s0->h22\"]");
 
 /// What is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,8 +190,8 @@ impl Format for SegmentWindow {
             Occupancy::Packets(_) | Occupancy::Bytes(_) => None,
         }
     }
-    fn expected(&self) -> String {
-        "a window in segments such as \"1256pkt\", or \"unlimited\"".to_owned()
+    fn shape(&self) -> Shape {
+        Shape::Quantity { unit: Unit::Window, low: None, high: None }
     }
 }
 
@@ -234,10 +238,20 @@ impl Scenario {
         settings: &[(String, String)],
         files: &Files,
     ) -> Result<Scenario, ConfigError> {
+        Scenario::of_values(shortflow_spec::parse(text, name)?, name, settings, files)
+    }
+
+    /// The same of values that need no parsing.
+    pub fn of_values(
+        values: toml::Table,
+        name: &str,
+        settings: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, ConfigError> {
         let plain_keys: Vec<&str> = RunKeys::parameters().iter().map(|key| key.name).collect();
-        let document = Document::parse(text, name, settings, &plain_keys, files)?;
+        let document = Document::new(values, settings, &plain_keys, files)?;
         let mut scenario = Scenario::read(&Reader::new(&document), name)?;
-        scenario.resolved = document.into_resolved();
+        scenario.resolved = document.resolved();
         Ok(scenario)
     }
 
@@ -253,7 +267,7 @@ impl Scenario {
         checks::times(top, &run, &tcp)?;
         let packet = tcp.mss + tcp.header;
         checks::switch_port(&top.table("switch")?, &switch, packet)?;
-        checks::host(&top.table("host")?, &host, packet)?;
+        checks::holds_a_packet(&top.table("host")?, host.buffer, packet)?;
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);

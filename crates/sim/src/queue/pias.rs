@@ -16,7 +16,7 @@
 //!   connection starts at the top and may overtake the tail of the one before.
 
 use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
-use shortflow_cc::settings::{choice, params};
+use shortflow_spec::{choice, keys};
 use shortflow_units::Occupancy;
 use std::collections::VecDeque;
 
@@ -40,11 +40,12 @@ choice! {
     }
 }
 
-params! {
+keys! {
     /// Buffer and threshold are the scenario's.
+    #[derive(Copy)]
     pub struct Params {
         /// what is compared with the marking threshold: the backlog of the port or of the packet's queue
-        ecn: Scope = Scope::Port, ();
+        pub ecn: Scope = "port", Scope::WORDS;
     }
 }
 

@@ -22,7 +22,7 @@
 
 use super::ranked::Ranked;
 use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting, mark_anew};
-use shortflow_cc::settings::{choice, params};
+use shortflow_spec::{choice, keys};
 use shortflow_units::Occupancy;
 
 /// Registry entry.
@@ -42,11 +42,12 @@ choice! {
     }
 }
 
-params! {
+keys! {
     /// Buffer and threshold are the scenario's.
+    #[derive(Copy)]
     pub struct Params {
         /// which packet is marked: the arriving one, or the one with the lowest priority (pMark)
-        mark: Marked = Marked::Arriving, ();
+        pub mark: Marked = "arriving", Marked::WORDS;
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{SwitchSpec, checks};
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;
-use shortflow_cc::settings::hint;
+use shortflow_spec::hint;
 use shortflow_units::{Bytes, NodeId};
 
 const UP: &str = "up";

@@ -10,12 +10,13 @@ mod pareto;
 mod published;
 mod uniform;
 
-use crate::config::{ConfigError, Entry, Kind, Reader};
+use crate::config::{ConfigError, Entry, Kind, Kinds, Reader};
 use crate::engine::Stream;
 use shortflow_units::Bytes;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+pub(crate) use mixture::PART;
 pub use published::{Published, published};
 
 /// A distribution of flow sizes.
@@ -41,6 +42,14 @@ const KINDS: &[Kind<Read>] = &[
 
 /// Reads a distribution from its table.
 type Read = fn(&Reader) -> Result<Arc<dyn Sizes>, ConfigError>;
+
+/// What a `sizes` table looks like.
+pub(crate) const TABLE: Kinds = Kinds {
+    name: "sizes",
+    entries: sizes,
+    others: Vec::new,
+    example: "{ kind = \"uniform\", min = \"2KB\", max = \"98KB\" }",
+};
 
 /// Every size distribution, in the order of the documentation.
 pub fn sizes() -> Vec<Entry> {
@@ -71,9 +80,9 @@ fn whole(size: f64) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::read_toml;
     use crate::engine::Seeds;
     use proptest::prelude::*;
+    use shortflow_spec::read_toml;
 
     /// Reads a `sizes` table written as TOML.
     pub(super) fn sizes_of(toml: &str) -> Result<Arc<dyn Sizes>, String> {
