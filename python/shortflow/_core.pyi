@@ -1,6 +1,6 @@
 """The simulator's compiled core. Times in tables are seconds, rates bits per second."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Protocol, final
 
 from shortflow.records import Entry, Meta
@@ -21,11 +21,16 @@ class ArrowTable(Protocol):
 
 def version() -> str: ...
 def registry() -> dict[str, list[Entry]]: ...
+def schema() -> str: ...
 
 @final
 class Scenario:
     @staticmethod
     def parse(text: str, name: str, base_dir: str, settings: _Settings) -> Scenario: ...
+    @staticmethod
+    def from_values(
+        values: Mapping[str, object], name: str, base_dir: str, settings: _Settings
+    ) -> Scenario: ...
     @property
     def name(self) -> str: ...
     @property
