@@ -116,7 +116,7 @@ def test_a_scheme_may_have_settings_of_its_own(example: str, star: shortflow.Sce
     [
         ("dctcp+gg=1", r"transport\.gg: no parameter of dctcp; did you mean \"transport\.g\""),
         ("dctcp+g", r"'g' is not KEY=VALUE"),
-        ("dctcp+g=2", r"transport\.g: \"2\" is not a number from 0 to 1"),
+        ("dctcp+g=2", r"transport\.g: 2 is not a number from 0 to 1"),
         ("my_dctcp.py", "FILE.py:CLASS"),
     ],
 )

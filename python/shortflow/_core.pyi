@@ -1,7 +1,7 @@
 """The simulator's compiled core. Times in tables are seconds, rates bits per second."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, final
 
 from shortflow.records import Entry, Meta
 
@@ -25,11 +25,16 @@ class Table:
 
 def version() -> str: ...
 def registry() -> dict[str, list[Entry]]: ...
+def schema() -> str: ...
 
 @final
 class Scenario:
     @staticmethod
     def parse(text: str, name: str, base_dir: str, settings: _Settings) -> Scenario: ...
+    @staticmethod
+    def from_values(
+        values: Mapping[str, object], name: str, base_dir: str, settings: _Settings
+    ) -> Scenario: ...
     @property
     def name(self) -> str: ...
     @property

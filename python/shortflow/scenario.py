@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
 
-import tomli_w
-
 from shortflow import _core
 from shortflow.errors import ConfigError, unknown_name
 
 SHIPPED = Path(__file__).parent / "scenarios"
 
 Settings = Mapping[str, str | int | float]
-"""Changes to a scenario or scheme by key path, as `--set` makes them: `{"load": 0.4, "switch.mark_above": "65pkt"}`."""
+"""Changes to a scenario or scheme by key path, as `--set` makes them: `{"load": 0.4, "tcp.handshake": True}`."""
 
 
 class Setting(TypedDict):
@@ -106,28 +104,28 @@ def load_scenario(
 ) -> Scenario:
     """Load and validate a scenario.
 
-    `source` is the name of a shipped scenario, the path of a TOML file, or a mapping with the tables of such a file.
+    `source` is the name of a shipped scenario, the path of a TOML file, or a mapping with the tables of such a file,
+    whose values reach the simulator as they are.
     Relative file names in a mapping are looked up in `directory` (default: the working directory).
     """
     if isinstance(source, Mapping):
         folder = (directory or Path()).resolve()
-        return _parse(tomli_w.dumps(source), "scenario", folder, settings)
+        return Scenario(_core.Scenario.from_values(source, "scenario", str(folder), as_pairs(settings)), folder)
     path = path_of(str(source))
-    return _parse(_read(path), path.stem, path.parent.resolve(), settings)
+    folder = path.parent.resolve()
+    return Scenario(_core.Scenario.parse(_read(path), path.stem, str(folder), as_pairs(settings)), folder)
 
 
 def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:
     """Settings in the form that the core takes."""
-    return [(key, str(value)) for key, value in (settings or {}).items()]
+    return [
+        (key, str(value).lower() if isinstance(value, bool) else str(value)) for key, value in (settings or {}).items()
+    ]
 
 
 def as_settings(rows: Iterable[tuple[str, str, str]]) -> list[Setting]:
     """Resolved values as the core gives them, with names."""
     return [{"key": key, "value": value, "source": source} for key, value, source in rows]
-
-
-def _parse(text: str, name: str, directory: Path, settings: Settings | None) -> Scenario:
-    return Scenario(_core.Scenario.parse(text, name, str(directory), as_pairs(settings)), directory)
 
 
 def path_of(source: str) -> Path:

@@ -19,10 +19,10 @@
 //! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
 
 use crate::newreno::{cut, grow, on_loss};
-use crate::settings::{choice, params};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
+use shortflow_spec::{choice, keys};
 use shortflow_units::Bytes;
 
 /// Registry entry.
@@ -54,27 +54,28 @@ choice! {
     }
 }
 
-params! {
+keys! {
     /// ATCP's parameters.
+    #[derive(Copy)]
     pub struct Params {
         /// weight of a flow that has sent little
-        w_high: f64 = 3.0, 0.01..=100.0;
+        pub w_high: f64 = "3", 0.01..=100.0;
         /// weight of a flow that has sent much
-        w_low: f64 = 1.0, 0.01..=100.0;
+        pub w_low: f64 = "1", 0.01..=100.0;
         /// bytes up to which a flow has the high weight
-        t1: Bytes = Bytes::new(10_000_000), Bytes::ZERO..=Bytes::MAX;
+        pub t1: Bytes = "10MB", Bytes::ZERO..=Bytes::MAX;
         /// bytes above which a flow has the low weight
-        t2: Bytes = Bytes::new(10_000_000), Bytes::ZERO..=Bytes::MAX;
+        pub t2: Bytes = "10MB", Bytes::ZERO..=Bytes::MAX;
         /// how the weight falls between t1 and t2
-        middle: Middle = Middle::Linear, ();
+        pub middle: Middle = "linear", Middle::WORDS;
         /// what a mark does
-        base: Base = Base::Tcp, ();
+        pub base: Base = "tcp", Base::WORDS;
         /// weight of the newest window in alpha, where base is dctcp
-        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        pub initial_alpha: f64 = "0", 0.0..=1.0;
         /// smallest window after an ECN cut, in segments
-        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+        pub cwnd_floor: f64 = "1", 1.0..=100.0;
     } in order {
         w_low <= w_high;
         t1 <= t2;

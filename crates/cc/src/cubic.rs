@@ -19,8 +19,8 @@
 //! - D4: where W_est overtakes W_cubic, cwnd never falls to it (§4.3 sets cwnd to W_est).
 
 use crate::newreno::{cut, grow, on_loss};
-use crate::settings::{choice, params};
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, TransportInfo, Window};
+use shortflow_spec::{Flag, keys};
 use shortflow_units::Instant;
 
 /// Registry entry.
@@ -32,29 +32,20 @@ pub const INFO: TransportInfo = TransportInfo {
     ecn: Ecn::Off,
 };
 
-choice! {
-    /// A part of the RFC that can be left out.
-    pub enum Switch {
-        /// As in the RFC.
-        On = "on",
-        /// Left out.
-        Off = "off",
-    }
-}
-
-params! {
+keys! {
     /// CUBIC's parameters.
+    #[derive(Copy)]
     pub struct Params {
         /// how steeply the window returns, in segments per cubic second
-        c: f64 = 0.4, 0.001..=1e6;
+        pub c: f64 = "0.4", 0.001..=1e6;
         /// share of the window that is kept after a loss
-        beta: f64 = 0.7, 0.1..=0.99;
+        pub beta: f64 = "0.7", 0.1..=0.99;
         /// share of the window that is kept after ECN-Echo
-        beta_ecn: f64 = 0.7, 0.1..=0.99;
+        pub beta_ecn: f64 = "0.7", 0.1..=0.99;
         /// whether a flow that loses before its old maximum leaves room for others
-        fast_convergence: Switch = Switch::On, ();
+        pub fast_convergence: bool = "true", Flag;
         /// whether the window is at least that of a TCP that cuts by beta
-        reno_friendly: Switch = Switch::On, ();
+        pub reno_friendly: bool = "true", Flag;
     }
 }
 
@@ -110,7 +101,7 @@ impl Cubic {
         let alpha = if self.w_est < self.cwnd_prior { self.params.alpha() } else { 1.0 };
         let segments = ack.acked.as_f64() / ack.flow.mss.as_f64();
         self.w_est += alpha * segments / window.cwnd; // Figure 4
-        if self.params.reno_friendly == Switch::On && self.w_cubic(t) < self.w_est {
+        if self.params.reno_friendly && self.w_cubic(t) < self.w_est {
             window.cwnd = window.cwnd.max(self.w_est); // §4.3, D4
         } else {
             let target = self.w_cubic(t + ack.flow.srtt.as_secs_f64());
@@ -123,7 +114,7 @@ impl Cubic {
     fn remember(&mut self, cwnd: f64) {
         self.epoch = None;
         self.cwnd_prior = cwnd;
-        let converge = self.params.fast_convergence == Switch::On && cwnd < self.w_max;
+        let converge = self.params.fast_convergence && cwnd < self.w_max;
         self.w_max = if converge { cwnd * (1.0 + self.params.beta) / 2.0 } else { cwnd };
     }
 }
@@ -226,8 +217,7 @@ mod tests {
             law.on_ack(&mut window, &at(0, Span::from_micros(300)));
         }
         assert!((window.cwnd - before - 1.0).abs() < 0.03, "{}", window.cwnd - before);
-        let (mut alone, mut window) =
-            after_a_loss(Params { reno_friendly: Switch::Off, ..Params::default() });
+        let (mut alone, mut window) = after_a_loss(Params { reno_friendly: false, ..Params::default() });
         alone.on_ack(&mut window, &at(0, Span::from_micros(300)));
         assert!(window.cwnd < 70.001);
     }
@@ -269,7 +259,7 @@ mod tests {
     /// A loss at 100 and the next at 80: W_max is 80 × 1.7 / 2 = 68, or 80 without fast convergence.
     #[test]
     fn fast_convergence_lowers_the_plateau() {
-        for (fast_convergence, w_max) in [(Switch::On, 68.0), (Switch::Off, 80.0)] {
+        for (fast_convergence, w_max) in [(true, 68.0), (false, 80.0)] {
             let (mut law, mut window) = after_a_loss(Params { fast_convergence, ..Params::default() });
             window.cwnd = 80.0;
             law.on_congestion(&mut window, Cause::EcnEcho, &flow(80));

@@ -18,10 +18,10 @@
 //! - D4: an ACK that completes the flow leaves B = 0, with no rate to need: d = 1.
 
 use crate::newreno::{cut, grow, on_loss};
-use crate::settings::params;
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
+use shortflow_spec::keys;
 use shortflow_units::{Bytes, Span};
 
 /// Registry entry.
@@ -36,21 +36,22 @@ pub const INFO: TransportInfo = TransportInfo {
 /// Mean of a sawtooth between W/2 and W, over W.
 const MEAN_OF_SAWTOOTH: f64 = 0.75;
 
-params! {
+keys! {
     /// D2TCP's parameters.
+    #[derive(Copy)]
     pub struct Params {
         /// smallest exponent, of a flow that is well ahead of its deadline
-        clip_low: f64 = 0.5, 0.0..=1.0;
+        pub clip_low: f64 = "0.5", 0.0..=1.0;
         /// largest exponent, of a flow that is about to miss it; a large number means no limit
-        clip_high: f64 = 2.0, 1.0..=1e9;
+        pub clip_high: f64 = "2", 1.0..=1e9;
         /// exponent after the deadline; 1 is DCTCP
-        expired: f64 = 1.0, 0.0..=1e9;
+        pub expired: f64 = "1", 0.0..=1e9;
         /// weight of the newest window in alpha
-        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        pub initial_alpha: f64 = "0", 0.0..=1.0;
         /// smallest window after an ECN cut, in segments
-        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+        pub cwnd_floor: f64 = "1", 1.0..=100.0;
     }
 }
 

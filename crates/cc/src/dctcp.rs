@@ -13,10 +13,10 @@
 //! - D2: cwnd may fall to one segment; RFC 8257 and Linux keep two. Set `cwnd_floor`.
 
 use crate::newreno::{cut, grow, on_loss};
-use crate::settings::params;
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
+use shortflow_spec::keys;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -27,15 +27,16 @@ pub const INFO: TransportInfo = TransportInfo {
     ecn: Ecn::Exact,
 };
 
-params! {
+keys! {
     /// DCTCP's parameters.
+    #[derive(Copy)]
     pub struct Params {
         /// weight of the newest window in alpha
-        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        pub initial_alpha: f64 = "0", 0.0..=1.0;
         /// smallest window after an ECN cut, in segments
-        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+        pub cwnd_floor: f64 = "1", 1.0..=100.0;
     }
 }
 

@@ -17,7 +17,7 @@
 //! - D2: the smallest segment is 100 bytes; the paper prints Kbytes. vwnd does not fall below it.
 //! - D3: "in each round" is a limit on what is in flight, so Algorithm 1, l. 15, sends one probe per
 //!   round trip. At 1 ≤ vwnd < W_min a shorter segment fills the limit; the rest of a window below the
-//!   smallest segment stays empty. `nagle=on` leaves it empty whatever it is.
+//!   smallest segment stays empty. `nagle=true` leaves it empty whatever it is.
 //! - D4: Eq. 8 applies once per window of data, as in DCTCP (the text names no period), and not while
 //!   probing, where lines 1–3 hold vwnd; a mark then ends slow start and counts in α.
 //! - D5: below W_min, vwnd gains one segment per unmarked round trip (unstated), by acknowledged bytes,
@@ -28,10 +28,10 @@
 //!   Set `recovery=newreno`.
 
 use crate::newreno::{cut, grow, on_loss};
-use crate::settings::{choice, params};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
+use shortflow_spec::{Flag, keys};
 use shortflow_units::Bytes;
 
 /// Registry entry.
@@ -46,31 +46,22 @@ pub const INFO: TransportInfo = TransportInfo {
 /// vwnd while probing (Algorithm 1, l. 2).
 const PROBE_WINDOW: f64 = 0.5;
 
-choice! {
-    /// Whether the sender waits for data that fills a segment.
-    pub enum Nagle {
-        /// Waits for room for a segment of SegmentSize; only a flow's last one may be shorter.
-        On = "on",
-        /// Sends what fits.
-        Off = "off",
-    }
-}
-
-params! {
+keys! {
     /// FaST's parameters.
+    #[derive(Copy)]
     pub struct Params {
         /// data packets of half a segment that a connection starts with, one per round trip
-        probes: u32 = 3, 0..=3u32;
+        pub probes: u32 = "3", 0..=3u32;
         /// window after probing, and below which the limit per round trip holds, in segments
-        w_min: f64 = 2.0, 1.0..=100.0;
+        pub w_min: f64 = "2", 1.0..=100.0;
         /// payload of the smallest segment
-        min_segment: Bytes = Bytes::new(100), Bytes::new(1)..=Bytes::new(65_000);
+        pub min_segment: Bytes = "100B", Bytes::new(1)..=Bytes::new(65_000);
         /// whether the sender waits for room for a whole segment
-        nagle: Nagle = Nagle::Off, ();
+        pub nagle: bool = "false", Flag;
         /// weight of the newest window in alpha
-        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        initial_alpha: f64 = 1.0, 0.0..=1.0;
+        pub initial_alpha: f64 = "1", 0.0..=1.0;
     }
 }
 
@@ -151,7 +142,7 @@ impl CongestionControl for Fast {
     #[inline]
     fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {
         let full = self.params.full_segment(window.cwnd, mss);
-        let fills = self.params.nagle == Nagle::Off && window.cwnd < self.params.w_min;
+        let fills = !self.params.nagle && window.cwnd < self.params.w_min;
         if fills && room < full && room >= self.params.min_segment { room } else { full }
     }
 
@@ -266,7 +257,7 @@ mod tests {
         let size = |law: &Fast, vwnd, room| {
             law.segment_size(&Window { cwnd: vwnd, ssthresh: 2.0 }, MSS, Bytes::new(room)).get()
         };
-        let nagle = law(Params { nagle: Nagle::On, ..Params::default() }).0;
+        let nagle = law(Params { nagle: true, ..Params::default() }).0;
         for (vwnd, room, off, on) in
             [(1.5, 730, 730, 1460), (1.5, 99, 1460, 1460), (2.0, 730, 1460, 1460), (0.5, 300, 300, 730)]
         {

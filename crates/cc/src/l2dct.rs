@@ -18,10 +18,10 @@
 //! - D4: slow start, loss and timeouts are TCP's (unstated), and cwnd may fall to one segment.
 
 use crate::newreno::{cut, grow, on_loss};
-use crate::settings::{choice, params};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
+use shortflow_spec::{choice, keys};
 use shortflow_units::Bytes;
 
 /// Registry entry.
@@ -45,25 +45,26 @@ choice! {
     }
 }
 
-params! {
+keys! {
     /// L2DCT's parameters.
+    #[derive(Copy)]
     pub struct Params {
         /// what the weight depends on
-        profile: Profile = Profile::Las, ();
+        pub profile: Profile = "las", Profile::WORDS;
         /// largest weight, of a flow that has just started
-        w_max: f64 = 2.5, 0.01..=100.0;
+        pub w_max: f64 = "2.5", 0.01..=100.0;
         /// smallest weight, of a long flow
-        w_min: f64 = 0.125, 0.001..=100.0;
+        pub w_min: f64 = "0.125", 0.001..=100.0;
         /// bytes up to which a flow has the largest weight
-        knee_low: Bytes = Bytes::new(200_000), Bytes::ZERO..=Bytes::MAX;
+        pub knee_low: Bytes = "200KB", Bytes::ZERO..=Bytes::MAX;
         /// bytes from which a flow has the smallest weight
-        knee_high: Bytes = Bytes::new(1_000_000), Bytes::ZERO..=Bytes::MAX;
+        pub knee_high: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX;
         /// weight of the newest window in alpha
-        g: f64 = 1.0 / 16.0, 0.0..=1.0;
+        pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        pub initial_alpha: f64 = "0", 0.0..=1.0;
         /// smallest window after an ECN cut, in segments
-        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+        pub cwnd_floor: f64 = "1", 1.0..=100.0;
     } in order {
         w_min <= w_max;
         knee_low <= knee_high;

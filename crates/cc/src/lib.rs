@@ -16,7 +16,6 @@
 mod mark_fraction;
 mod registry;
 mod sample;
-pub mod settings;
 
 pub mod atcp;
 pub mod cubic;

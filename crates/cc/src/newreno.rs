@@ -8,8 +8,8 @@
 //! Deviations: none from RFC 5681. The paper reference halves cwnd where RFC 5681 Eq. 4 halves
 //! FlightSize; the two differ only while the application, not the window, limits the sender.
 
-use crate::settings::params;
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, TransportInfo, Window};
+use shortflow_spec::keys;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -20,8 +20,9 @@ pub const INFO: TransportInfo = TransportInfo {
     ecn: Ecn::Off,
 };
 
-params! {
+keys! {
     /// NewReno's window law has no parameters.
+    #[derive(Copy)]
     pub struct Params {}
 }
 

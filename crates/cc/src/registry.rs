@@ -2,8 +2,8 @@
 //! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
-use crate::settings::{self, ParamError, ParamInfo, Params};
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
+use shortflow_spec::{ConfigError, Document, Format, ParamInfo, Reader, Source, hint};
 use shortflow_units::Bytes;
 use std::fmt;
 use std::sync::Arc;
@@ -94,17 +94,16 @@ macro_rules! registry {
         enum LawParams { $($variant(crate::$module::Params),)+ }
 
         impl LawParams {
-            fn named(name: &str) -> Option<(TransportInfo, LawParams)> {
-                $(if name == crate::$module::INFO.name {
-                    return Some((crate::$module::INFO, LawParams::$variant(crate::$module::Params::default())));
+            /// The law of a transport with what `reader` says of it, and its keys.
+            fn read(
+                transport: &str,
+                reader: &Reader,
+            ) -> Option<Result<(TransportInfo, LawParams, Vec<ParamInfo>), ConfigError>> {
+                $(if transport == crate::$module::INFO.name {
+                    let (keys, read) = (crate::$module::Params::parameters(), crate::$module::Params::read(reader));
+                    return Some(read.map(|params| (crate::$module::INFO, LawParams::$variant(params), keys)));
                 })+
                 None
-            }
-            fn params(&self) -> &dyn Params {
-                match self { $(LawParams::$variant(params) => params,)+ }
-            }
-            fn params_mut(&mut self) -> &mut dyn Params {
-                match self { $(LawParams::$variant(params) => params,)+ }
             }
             fn start(&self) -> Transport {
                 match self { $(LawParams::$variant(params) => Transport::$variant(crate::$module::$law::new(*params)),)+ }
@@ -135,7 +134,9 @@ registry! {
 pub struct TransportConfig {
     info: TransportInfo,
     law: Law,
-    sender: SenderParams,
+    recovery: Recovery,
+    ecn: Ecn,
+    params: Vec<ParamInfo>,
 }
 
 #[derive(Clone)]
@@ -153,81 +154,77 @@ impl fmt::Debug for Law {
     }
 }
 
-settings::params! {
-    /// Parameters that every transport has.
-    pub struct SenderParams {
-        /// loss recovery
-        recovery: Recovery = Recovery::NewReno, ();
-        /// ECN behaviour of sender and receiver
-        ecn: Ecn = Ecn::Off, ();
-    }
+/// What every transport has; the defaults are the transport's.
+fn sender_keys() -> Vec<ParamInfo> {
+    vec![
+        ParamInfo::new("recovery", "", Recovery::WORDS.shape(), "loss recovery"),
+        ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
+    ]
 }
 
 impl TransportConfig {
     /// The transport called `name` with its defaults.
-    pub fn named(name: &str) -> Result<TransportConfig, ParamError> {
-        let (info, law) = LawParams::named(name).ok_or_else(|| {
-            settings::unknown(name, &transports().iter().map(|info| info.name).collect::<Vec<_>>())
-        })?;
-        let sender = SenderParams { recovery: info.recovery, ecn: info.ecn };
-        Ok(TransportConfig { info, law: Law::Registered(law), sender })
+    pub fn named(name: &str) -> Result<TransportConfig, ConfigError> {
+        TransportConfig::with(name, [])
+    }
+
+    /// The transport called `name` with these parameters, in the notation of `--set`.
+    pub fn with<'s>(
+        name: &str,
+        settings: impl IntoIterator<Item = (&'s str, &'s str)>,
+    ) -> Result<TransportConfig, ConfigError> {
+        let document =
+            Document::of_values(settings.into_iter().map(|(key, value)| (key, value, Source::Set)))?;
+        let reader = Reader::new(&document);
+        let config = TransportConfig::read(name, &reader)?;
+        reader.only(&config.params, &[])?;
+        Ok(config)
     }
 
     /// The transport that `text` names, with the parameters that it gives: `dctcp+g=0.09+recovery=sack`.
-    pub fn parse(text: &str) -> Result<TransportConfig, ParamError> {
+    pub fn parse(text: &str) -> Result<TransportConfig, ConfigError> {
         let mut parts = text.split('+').map(str::trim);
-        let mut config = TransportConfig::named(parts.next().unwrap_or_default())?;
-        for part in parts {
-            let (name, value) = part.split_once('=').ok_or_else(|| ParamError::Value {
-                value: part.to_owned(),
-                expected: "NAME=VALUE, as in dctcp+g=0.09".to_owned(),
-            })?;
-            config.set(name.trim(), value.trim())?;
-        }
-        config.check().map(|()| config)
+        let name = parts.next().unwrap_or_default();
+        let settings = parts.map(|part| {
+            part.split_once('=').map(|(key, value)| (key.trim(), value.trim())).ok_or_else(|| {
+                ConfigError::Value {
+                    key: name.to_owned(),
+                    value: format!("{part:?}"),
+                    expected: "NAME=VALUE, as in dctcp+g=0.09".to_owned(),
+                }
+            })
+        });
+        TransportConfig::with(name, settings.collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// The transport called `name` with what `reader` says of it; whether there are other keys is the caller's
+    /// concern.
+    pub fn read(name: &str, reader: &Reader) -> Result<TransportConfig, ConfigError> {
+        let (info, law, keys) = LawParams::read(name, reader).unwrap_or_else(|| {
+            let names: Vec<&str> = transports().iter().map(|info| info.name).collect();
+            let hint = hint(name, &names);
+            Err(ConfigError::Unknown { key: format!("{name:?}"), what: "transport", hint })
+        })?;
+        let recovery = reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?;
+        let ecn = reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?;
+        let params = reader.described([keys, sender_keys()].concat());
+        Ok(TransportConfig { info, law: Law::Registered(law), recovery, ecn, params })
     }
 
     /// Whether `name` is a parameter of every sender, whatever its law.
     pub fn is_of_every_sender(name: &str) -> bool {
-        SenderParams::default().infos().iter().any(|param| param.name == name)
+        sender_keys().iter().any(|param| param.name == name)
     }
 
     /// The same sender with a law that is not registered here.
-    pub fn with_law(self, start: StartForeign) -> TransportConfig {
+    pub fn with_law(mut self, start: StartForeign) -> TransportConfig {
+        self.params.retain(|param| TransportConfig::is_of_every_sender(param.name));
         TransportConfig { law: Law::Foreign(start), ..self }
     }
 
-    /// Sets a parameter from text.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
-        let is_sender = self.sender.infos().iter().any(|param| param.name == name);
-        if is_sender {
-            return self.sender.set(name, text);
-        }
-        let known: Vec<&str> = self.params().iter().map(|param| param.name).collect();
-        match &mut self.law {
-            Law::Registered(law) if law.params().infos().iter().any(|param| param.name == name) => {
-                law.params_mut().set(name, text)
-            }
-            Law::Registered(_) | Law::Foreign(_) => Err(settings::unknown(name, &known)),
-        }
-    }
-
-    /// Whether all parameters together make sense.
-    pub fn check(&self) -> Result<(), ParamError> {
-        match &self.law {
-            Law::Registered(law) => law.params().check(),
-            Law::Foreign(_) => Ok(()),
-        }
-    }
-
-    /// Every parameter with its present value.
-    pub fn params(&self) -> Vec<ParamInfo> {
-        let mut all = match &self.law {
-            Law::Registered(law) => law.params().infos(),
-            Law::Foreign(_) => Vec::new(),
-        };
-        all.extend(self.sender.infos());
-        all
+    /// Every parameter with its present value as default.
+    pub fn params(&self) -> &[ParamInfo] {
+        &self.params
     }
 
     /// Name, source and summary.
@@ -236,11 +233,11 @@ impl TransportConfig {
     }
     /// Loss recovery in use.
     pub fn recovery(&self) -> Recovery {
-        self.sender.recovery
+        self.recovery
     }
     /// ECN behaviour in use.
     pub fn ecn(&self) -> Ecn {
-        self.sender.ecn
+        self.ecn
     }
     /// The law's state for a new connection.
     pub fn start(&self) -> Transport {
@@ -260,9 +257,9 @@ mod tests {
         for info in transports() {
             let config = TransportConfig::named(info.name).unwrap();
             for param in config.params() {
-                let mut copy = config.clone();
-                copy.set(param.name, &param.default).unwrap();
-                assert!(copy.set(param.name, "nonsense").is_err(), "{}.{}", info.name, param.name);
+                let with = |text| TransportConfig::with(info.name, [(param.name, text)]);
+                with(&param.default).unwrap();
+                assert!(with("nonsense").is_err(), "{}.{}", info.name, param.name);
             }
         }
     }
@@ -286,11 +283,10 @@ mod tests {
 
     #[test]
     fn a_law_from_outside_has_only_the_parameters_of_every_sender() {
-        let mut config = TransportConfig::named("dctcp").unwrap().with_law(Arc::new(|| Box::new(Still)));
+        let config = TransportConfig::with("dctcp", [("ecn", "classic")]).unwrap();
+        let config = config.with_law(Arc::new(|| Box::new(Still)));
         assert_eq!(config.params().iter().map(|param| param.name).collect::<Vec<_>>(), ["recovery", "ecn"]);
-        config.set("ecn", "classic").unwrap();
         assert_eq!((config.ecn(), config.recovery()), (Ecn::Classic, Recovery::Sack));
-        assert!(config.set("g", "0.5").is_err() && config.check().is_ok());
         assert_eq!(config.start().alpha(), Some(0.75));
         assert!(format!("{config:?}").contains("law: Foreign"));
     }
@@ -303,12 +299,9 @@ mod tests {
 
     #[test]
     fn parameters_out_of_order_are_refused_by_name() {
-        let mut config = TransportConfig::named("atcp").unwrap();
-        config.set("w_low", "3").unwrap();
-        config.check().unwrap();
-        config.set("w_low", "4").unwrap();
-        assert_eq!(config.check().unwrap_err().to_string(), "w_low = 4 is above w_high = 3");
-        assert!(format!("{config:?}").contains("w_low: 4.0"));
+        let with = |w_low| TransportConfig::with("atcp", [("w_low", w_low)]);
+        assert!(format!("{:?}", with("3").unwrap()).contains("w_low: 3.0"));
+        assert_eq!(with("4").unwrap_err().to_string(), "w_low: 4 is above w_high = 3");
     }
 
     #[test]
@@ -317,20 +310,17 @@ mod tests {
         assert_eq!((config.info().name, config.recovery()), ("dctcp", Recovery::NewReno));
         assert!(format!("{config:?}").contains("g: 0.5"));
         let error = |text| TransportConfig::parse(text).unwrap_err().to_string();
-        assert_eq!(error("dctcp+g"), "\"g\" is not NAME=VALUE, as in dctcp+g=0.09");
-        assert!(error("dctpc").contains("\"dctcp\"") && error("cubic+g=1").contains("no such parameter"));
-        assert_eq!(error("l2dct+w_min=3"), "w_min = 3 is above w_max = 2.5");
+        assert_eq!(error("dctcp+g"), "dctcp: \"g\" is not NAME=VALUE, as in dctcp+g=0.09");
+        assert!(error("dctpc").contains("\"dctcp\"") && error("cubic+g=1").contains("g: unknown"));
+        assert_eq!(error("l2dct+w_min=3"), "w_min: 3 is above w_max = 2.5");
     }
 
     #[test]
     fn errors_name_the_nearest_parameter() {
-        let mut config = TransportConfig::named("dctcp").unwrap();
-        let error = config.set("initial_alfa", "1").unwrap_err().to_string();
-        assert!(error.contains("initial_alpha"), "{error}");
-        let error = config.set("recovry", "sack").unwrap_err().to_string();
-        assert!(error.contains("\"recovery\""), "{error}");
-        let error = config.set("g", "1.5").unwrap_err().to_string();
-        assert!(error.contains("0 to 1"), "{error}");
+        let error = |name, text| TransportConfig::with("dctcp", [(name, text)]).unwrap_err().to_string();
+        assert_eq!(error("initial_alfa", "1"), "initial_alfa: unknown key; did you mean \"initial_alpha\"?");
+        assert_eq!(error("recovry", "sack"), "recovry: unknown key; did you mean \"recovery\"?");
+        assert_eq!(error("g", "1.5"), "g: 1.5 is not a number from 0 to 1");
         assert!(TransportConfig::named("dctpc").unwrap_err().to_string().contains("\"dctcp\""));
     }
 }

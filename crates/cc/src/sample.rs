@@ -1,6 +1,6 @@
 //! What a congestion control sees and what it may change.
 
-use crate::settings::choice;
+use shortflow_spec::choice;
 use shortflow_units::{Bytes, Instant, Span};
 
 /// The two variables of RFC 5681, in segments.

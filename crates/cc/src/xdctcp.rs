@@ -18,10 +18,10 @@
 //! - D4: g = 0.09 is the paper's optimum but above its own bound, Eq. 5, which is 0.080 for its setting.
 
 use crate::newreno::{cut, grow, on_loss};
-use crate::settings::{choice, params};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, Role, TransportInfo, Window,
 };
+use shortflow_spec::{choice, keys};
 use shortflow_units::Bytes;
 
 /// Registry entry.
@@ -43,23 +43,24 @@ choice! {
     }
 }
 
-params! {
+keys! {
     /// xDCTCP's parameters.
+    #[derive(Copy)]
     pub struct Params {
         /// share of alpha by which short flows cut their window
-        ns: f64 = 0.3, 0.0..=0.5;
+        pub ns: f64 = "0.3", 0.0..=0.5;
         /// share of alpha by which long flows cut their window
-        nl: f64 = 1.0, 0.5..=1.0;
+        pub nl: f64 = "1", 0.5..=1.0;
         /// how a flow is found to be short or long
-        classify: Classify = Classify::Role, ();
+        pub classify: Classify = "role", Classify::WORDS;
         /// bytes sent from which a flow is long, where its class does not say
-        threshold: Bytes = Bytes::new(1_000_000), Bytes::ZERO..=Bytes::MAX;
+        pub threshold: Bytes = "1MB", Bytes::ZERO..=Bytes::MAX;
         /// weight of the newest window in alpha
-        g: f64 = 0.09, 0.0..=1.0;
+        pub g: f64 = "0.09", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
-        initial_alpha: f64 = 0.0, 0.0..=1.0;
+        pub initial_alpha: f64 = "0", 0.0..=1.0;
         /// smallest window after an ECN cut, in segments
-        cwnd_floor: f64 = 1.0, 1.0..=100.0;
+        pub cwnd_floor: f64 = "1", 1.0..=100.0;
     }
 }
 
@@ -118,8 +119,8 @@ mod tests {
     use super::*;
     use crate::dctcp;
     use crate::sample::tests::{ack, flow};
-    use crate::settings::Params as _;
     use proptest::prelude::*;
+    use shortflow_spec::read_toml;
 
     fn of(role: Role, sent: u64) -> FlowView {
         FlowView { role, sent: Bytes::new(sent), ..flow(40) }
@@ -183,11 +184,10 @@ mod tests {
     /// Claim `xdctcp/eq34-factor-order`: no accepted pair has ns > nl.
     #[test]
     fn the_short_factor_never_exceeds_the_long_one() {
-        let mut params = Params::default();
-        assert!(params.set("ns", "0.51").is_err() && params.set("nl", "0.49").is_err());
-        params.set("ns", "0.5").unwrap();
-        params.set("nl", "0.5").unwrap();
-        assert!(params.ns <= params.nl);
+        let params = |text| read_toml(text, |reader| Params::read(&reader));
+        assert!(params("ns = 0.51").is_err() && params("nl = 0.49").is_err());
+        let closest = params("ns = 0.5\nnl = 0.5").unwrap();
+        assert!(closest.ns <= closest.nl);
     }
 
     proptest! {

@@ -1,9 +1,9 @@
 //! [`Draft`]: a scenario drawn from the registry and mended, key by key, until it is accepted.
 
 use crate::choices::Choices;
-use crate::form::{Form, Surroundings, Values};
-use crate::registry::{Key, Kind, Registry};
-use shortflow_sim::config::ConfigError;
+use crate::registry::Registry;
+use crate::values::{Surroundings, Values};
+use shortflow_sim::config::{ConfigError, Entry, ParamInfo, Shape};
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::NodeId;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct Draft<'c, 'i> {
     values: Values<'c, 'i>,
     root: Table,
     /// What may stand where, by path; entries of lists count from 1.
-    keys: BTreeMap<String, &'static Key>,
+    keys: BTreeMap<String, &'static ParamInfo>,
     /// `--set` pairs.
     settings: Vec<(String, String)>,
 }
@@ -49,7 +49,7 @@ impl<'c, 'i> Draft<'c, 'i> {
     /// The topology, and what else a scenario needs at least.
     fn network(&mut self) {
         self.topology();
-        let top = self.table("", self.registry.table("").iter().filter(|key| key.required));
+        let top = self.table("", self.registry.table("").iter().filter(|key| key.is_required()));
         self.root.extend(top);
         let switch = Table::from_iter([("buffer", "9pkt"), ("mark_above", "3pkt")].map(pair));
         self.root.insert("switch".to_owned(), switch.into());
@@ -72,15 +72,15 @@ impl<'c, 'i> Draft<'c, 'i> {
         for table in &self.registry.tables {
             match table.name {
                 "" => {
-                    let top = self.table("", &table.keys);
+                    let top = self.table("", &table.parameters);
                     self.root.extend(top);
                 }
                 "faults" => {
                     let count = self.values.choices.below(4).saturating_sub(1);
-                    self.list("faults", count, |draft, path| draft.table(path, &table.keys));
+                    self.list("faults", count, |draft, path| draft.table(path, &table.parameters));
                 }
                 name => {
-                    let drawn = self.table(name, &table.keys);
+                    let drawn = self.table(name, &table.parameters);
                     self.root.insert(name.to_owned(), drawn.into());
                 }
             }
@@ -113,37 +113,37 @@ impl<'c, 'i> Draft<'c, 'i> {
     }
 
     /// A table of one of `kinds`.
-    fn kind(&mut self, path: &str, kinds: &'static [Kind]) -> Table {
+    fn kind(&mut self, path: &str, kinds: &'static [Entry]) -> Table {
         let kind = self.values.choices.pick(kinds);
-        let mut table = self.table(path, &kind.keys);
+        let mut table = self.table(path, &kind.parameters);
         table.insert("kind".to_owned(), kind.name.into());
         table
     }
 
     /// A table of the required ones among `keys` and some others.
-    fn table(&mut self, path: &str, keys: impl IntoIterator<Item = &'static Key>) -> Table {
+    fn table(&mut self, path: &str, keys: impl IntoIterator<Item = &'static ParamInfo>) -> Table {
         let mut table = Table::new();
         for key in keys {
             let place = join(path, key.name);
             self.keys.insert(place.clone(), key);
             // One of several keys that are optional each and required together.
             let usual = matches!(key.name, "load" | "uplink_rate");
-            if key.required || usual || self.values.choices.once_in(6) {
+            if key.is_required() || usual || self.values.choices.once_in(6) {
                 table.insert(key.name.to_owned(), self.draw(&place, key));
             }
         }
         table
     }
 
-    fn draw(&mut self, path: &str, key: &'static Key) -> Value {
-        match &key.form {
-            Form::Kind => self.kind(path, self.registry.kinds(key.name)).into(),
-            Form::Mixture => self.mixture(path).into(),
-            Form::Level(names) => {
-                let keys = names.iter().map(|name| self.registry.traffic_key(name));
-                self.table(path, keys).into()
+    fn draw(&mut self, path: &str, key: &'static ParamInfo) -> Value {
+        match &key.shape {
+            Shape::Kinds(_) => self.kind(path, self.registry.kinds(key.name)).into(),
+            Shape::Parts(_) => self.mixture(path).into(),
+            Shape::Table(keys) => {
+                let names = keys().into_iter().map(|key| key.name);
+                self.table(path, names.map(|name| self.registry.traffic_key(name))).into()
             }
-            form => self.values.draw(key.name, form).unwrap_or_else(|| panic!("{path}: no value")),
+            shape => self.values.draw(key.name, shape).unwrap_or_else(|| panic!("{path}: no value")),
         }
     }
 
@@ -178,10 +178,10 @@ impl<'c, 'i> Draft<'c, 'i> {
     }
 
     /// A value that is no table, and its path.
-    fn some_value(&mut self) -> Option<(String, &'static Key)> {
+    fn some_value(&mut self) -> Option<(String, &'static ParamInfo)> {
         let root = &mut self.root;
         let plain = |value: &Value| !value.is_table() && !value.is_array();
-        let there: Vec<(&String, &&Key)> =
+        let there: Vec<(&String, &&ParamInfo)> =
             self.keys.iter().filter(|(path, _)| find(root, path).is_some_and(|value| plain(value))).collect();
         let number = self.values.choices.below(there.len().max(1) as u64) as usize;
         there.get(number).map(|(path, key)| ((*path).clone(), **key))
@@ -255,7 +255,7 @@ impl<'c, 'i> Draft<'c, 'i> {
             }
         }
         let value = match key {
-            Some(key) if key.required || !there || self.values.choices.once_in(4) => {
+            Some(key) if key.is_required() || !there || self.values.choices.once_in(4) => {
                 Some(self.draw(&path, key))
             }
             Some(_) => None,

@@ -6,10 +6,10 @@ mod alterations;
 mod choices;
 mod draft;
 mod files;
-mod form;
 mod parsers;
 mod registry;
 mod simulate;
+mod values;
 mod verdict;
 
 pub use alterations::Alterations;

@@ -2,8 +2,8 @@
 
 use crate::choices::Choices;
 use crate::draft::Draft;
-use crate::form::{Surroundings, Values};
 use crate::registry::Registry;
+use crate::values::{Surroundings, Values};
 use crate::verdict::Verdict;
 use shortflow_sim::config::ConfigError;
 use shortflow_sim::contender::Contender;
@@ -69,10 +69,11 @@ fn contender(choices: &mut Choices) -> Contender {
     let (name, keys) = choices.pick(&registry.schemes);
     let mut values = Values { choices, surroundings: Surroundings::default(), files: BTreeMap::new() };
     let mut settings = Vec::new();
-    for (key, form) in keys {
+    for (key, info) in keys {
         if values.choices.once_in(6) {
-            let text =
-                values.draw(key, form).map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
+            let text = values
+                .draw(key, &info.shape)
+                .map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
             settings.extend(text.map(|text| (key.clone(), text)));
         }
     }

@@ -247,11 +247,8 @@ fn settings() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)
 }
 
 fn configured(name: &str, settings: &[(&str, String)]) -> TransportConfig {
-    let mut config = TransportConfig::named(name).unwrap();
-    for (key, value) in settings {
-        config.set(key, value).unwrap_or_else(|error| panic!("{key}: {error}"));
-    }
-    config
+    let settings = settings.iter().map(|(key, value)| (*key, &**value));
+    TransportConfig::with(name, settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A flow that has `at` of its `size` bytes behind it, due 30 ms after its start.
@@ -428,10 +425,9 @@ fn a_long_rest_brings_alpha_to_zero() {
 fn the_ends_of_every_range() {
     for name in NAMES {
         for alpha in ["0", "1"] {
-            let mut config = configured(name, &[("g", "1".to_owned()), ("initial_alpha", alpha.to_owned())]);
-            if name == "fast" {
-                config.set("min_segment", "1B").unwrap();
-            }
+            let mut settings = vec![("g", "1".to_owned()), ("initial_alpha", alpha.to_owned())];
+            settings.extend((name == "fast").then(|| ("min_segment", "1B".to_owned())));
+            let config = configured(name, &settings);
             for cwnd in [1.0 / 9_000.0, 1.0, 1.5, 2.0, 1e3, 1_048_575.5, 1_048_576.0] {
                 for mss in [1, 36, 1_460, 9_000] {
                     for acked in [0, 1, mss, 1 << 31, u64::from(u32::MAX)] {

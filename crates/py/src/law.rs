@@ -61,10 +61,8 @@ impl Law {
     /// The law of a registered transport, in congestion avoidance at `cwnd` segments.
     #[new]
     fn new(transport: &str, settings: Vec<(String, String)>, cwnd: f64) -> PyResult<Law> {
-        let mut config = TransportConfig::named(transport).map_err(config_error)?;
-        for (name, value) in &settings {
-            config.set(name, value).map_err(config_error)?;
-        }
+        let settings = settings.iter().map(|(name, value)| (&**name, &**value));
+        let config = TransportConfig::with(transport, settings).map_err(config_error)?;
         Ok(Law {
             cwnd,
             ssthresh: 1.0,

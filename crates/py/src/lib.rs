@@ -9,9 +9,16 @@ mod run;
 mod scenario;
 mod tables;
 mod theory;
+mod values;
 
 use errors::{Cancelled, ConfigError, SimulationError};
 use pyo3::prelude::*;
+
+/// The JSON Schema of a scenario file, as text.
+#[pyfunction]
+fn schema() -> String {
+    format!("{:#}", shortflow_sim::schema())
+}
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -29,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::PyOutcome>()?;
     module.add_class::<tables::Table>()?;
     module.add_function(wrap_pyfunction!(run::version, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(registry::read_schemes, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

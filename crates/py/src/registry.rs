@@ -3,9 +3,8 @@
 use crate::errors::config_error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use shortflow_cc::settings::ParamInfo;
 use shortflow_cc::{TransportConfig, transports};
-use shortflow_sim::config::Entry;
+use shortflow_sim::config::{Entry, ParamInfo};
 use shortflow_sim::ideal;
 use shortflow_sim::queue::QueueKind;
 use shortflow_sim::scheme::{self, SchemeInfo, schemes};
@@ -30,7 +29,7 @@ pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         "queues",
         list(py, QueueKind::ALL, |py, queue| {
             let info = queue.info();
-            row(py, (info.name, info.summary, info.source), &queue.config().params())
+            row(py, (info.name, info.summary, info.source), &queue.parameters())
         })?,
     )?;
     let entry = |py, entry: &Entry| row(py, (entry.name, entry.summary, entry.source), &entry.parameters);
@@ -70,7 +69,7 @@ fn keyed_row<'py, 'a>(
         let row = PyDict::new(py);
         row.set_item("name", name)?;
         row.set_item("default", &parameter.default)?;
-        row.set_item("expected", &parameter.expected)?;
+        row.set_item("expected", parameter.shape.to_string())?;
         row.set_item("summary", &parameter.summary)?;
         Ok(row)
     })?;
@@ -99,5 +98,5 @@ fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, Py
 }
 
 fn transport_parameters(name: &str) -> Vec<ParamInfo> {
-    TransportConfig::named(name).map(|config| config.params()).unwrap_or_default()
+    TransportConfig::named(name).map(|config| config.params().to_vec()).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use crate::errors::config_error;
 use crate::foreign::{Failure, PythonLaw};
+use crate::values;
 use pyo3::prelude::*;
 use shortflow_cc::Foreign;
 use shortflow_sim::config::Setting;
@@ -10,6 +11,7 @@ use shortflow_sim::ideal::policies_for;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::traffic::Expected;
+use shortflow_spec::Table;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,16 +30,16 @@ fn rows(settings: &[Setting]) -> Resolved {
 #[pyclass(frozen, name = "Scenario", module = "shortflow._core")]
 pub struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
-    text: String,
+    values: Table,
     base_dir: String,
     settings: Pairs,
 }
 
 impl PyScenario {
-    fn read(text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
+    fn read(values: Table, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
         let files = |file: &str| read_text(&Path::new(&base_dir).join(file));
-        let inner = Scenario::parse(&text, name, &settings, &files).map_err(config_error)?;
-        Ok(PyScenario { inner: Arc::new(inner), text, base_dir, settings })
+        let inner = Scenario::of_values(values.clone(), name, &settings, &files).map_err(config_error)?;
+        Ok(PyScenario { inner: Arc::new(inner), values, base_dir, settings })
     }
 }
 
@@ -61,8 +63,19 @@ fn read_text(path: &Path) -> Result<String, String> {
 impl PyScenario {
     /// Reads TOML text; file names in it are looked up in `base_dir`.
     #[staticmethod]
-    fn parse(text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
-        PyScenario::read(text, name, base_dir, settings)
+    fn parse(text: &str, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
+        PyScenario::read(shortflow_spec::parse(text, name).map_err(config_error)?, name, base_dir, settings)
+    }
+
+    /// Takes a dictionary of what such text would say.
+    #[staticmethod]
+    fn from_values(
+        values: &Bound<'_, PyAny>,
+        name: &str,
+        base_dir: String,
+        settings: Pairs,
+    ) -> PyResult<Self> {
+        PyScenario::read(values::table(values, "")?, name, base_dir, settings)
     }
 
     #[getter]
@@ -109,10 +122,15 @@ impl PyScenario {
         self.inner.warnings.clone()
     }
 
-    /// The same scenario with more settings.
+    /// The same scenario with more settings; those that it was read with last are not applied again.
     fn with_settings(&self, settings: Pairs) -> PyResult<Self> {
+        let (values, base_dir) = (self.values.clone(), self.base_dir.clone());
+        if self.settings.ends_with(&settings) {
+            let (inner, settings) = (Arc::clone(&self.inner), self.settings.clone());
+            return Ok(PyScenario { inner, values, base_dir, settings });
+        }
         let all = self.settings.iter().cloned().chain(settings).collect();
-        PyScenario::read(self.text.clone(), &self.inner.name, self.base_dir.clone(), all)
+        PyScenario::read(values, &self.inner.name, base_dir, all)
     }
 }
 

@@ -17,6 +17,7 @@ pub mod queue;
 #[cfg(test)]
 mod sabotage;
 pub mod scenario;
+mod schema;
 pub mod scheme;
 pub mod simulation;
 pub mod specs;
@@ -25,3 +26,5 @@ pub mod tcp;
 pub mod theory;
 pub mod topology;
 pub mod traffic;
+
+pub use schema::schema;

@@ -1,12 +1,13 @@
 //! [`Scheme`]: a transport with the queue discipline that it needs, and the rule by which senders give
 //! packets a priority where the discipline reads one. This is what papers compare.
 
-use crate::config::{ConfigError, Document, Reader, Setting, Source, Text, keys};
+use crate::config::{ConfigError, Document, ParamInfo, Reader, Setting, Source, Text, keys};
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::settings::{self, ParamError, ParamInfo, Params, hint};
 use shortflow_cc::{StartForeign, TransportConfig, transports};
+use shortflow_spec::hint;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// What a scheme is made of: a row of `schemes.toml`, or of a user's file of the same form.
@@ -30,15 +31,15 @@ pub struct SchemeInfo {
 keys! {
     struct SchemeKeys {
         /// name that users type
-        name: String = required, Text("a name");
+        name: String = required, Text::Line("the name");
         /// one line on what it is
-        summary: Option<String> = optional, Text("a line on what the scheme is");
+        summary: Option<String> = optional, Text::Line("what the scheme is");
         /// paper or RFC
-        source: Option<String> = optional, Text("a paper or RFC");
+        source: Option<String> = optional, Text::Line("its source");
         /// transport
-        transport: String = required, Text("the name of a transport");
+        transport: String = required, Text::Line("a transport");
         /// queue discipline of switch ports
-        queue: String = required, Text("the name of a queue discipline");
+        queue: String = required, Text::Line("a queue discipline");
     }
 }
 
@@ -59,7 +60,7 @@ pub fn schemes() -> &'static [SchemeInfo] {
 /// Fails as [`Scheme::named`] does, and if a key is missing or unknown.
 pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigError> {
     let no_files = |name: &str| Err(format!("{file} cannot name {name}"));
-    let document = Document::parse(text, file, &[], &[], &no_files)?;
+    let document = Document::new(shortflow_spec::parse(text, file)?, &[], &[], &no_files)?;
     let top = Reader::new(&document);
     top.only(&[], &["scheme"])?;
     let read = |reader: &Reader| {
@@ -70,7 +71,7 @@ pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigErr
         info.summary = keys.summary.unwrap_or(info.summary);
         info.source = keys.source.unwrap_or_default();
         info.set = reader.table("set")?.texts();
-        Parts::of(&info).map(|_| info)
+        Scheme::of(&info, &[]).map(|_| info)
     };
     top.tables("scheme")?.iter().map(read).collect()
 }
@@ -117,20 +118,40 @@ pub struct Scheme {
 impl Scheme {
     /// The scheme called `name`, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
-        let info = info(name)?.into_owned();
-        let mut parts = Parts::of(&info)?;
-        for (key, value) in settings {
-            parts.set(key, value)?;
+        Scheme::of(&*info(name)?, settings)
+    }
+
+    fn of(info: &SchemeInfo, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
+        let of_scheme = info.set.iter().map(|(key, value)| (&**key, &**value, Source::Scheme));
+        let of_user = settings.iter().map(|(key, value)| (&**key, &**value, Source::Set));
+        let scheme = Scheme::read(info, &Document::of_values(of_scheme.chain(of_user))?)?;
+        let known: Vec<&str> = scheme.resolved.iter().map(|setting| &*setting.key).collect();
+        match info.set.iter().chain(settings).find(|(key, _)| !known.contains(&&**key)) {
+            None => Ok(scheme),
+            Some((key, _)) => {
+                let hint = hint(key, &known);
+                Err(ConfigError::Unknown { key: key.clone(), what: "parameter", hint })
+            }
         }
-        parts.transport.check().map_err(|error| wrong("transport", error))?;
+    }
+
+    /// Nobody reads priorities where nothing reorders.
+    fn read(info: &SchemeInfo, document: &Document) -> Result<Scheme, ConfigError> {
+        let top = Reader::new(document);
+        let transport = TransportConfig::read(&info.transport, &top.table("transport")?)?;
+        let queue = info.queue.read(&top.table("queue")?)?;
+        let priority = match info.queue.reorders() {
+            true => PriorityRule::read(&top.table("priority")?)?,
+            false => PriorityRule::default(),
+        };
         Ok(Scheme {
-            resolved: resolved(&info, &parts, settings),
-            name: info.name,
-            summary: info.summary,
-            source: info.source,
-            transport: parts.transport,
-            queue: parts.queue,
-            priority: parts.priority,
+            name: info.name.clone(),
+            summary: info.summary.clone(),
+            source: info.source.clone(),
+            transport,
+            queue,
+            priority,
+            resolved: document.resolved(),
         })
     }
 
@@ -149,7 +170,18 @@ impl Scheme {
 
 /// The parameters of scheme `name` by key, with what the scheme sets as their defaults.
 pub fn parameters(name: &str) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
-    Ok(Parts::of(&*info(name)?)?.parameters())
+    let (info, scheme) = (info(name)?, Scheme::named(name, &[])?);
+    let (queue, priority) = (info.queue.parameters(), PriorityRule::parameters());
+    let tables = [("transport", scheme.transport.params()), ("queue", &queue), ("priority", &priority)];
+    let keyed = |(table, keys): (&str, &[ParamInfo])| {
+        keys.iter().map(|key| (format!("{table}.{}", key.name), key.clone())).collect::<Vec<_>>()
+    };
+    let all: BTreeMap<String, ParamInfo> = tables.into_iter().flat_map(keyed).collect();
+    let with_value = |setting: Setting| {
+        let info = all.get(&setting.key)?.clone();
+        Some((setting.key, ParamInfo { default: setting.value, ..info }))
+    };
+    Ok(scheme.resolved.into_iter().filter_map(with_value).collect())
 }
 
 /// The scheme that `name` means: a registered one, or `TRANSPORT over QUEUE`.
@@ -169,66 +201,6 @@ pub(crate) fn unknown(what: &'static str, name: &str, names: &[&str]) -> ConfigE
     ConfigError::Unknown { key: format!("{name:?}"), what, hint: hint(name, names) }
 }
 
-/// What has parameters in a scheme.
-struct Parts {
-    transport: TransportConfig,
-    queue: QueueConfig,
-    priority: PriorityRule,
-}
-
-impl Parts {
-    /// As the scheme defines them.
-    fn of(info: &SchemeInfo) -> Result<Parts, ConfigError> {
-        let transport = TransportConfig::named(&info.transport).map_err(|error| wrong(&info.name, error))?;
-        let mut parts = Parts { transport, queue: info.queue.config(), priority: PriorityRule::default() };
-        for (key, value) in &info.set {
-            parts.set(key, value)?;
-        }
-        Ok(parts)
-    }
-
-    /// Every parameter by key, with its present value. Nobody reads priorities where nothing reorders.
-    fn parameters(&self) -> Vec<(String, ParamInfo)> {
-        let priority = if self.queue.kind().reorders() { self.priority.infos() } else { Vec::new() };
-        let tables =
-            [("transport", self.transport.params()), ("queue", self.queue.params()), ("priority", priority)];
-        let keyed = |(prefix, params): (&str, Vec<ParamInfo>)| {
-            params.into_iter().map(|param| (format!("{prefix}.{}", param.name), param)).collect::<Vec<_>>()
-        };
-        tables.into_iter().flat_map(keyed).collect()
-    }
-
-    fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
-        let set = match key.split_once('.') {
-            Some(("transport", name)) => self.transport.set(name, value),
-            Some(("queue", name)) => self.queue.set(name, value),
-            Some(("priority", name)) if self.queue.kind().reorders() => self.priority.set(name, value),
-            _ => Err(settings::unknown(key, &[])),
-        };
-        set.map_err(|error| match error {
-            ParamError::Unknown { .. } => {
-                let known = self.parameters();
-                let known: Vec<&str> = known.iter().map(|(key, _)| key.as_str()).collect();
-                wrong(key, settings::unknown(key, &known))
-            }
-            value => wrong(key, value),
-        })
-    }
-}
-
-fn wrong(key: &str, error: ParamError) -> ConfigError {
-    match error {
-        ParamError::Value { value, expected } => {
-            ConfigError::Value { key: key.to_owned(), value: format!("{value:?}"), expected }
-        }
-        ParamError::Crossed { low, value, high, limit } => ConfigError::Impossible {
-            key: format!("{key}.{low}"),
-            reason: format!("{value} is above {key}.{high} = {limit}"),
-        },
-        ParamError::Unknown { hint } => ConfigError::Unknown { key: key.to_owned(), what: "parameter", hint },
-    }
-}
-
 impl Scheme {
     /// The scheme called `base`, with `settings` of what is left of it, and with a window law that is not
     /// registered in place of its own.
@@ -246,20 +218,6 @@ impl Scheme {
         resolved.retain(|setting| !setting.key.starts_with("transport.") || kept.contains(&setting.key));
         Ok(Scheme { name, summary, transport, resolved, ..base })
     }
-}
-
-fn resolved(info: &SchemeInfo, parts: &Parts, settings: &[(String, String)]) -> Vec<Setting> {
-    let source = |key: &str| {
-        if settings.iter().any(|(set, _)| set == key) {
-            Source::Set
-        } else if info.set.iter().any(|(name, _)| name == key) {
-            Source::Scheme
-        } else {
-            Source::Default
-        }
-    };
-    let all = parts.parameters().into_iter();
-    all.map(|(key, param)| Setting { source: source(&key), key, value: param.default }).collect()
 }
 
 #[cfg(test)]
@@ -360,7 +318,8 @@ mod tests {
         let error = message("pecn", "priority.by", "sise");
         assert_eq!(
             error,
-            "priority.by: \"sise\" is not one of none, size, size-dscp, size-class, remaining, sent, deadline, levels"
+            "priority.by: \"sise\" is not one of none, size, size-dscp, size-class, remaining, sent, deadline, levels; \
+             did you mean \"size\"?"
         );
     }
 
@@ -389,7 +348,7 @@ mod tests {
     #[test]
     fn errors_name_key_value_expectation_and_the_nearest_name() {
         let error = message("dctcp", "transport.g", "2");
-        assert_eq!(error, "transport.g: \"2\" is not a number from 0 to 1");
+        assert_eq!(error, "transport.g: 2 is not a number from 0 to 1");
         let error = message("dctcp", "transport.initial_alfa", "1");
         assert!(error.contains("unknown parameter") && error.contains("transport.initial_alpha"), "{error}");
         assert!(message("dctcp", "queue.k", "1").contains("queue.k: unknown parameter"));

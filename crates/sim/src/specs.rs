@@ -1,6 +1,6 @@
 //! What switch ports, host ports, TCP and measurements are to be like: plain values, each the table of a scenario.
 
-use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Unless, keys};
+use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, Unless, keys};
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
 
 keys! {
@@ -33,6 +33,8 @@ keys! {
         pub stall_min: Span = "500us", ANY_TIME;
         /// longest pause
         pub stall_max: Span = "1500us", ANY_TIME;
+    } in order {
+        stall_min <= stall_max;
     }
 }
 
@@ -72,6 +74,8 @@ keys! {
         pub grow_on_marked_acks: bool = "false", Flag;
         /// whether an ACK of several segments opens the window as an ACK of each would
         pub grow_by_segments: bool = "false", Flag;
+    } in order {
+        rto_min <= rto_max;
     }
 }
 
@@ -96,7 +100,7 @@ impl Format for SegmentWindow {
             Occupancy::Packets(_) | Occupancy::Bytes(_) => None,
         }
     }
-    fn expected(&self) -> String {
-        "a window in segments such as \"1256pkt\", or \"unlimited\"".to_owned()
+    fn shape(&self) -> Shape {
+        Shape::Quantity { unit: Unit::Window, low: None, high: None }
     }
 }

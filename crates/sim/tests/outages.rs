@@ -18,7 +18,8 @@ fn port(kind: QueueKind) -> Port {
     let limit = Occupancy::Unlimited;
     let switch = SwitchSpec { buffer: limit, mark_above: limit, memory: None, memory_alpha: 1.0 };
     let rate = Rate::new(1_000_000_000).unwrap();
-    let queue = kind.config().build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 5 });
+    let queue =
+        crate::common::discipline(kind, "").build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 5 });
     let window = Window { from: Instant::ZERO, to: at(1000) };
     Port::new(ends, (rate, Span::from_micros(100)), queue, faults, window)
 }

@@ -161,7 +161,7 @@ fn fast_delivers_every_byte_whatever_is_marked_and_lost() {
          repeat = 4\nevery = \"200ms\"\n[faults]\nmark = 0.5\nloss = 0.02\n",
     );
     for recovery in ["sack", "newreno"] {
-        for nagle in ["on", "off"] {
+        for nagle in ["true", "false"] {
             let settings = [("transport.recovery", recovery), ("transport.nagle", nagle)];
             let outcome = run(&scenario(&text, &[]), &scheme("fast", &settings));
             assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size && flow.finish.is_some()));

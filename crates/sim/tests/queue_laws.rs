@@ -44,17 +44,15 @@ fn buffer() -> impl Strategy<Value = Occupancy> {
 
 /// Every discipline with its defaults, and with each other value of its named choices.
 fn disciplines() -> Vec<QueueConfig> {
-    let mut all: Vec<QueueConfig> = QueueKind::ALL.iter().map(|kind| kind.config()).collect();
-    for (kind, name, value) in [
-        (QueueKind::PriorityEcn, "mark", "lowest"),
-        (QueueKind::Pias, "ecn", "queue"),
-        (QueueKind::Red, "ecn", "off"),
-        (QueueKind::Red, "weight", "1"),
-    ] {
-        let mut config = kind.config();
-        config.set(name, value).unwrap();
-        all.push(config);
-    }
+    let mut all: Vec<QueueConfig> =
+        QueueKind::ALL.iter().map(|kind| crate::common::discipline(*kind, "")).collect();
+    let others = [
+        (QueueKind::PriorityEcn, "mark = 'lowest'"),
+        (QueueKind::Pias, "ecn = 'queue'"),
+        (QueueKind::Red, "ecn = false"),
+        (QueueKind::Red, "weight = 1"),
+    ];
+    all.extend(others.map(|(kind, parameters)| crate::common::discipline(kind, parameters)));
     all
 }
 
@@ -198,8 +196,8 @@ proptest! {
     #[test]
     fn work_is_conserved(buffer in buffer(), arrivals in arrivals(Just(1500u32), Just(true))) {
         let times = |bench: &Bench| bench.left.iter().map(|left| left.0).collect::<Vec<_>>();
-        let reference = Bench::run(&QueueKind::DropTail.config(), buffer, &arrivals);
-        let marking = |config: &QueueConfig| config.params().iter().all(|p| (p.name, &*p.default) != ("ecn", "off"));
+        let reference = Bench::run(&crate::common::discipline(QueueKind::DropTail, ""), buffer, &arrivals);
+        let marking = |config: &QueueConfig| !matches!(config, QueueConfig::Red(params) if !params.ecn);
         for config in disciplines().iter().filter(|config| marking(config)) {
             let bench = Bench::run(config, buffer, &arrivals);
             prop_assert_eq!(times(&bench), times(&reference), "{:?}", config);

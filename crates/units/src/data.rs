@@ -14,19 +14,17 @@ pub struct Bytes(u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
-const BYTE_UNITS: &[(&str, u64)] = &[
-    ("B", 1),
-    ("KB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-];
-const RATE_UNITS: &[(&str, u64)] =
-    &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
-
 impl Bytes {
+    /// The units of its text form, the smallest first but for powers of two.
+    pub const UNITS: &'static [(&'static str, u64)] = &[
+        ("B", 1),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ];
     /// Nothing.
     pub const ZERO: Bytes = Bytes(0);
     /// More than any run carries: the size of a backlogged flow.
@@ -72,6 +70,14 @@ impl Sub for Bytes {
 }
 
 impl Rate {
+    /// The units of its text form, the smallest first.
+    pub const UNITS: &'static [(&'static str, u64)] = &[
+        ("bps", 1),
+        ("Kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
+    ];
     /// `bps` bits per second; `None` for zero, at which nothing would ever be sent.
     pub const fn new(bps: u64) -> Option<Self> {
         if bps == 0 { None } else { Some(Rate(bps)) }
@@ -101,7 +107,7 @@ impl Rate {
 impl FromStr for Bytes {
     type Err = UnitError;
     fn from_str(input: &str) -> Result<Bytes, UnitError> {
-        text::parse(input, BYTE_UNITS, "a size such as \"98KB\" (units: B KB MB GB KiB MiB GiB)").map(Bytes)
+        text::parse(input, Bytes::UNITS, "a size such as \"98KB\" (units: B KB MB GB KiB MiB GiB)").map(Bytes)
     }
 }
 
@@ -109,20 +115,20 @@ impl FromStr for Rate {
     type Err = UnitError;
     fn from_str(input: &str) -> Result<Rate, UnitError> {
         let expected = "a positive rate such as \"1Gbps\" (units: bps Kbps Mbps Gbps Tbps)";
-        let bps = text::parse(input, RATE_UNITS, expected)?;
+        let bps = text::parse(input, Rate::UNITS, expected)?;
         Rate::new(bps).ok_or_else(|| UnitError::new(input, expected))
     }
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::format(f, self.0, &BYTE_UNITS[..4])
+        text::format(f, self.0, &Bytes::UNITS[..4])
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::format(f, self.0, RATE_UNITS)
+        text::format(f, self.0, Rate::UNITS)
     }
 }
 

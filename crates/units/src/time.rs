@@ -14,9 +14,6 @@ pub struct Instant(u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
 
-const UNITS: &[(&str, u64)] =
-    &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
-
 impl Instant {
     /// The start of a run.
     pub const ZERO: Instant = Instant(0);
@@ -42,6 +39,9 @@ impl Instant {
 }
 
 impl Span {
+    /// The units of its text form, the smallest first.
+    pub const UNITS: &'static [(&'static str, u64)] =
+        &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
     /// No time.
     pub const ZERO: Span = Span(0);
     /// Longer than any run.
@@ -134,19 +134,19 @@ impl Sub<Span> for Instant {
 impl FromStr for Span {
     type Err = UnitError;
     fn from_str(input: &str) -> Result<Span, UnitError> {
-        text::parse(input, UNITS, "a time such as \"300us\" (units: ps ns us ms s)").map(Span)
+        text::parse(input, Span::UNITS, "a time such as \"300us\" (units: ps ns us ms s)").map(Span)
     }
 }
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::format(f, self.0, UNITS)
+        text::format(f, self.0, Span::UNITS)
     }
 }
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::format(f, self.0, UNITS)
+        text::format(f, self.0, Span::UNITS)
     }
 }
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "search": "search",
     "list": "list_names",
     "show": "show",
+    "schema": "schema",
     "report": "report",
     "bench": "bench",
     "linux": "app",

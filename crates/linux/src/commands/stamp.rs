@@ -2,8 +2,8 @@
 
 use super::{Failure, offers};
 use clap::builder::TypedValueParser;
-use shortflow_cc::settings::Setting;
 use shortflow_linux::programs::{self, By, Pins, StampProgram};
+use shortflow_spec::Format;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -21,9 +21,10 @@ fn rule(text: &str) -> Result<Rule, String> {
     if text == "none" {
         return Ok(Rule(None));
     }
-    By::read(text, &())
+    By::WORDS
+        .read(&text.into())
         .map(|by| Rule(Some(by)))
-        .ok_or_else(|| format!("{text:?} is not {}, none", By::expected(&())))
+        .ok_or_else(|| format!("{text:?} is not {}, none", By::WORDS.shape()))
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {
@@ -36,7 +37,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         }
         (Some(by), Some(pins)) => {
             StampProgram::load(&pins, programs::Rule::By(by))?.attach(&device)?;
-            println!("{device}: stamps by {}", by.show());
+            println!("{device}: stamps by {}", by.word());
         }
         (Some(_), None) => {
             let why = "nothing is loaded; `shortflow-linux load sf_dctcp` first";

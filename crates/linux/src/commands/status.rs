@@ -4,8 +4,7 @@ use super::Failure;
 use super::class::word;
 use serde_json::{Map, Value, json};
 use shortflow_cc::Role;
-use shortflow_cc::settings::Setting;
-use shortflow_linux::programs::{self, Connection, Listeners, Pins, Stamp};
+use shortflow_linux::programs::{self, By, Connection, Listeners, Pins, Stamp};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -102,7 +101,7 @@ impl Report {
                 "alpha": control.spread(|one| one.alpha).map(|spread| spread.json()),
             })
         };
-        let stamp = |stamp: &Stamp| json!({ "namespace": stamp.namespace, "device": stamp.device, "by": stamp.by.map(Setting::show) });
+        let stamp = |stamp: &Stamp| json!({ "namespace": stamp.namespace, "device": stamp.device, "by": stamp.by.map(By::word) });
         let listener = |(name, ports)| json!({ "congestion_control": name, "ports": ports });
         let port = |(port, role): &(u16, Role)| json!({ "port": port, "class": word(*role) });
         json!({
@@ -137,7 +136,7 @@ impl fmt::Display for Report {
             writeln!(f, "port {port}: {}", word(*role))?;
         }
         self.stamps.iter().try_for_each(|stamp| {
-            let rule = stamp.by.map_or("an unknown rule".to_owned(), Setting::show);
+            let rule = stamp.by.map_or("an unknown rule", By::word);
             writeln!(f, "{stamp}: stamps by {rule}")
         })
     }

@@ -98,7 +98,7 @@ const VARIANTS: [Variant; 15] = [
         18,
     ),
     variant("fast", &[], 17, 17),
-    variant("fast", &[("probes", "0"), ("min_segment", "10B"), ("nagle", "on")], 17, 17),
+    variant("fast", &[("probes", "0"), ("min_segment", "10B"), ("nagle", "true")], 17, 17),
 ];
 
 /// Compares every law over the grid.
@@ -140,22 +140,16 @@ impl<'c> Pair<'c> {
     }
 }
 
-fn set(config: &mut TransportConfig, name: &str, text: &str) -> Result<(), LawError> {
-    Ok(config.set(name, text)?)
-}
-
 fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
-    let mut config = TransportConfig::named(variant.law)?;
-    let mut label = variant.law.to_owned();
-    for (name, text) in variant.settings {
-        set(&mut config, name, text)?;
-        label += &format!(" {name}={text}");
-    }
+    let given = variant.settings.iter().copied();
+    let label = given.clone().map(|(name, text)| format!(" {name}={text}")).collect::<String>();
+    let label = variant.law.to_owned() + &label;
     let mut cut = Comparison::of(&label, "cut", units(variant.cut));
     let mut growth = Comparison::of(&label, "growth", units(variant.growth));
     let mut loss = Comparison::of(&label, "loss", units(23));
     for alpha in alphas() {
-        set(&mut config, "initial_alpha", &alpha.to_string())?;
+        let alpha = alpha.to_string();
+        let config = TransportConfig::with(variant.law, given.clone().chain([("initial_alpha", &*alpha)]))?;
         let pair = Pair::new(&config)?;
         for (flow, cwnd) in points(variant.law) {
             let window = Window { cwnd, ssthresh: 2.0 };
@@ -165,6 +159,7 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
             cut.add(fixed.ssthresh, float.ssthresh, cwnd.max(2.0));
         }
     }
+    let config = TransportConfig::with(variant.law, given)?;
     let pair = Pair::new(&config)?;
     for (flow, cwnd) in points(variant.law) {
         for (ssthresh, acked) in [(0.0, 1), (0.0, 9_000), (f64::INFINITY, 1), (f64::INFINITY, 9_000)] {
@@ -191,10 +186,7 @@ fn points(law: &str) -> impl Iterator<Item = (FlowView, f64)> {
 
 /// Drives both through 4000 windows of data of 1 to 50 segments, all, none or any share of them marked.
 fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
-    let mut config = TransportConfig::named(name)?;
-    if name == "atcp" {
-        set(&mut config, "base", "dctcp")?;
-    }
+    let config = TransportConfig::with(name, (name == "atcp").then_some(("base", "dctcp")))?;
     let mut alpha = Comparison::of(name, "alpha", units(27));
     let (mut float, mut fixed) = (config.start(), FixedPoint::new(&config)?);
     let mut window = Window { cwnd: 10.0, ssthresh: 2.0 };

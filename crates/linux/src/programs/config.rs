@@ -3,8 +3,8 @@
 use super::pins::{CONFIG, PREFIX, Pins, refused};
 use crate::{Failure, laws};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use shortflow_cc::TransportConfig;
-use shortflow_cc::settings::{self, Setting};
+use shortflow_cc::{Ecn, TransportConfig};
+use shortflow_spec::hint;
 use std::collections::BTreeSet;
 
 /// `config.text` of sender.h.
@@ -20,10 +20,7 @@ const CWND_FLOOR: &str = "2";
 pub fn transport_named(name: &str) -> Result<&'static str, Failure> {
     let short = name.strip_prefix(PREFIX).unwrap_or(name);
     laws::NAMES.into_iter().find(|known| *known == short).ok_or_else(|| {
-        Failure::Input(format!(
-            "no eBPF congestion control {name:?}; {}",
-            settings::hint(short, &laws::NAMES)
-        ))
+        Failure::Input(format!("no eBPF congestion control {name:?}; {}", hint(short, &laws::NAMES)))
     })
 }
 
@@ -34,27 +31,25 @@ pub fn transport_named(name: &str) -> Result<&'static str, Failure> {
 /// Wrong keys and values are errors that say what was expected.
 pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportConfig, Failure> {
     let wrong = |key: &str, why: &str| Failure::Input(format!("--param {key}: {why}"));
-    let mut config = TransportConfig::named(name).map_err(|error| Failure::Input(error.to_string()))?;
-    if config.params().iter().any(|param| param.name == "cwnd_floor") {
-        config.set("cwnd_floor", CWND_FLOOR).map_err(|error| wrong("cwnd_floor", &error.to_string()))?;
-    }
-    let all = config.params();
-    let settable: Vec<&str> = all.iter().map(|param| param.name).filter(|name| *name != "recovery").collect();
+    let plain = TransportConfig::named(name).map_err(|error| Failure::Input(error.to_string()))?;
+    let names = plain.params().iter().map(|param| param.name);
+    let settable: Vec<&str> = names.filter(|name| *name != "recovery").collect();
     for (key, value) in params {
         match (key.as_str(), value.as_str()) {
             ("recovery", _) => return Err(wrong(key, "loss recovery is the kernel's own here")),
             ("ecn", "classic") => {
                 return Err(wrong(key, "the receiver echoes every mark here: exact or off"));
             }
-            _ if !settable.contains(&key.as_str()) => {
-                let known = settings::hint(key, &settable);
+            (key, _) if !settable.contains(&key) => {
+                let known = hint(key, &settable);
                 return Err(wrong(key, &format!("{PREFIX}{name} has no such parameter; {known}")));
             }
-            _ => config.set(key, value).map_err(|error| wrong(key, &error.to_string()))?,
+            _ => {}
         }
     }
-    config.check().map_err(|error| Failure::Input(format!("{name}: {error}")))?;
-    Ok(config)
+    let floor = settable.contains(&"cwnd_floor").then_some(("cwnd_floor", CWND_FLOOR));
+    let given = floor.into_iter().chain(params.iter().map(|(key, value)| (&**key, &**value)));
+    TransportConfig::with(name, given).map_err(|error| Failure::Input(format!("--param {error}")))
 }
 
 /// Every name that `load` takes.
@@ -65,7 +60,7 @@ pub fn kernel_names() -> Vec<String> {
 /// What `--param` takes, of one transport or another.
 pub fn parameter_names() -> Vec<String> {
     let configs = laws::NAMES.into_iter().filter_map(|name| TransportConfig::named(name).ok());
-    let names = configs.flat_map(|config| config.params()).map(|param| param.name);
+    let names = configs.flat_map(|config| config.params().to_vec()).map(|param| param.name);
     let settable: BTreeSet<&str> = names.filter(|name| *name != "recovery").collect();
     settable.into_iter().map(|name| format!("{name}=")).collect()
 }
@@ -77,13 +72,13 @@ pub fn kernel_name(config: &TransportConfig) -> String {
 
 /// Parameters as `status` shows them.
 pub(super) fn text_of(config: &TransportConfig) -> String {
-    let shown = config.params().into_iter().filter(|param| param.name != "recovery");
+    let shown = config.params().iter().filter(|param| param.name != "recovery");
     shown.map(|param| format!("{}={}", param.name, param.default)).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the sender needs marks; without ECN it then leaves the connection to Reno.
 pub(super) fn needs_ecn(config: &TransportConfig) -> bool {
-    config.ecn().show() != "off"
+    config.ecn() != Ecn::Off
 }
 
 /// The parameters with which `name` was loaded.

@@ -50,7 +50,7 @@ impl Segments {
     /// Fails for another transport than FaST, without such a device, where no IPv4 route leads by it alone, and without
     /// `ip`.
     pub fn of(device: &str, config: &TransportConfig) -> Result<Segments, Failure> {
-        let smallest = config.params().into_iter().find(|param| param.name == "min_segment");
+        let smallest = config.params().iter().find(|param| param.name == "min_segment");
         let smallest: Option<Bytes> = smallest.and_then(|param| param.default.parse().ok());
         let smallest = smallest.ok_or_else(|| {
             Failure::Input("--segments: only the windows of sf_fast fall below one segment".to_owned())

@@ -9,7 +9,7 @@ use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{
     ErrorKind, MapCore, MapFlags, MapHandle, Object, OpenObject, TC_EGRESS, TcHook, TcHookBuilder,
 };
-use shortflow_cc::settings::choice;
+use shortflow_spec::choice;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;

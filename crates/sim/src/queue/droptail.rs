@@ -2,7 +2,7 @@
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
 use crate::packet::Packet;
-use shortflow_cc::settings::params;
+use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
@@ -12,8 +12,9 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "",
 };
 
-params! {
+keys! {
     /// The buffer is the scenario's.
+    #[derive(Copy)]
     pub struct Params {}
 }
 

@@ -23,7 +23,7 @@ pub use discipline::{
 };
 
 use crate::packet::Packet;
-use shortflow_cc::settings::{ParamError, ParamInfo, Params};
+use shortflow_spec::{ConfigError, ParamInfo, Reader};
 use shortflow_units::{Instant, Occupancy};
 
 /// The discipline of a port.
@@ -86,11 +86,19 @@ macro_rules! registry {
                 }
             }
 
-            /// The discipline with its default parameters.
-            pub fn config(self) -> QueueConfig {
+            /// The discipline with the parameters that `reader` gives.
+            pub fn read(self, reader: &Reader) -> Result<QueueConfig, ConfigError> {
+                Ok(match self {
+                    $(QueueKind::$fifo => QueueConfig::$fifo($fifo_module::Params::read(reader)?),)+
+                    $(QueueKind::$choosy => QueueConfig::$choosy($choosy_module::Params::read(reader)?),)+
+                })
+            }
+
+            /// Its parameters.
+            pub fn parameters(self) -> Vec<ParamInfo> {
                 match self {
-                    $(QueueKind::$fifo => QueueConfig::$fifo($fifo_module::Params::default()),)+
-                    $(QueueKind::$choosy => QueueConfig::$choosy($choosy_module::Params::default()),)+
+                    $(QueueKind::$fifo => $fifo_module::Params::parameters(),)+
+                    $(QueueKind::$choosy => $choosy_module::Params::parameters(),)+
                 }
             }
         }
@@ -108,22 +116,6 @@ macro_rules! registry {
                 match self {
                     $(QueueConfig::$fifo(_) => QueueKind::$fifo,)+
                     $(QueueConfig::$choosy(_) => QueueKind::$choosy,)+
-                }
-            }
-
-            /// Every parameter with its present value.
-            pub fn params(&self) -> Vec<ParamInfo> {
-                match self {
-                    $(QueueConfig::$fifo(params) => params.infos(),)+
-                    $(QueueConfig::$choosy(params) => params.infos(),)+
-                }
-            }
-
-            /// Sets a parameter from text.
-            pub fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError> {
-                match self {
-                    $(QueueConfig::$fifo(params) => params.set(name, text),)+
-                    $(QueueConfig::$choosy(params) => params.set(name, text),)+
                 }
             }
 

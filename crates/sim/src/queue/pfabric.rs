@@ -20,7 +20,7 @@
 use super::ranked::Ranked;
 use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
 use crate::packet::Packet;
-use shortflow_cc::settings::params;
+use shortflow_spec::keys;
 use shortflow_units::Occupancy;
 
 /// Registry entry.
@@ -30,8 +30,9 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "pFabric, SIGCOMM 2013",
 };
 
-params! {
+keys! {
     /// The buffer is the scenario's.
+    #[derive(Copy)]
     pub struct Params {}
 }
 

@@ -17,7 +17,7 @@
 
 use super::discipline::mark_anew;
 use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
-use shortflow_cc::settings::{choice, params};
+use shortflow_spec::{choice, keys};
 use shortflow_units::Occupancy;
 use std::collections::VecDeque;
 
@@ -41,11 +41,12 @@ choice! {
     }
 }
 
-params! {
+keys! {
     /// Buffer and threshold are the scenario's.
+    #[derive(Copy)]
     pub struct Params {
         /// what is compared with the marking threshold: the backlog of the port or of the packet's queue
-        ecn: Scope = Scope::Port, ();
+        pub ecn: Scope = "port", Scope::WORDS;
     }
 }
 

@@ -23,7 +23,7 @@
 use super::discipline::mark_anew;
 use super::ranked::Ranked;
 use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
-use shortflow_cc::settings::{choice, params};
+use shortflow_spec::{choice, keys};
 use shortflow_units::Occupancy;
 
 /// Registry entry.
@@ -43,11 +43,12 @@ choice! {
     }
 }
 
-params! {
+keys! {
     /// Buffer and threshold are the scenario's.
+    #[derive(Copy)]
     pub struct Params {
         /// which packet is marked: the arriving one, or the one with the lowest priority (pMark)
-        mark: Marked = Marked::Arriving, ();
+        pub mark: Marked = "arriving", Marked::WORDS;
     }
 }
 

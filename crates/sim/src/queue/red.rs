@@ -24,9 +24,10 @@
 //! - A drop for want of room restarts the count, as in ns-2.
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
+use crate::config::{Flag, Format, OCCUPANCY, Shape, Unit, Unless, keys};
 use crate::engine::Stream;
 use crate::packet::Packet;
-use shortflow_cc::settings::{Setting, choice, params};
+use shortflow_spec::Value;
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
 /// Registry entry.
@@ -36,31 +37,16 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "RED, ToN 1993; RFC 3168",
 };
 
-/// The minimum threshold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threshold {
-    /// The switch's `mark_above`.
-    Auto,
-    /// This.
-    At(Occupancy),
-}
+/// A minimum threshold: above zero.
+struct Threshold;
 
-impl Setting for Threshold {
-    type Range = ();
-    fn read(text: &str, (): &()) -> Option<Self> {
-        match text.trim() {
-            "auto" => Some(Threshold::Auto),
-            text => text.parse().ok().filter(|at| !is_zero(*at)).map(Threshold::At),
-        }
+impl Format for Threshold {
+    type Value = Occupancy;
+    fn read(&self, value: &Value) -> Option<Occupancy> {
+        OCCUPANCY.read(value).filter(|threshold| !is_zero(*threshold))
     }
-    fn show(self) -> String {
-        match self {
-            Threshold::Auto => "auto".to_owned(),
-            Threshold::At(threshold) => threshold.to_string(),
-        }
-    }
-    fn expected((): &()) -> String {
-        "\"auto\" or a queue size above zero such as \"5pkt\" or \"30KB\"".to_owned()
+    fn shape(&self) -> Shape {
+        Shape::Quantity { unit: Unit::Threshold, low: None, high: None }
     }
 }
 
@@ -72,35 +58,26 @@ impl Params {
     /// Whether the switch's K is a minimum threshold: with 0 an empty queue reaches both thresholds, and
     /// every packet that cannot be marked would be dropped, so that nothing ever moves.
     pub fn accepts(&self, mark_above: Occupancy) -> bool {
-        self.min != Threshold::Auto || !is_zero(mark_above)
+        self.min.is_some() || !is_zero(mark_above)
     }
 }
 
-choice! {
-    /// Whether something is done.
-    pub enum Toggle {
-        /// It is.
-        On = "on",
-        /// It is not.
-        Off = "off",
-    }
-}
-
-params! {
+keys! {
     /// The buffer is the scenario's.
+    #[derive(Copy)]
     pub struct Params {
         /// minimum threshold; auto: mark_above of the switch
-        min: Threshold = Threshold::Auto, ();
+        pub min: Option<Occupancy> = "auto", Unless("auto", Threshold);
         /// maximum threshold, in multiples of the minimum
-        max: f64 = 3.0, 1.0..=100.0;
+        pub max: f64 = "3", 1.0..=100.0;
         /// probability of a mark where the average reaches the maximum threshold
-        max_p: f64 = 0.1, 0.0..=1.0;
+        pub max_p: f64 = "0.1", 0.0..=1.0;
         /// weight of a new arrival in the average backlog; 1: the instantaneous backlog
-        weight: f64 = 0.002, 0.000001..=1.0;
+        pub weight: f64 = "0.002", 0.000001..=1.0;
         /// beyond the maximum threshold, let the probability rise to 1 at twice of it
-        gentle: Toggle = Toggle::On, ();
-        /// mark ECN-capable packets; off: drop them
-        ecn: Toggle = Toggle::On, ();
+        pub gentle: bool = "true", Flag;
+        /// mark ECN-capable packets; false: drop them
+        pub ecn: bool = "true", Flag;
     }
 }
 
@@ -123,10 +100,7 @@ impl Red {
     /// The discipline of a switch port.
     pub fn new(params: Params, port: PortSetup) -> Self {
         let PortSetup { switch, rate, seeds, index } = port;
-        let min = match params.min {
-            Threshold::Auto => switch.mark_above,
-            Threshold::At(threshold) => threshold,
-        };
+        let min = params.min.unwrap_or(switch.mark_above);
         Red {
             params,
             buffer: switch.buffer,
@@ -174,7 +148,7 @@ impl Red {
             None
         } else if self.average < max {
             Some(max_p * (self.average - min) / (max - min))
-        } else if gentle == Toggle::On && self.average < 2.0 * max {
+        } else if gentle && self.average < 2.0 * max {
             Some(max_p + (1.0 - max_p) * (self.average - max) / max)
         } else {
             Some(1.0)
@@ -203,7 +177,7 @@ impl QueueDiscipline for Red {
         }
         let verdict = match self.is_chosen() {
             false => Verdict::Queued,
-            true if self.params.ecn == Toggle::On && packet.mark() => Verdict::Marked,
+            true if self.params.ecn && packet.mark() => Verdict::Marked,
             true => return Verdict::Dropped(DropReason::Early),
         };
         self.idle_from = self.idle_from.max(now) + self.rate.tx_time(packet.wire_size());
@@ -220,14 +194,14 @@ mod tests {
     use super::super::step_ecn::{self, StepEcn};
     use super::super::testing::{ack, packet, port};
     use super::*;
-    use shortflow_cc::settings::Params as _;
+    use shortflow_spec::read_toml;
 
     fn found(packets: u32) -> Backlog {
         Backlog { packets, bytes: Bytes::new(u64::from(packets) * 1500) }
     }
 
     fn red(min: &str, params: Params) -> Red {
-        Red::new(Params { min: Setting::read(min, &()).unwrap(), ..params }, port("250pkt", "20pkt"))
+        Red::new(Params { min: min.parse().ok(), ..params }, port("250pkt", "20pkt"))
     }
 
     fn instantaneous() -> Params {
@@ -244,7 +218,7 @@ mod tests {
             red.observe(Instant::ZERO, found(backlog));
             assert_eq!(red.probability(), expected, "{backlog}");
         }
-        red.params.gentle = Toggle::Off;
+        red.params.gentle = false;
         red.observe(Instant::ZERO, found(30));
         assert_eq!(red.probability(), Some(1.0));
     }
@@ -282,7 +256,7 @@ mod tests {
     /// A packet finds 30 and is marked; the next comes just as the port falls idle.
     #[test]
     fn with_weight_one_a_port_that_is_just_empty_marks_nothing() {
-        let mut red = red("10pkt", Params { max: 1.0, gentle: Toggle::Off, ..instantaneous() });
+        let mut red = red("10pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
         assert_eq!(red.arrive(Instant::ZERO, found(30), &mut packet(0, 0, 0)), Verdict::Marked);
         let idle_from = Instant::ZERO + Span::from_micros(12);
         assert_eq!(red.arrive(idle_from, found(0), &mut packet(0, 1, 0)), Verdict::Queued);
@@ -291,9 +265,9 @@ mod tests {
 
     #[test]
     fn what_is_not_ecn_capable_is_dropped_early() {
-        let mut red = red("10pkt", Params { max: 1.0, gentle: Toggle::Off, ..instantaneous() });
+        let mut red = red("10pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
         assert_eq!(red.arrive(Instant::ZERO, found(10), &mut ack(0)), Verdict::Dropped(DropReason::Early));
-        red.params.ecn = Toggle::Off;
+        red.params.ecn = false;
         let mut data = packet(0, 0, 0);
         assert_eq!(red.arrive(Instant::ZERO, found(10), &mut data), Verdict::Dropped(DropReason::Early));
         assert_eq!(red.arrive(Instant::ZERO, found(9), &mut data), Verdict::Queued);
@@ -306,18 +280,18 @@ mod tests {
     /// With a minimum threshold of 0 an empty queue reaches it, and acknowledgements would never pass.
     #[test]
     fn the_minimum_threshold_is_above_zero() {
-        let mut params = Params::default();
-        let error = params.set("min", "0pkt").unwrap_err();
-        assert!(format!("{error:?}").contains("above zero"), "{error:?}");
-        assert!(!params.accepts(Occupancy::Packets(0)) && params.accepts(Occupancy::Packets(1)));
-        params.set("min", "5pkt").unwrap();
-        assert!(params.accepts(Occupancy::Packets(0)));
+        let params = |text| read_toml(text, |reader| Params::read(&reader));
+        let error = params("min = '0pkt'").unwrap_err().to_string();
+        assert!(error.contains("above zero"), "{error}");
+        let automatic = Params::default();
+        assert!(!automatic.accepts(Occupancy::Packets(0)) && automatic.accepts(Occupancy::Packets(1)));
+        assert!(params("min = '5pkt'").unwrap().accepts(Occupancy::Packets(0)));
     }
 
     /// Both thresholds at 21 packets, weight 1: DCTCP's step above 20.
     #[test]
     fn step_marking_is_a_special_case() {
-        let mut red = red("21pkt", Params { max: 1.0, gentle: Toggle::Off, ..instantaneous() });
+        let mut red = red("21pkt", Params { max: 1.0, gentle: false, ..instantaneous() });
         let mut step = StepEcn::new(step_ecn::Params::default(), port("250pkt", "20pkt"));
         for backlog in (0..=250).chain((0..250).rev()) {
             let red = red.arrive(Instant::ZERO, found(backlog), &mut packet(0, 0, 0));

@@ -10,7 +10,7 @@
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
 use crate::packet::Packet;
-use shortflow_cc::settings::params;
+use shortflow_spec::keys;
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
@@ -20,8 +20,9 @@ pub const INFO: QueueInfo = QueueInfo {
     source: "DCTCP, SIGCOMM 2010",
 };
 
-params! {
+keys! {
     /// Buffer and threshold are the scenario's.
+    #[derive(Copy)]
     pub struct Params {}
 }
 

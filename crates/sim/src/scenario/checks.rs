@@ -3,28 +3,21 @@
 use super::Fault;
 use super::keys::{MeasureKeys, RunKeys};
 use crate::config::{ConfigError, Reader};
-use crate::specs::{HostSpec, Measure, SwitchSpec, TcpSpec};
+use crate::specs::{Measure, SwitchSpec, TcpSpec};
 use crate::topology::{Graph, find_port};
 use crate::traffic::Context;
 use shortflow_units::{Bytes, NodeId, Occupancy};
 
-/// Warm-up within the run, timeouts in order.
+/// Warm-up within the run, the first timeout not above the largest.
 pub(super) fn times(top: &Reader, run: &RunKeys, tcp: &TcpSpec) -> Result<(), ConfigError> {
     if run.warmup >= run.duration {
         let reason = format!("{} is not before duration = {}: nothing would count", run.warmup, run.duration);
         return Err(top.impossible("warmup", reason));
     }
     let reader = top.table("tcp")?;
-    if tcp.rto_min > tcp.rto_max {
-        return Err(
-            reader.impossible("rto_min", format!("{} is above rto_max = {}", tcp.rto_min, tcp.rto_max))
-        );
-    }
-    match tcp.initial_rto.filter(|rto| *rto > tcp.rto_max) {
-        None => Ok(()),
-        Some(rto) => {
-            Err(reader.impossible("initial_rto", format!("{rto} is above rto_max = {}", tcp.rto_max)))
-        }
+    match tcp.initial_rto {
+        Some(rto) if rto > tcp.rto_max => Err(reader.crossed("initial_rto", "rto_max")),
+        _ => Ok(()),
     }
 }
 
@@ -36,16 +29,6 @@ pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -
         None => Ok(()),
         Some(memory) => shared_memory(reader, switch, memory, packet),
     }
-}
-
-/// The buffer holds a packet, and the longest pause is not below the shortest.
-pub(super) fn host(reader: &Reader, host: &HostSpec, packet: Bytes) -> Result<(), ConfigError> {
-    holds_a_packet(reader, host.buffer, packet)?;
-    if host.stall_min > host.stall_max {
-        let reason = format!("{} is above stall_max = {}", host.stall_min, host.stall_max);
-        return Err(reader.impossible("stall_min", reason));
-    }
-    Ok(())
 }
 
 /// A port that is alone may hold a packet, and the switch can mark before it drops.
@@ -107,7 +90,7 @@ fn marks_before(
 }
 
 /// The buffer of the ports that `reader` is about holds a packet.
-fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
+pub(super) fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
     let too_small = match buffer {
         Occupancy::Packets(packets) => packets == 0,
         Occupancy::Bytes(bytes) => bytes < packet,

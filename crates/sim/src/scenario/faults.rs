@@ -3,7 +3,7 @@
 use crate::config::{ANY_TIME, ConfigError, ListOf, Reader, Text, Unless, keys};
 use crate::topology::{Graph, find_link, find_port};
 use crate::traffic::{HostSet, Hosts};
-use shortflow_cc::settings::hint;
+use shortflow_spec::hint;
 use shortflow_units::{NodeId, PortId, Span};
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ keys! {
         /// links, tier and hosts it is about every port of every switch
         links: Option<Vec<String>> = optional, LINKS;
         /// links from switches of this tier upwards
-        tier: Option<String> = optional, Text("a tier of switches");
+        tier: Option<String> = optional, Text::Tier;
         /// links of these hosts
         hosts: Option<HostSet> = optional, Hosts;
         /// probability that a data packet is lost before it is queued
@@ -40,7 +40,7 @@ keys! {
     }
 }
 
-const LINKS: ListOf<Text> = ListOf(Text("a link"), "a list of links such as [\"leaf0-spine1\"]");
+const LINKS: ListOf<Text> = ListOf(Text::Link, "a list of links such as [\"leaf0-spine1\"]");
 const ORDINALS: ListOf<RangeInclusive<u64>> = ListOf(1..=u64::MAX, "a list of whole numbers from 1");
 
 /// What goes wrong on some links.

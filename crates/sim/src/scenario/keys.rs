@@ -7,7 +7,7 @@ keys! {
     /// The keys outside any table.
     pub(super) struct RunKeys {
         /// one line on what the scenario is
-        pub title: String = required, Text("a line on what the scenario is");
+        pub title: String = required, Text::Line("what the scenario is");
         /// arrivals stop and time-based metrics end here
         pub duration: Span = required, POSITIVE_TIME;
         /// the time before, and flows started before, do not count
@@ -29,4 +29,4 @@ keys! {
     }
 }
 
-const PORTS: ListOf<Text> = ListOf(Text("a port"), "a list of ports such as [\"s0->h22\"]");
+const PORTS: ListOf<Text> = ListOf(Text::Port, "a list of ports such as [\"s0->h22\"]");

@@ -52,10 +52,20 @@ impl Scenario {
         settings: &[(String, String)],
         files: &Files,
     ) -> Result<Scenario, ConfigError> {
+        Scenario::of_values(shortflow_spec::parse(text, name)?, name, settings, files)
+    }
+
+    /// The same of values that need no parsing.
+    pub fn of_values(
+        values: toml::Table,
+        name: &str,
+        settings: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, ConfigError> {
         let plain_keys: Vec<&str> = RunKeys::parameters().iter().map(|key| key.name).collect();
-        let document = Document::parse(text, name, settings, &plain_keys, files)?;
+        let document = Document::new(values, settings, &plain_keys, files)?;
         let mut scenario = Scenario::read(&Reader::new(&document), name)?;
-        scenario.resolved = document.into_resolved();
+        scenario.resolved = document.resolved();
         Ok(scenario)
     }
 
@@ -71,7 +81,7 @@ impl Scenario {
         checks::times(top, &run, &tcp)?;
         let packet = tcp.mss + tcp.header;
         checks::switch_port(&top.table("switch")?, &switch, packet)?;
-        checks::host(&top.table("host")?, &host, packet)?;
+        checks::holds_a_packet(&top.table("host")?, host.buffer, packet)?;
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);

@@ -237,9 +237,9 @@ fn what_contradicts_other_keys_is_explained() {
         "host.buffer: 1.499KB cannot hold a packet of 1.5KB (tcp.mss + tcp.header)"
     );
     assert_eq!(error("warmup", "1s"), "warmup: 1s is not before duration = 1s: nothing would count");
-    assert_eq!(error("tcp.rto_min", "61s"), "tcp.rto_min: 61s is above rto_max = 60s");
-    assert_eq!(error("host.stall_min", "2ms"), "host.stall_min: 2ms is above stall_max = 1.5ms");
-    assert_eq!(error("tcp.initial_rto", "61s"), "tcp.initial_rto: 61s is above rto_max = 60s");
+    assert_eq!(error("tcp.rto_min", "61s"), "tcp.rto_min: 61s is above tcp.rto_max = 60s");
+    assert_eq!(error("host.stall_min", "2ms"), "host.stall_min: 2ms is above host.stall_max = 1500us");
+    assert_eq!(error("tcp.initial_rto", "61s"), "tcp.initial_rto: 61s is above tcp.rto_max = 60s");
     assert_eq!(
         error("traffic.1.start", "1s"),
         "traffic.1.start: 1s is not before the end of arrivals, duration = 1s"

@@ -5,7 +5,7 @@ use super::checks;
 use crate::config::{ConfigError, Reader};
 use crate::specs::SwitchSpec;
 use crate::topology::{Graph, find_port};
-use shortflow_cc::settings::hint;
+use shortflow_spec::hint;
 use shortflow_units::{Bytes, NodeId};
 use std::collections::BTreeMap;
 

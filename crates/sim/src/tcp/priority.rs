@@ -18,7 +18,8 @@
 //!   set them for a workload with `priority.thresholds`.
 
 use super::Message;
-use shortflow_cc::settings::{Setting, choice, params};
+use crate::config::{Format, Shape, Text, keys};
+use shortflow_spec::{Value, choice};
 use shortflow_units::{Bytes, Instant};
 
 choice! {
@@ -48,16 +49,6 @@ choice! {
 pub struct Thresholds([Bytes; 7]);
 
 impl Thresholds {
-    const DECADES: Thresholds = Thresholds([
-        Bytes::new(10_000),
-        Bytes::new(100_000),
-        Bytes::new(1_000_000),
-        Bytes::new(10_000_000),
-        Bytes::MAX,
-        Bytes::MAX,
-        Bytes::MAX,
-    ]);
-
     /// All places, in rising order.
     pub fn all(&self) -> [Bytes; 7] {
         self.0
@@ -73,30 +64,31 @@ impl Thresholds {
     }
 }
 
-impl Setting for Thresholds {
-    type Range = ();
-    fn read(text: &str, (): &()) -> Option<Self> {
-        let given: Vec<Bytes> =
-            text.split(',').map(|size| size.trim().parse().ok()).collect::<Option<_>>()?;
+/// The format of [`Thresholds`].
+struct Rising;
+
+impl Format for Rising {
+    type Value = Thresholds;
+    fn read(&self, value: &Value) -> Option<Thresholds> {
+        let sizes = value.as_str()?.split(',');
+        let given: Vec<Bytes> = sizes.map(|size| size.parse().ok()).collect::<Option<_>>()?;
         let mut thresholds = Thresholds([Bytes::MAX; 7]);
         thresholds.0.get_mut(..given.len())?.copy_from_slice(&given);
         given.is_sorted_by(|a, b| a < b).then_some(thresholds)
     }
-    fn show(self) -> String {
-        self.used().map(|size| size.to_string()).collect::<Vec<_>>().join(",")
-    }
-    fn expected((): &()) -> String {
-        "one to seven rising sizes such as \"10KB,100KB,1MB\"".to_owned()
+    fn shape(&self) -> Shape {
+        Shape::Text(Text::RisingSizes)
     }
 }
 
-params! {
+keys! {
     /// How senders set the priority of their packets.
+    #[derive(Copy)]
     pub struct PriorityRule {
         /// what the priority of a packet is made from
-        by: By = By::None, ();
+        pub by: By = "none", By::WORDS;
         /// bytes sent at which a flow falls one level, with by=levels
-        thresholds: Thresholds = Thresholds::DECADES, ();
+        pub thresholds: Thresholds = "10KB,100KB,1MB,10MB", Rising;
     }
 }
 
@@ -138,7 +130,7 @@ mod tests {
     use super::super::Flow;
     use super::*;
     use shortflow_cc::Role;
-    use shortflow_cc::settings::Params;
+    use shortflow_spec::{ConfigError, read_toml};
     use shortflow_units::{ClassId, FlowId};
 
     fn message(start: u64, end: u64, deadline: Option<u64>) -> Message {
@@ -147,9 +139,12 @@ mod tests {
     }
 
     fn rule(by: &str) -> PriorityRule {
-        let mut rule = PriorityRule::default();
-        rule.set("by", by).unwrap();
-        rule
+        read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap()
+    }
+
+    fn thresholds(text: &str) -> Result<Thresholds, ConfigError> {
+        read_toml(&format!("thresholds = '{text}'"), |reader| PriorityRule::read(&reader))
+            .map(|rule| rule.thresholds)
     }
 
     /// The second message of a connection: bytes 50,000 to 250,000, of which 30,000 are acknowledged
@@ -189,16 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_are_read_shown_and_checked() {
-        let mut rule = rule("levels");
-        rule.set("thresholds", "20KB, 1MB").unwrap();
-        assert_eq!(rule.thresholds.show(), "20KB,1MB");
-        let all = rule.thresholds.all();
+    fn thresholds_are_read_and_checked() {
+        let rising = thresholds("20KB, 1MB").unwrap();
+        let all = rising.all();
         assert_eq!(all[..3], [Bytes::new(20_000), Bytes::new(1_000_000), Bytes::MAX]);
-        let level = |sent| rule.thresholds.level(Bytes::new(sent));
+        let level = |sent| rising.level(Bytes::new(sent));
         assert_eq!([0, 19_999, 20_000, 999_999, 1_000_000].map(level), [0, 0, 1, 1, 2]);
         for wrong in ["", "1MB,20KB", "1KB,1KB", "1B,2B,3B,4B,5B,6B,7B,8B", "1KB,x"] {
-            let error = rule.set("thresholds", wrong).unwrap_err().to_string();
+            let error = thresholds(wrong).unwrap_err().to_string();
             assert!(error.contains("one to seven rising sizes"), "{wrong}: {error}");
         }
     }

@@ -4,8 +4,8 @@ use super::testing::tcp;
 use super::{Egress, Flow, Identity, Sender, priority::PriorityRule};
 use crate::packet::{Packet, SackBlocks};
 use crate::specs::TcpSpec;
-use shortflow_cc::settings::Params;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
+use shortflow_spec::read_toml;
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
 use std::sync::{Arc, Mutex};
 
@@ -29,8 +29,7 @@ struct Bench {
 
 fn bench(by: &str) -> Bench {
     let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
-    let mut rule = PriorityRule::default();
-    rule.set("by", by).unwrap();
+    let rule = read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap();
     let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
     let transport = TransportConfig::named("newreno").unwrap();
     let mut sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10)).with_priority(rule);
@@ -120,8 +119,7 @@ impl Peer {
 
     /// Twenty segments of 1460 bytes were sent at once, and the first is acknowledged.
     fn with_recovery(recovery: &str) -> Peer {
-        let mut transport = TransportConfig::named("sack").unwrap();
-        transport.set("recovery", recovery).unwrap();
+        let transport = TransportConfig::with("sack", [("recovery", recovery)]).unwrap();
         let mut peer = Peer::new(&transport, TcpSpec { initial_window: 20.0, ..tcp() }, 1_000_000);
         peer.ack(1460, &[]);
         peer

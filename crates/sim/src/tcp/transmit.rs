@@ -216,9 +216,8 @@ mod tests {
 
     /// FaST with 100 KB to send and alpha at a half, with or without probes.
     fn fast(recovery: &str, probes: &str) -> Bench {
-        let mut transport = TransportConfig::named("fast").unwrap();
         let settings = [("recovery", recovery), ("probes", probes), ("initial_alpha", "0.5"), ("g", "0")];
-        settings.iter().for_each(|(name, value)| transport.set(name, value).unwrap());
+        let transport = TransportConfig::with("fast", settings).unwrap();
         let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
         let mut sender = Sender::new(identity, &transport, &tcp(), Span::from_millis(10));
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };

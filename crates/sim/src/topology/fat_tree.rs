@@ -4,9 +4,8 @@
 
 use super::legs::{Leg, delays};
 use super::{Graph, Topology};
-use crate::config::{ANY_TIME, ConfigError, Format, Kind, RATE, Reader, keys};
+use crate::config::{ANY_TIME, ConfigError, Even, Kind, RATE, Reader, keys};
 use shortflow_units::{NodeId, Rate, Span};
-use toml::Value;
 
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
@@ -21,7 +20,7 @@ keys! {
     /// What a scenario says.
     struct FatTreeKeys {
         /// ports of each switch
-        k: u32 = required, Even;
+        k: u32 = required, PORTS;
         /// rate of host links
         rate: Rate = required, RATE;
         /// rate of links between edge and aggregation; the rate of host links unless given
@@ -37,18 +36,8 @@ keys! {
     }
 }
 
-/// An even number; 72 gives 93,312 hosts.
-struct Even;
-
-impl Format for Even {
-    type Value = u32;
-    fn read(&self, value: &Value) -> Option<u32> {
-        (2..=72u32).read(value).filter(|number| number % 2 == 0)
-    }
-    fn expected(&self) -> String {
-        "an even number from 2 to 72".to_owned()
-    }
-}
+/// 72 gives 93,312 hosts.
+const PORTS: Even = Even(2..=72);
 
 /// Rates and delays from the hosts upwards.
 #[derive(Debug)]

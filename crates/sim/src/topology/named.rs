@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::config::{ConfigError, Reader};
-use shortflow_cc::settings::{hint, nearest};
+use shortflow_spec::{hint, nearest};
 use shortflow_units::NodeId;
 
 /// The link called `name`, by the names of its ends in either order, that `key` asks for.

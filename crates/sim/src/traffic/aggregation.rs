@@ -5,7 +5,7 @@ use super::context::{Context, size_text};
 use super::hosts::{HostSet, Hosts};
 use super::query_tree::{Level, Tree, TreeKeys};
 use super::rounds::Rounds;
-use crate::config::{ConfigError, Kind, ParamInfo, Reader, keys};
+use crate::config::{ConfigError, Kind, ParamInfo, Reader, Shape, keys};
 use shortflow_units::HostId;
 
 /// Registry entry.
@@ -32,12 +32,9 @@ keys! {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    let level = |name, who: &str| ParamInfo {
-        name,
-        default: "required".to_owned(),
-        expected: "a table with sizes, class, deadline, request, request_deadline, compute and jitter"
-            .to_owned(),
-        summary: format!("what {who} do and answer"),
+    let level = |name, who: &str| {
+        let shape = Shape::Table(Level::parameters);
+        ParamInfo::new(name, ParamInfo::REQUIRED, shape, &format!("what {who} do and answer"))
     };
     let tables = vec![level("aggregator", "aggregators"), level("worker", "workers")];
     [AggregationKeys::parameters(), Rounds::parameters(), TreeKeys::parameters(), tables].concat()

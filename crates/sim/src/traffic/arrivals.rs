@@ -6,7 +6,7 @@ use super::gaps::{self, Gaps};
 use super::messages::Messages;
 use super::pattern::Pattern;
 use super::{Count, Expected, Measured, Traffic, Workload};
-use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Positive, Reader, Text, keys};
+use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Positive, Reader, Shape, Text, keys};
 use crate::engine::Seeds;
 use crate::topology::find_port;
 use shortflow_units::{Instant, NodeId, Span};
@@ -17,16 +17,11 @@ pub(super) const KIND: Kind<super::Read> = Kind {
     summary: "independent flows with gaps of any law: regular, log-normal, in bursts, …",
     source: "",
     parameters: || [vec![gaps_parameter()], parameters()].concat(),
-    read: |reader, context| match reader.optional_table("gaps")? {
-        Some(table) => read(gaps::read(&table)?, reader, context),
-        None => {
-            let expected = GAPS_EXPECTED.to_owned();
-            Err(ConfigError::Missing { key: reader.path("gaps"), expected })
-        }
+    read: |reader, context| {
+        let table = reader.required_table("gaps", &Shape::Kinds(gaps::TABLE))?;
+        read(gaps::read(&table)?, reader, context)
     },
 };
-
-const GAPS_EXPECTED: &str = "a table such as { kind = \"log-normal\", sigma = 1.8 }; kinds are exponential, fixed, log-normal, bursts";
 
 keys! {
     /// What is not about hosts, gaps or messages.
@@ -37,7 +32,7 @@ keys! {
         /// flows per second, instead of load
         rate_per_s: Option<f64> = optional, Positive(1e10);
         /// the link that load is about, which counts the flows that cross it
-        link: Option<String> = optional, Text("a link such as \"s0->s1\"");
+        link: Option<String> = optional, Text::Port;
         /// when arrivals begin
         start: Span = "0s", ANY_TIME;
     }
@@ -53,12 +48,12 @@ struct Flows {
 }
 
 fn gaps_parameter() -> ParamInfo {
-    ParamInfo {
-        name: "gaps",
-        default: "required".to_owned(),
-        expected: GAPS_EXPECTED.to_owned(),
-        summary: "law of the times between arrivals".to_owned(),
-    }
+    ParamInfo::new(
+        "gaps",
+        ParamInfo::REQUIRED,
+        Shape::Kinds(gaps::TABLE),
+        "law of the times between arrivals",
+    )
 }
 
 /// The keys of every kind that reads with [`read`].

@@ -1,6 +1,6 @@
 //! Deadlines of flows, relative to their start.
 
-use crate::config::{ConfigError, Entry, Kind, POSITIVE_TIME, Reader, keys};
+use crate::config::{ConfigError, Entry, Kind, Kinds, POSITIVE_TIME, Reader, keys};
 use crate::engine::Stream;
 use shortflow_units::Span;
 
@@ -30,6 +30,8 @@ keys! {
         min: Span = required, POSITIVE_TIME;
         /// longest deadline
         max: Span = required, POSITIVE_TIME;
+    } in order {
+        min <= max;
     }
 }
 
@@ -56,7 +58,7 @@ const KINDS: &[Kind<Read>] = &[
         summary: "between two bounds, all equally likely",
         source: "",
         parameters: Uniform::parameters,
-        read: read_uniform,
+        read: |reader| Uniform::read(reader).map(Deadlines::Uniform),
     },
     Kind {
         name: "exponential",
@@ -66,6 +68,14 @@ const KINDS: &[Kind<Read>] = &[
         read: |reader| Exponential::read(reader).map(Deadlines::Exponential),
     },
 ];
+
+/// What a `deadline` table looks like.
+pub(crate) const TABLE: Kinds = Kinds {
+    name: "deadline",
+    entries: deadlines,
+    others: Vec::new,
+    example: "{ kind = \"exponential\", mean = \"40ms\" }",
+};
 
 /// Every distribution of deadlines, in the order of the documentation.
 pub fn deadlines() -> Vec<Entry> {
@@ -77,14 +87,6 @@ pub(super) fn read(reader: &Reader) -> Result<Deadlines, ConfigError> {
     let kind = Kind::chosen(KINDS, reader)?;
     kind.check_keys(reader)?;
     (kind.read)(reader)
-}
-
-fn read_uniform(reader: &Reader) -> Result<Deadlines, ConfigError> {
-    let uniform = Uniform::read(reader)?;
-    if uniform.min > uniform.max {
-        return Err(reader.impossible("min", format!("{} is above max = {}", uniform.min, uniform.max)));
-    }
-    Ok(Deadlines::Uniform(uniform))
 }
 
 impl Deadlines {
@@ -107,8 +109,8 @@ impl Deadlines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::read_toml;
     use crate::engine::Seeds;
+    use shortflow_spec::read_toml;
 
     fn deadlines_of(toml: &str) -> Result<Deadlines, String> {
         read_toml(toml, |reader| read(&reader)).map_err(|error| error.to_string())

@@ -1,6 +1,6 @@
 //! Gaps between arrivals, as multiples of their mean: the load decides the mean, the law the rest.
 
-use crate::config::{ConfigError, Entry, Kind, Positive, Reader, keys};
+use crate::config::{ConfigError, Entry, Kind, Kinds, Positive, Reader, keys};
 use crate::engine::Stream;
 
 /// How regular arrivals are.
@@ -59,6 +59,14 @@ const KINDS: &[Kind<Read>] = &[
     },
 ];
 
+/// What a `gaps` table looks like.
+pub(crate) const TABLE: Kinds = Kinds {
+    name: "gaps",
+    entries: gaps,
+    others: Vec::new,
+    example: "{ kind = \"log-normal\", sigma = 1.8 }",
+};
+
 /// Every law, in the order of the documentation.
 pub fn gaps() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
@@ -89,8 +97,8 @@ impl Gaps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::read_toml;
     use crate::engine::Seeds;
+    use shortflow_spec::read_toml;
 
     fn gaps_of(toml: &str) -> Vec<f64> {
         let gaps = read_toml(toml, |reader| read(&reader)).unwrap();

@@ -1,7 +1,7 @@
 //! [`HostSet`]: hosts as a scenario names them.
 
 use super::context::Context;
-use crate::config::{ConfigError, Format, Reader, keys};
+use crate::config::{ConfigError, Format, Reader, Shape, keys};
 use shortflow_units::HostId;
 use toml::Value;
 
@@ -31,8 +31,8 @@ impl Format for Hosts {
             _ => None,
         }
     }
-    fn expected(&self) -> String {
-        "hosts: \"all\", a number such as 3, a range such as \"0-19\", or a list such as [0, 2, 5]".to_owned()
+    fn shape(&self) -> Shape {
+        Shape::Hosts
     }
 }
 

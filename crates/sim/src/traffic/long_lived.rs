@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::hosts::Ends;
 use super::{Arrival, ConnectionUse, Traffic, Workload};
-use crate::config::{ANY_TIME, ConfigError, Kind, Name, ParamInfo, Reader, keys};
+use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Reader, Text, keys};
 use crate::engine::Seeds;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ keys! {
         /// each flow starts later by this times the number of the sending host
         stagger: Span = "0s", ANY_TIME;
         /// name of the traffic class in results
-        class: String = "long", Name;
+        class: String = "long", Text::Name;
     }
 }
 

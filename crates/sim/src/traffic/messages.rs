@@ -4,7 +4,7 @@ use super::context::Context;
 use super::deadlines::{self, Deadlines};
 use super::sizes::{self, Sizes};
 use super::{Arrival, ConnectionUse};
-use crate::config::{Choice, ConfigError, Name, ParamInfo, Reader, keys};
+use crate::config::{Choice, ConfigError, ParamInfo, Reader, Shape, Text, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{ClassId, HostId, Instant};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ keys! {
     /// What is not a table.
     struct MessageKeys {
         /// name of the traffic class in results
-        class: String = "short", Name;
+        class: String = "short", Text::Name;
         /// whether each flow has a connection of its own, or flows between two hosts share one
         connections: bool = "new", Choice(&[("new", false), ("persistent", true)]);
     }
@@ -38,13 +38,7 @@ impl Messages {
     /// Reads the keys that [`Messages::parameters`] lists.
     pub(super) fn read(reader: &Reader, context: &mut Context) -> Result<Messages, ConfigError> {
         let keys = MessageKeys::read(reader)?;
-        let sizes = match reader.optional_table("sizes")? {
-            Some(table) => sizes::read(&table)?,
-            None => {
-                let expected = SIZES_EXPECTED.to_owned();
-                return Err(ConfigError::Missing { key: reader.path("sizes"), expected });
-            }
-        };
+        let sizes = sizes::read(&reader.required_table("sizes", &Shape::Kinds(sizes::TABLE))?)?;
         let deadlines =
             reader.optional_table("deadline")?.map(|table| deadlines::read(&table)).transpose()?;
         context.deadlines |= deadlines.is_some();
@@ -53,16 +47,13 @@ impl Messages {
 
     /// The keys as users meet them.
     pub(super) fn parameters() -> Vec<ParamInfo> {
-        let table = |name, default: &str, expected: &str, summary: &str| ParamInfo {
-            name,
-            default: default.to_owned(),
-            expected: expected.to_owned(),
-            summary: summary.to_owned(),
-        };
-        let mut all = MessageKeys::parameters();
-        all.push(table("sizes", "required", SIZES_EXPECTED, "flow sizes"));
-        all.push(table("deadline", "", DEADLINE_EXPECTED, "deadlines, relative to the start of a flow"));
-        all
+        let sizes = ParamInfo::new("sizes", ParamInfo::REQUIRED, Shape::Kinds(sizes::TABLE), "flow sizes");
+        let about = "deadlines, relative to the start of a flow";
+        [
+            MessageKeys::parameters(),
+            vec![sizes, ParamInfo::new("deadline", "", Shape::Kinds(deadlines::TABLE), about)],
+        ]
+        .concat()
     }
 
     /// The streams of traffic entry `index`.
@@ -110,6 +101,3 @@ impl Messages {
         if self.persistent { ConnectionUse::Persistent(number) } else { ConnectionUse::New }
     }
 }
-
-const SIZES_EXPECTED: &str = "a table such as { kind = \"uniform\", min = \"2KB\", max = \"98KB\" }";
-const DEADLINE_EXPECTED: &str = "a table such as { kind = \"exponential\", mean = \"40ms\" }";

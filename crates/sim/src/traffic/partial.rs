@@ -16,7 +16,7 @@ keys! {
     /// What every kind understands about transports.
     pub(super) struct PartialKeys {
         /// transport of these flows in place of the scheme's, with its parameters; their class is then CLASS-TRANSPORT
-        transport: Option<String> = optional, Text("a transport such as \"cubic\" or \"dctcp+g=0.09\"");
+        transport: Option<String> = optional, Text::Transport;
         /// share of the flows that run it, or of the connections where flows share one; 1 unless given
         transport_share: Option<f64> = optional, Positive(1.0);
     }

@@ -3,9 +3,9 @@
 use super::context::{Context, four_digits, size_text};
 use super::{Arrival, ConnectionUse, Traffic, Workload};
 use crate::config::csv::{self, Row};
-use crate::config::{ConfigError, Format, Kind, Name, Reader, RowError, Text, keys};
+use crate::config::{ConfigError, Kind, Reader, RowError, Text, keys};
 use crate::engine::Seeds;
-use shortflow_cc::settings::hint;
+use shortflow_spec::hint;
 use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ keys! {
     /// A file.
     struct TraceKeys {
         /// CSV file, relative to the scenario, by increasing start; times in seconds or with a unit
-        file: String = required, Text("the name of a CSV file of flows");
+        file: String = required, Text::FlowFile;
         /// class of rows that name none
-        class: String = "short", Name;
+        class: String = "short", Text::Name;
     }
 }
 
@@ -184,7 +184,7 @@ fn deadline(text: &str) -> Result<Span, String> {
 }
 
 fn class_name(text: &str) -> Result<&str, String> {
-    if Name::fits(text) { Ok(text) } else { Err(format!("{text:?} is not {}", Name.expected())) }
+    if Text::Name.fits(text) { Ok(text) } else { Err(format!("{text:?} is not {}", Text::Name)) }
 }
 
 /// A host by its name or its number.

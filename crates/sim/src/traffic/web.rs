@@ -7,7 +7,7 @@ use super::context::{Context, four_digits, size_text};
 use super::hosts::{HostSet, Hosts};
 use super::messages::{Draws, Messages};
 use super::{Application, Arrival, Count, Expected, Measured, Steps, TaskId, TaskKind, Traffic, Workload};
-use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
+use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, Shape, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 use std::sync::Arc;
@@ -60,12 +60,8 @@ struct Service {
 }
 
 fn parameters() -> Vec<ParamInfo> {
-    let answer = ParamInfo {
-        name: "answer",
-        default: "required".to_owned(),
-        expected: "a table with sizes, class and deadline".to_owned(),
-        summary: "what a database answers".to_owned(),
-    };
+    let shape = Shape::Table(Messages::parameters);
+    let answer = ParamInfo::new("answer", ParamInfo::REQUIRED, shape, "what a database answers");
     [WebKeys::parameters(), vec![answer], Messages::parameters()].concat()
 }
 

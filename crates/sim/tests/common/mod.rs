@@ -2,6 +2,7 @@
 
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
+use shortflow_sim::queue::{QueueConfig, QueueKind};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::simulation::{self, Unattended};
@@ -76,6 +77,12 @@ pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
     let settings: Vec<(String, String)> =
         settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     Scheme::named(name, &settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A queue discipline with parameters as TOML.
+pub fn discipline(kind: QueueKind, parameters: &str) -> QueueConfig {
+    shortflow_spec::read_toml(parameters, |reader| kind.read(&reader))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs with seed 1.

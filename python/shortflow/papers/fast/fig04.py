@@ -27,7 +27,7 @@ TIMEOUT_S = 0.010
 
 AXIS = "workers"
 
-NAGLE = queries(("fast",), {"transport.nagle": ("off", "on")}, {"workers": 60})
+NAGLE = queries(("fast",), {"transport.nagle": ("false", "true")}, {"workers": 60})
 KNEE = queries(("fast",), {"workers": (45, 50)})
 ONE_BYTE = {
     "kind": "incast",
@@ -178,7 +178,7 @@ def share_of_small_segments(result: RunResult) -> float:
     "for information: the ratio with 60 workers; the paper gives no number",
 )
 def nagle(nagle: Data) -> Finding:
-    off, on = (nagle.measured(query_ms, "fast", transport__nagle=setting).value for setting in ("off", "on"))
+    off, on = (nagle.measured(query_ms, "fast", transport__nagle=setting).value for setting in ("false", "true"))
     return for_information(
         "waiting for a segment of the current size costs little, as the flows that wait have shrunk their segments",
         on / off,

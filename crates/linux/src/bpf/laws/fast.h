@@ -3,13 +3,11 @@
 #pragma once
 #include "law.h"
 
-enum fast_nagle { FAST_NAGLE_ON, FAST_NAGLE_OFF };
-
 struct fast_params {
 	__u64 probes;		/* packets */
 	__u64 w_min;		/* 2^-24 segments */
 	__u64 min_segment;	/* bytes */
-	__u64 nagle;
+	__u64 nagle;		/* 1: on */
 	__u64 g;		/* 2^-30 */
 	__u64 initial_alpha;	/* 2^-60 */
 };
@@ -28,7 +26,7 @@ INLINE __u32 fast_full_segment(const struct window *w, __u32 mss, const struct f
 INLINE __u32 fast_segment(const struct window *w, __u32 mss, __u64 room, const struct fast_params *p)
 {
 	__u32 full = fast_full_segment(w, mss, p);
-	_Bool fills = p->nagle == FAST_NAGLE_OFF && w->cwnd < p->w_min;
+	_Bool fills = !p->nagle && w->cwnd < p->w_min;
 
 	return fills && room < full && room >= p->min_segment ? room : full;
 }

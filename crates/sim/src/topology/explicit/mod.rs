@@ -28,10 +28,10 @@ keys! {
     struct ExplicitKeys {
         /// links: a .csv file with the header a,b,rate,delay, or a .graphml or .xml file; relative to
         /// the scenario
-        file: String = required, Text("the name of a .csv, .graphml or .xml file");
+        file: String = required, Text::NetworkFile;
         /// nodes of an edge list: a .csv file with the header name,kind[,tier], kind being host or
         /// switch; without it the nodes are those that links name, and hosts those that begin with h
-        node_file: Option<String> = optional, Text("the name of a .csv file");
+        node_file: Option<String> = optional, Text::NodeFile;
         /// rate of links for which the file gives none
         rate: Option<Rate> = optional, RATE;
         /// one-way delay of links for which the file gives none
@@ -72,7 +72,7 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
         Some("graphml" | "xml") => {
             return Err(reader.impossible("node_file", "GraphML has its nodes in the same file"));
         }
-        _ => return Err(reader.bad("file", "the name of a .csv, .graphml or .xml file")),
+        _ => return Err(reader.bad("file", &Text::NetworkFile.to_string())),
     };
     Ok(Box::new(Explicit(plan.graph()?)))
 }

@@ -1,9 +1,9 @@
 //! [`Plan`]: nodes and links as a file lists them, and every way in which they make no network.
 
-use crate::config::{ConfigError, Name, ParamInfo, RowError};
+use crate::config::{ConfigError, ParamInfo, RowError, Text};
 use crate::specs::SwitchSpec;
 use crate::topology::{Graph, HOSTS};
-use shortflow_cc::settings::hint;
+use shortflow_spec::hint;
 use shortflow_units::{NodeId, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -230,7 +230,7 @@ fn tier_error(tier: &str, is_host: bool) -> Option<String> {
     let taken = |key: &ParamInfo| key.name == tier;
     if is_host {
         Some("tier: hosts have none".to_owned())
-    } else if !Name::fits(tier) {
+    } else if !Text::Name.fits(tier) {
         Some(format!(
             "tier: {tier:?} is not a name of lower-case letters, digits, \"-\" and \"_\", such as \"leaf\""
         ))

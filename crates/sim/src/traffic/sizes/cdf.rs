@@ -21,7 +21,7 @@ keys! {
     /// A file, perhaps truncated.
     struct CdfKeys {
         /// CSV file, relative to the scenario
-        file: String = required, Text("the name of a CSV file of lines bytes,cumulative");
+        file: String = required, Text::SizeFile;
         /// sizes up to this one do not occur
         min: Option<Bytes> = optional, ANY_SIZE;
         /// sizes above this one do not occur
@@ -177,9 +177,9 @@ fn point(row: &Row) -> Result<(f64, f64), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::read_toml;
     use crate::engine::Seeds;
     use crate::traffic::sizes::tests::check_mean;
+    use shortflow_spec::read_toml;
 
     fn error(text: &str) -> String {
         parse(text, "sizes.csv").unwrap_err().to_string()

@@ -2,7 +2,7 @@
 
 use super::Sizes;
 use super::distribution::whole;
-use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, keys};
+use crate::config::{ANY_SIZE, Kind, keys};
 use crate::engine::Stream;
 use libm::{exp, log};
 use shortflow_units::Bytes;
@@ -14,7 +14,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
     summary: "between two bounds, the logarithm evenly spread",
     source: "",
     parameters: LogUniform::parameters,
-    read,
+    read: |reader| Ok(Arc::new(LogUniform::read(reader)?)),
 };
 
 keys! {
@@ -24,15 +24,9 @@ keys! {
         min: Bytes = required, ANY_SIZE;
         /// largest size
         max: Bytes = required, ANY_SIZE;
+    } in order {
+        min <= max;
     }
-}
-
-fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
-    let law = LogUniform::read(reader)?;
-    if law.min > law.max {
-        return Err(reader.impossible("min", format!("{} is above max = {}", law.min, law.max)));
-    }
-    Ok(Arc::new(law))
 }
 
 impl LogUniform {

@@ -1,41 +1,43 @@
 //! Several distributions, each with its share of the flows.
 
 use super::Sizes;
-use crate::config::{ConfigError, ParamInfo, Positive, Reader};
+use crate::config::{ConfigError, Kinds, ParamInfo, Positive, Reader, Shape, keys};
 use crate::engine::Stream;
 use shortflow_units::Bytes;
 use std::sync::Arc;
 
-const EXPECTED: &str =
-    "a list of tables such as { share = 0.8, kind = \"uniform\", min = \"1KB\", max = \"9KB\" }";
 /// Shares that were rounded in writing may miss 1 by this much.
 const ROUNDING: f64 = 1e-6;
+
+keys! {
+    /// What a part has beside its distribution.
+    pub(super) struct Share {
+        /// share of the flows
+        share: f64 = required, Positive(1.0);
+    }
+}
 
 /// Distributions with the share of flows up to and including each.
 #[derive(Debug)]
 struct Mixture(Vec<(f64, Arc<dyn Sizes>)>);
 
-pub(super) fn parameters() -> Vec<ParamInfo> {
-    vec![ParamInfo {
-        name: "parts",
-        default: "required".to_owned(),
-        expected: EXPECTED.to_owned(),
-        summary: "the distributions, with shares that sum to 1".to_owned(),
-    }]
+pub(super) fn parameters(part: Kinds) -> Vec<ParamInfo> {
+    let summary = "the distributions, with shares that sum to 1";
+    vec![ParamInfo::new("parts", ParamInfo::REQUIRED, Shape::Parts(part), summary)]
 }
 
 /// Reads a table beside whose keys there may be others, which are named.
 type ReadPart = fn(&Reader, &[&str]) -> Result<Arc<dyn Sizes>, ConfigError>;
 
-pub(super) fn read(reader: &Reader, read_part: ReadPart) -> Result<Arc<dyn Sizes>, ConfigError> {
+pub(super) fn read(reader: &Reader, part: Kinds, read_part: ReadPart) -> Result<Arc<dyn Sizes>, ConfigError> {
     let parts = reader.tables("parts")?;
     if parts.is_empty() {
-        return Err(ConfigError::Missing { key: reader.path("parts"), expected: EXPECTED.to_owned() });
+        return Err(reader.missing("parts", &Shape::Parts(part)));
     }
     let mut sum = 0.0;
     let mut read = Vec::new();
     for part in parts {
-        sum += part.required("share", &Positive(1.0))?;
+        sum += Share::read(&part)?.share;
         read.push((sum, read_part(&part, &["share"])?));
     }
     if (sum - 1.0).abs() > ROUNDING {

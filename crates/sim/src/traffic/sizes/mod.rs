@@ -14,7 +14,7 @@ mod uniform;
 pub use distribution::Sizes;
 pub use published::{Published, published};
 
-use crate::config::{ConfigError, Entry, Kind, Reader};
+use crate::config::{ConfigError, Entry, Kind, Kinds, Reader};
 use distribution::Read;
 use std::sync::Arc;
 
@@ -35,8 +35,24 @@ const MIXTURE: Kind<Read> = Kind {
     name: "mixture",
     summary: "several distributions, each with its share of the flows",
     source: "",
-    parameters: mixture::parameters,
-    read: |reader| mixture::read(reader, read_beside),
+    parameters: || mixture::parameters(PART),
+    read: |reader| mixture::read(reader, PART, read_beside),
+};
+
+/// What a part of a mixture looks like.
+pub(crate) const PART: Kinds = Kinds {
+    name: "part",
+    entries: sizes,
+    others: mixture::Share::parameters,
+    example: "{ share = 0.8, kind = \"uniform\", min = \"1KB\", max = \"9KB\" }",
+};
+
+/// What a `sizes` table looks like.
+pub(crate) const TABLE: Kinds = Kinds {
+    name: "sizes",
+    entries: sizes,
+    others: Vec::new,
+    example: "{ kind = \"uniform\", min = \"2KB\", max = \"98KB\" }",
 };
 
 /// Every size distribution, in the order of the documentation.
@@ -59,9 +75,9 @@ fn read_beside(reader: &Reader, others: &[&str]) -> Result<Arc<dyn Sizes>, Confi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tests::read_toml;
     use crate::engine::Seeds;
     use proptest::prelude::*;
+    use shortflow_spec::read_toml;
 
     /// Reads a `sizes` table written as TOML.
     pub(super) fn sizes_of(toml: &str) -> Result<Arc<dyn Sizes>, String> {

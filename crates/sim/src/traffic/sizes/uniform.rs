@@ -1,7 +1,7 @@
 //! Sizes between two bounds, all equally likely.
 
 use super::Sizes;
-use crate::config::{ANY_SIZE, ConfigError, Kind, Reader, keys};
+use crate::config::{ANY_SIZE, Kind, keys};
 use crate::engine::Stream;
 use shortflow_units::Bytes;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
     summary: "every whole number of bytes between two bounds equally likely",
     source: "",
     parameters: Uniform::parameters,
-    read,
+    read: |reader| Ok(Arc::new(Uniform::read(reader)?)),
 };
 
 keys! {
@@ -22,15 +22,9 @@ keys! {
         min: Bytes = required, ANY_SIZE;
         /// largest size
         max: Bytes = required, ANY_SIZE;
+    } in order {
+        min <= max;
     }
-}
-
-fn read(reader: &Reader) -> Result<Arc<dyn Sizes>, ConfigError> {
-    let uniform = Uniform::read(reader)?;
-    if uniform.min > uniform.max {
-        return Err(reader.impossible("min", format!("{} is above max = {}", uniform.min, uniform.max)));
-    }
-    Ok(Arc::new(uniform))
 }
 
 impl Sizes for Uniform {

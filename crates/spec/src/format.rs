@@ -1,6 +1,7 @@
-//! Formats: what a value may look like in a scenario file.
+//! Formats: how a value is read.
 
-use shortflow_cc::settings::nearest;
+use crate::shape::{Shape, Unit};
+use crate::text::Text;
 use shortflow_units::{Bytes, Occupancy, Rate, Span, UnitError};
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -14,12 +15,8 @@ pub trait Format {
     type Value;
     /// The value, if `value` has this format.
     fn read(&self, value: &Value) -> Option<Self::Value>;
-    /// The format in words, to follow "is not" or "expected".
-    fn expected(&self) -> String;
-    /// The same, knowing the value that does not have it.
-    fn expected_instead_of(&self, _value: &Value) -> String {
-        self.expected()
-    }
+    /// What it may look like.
+    fn shape(&self) -> Shape;
 }
 
 /// Any time that a run may contain, zero included.
@@ -28,6 +25,10 @@ pub const ANY_TIME: RangeInclusive<Span> = Span::ZERO..=LONGEST;
 pub const POSITIVE_TIME: RangeInclusive<Span> = Span::from_ps(1)..=LONGEST;
 /// Between a byte and a petabyte.
 pub const ANY_SIZE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1_000_000_000_000_000);
+/// How fast.
+pub const RATE: Quantity<Rate> = Quantity(PhantomData);
+/// How full a queue may be.
+pub const OCCUPANCY: Quantity<Occupancy> = Quantity(PhantomData);
 /// Duration and drain together stay within the 20 hours of the event queue's clock.
 const LONGEST: Span = Span::from_millis(30_000_000);
 
@@ -39,54 +40,34 @@ macro_rules! whole_number {
                 let number = value.as_integer()?;
                 <$type>::try_from(number).ok().filter(|number| self.contains(number))
             }
-            fn expected(&self) -> String {
-                format!("a whole number from {} to {}", self.start(), self.end())
+            fn shape(&self) -> Shape {
+                Shape::Whole { low: (*self.start()).into(), high: (*self.end()).into(), step: 1 }
             }
         }
     )+};
 }
 whole_number!(u32, u64);
 
+/// An even number within limits.
+pub struct Even(pub RangeInclusive<u32>);
+
+impl Format for Even {
+    type Value = u32;
+    fn read(&self, value: &Value) -> Option<u32> {
+        self.0.read(value).filter(|number| number % 2 == 0)
+    }
+    fn shape(&self) -> Shape {
+        Shape::Whole { low: (*self.0.start()).into(), high: (*self.0.end()).into(), step: 2 }
+    }
+}
+
 impl Format for RangeInclusive<f64> {
     type Value = f64;
     fn read(&self, value: &Value) -> Option<f64> {
         real(value).filter(|number| self.contains(number))
     }
-    fn expected(&self) -> String {
-        format!("a number from {} to {}", self.start(), self.end())
-    }
-}
-
-macro_rules! bounded_quantity {
-    ($($type:ty),+) => {$(
-        impl Format for RangeInclusive<$type> {
-            type Value = $type;
-            fn read(&self, value: &Value) -> Option<$type> {
-                Quantity::<$type>::NEW.read(value).filter(|quantity| self.contains(quantity))
-            }
-            fn expected(&self) -> String {
-                format!("{}, from {} to {}", Quantity::<$type>::NEW.expected(), self.start(), self.end())
-            }
-        }
-    )+};
-}
-bounded_quantity!(Span, Bytes);
-
-/// Anything that the units crate reads from text.
-pub struct Quantity<T>(PhantomData<T>);
-
-impl<T> Quantity<T> {
-    /// The format.
-    pub const NEW: Self = Quantity(PhantomData);
-}
-
-impl<T: FromStr<Err = UnitError>> Format for Quantity<T> {
-    type Value = T;
-    fn read(&self, value: &Value) -> Option<T> {
-        value.as_str()?.parse().ok()
-    }
-    fn expected(&self) -> String {
-        "".parse::<T>().err().map_or_else(String::new, |error| error.expected.to_owned())
+    fn shape(&self) -> Shape {
+        Shape::Real { low: *self.start(), high: *self.end(), above: false }
     }
 }
 
@@ -98,10 +79,58 @@ impl Format for Positive {
     fn read(&self, value: &Value) -> Option<f64> {
         real(value).filter(|number| *number > 0.0 && *number <= self.0)
     }
-    fn expected(&self) -> String {
-        format!("a number above 0 and at most {}", self.0)
+    fn shape(&self) -> Shape {
+        Shape::Real { low: 0.0, high: self.0, above: true }
     }
 }
+
+/// A type of the units crate that is read from text.
+pub trait Measured: FromStr<Err = UnitError> {
+    /// What it is a number of.
+    const UNIT: Unit;
+}
+
+impl Measured for Span {
+    const UNIT: Unit = Unit::Time;
+}
+impl Measured for Bytes {
+    const UNIT: Unit = Unit::Size;
+}
+impl Measured for Rate {
+    const UNIT: Unit = Unit::Rate;
+}
+impl Measured for Occupancy {
+    const UNIT: Unit = Unit::Queue;
+}
+
+/// A number with a unit, without limits.
+pub struct Quantity<T>(PhantomData<T>);
+
+impl<T: Measured> Format for Quantity<T> {
+    type Value = T;
+    fn read(&self, value: &Value) -> Option<T> {
+        value.as_str()?.parse().ok()
+    }
+    fn shape(&self) -> Shape {
+        Shape::Quantity { unit: T::UNIT, low: None, high: None }
+    }
+}
+
+macro_rules! bounded_quantity {
+    ($($type:ty),+) => {$(
+        impl Format for RangeInclusive<$type> {
+            type Value = $type;
+            fn read(&self, value: &Value) -> Option<$type> {
+                value.as_str()?.parse().ok().filter(|quantity| self.contains(quantity))
+            }
+            fn shape(&self) -> Shape {
+                let high = (*self.end() < <$type>::MAX).then(|| self.end().to_string());
+                Shape::Quantity { unit: <$type>::UNIT, low: Some(self.start().to_string()), high }
+            }
+        }
+    )+};
+}
+bounded_quantity!(Span, Bytes);
 
 /// `true` or `false`.
 pub struct Flag;
@@ -111,58 +140,23 @@ impl Format for Flag {
     fn read(&self, value: &Value) -> Option<bool> {
         value.as_bool()
     }
-    fn expected(&self) -> String {
-        "true or false".to_owned()
+    fn shape(&self) -> Shape {
+        Shape::Flag
     }
 }
-
-/// Text that is not empty.
-pub struct Text(pub &'static str);
 
 impl Format for Text {
     type Value = String;
     fn read(&self, value: &Value) -> Option<String> {
-        value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+        value.as_str().filter(|text| self.fits(text)).map(str::to_owned)
     }
-    fn expected(&self) -> String {
-        self.0.to_owned()
-    }
-}
-
-/// How fast.
-pub const RATE: Quantity<Rate> = Quantity::NEW;
-/// How full a queue may be.
-pub const OCCUPANCY: Quantity<Occupancy> = Quantity::NEW;
-
-/// A name that may become part of a metric's name.
-pub struct Name;
-
-impl Name {
-    /// Whether `text` is such a name.
-    pub fn fits(text: &str) -> bool {
-        let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-        text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(part)
-    }
-}
-
-impl Format for Name {
-    type Value = String;
-    fn read(&self, value: &Value) -> Option<String> {
-        value.as_str().filter(|text| Name::fits(text)).map(str::to_owned)
-    }
-    fn expected(&self) -> String {
-        "a name of lower-case letters, digits, \"-\" and \"_\", such as \"short\"".to_owned()
+    fn shape(&self) -> Shape {
+        Shape::Text(*self)
     }
 }
 
 /// One of several words, each with its meaning.
-pub struct Choice<'a, T>(pub &'a [(&'a str, T)]);
-
-impl<T: Copy> Choice<'_, T> {
-    fn words(&self) -> Vec<&str> {
-        self.0.iter().map(|(word, _)| *word).collect()
-    }
-}
+pub struct Choice<'a, T>(pub &'a [(&'static str, T)]);
 
 impl<T: Copy> Format for Choice<'_, T> {
     type Value = T;
@@ -170,14 +164,8 @@ impl<T: Copy> Format for Choice<'_, T> {
         let text = value.as_str()?;
         self.0.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning)
     }
-    fn expected(&self) -> String {
-        format!("one of {}", self.words().join(", "))
-    }
-    fn expected_instead_of(&self, value: &Value) -> String {
-        match value.as_str().and_then(|text| nearest(text, &self.words())) {
-            Some(word) => format!("{}; did you mean {word:?}?", self.expected()),
-            None => self.expected(),
-        }
+    fn shape(&self) -> Shape {
+        Shape::Words(self.0.iter().map(|(word, _)| *word).collect())
     }
 }
 
@@ -192,12 +180,12 @@ impl<F: Format> Format for Unless<F> {
         }
         self.1.read(value).map(Some)
     }
-    fn expected(&self) -> String {
-        format!("{:?} or {}", self.0, self.1.expected())
+    fn shape(&self) -> Shape {
+        Shape::Unless(self.0, Box::new(self.1.shape()))
     }
 }
 
-/// A list of values of one format.
+/// A list of values of one format, and what people call it.
 pub struct ListOf<F>(pub F, pub &'static str);
 
 impl<F: Format> Format for ListOf<F> {
@@ -205,8 +193,8 @@ impl<F: Format> Format for ListOf<F> {
     fn read(&self, value: &Value) -> Option<Vec<F::Value>> {
         value.as_array()?.iter().map(|item| self.0.read(item)).collect()
     }
-    fn expected(&self) -> String {
-        self.1.to_owned()
+    fn shape(&self) -> Shape {
+        Shape::List(Box::new(self.0.shape()), self.1)
     }
 }
 
@@ -226,6 +214,10 @@ mod tests {
         Value::String(text.to_owned())
     }
 
+    fn expected(format: &impl Format) -> String {
+        format.shape().to_string()
+    }
+
     #[test]
     fn numbers_keep_to_their_range() {
         assert_eq!((1..=20u32).read(&Value::Integer(20)), Some(20));
@@ -236,6 +228,10 @@ mod tests {
         assert_eq!((0.0..=1.0).read(&Value::Float(f64::NAN)), None);
         assert_eq!(Positive(10.0).read(&Value::Float(0.0)), None);
         assert_eq!(Positive(10.0).read(&Value::Float(f64::INFINITY)), None);
+        assert_eq!(
+            [3, 4, 74].map(|number| Even(2..=72).read(&Value::Integer(number))),
+            [None, Some(4), None]
+        );
     }
 
     #[test]
@@ -244,9 +240,19 @@ mod tests {
         assert_eq!(POSITIVE_TIME.read(&text("0s")), None);
         assert_eq!(ANY_TIME.read(&text("0s")), Some(Span::ZERO));
         assert_eq!(RATE.read(&Value::Integer(5)), None);
-        assert!(RATE.expected().contains("1Gbps"));
-        assert!(ANY_SIZE.expected().contains("98KB") && ANY_SIZE.expected().contains("from 1B"));
         assert_eq!(OCCUPANCY.read(&text("9pkt")), Some(Occupancy::Packets(9)));
+    }
+
+    #[test]
+    fn limits_are_told_in_words() {
+        assert_eq!(expected(&(0.5..=2.0)), "a number from 0.5 to 2");
+        assert_eq!(expected(&(1..=8u32)), "a whole number from 1 to 8");
+        assert_eq!(expected(&Even(2..=72)), "an even number from 2 to 72");
+        assert!(expected(&RATE).contains("1Gbps"));
+        assert!(
+            expected(&ANY_SIZE).contains("98KB") && expected(&ANY_SIZE).ends_with(", from 1B to 1000000GB")
+        );
+        assert!(expected(&(Bytes::ZERO..=Bytes::MAX)).ends_with(", from 0B on"));
     }
 
     #[test]
@@ -255,7 +261,7 @@ mod tests {
         assert_eq!(format.read(&text("auto")), Some(None));
         assert_eq!(format.read(&text("1s")), Some(Some(Span::from_millis(1000))));
         assert_eq!(format.read(&text("soon")), None);
-        assert!(format.expected().starts_with("\"auto\" or a time"));
+        assert!(expected(&format).starts_with("\"auto\" or a time"));
         let list = ListOf(1..=9u64, "a list of numbers");
         assert_eq!(list.read(&Value::Array(vec![Value::Integer(3)])), Some(vec![3]));
         assert_eq!(list.read(&Value::Array(vec![Value::Integer(0)])), None);
@@ -265,18 +271,8 @@ mod tests {
     fn one_of_several_words_suggests_the_nearest() {
         let format = Choice(&[("star", 1), ("dumbbell", 2)]);
         assert_eq!(format.read(&text("dumbbell")), Some(2));
-        assert_eq!(
-            format.expected_instead_of(&text("dumbell")),
-            "one of star, dumbbell; did you mean \"dumbbell\"?"
-        );
-        assert_eq!(format.expected_instead_of(&Value::Integer(1)), "one of star, dumbbell");
-    }
-
-    #[test]
-    fn names_are_fit_for_metrics() {
-        assert!(Name::fits("short") && Name::fits("web_search-2"));
-        for wrong in ["", "Short", "2nd", "a b", "a,b"] {
-            assert!(!Name::fits(wrong), "{wrong:?}");
-        }
+        let instead_of = |value| format.shape().expected_instead_of(&value);
+        assert_eq!(instead_of(text("dumbell")), "one of star, dumbbell; did you mean \"dumbbell\"?");
+        assert_eq!(instead_of(Value::Integer(1)), "one of star, dumbbell");
     }
 }

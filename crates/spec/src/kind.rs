@@ -1,9 +1,9 @@
 //! [`Kind`]: a row of a registry, chosen in a scenario file by `kind = "name"`.
 
-use super::error::ConfigError;
-use super::format::Choice;
-use super::reader::Reader;
-use shortflow_cc::settings::ParamInfo;
+use crate::error::ConfigError;
+use crate::format::Choice;
+use crate::reader::Reader;
+use crate::shape::{Entry, ParamInfo};
 
 /// Something that `kind` can name, and how to read it.
 pub struct Kind<F> {
@@ -19,23 +19,10 @@ pub struct Kind<F> {
     pub read: F,
 }
 
-/// A row of a registry as users see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Name that users type.
-    pub name: &'static str,
-    /// One line on what it is.
-    pub summary: &'static str,
-    /// Paper or RFC; may be empty.
-    pub source: &'static str,
-    /// Its keys.
-    pub parameters: Vec<ParamInfo>,
-}
-
 impl<F> Kind<F> {
     /// The row that `kind` names in the table of `reader`.
     pub fn chosen<'k>(kinds: &'k [Kind<F>], reader: &Reader) -> Result<&'k Kind<F>, ConfigError> {
-        let rows: Vec<(&str, &Kind<F>)> = kinds.iter().map(|kind| (kind.name, kind)).collect();
+        let rows: Vec<(&'static str, &Kind<F>)> = kinds.iter().map(|kind| (kind.name, kind)).collect();
         reader.required("kind", &Choice(&rows))
     }
 

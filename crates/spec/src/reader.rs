@@ -1,10 +1,11 @@
 //! [`Reader`]: one table of a scenario file, read key by key.
 
-use super::document::{Document, join, not_a_table, quoted, shown, value_of};
-use super::error::ConfigError;
-use super::format::Format;
-use super::setting::{Setting, Source};
-use shortflow_cc::settings::{ParamInfo, hint, nearest};
+use crate::document::{Document, join, not_a_table, quoted, shown, value_of};
+use crate::error::ConfigError;
+use crate::format::Format;
+use crate::hint::{hint, nearest};
+use crate::setting::{Setting, Source};
+use crate::shape::{ParamInfo, Shape};
 use toml::{Table, Value};
 
 /// A table of a document. Every value read is remembered with its source.
@@ -34,8 +35,7 @@ impl<'d> Reader<'d> {
 
     /// The value of a key that must be there.
     pub fn required<F: Format>(&self, key: &str, format: &F) -> Result<F::Value, ConfigError> {
-        self.optional(key, format)?
-            .ok_or_else(|| ConfigError::Missing { key: self.path(key), expected: format.expected() })
+        self.optional(key, format)?.ok_or_else(|| self.missing(key, &format.shape()))
     }
 
     /// The value of a key, or `default` in the notation of `--set`.
@@ -104,6 +104,11 @@ impl<'d> Reader<'d> {
         self.get(key).map(|value| self.below(key, Some(value))).transpose()
     }
 
+    /// The table under `key`, which must be there.
+    pub fn required_table(&self, key: &str, shape: &Shape) -> Result<Reader<'d>, ConfigError> {
+        self.optional_table(key)?.ok_or_else(|| self.missing(key, shape))
+    }
+
     /// The entries of an array of tables, `[[key]]`; an absent one has none.
     pub fn tables(&self, key: &str) -> Result<Vec<Reader<'d>>, ConfigError> {
         let items = match self.get(key) {
@@ -124,6 +129,24 @@ impl<'d> Reader<'d> {
     pub fn bad(&self, key: &str, expected: &str) -> ConfigError {
         let value = self.get(key).map_or_else(|| "the default".to_owned(), quoted);
         ConfigError::Value { key: self.path(key), value, expected: expected.to_owned() }
+    }
+
+    /// The error for a key that is not there.
+    pub fn missing(&self, key: &str, shape: &Shape) -> ConfigError {
+        ConfigError::Missing { key: self.path(key), expected: shape.to_string() }
+    }
+
+    /// The error for a value of `low` above that of `high`.
+    pub fn crossed(&self, low: &str, high: &str) -> ConfigError {
+        let value = |key| self.resolved(key).unwrap_or_default();
+        let reason = format!("{} is above {} = {}", value(low), self.path(high), value(high));
+        self.impossible(low, reason)
+    }
+
+    /// These keys with the values that were read as their defaults.
+    pub fn described(&self, keys: Vec<ParamInfo>) -> Vec<ParamInfo> {
+        let value = |key: &ParamInfo| self.resolved(key.name).unwrap_or_default();
+        keys.into_iter().map(|key| ParamInfo { default: value(&key), ..key }).collect()
     }
 
     /// An error about the value of `key` together with others.
@@ -191,7 +214,7 @@ impl<'d> Reader<'d> {
                 Ok(read)
             }
             None => {
-                let expected = format.expected_instead_of(value);
+                let expected = format.shape().expected_instead_of(value);
                 Err(ConfigError::Value { key, value: quoted(value), expected })
             }
         }

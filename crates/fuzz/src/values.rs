@@ -1,114 +1,10 @@
-//! [`Form`]: what a value of a registered key looks like, read from the words that the registry has for users.
+//! [`Values`]: values of registered keys, drawn by the shape that the registry has of them.
 
 use crate::choices::Choices;
 use crate::files;
+use shortflow_spec::{Shape, Text, Unit};
 use std::collections::BTreeMap;
 use toml::Value;
-
-/// What a value looks like.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Form {
-    /// A word, or another form.
-    Unless(String, Box<Form>),
-    /// A whole number within limits, of which only every so many fit.
-    Whole {
-        low: u64,
-        high: u64,
-        step: u64,
-    },
-    /// A real number within limits; whether the lower one fits.
-    Real {
-        low: f64,
-        high: f64,
-    },
-    /// One of some words.
-    Words(Vec<String>),
-    Flag,
-    Time,
-    Size,
-    Rate,
-    Queue,
-    Window,
-    Hosts,
-    Name,
-    Text,
-    Port,
-    Ports,
-    Links,
-    Tier,
-    Ordinals,
-    RisingSizes,
-    TraceFile,
-    CdfFile,
-    NetworkFile,
-    NodeFile,
-    /// A table with a kind of its own, from the registry of the key's name.
-    Kind,
-    /// Tables of sizes with shares.
-    Mixture,
-    /// A table of these keys.
-    Level(Vec<String>),
-}
-
-/// The first words of forms without limits.
-const PLAIN: &[(&str, Form)] = &[
-    ("true or false", Form::Flag),
-    ("a time such as ", Form::Time),
-    ("a size such as ", Form::Size),
-    ("a size from ", Form::Size),
-    ("a positive rate such as ", Form::Rate),
-    ("a queue size ", Form::Queue),
-    ("a window in segments such as ", Form::Window),
-    ("hosts: ", Form::Hosts),
-    ("a name of lower-case letters", Form::Name),
-    ("a line on ", Form::Text),
-    ("a link such as ", Form::Port),
-    ("a list of ports such as ", Form::Ports),
-    ("a list of links such as ", Form::Links),
-    ("a tier of switches", Form::Tier),
-    ("a list of whole numbers from 1", Form::Ordinals),
-    ("one to seven rising sizes", Form::RisingSizes),
-    ("the name of a CSV file of flows", Form::TraceFile),
-    ("the name of a CSV file of lines", Form::CdfFile),
-    ("the name of a .csv, .graphml or .xml file", Form::NetworkFile),
-    ("the name of a .csv file", Form::NodeFile),
-    ("a table such as { kind = ", Form::Kind),
-    ("a list of tables such as { share = ", Form::Mixture),
-];
-
-impl Form {
-    /// The form that `expected` describes; `None` if these words are new.
-    pub fn of(expected: &str) -> Option<Form> {
-        if let Some((word, rest)) = expected.strip_prefix('"').and_then(|text| text.split_once("\" or ")) {
-            return Some(Form::Unless(word.to_owned(), Box::new(Form::of(rest)?)));
-        }
-        if let Some(limits) = expected.strip_prefix("a whole number from ") {
-            return Form::whole(limits, 1);
-        }
-        if let Some(limits) = expected.strip_prefix("an even number from ") {
-            return Form::whole(limits, 2);
-        }
-        if let Some(limits) = expected.strip_prefix("a number from ") {
-            let (low, high) = limits.split_once(" to ")?;
-            return Some(Form::Real { low: low.parse().ok()?, high: high.parse().ok()? });
-        }
-        if let Some(high) = expected.strip_prefix("a number above 0 and at most ") {
-            return Some(Form::Real { low: f64::MIN_POSITIVE, high: high.parse().ok()? });
-        }
-        if let Some(words) = expected.strip_prefix("one of ") {
-            return Some(Form::Words(words.split(", ").map(str::to_owned).collect()));
-        }
-        if let Some(keys) = expected.strip_prefix("a table with ") {
-            return Some(Form::Level(keys.replace(" and ", ", ").split(", ").map(str::to_owned).collect()));
-        }
-        PLAIN.iter().find(|(words, _)| expected.starts_with(words)).map(|(_, form)| form.clone())
-    }
-
-    fn whole(limits: &str, step: u64) -> Option<Form> {
-        let (low, high) = limits.split_once(" to ")?;
-        Some(Form::Whole { low: low.parse().ok()?, high: high.parse().ok()?, step })
-    }
-}
 
 /// What values refer to: the hosts and links of the network.
 #[derive(Debug, Default)]
@@ -127,52 +23,66 @@ pub struct Values<'c, 'i> {
 }
 
 impl Values<'_, '_> {
-    /// A value of `form` for the key called `key`; `None` for tables with keys of their own.
-    pub fn draw(&mut self, key: &str, form: &Form) -> Option<Value> {
-        let value = match form {
-            Form::Unless(word, _) if self.choices.once_in(4) => word.clone().into(),
-            Form::Unless(_, other) => return self.draw(key, other),
-            Form::Whole { low, high, step } => self.whole(key, *low, *high, *step),
-            Form::Real { low, high } => self.real(*low, *high).into(),
-            Form::Words(words) => self.choices.pick(words).clone().into(),
-            Form::Flag => self.choices.once_in(2).into(),
-            Form::Time => self.time(key).into(),
-            Form::Size => self.size(key).into(),
-            Form::Rate => files::rate(self.choices).into(),
-            Form::Queue => self.queue(key).into(),
-            Form::Window => format!("{}pkt", self.choices.within(1, 64)).into(),
-            Form::Hosts => self.hosts(key),
-            Form::Name => (*self.choices.pick(&["short", "long", "mice", "a-1_b"])).into(),
-            Form::Text => "drawn".into(),
-            Form::Port => self.port().into(),
-            Form::Ports => self.some(Self::port),
-            Form::Links => self.some(Self::link),
-            Form::Tier => self.tier().into(),
-            Form::Ordinals => self.some(|values| 1 + values.choices.below(40) as i64),
-            Form::RisingSizes => self.rising_sizes().into(),
-            Form::TraceFile => {
+    /// A value of `shape` for the key called `key`; `None` for tables with keys of their own.
+    pub fn draw(&mut self, key: &str, shape: &Shape) -> Option<Value> {
+        let value = match shape {
+            Shape::Unless(word, _) if self.choices.once_in(4) => (*word).into(),
+            Shape::Unless(_, other) => return self.draw(key, other),
+            Shape::Whole { low, high, step } => self.whole(key, *low, *high, *step),
+            Shape::Real { low, high, above } => {
+                self.real(if *above { f64::MIN_POSITIVE } else { *low }, *high).into()
+            }
+            Shape::Words(words) => (*self.choices.pick(words)).into(),
+            Shape::Flag => self.choices.once_in(2).into(),
+            Shape::Quantity { unit, .. } => self.quantity(key, *unit).into(),
+            Shape::Hosts => self.hosts(key),
+            Shape::List(item, _) => self.some(|values| values.draw(key, item)),
+            Shape::Text(text) => self.text(*text),
+            Shape::Table(_) | Shape::Kinds(_) | Shape::Parts(_) => return None,
+        };
+        Some(value)
+    }
+
+    fn quantity(&mut self, key: &str, unit: Unit) -> String {
+        match unit {
+            Unit::Time => self.time(key),
+            Unit::Size => self.size(key),
+            Unit::Rate => files::rate(self.choices),
+            Unit::Queue | Unit::Threshold => self.queue(key),
+            Unit::Window => format!("{}pkt", self.choices.within(1, 64)),
+        }
+    }
+
+    fn text(&mut self, text: Text) -> Value {
+        match text {
+            Text::Line(_) => "drawn".into(),
+            Text::Name => (*self.choices.pick(&["short", "long", "mice", "a-1_b"])).into(),
+            Text::Port => self.port().into(),
+            Text::Link => self.link().into(),
+            Text::Tier => self.tier().into(),
+            Text::Transport => (*self.choices.pick(&["cubic", "dctcp+g=0.5", "newreno+ecn=classic"])).into(),
+            Text::RisingSizes => self.rising_sizes().into(),
+            Text::FlowFile => {
                 let flows = files::trace(self.choices, self.surroundings.hosts);
                 self.file("trace.csv", flows)
             }
-            Form::CdfFile => {
+            Text::SizeFile => {
                 let points = files::cdf(self.choices);
                 self.file("sizes.csv", points)
             }
-            Form::NodeFile => {
+            Text::NodeFile => {
                 let nodes = files::nodes(self.files.get("network.csv").map_or("", String::as_str));
                 self.file("nodes.csv", nodes)
             }
-            Form::NetworkFile if self.choices.once_in(2) => {
+            Text::NetworkFile if self.choices.once_in(2) => {
                 let links = files::edge_list(self.choices);
                 self.file("network.csv", links)
             }
-            Form::NetworkFile => {
+            Text::NetworkFile => {
                 let network = files::graphml(self.choices);
                 self.file("network.graphml", network)
             }
-            Form::Kind | Form::Mixture | Form::Level(_) => return None,
-        };
-        Some(value)
+        }
     }
 
     /// Small networks and few flows most of the time: what matters is how many inputs run.
@@ -181,6 +91,7 @@ impl Values<'_, '_> {
             "hops" | "hosts_per_switch" | "hosts_per_rack" | "pairs" | "racks" | "senders" | "spines" => 3,
             "hosts" => 10,
             "k" => 2,
+            "drop_data" | "mark_data" => 39,
             "mss" => 1400,
             // Flows that begin at once cost more than events can tell: hundreds will do.
             "workers" | "flows" | "sessions" => *self.choices.pick(&[3, 8, 8, 8, 8, 8, 8, 300]),
@@ -262,15 +173,15 @@ impl Values<'_, '_> {
                 let (a, b) = (host(self), host(self));
                 format!("{}-{}", a.min(b), a.max(b)).into()
             }
-            2 if !matches!(key, "root" | "collector") => self.some(host),
+            2 if !matches!(key, "root" | "collector") => self.some(|values| Some(host(values))),
             _ => host(self).into(),
         }
     }
 
     /// One to four.
-    fn some<T: Into<Value>>(&mut self, draw: impl Fn(&mut Self) -> T) -> Value {
+    fn some<T: Into<Value>>(&mut self, draw: impl Fn(&mut Self) -> Option<T>) -> Value {
         let count = 1 + self.choices.below(4);
-        Value::Array((0..count).map(|_| draw(self).into()).collect())
+        Value::Array((0..count).filter_map(|_| draw(self).map(T::into)).collect())
     }
 
     fn port(&mut self) -> String {

@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// Reads `toml` with `read`, with no settings and no files.
-pub(crate) fn read_toml<T>(
-    toml: &str,
-    read: impl FnOnce(Reader) -> Result<T, ConfigError>,
-) -> Result<T, ConfigError> {
-    read_with(toml, &[], read)
-}
-
 fn read_with<T>(
     toml: &str,
     settings: &[(&str, &str)],
@@ -44,7 +36,7 @@ fn read_load_and_rate(settings: &[(&str, &str)]) -> Result<(f64, String, Source)
     let top = Reader::new(&document);
     let load = top.tables("traffic")?[0].required("load", &Positive(10.0))?;
     let rate = top.table("topology")?.required("rate", &RATE)?.to_string();
-    let resolved = document.resolved.take();
+    let resolved = document.resolved();
     let source =
         resolved.into_iter().find(|setting| setting.key == "traffic.1.load").map(|setting| setting.source);
     Ok((load, rate, source.unwrap_or(Source::Default)))
@@ -99,7 +91,7 @@ fn new_tables_may_be_set() {
 
 #[test]
 fn a_value_is_toml_or_else_text() {
-    use super::document::value_of;
+    use crate::document::value_of;
     for (text, toml) in [("0.4", "0.4"), ("3", "3"), ("true", "true"), ("[1, 2]", "[1, 2]"), (".5", "0.5")] {
         assert_eq!(value_of(text).to_string(), toml);
     }
@@ -147,17 +139,17 @@ fn parameters_must_be_used_and_well_named() {
 
 #[test]
 fn a_title_may_begin_with_a_dollar_sign() {
-    let title = read_toml("title = '$5 switches'", |top| top.required("title", &Text("a title")));
+    let title = read_toml("title = '$5 switches'", |top| top.required("title", &Text::Line("a title")));
     assert_eq!(title.unwrap(), "$5 switches");
 }
 
 #[test]
 fn syntax_errors_name_file_and_line() {
     let error = text_error("a = 1\nb = = 2\n");
-    assert!(error.starts_with("test.toml:2: "), "{error}");
+    assert!(error.starts_with("text:2: "), "{error}");
     assert!(!error.contains('\n'), "{error}");
     let error = text_error("a = 1\na = 2\n");
-    assert!(error.starts_with("test.toml:2: duplicate key"), "{error}");
+    assert!(error.starts_with("text:2: duplicate key"), "{error}");
 }
 
 #[test]

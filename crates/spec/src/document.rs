@@ -1,9 +1,9 @@
 //! [`Document`]: a scenario file after `--set` and `$name` have been applied, with the source of
 //! every value.
 
-use super::error::{ConfigError, RowError};
-use super::setting::{Setting, Source};
-use shortflow_cc::settings::hint;
+use crate::error::{ConfigError, RowError};
+use crate::hint::hint;
+use crate::setting::{Setting, Source};
 use std::cell::RefCell;
 use toml::{Table, Value};
 
@@ -12,11 +12,11 @@ pub type Files<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 /// A scenario file, ready to be read key by key.
 pub struct Document<'a> {
-    pub(super) root: Value,
+    pub(crate) root: Value,
     /// Paths whose values were replaced, with their source; later entries win.
     replaced: Vec<(String, Source)>,
-    pub(super) resolved: RefCell<Vec<Setting>>,
-    pub(super) files: &'a Files<'a>,
+    pub(crate) resolved: RefCell<Vec<Setting>>,
+    pub(crate) files: &'a Files<'a>,
 }
 
 impl<'a> Document<'a> {
@@ -29,7 +29,16 @@ impl<'a> Document<'a> {
         plain_keys: &[&str],
         files: &'a Files<'a>,
     ) -> Result<Document<'a>, ConfigError> {
-        let mut root = text.parse::<Table>().map_err(|error| syntax_error(text, name, &error))?;
+        Document::new(parse(text, name)?, settings, plain_keys, files)
+    }
+
+    /// The same of values that are there already.
+    pub fn new(
+        mut root: Table,
+        settings: &[(String, String)],
+        plain_keys: &[&str],
+        files: &'a Files<'a>,
+    ) -> Result<Document<'a>, ConfigError> {
         let mut parameters = take_parameters(&mut root)?;
         let root = Value::Table(root);
         check_use(&parameters, &root)?;
@@ -41,8 +50,21 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
+    /// Nothing but values by path, each with its source; later ones win.
+    pub fn of_values<'v>(
+        values: impl IntoIterator<Item = (&'v str, &'v str, Source)>,
+    ) -> Result<Document<'static>, ConfigError> {
+        let root = Value::Table(Table::new());
+        let mut document =
+            Document { root, replaced: Vec::new(), resolved: RefCell::default(), files: &no_files };
+        for (path, value, source) in values {
+            document.put(path, value_of(value), source)?;
+        }
+        Ok(document)
+    }
+
     /// Where the value at `path` came from.
-    pub(super) fn source(&self, path: &str) -> Source {
+    pub(crate) fn source(&self, path: &str) -> Source {
         let covers =
             |at: &str| path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         let replaced = self.replaced.iter().rev().find(|(at, _)| covers(at));
@@ -50,14 +72,14 @@ impl<'a> Document<'a> {
     }
 
     /// What follows `path` in the key of a `--set` that put something below it.
-    pub(super) fn set_below(&self, path: &str) -> Option<&str> {
+    pub(crate) fn set_below(&self, path: &str) -> Option<&str> {
         let of_set = self.replaced.iter().filter(|(_, source)| *source == Source::Set);
         of_set.filter_map(|(at, _)| at.strip_prefix(path)).find(|rest| rest.starts_with('.'))
     }
 
     /// Everything that was read, in the order of reading.
-    pub fn into_resolved(self) -> Vec<Setting> {
-        self.resolved.into_inner()
+    pub fn resolved(&self) -> Vec<Setting> {
+        self.resolved.borrow().clone()
     }
 
     fn set(
@@ -76,9 +98,13 @@ impl<'a> Document<'a> {
         if bare != key || !(key.contains('.') || plain_keys.contains(&key)) {
             return Err(self.unknown_name(bare, parameters, plain_keys));
         }
-        let steps: Vec<&str> = key.split('.').collect();
+        self.put(key, value, Source::Set)
+    }
+
+    fn put(&mut self, path: &str, value: Value, source: Source) -> Result<(), ConfigError> {
+        let steps: Vec<&str> = path.split('.').collect();
         put(&mut self.root, &steps, value, "")?;
-        self.replaced.push((key.to_owned(), Source::Set));
+        self.replaced.push((path.to_owned(), source));
         Ok(())
     }
 
@@ -102,6 +128,16 @@ impl<'a> Document<'a> {
         }
         Ok(())
     }
+}
+
+/// The values in `text`, the file called `name`.
+pub fn parse(text: &str, name: &str) -> Result<Table, ConfigError> {
+    text.parse().map_err(|error| syntax_error(text, name, &error))
+}
+
+/// For documents that name no files.
+pub(crate) fn no_files(_: &str) -> Result<String, String> {
+    Err("no such file".to_owned())
 }
 
 fn take_parameters(root: &mut Table) -> Result<Table, ConfigError> {
@@ -184,18 +220,18 @@ impl Substitution<'_> {
 }
 
 /// The value that `--set KEY=text` gives: TOML if it is that, otherwise the text itself.
-pub(super) fn value_of(text: &str) -> Value {
+pub(crate) fn value_of(text: &str) -> Value {
     let number = || text.trim().parse::<f64>().ok().map(Value::Float);
     text.trim().parse().ok().or_else(number).unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 /// A value as the resolved list shows it: text without quotes.
-pub(super) fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A value as an error quotes it.
-pub(super) fn quoted(value: &Value) -> String {
+pub(crate) fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{text:?}"),
         Value::Table(_) => "a table".to_owned(),
@@ -203,7 +239,7 @@ pub(super) fn quoted(value: &Value) -> String {
     }
 }
 
-pub(super) fn not_a_table(key: &str, value: &Value) -> ConfigError {
+pub(crate) fn not_a_table(key: &str, value: &Value) -> ConfigError {
     ConfigError::Value { key: key.to_owned(), value: quoted(value), expected: "a table of keys".to_owned() }
 }
 
@@ -223,7 +259,7 @@ fn put(target: &mut Value, steps: &[&str], value: Value, at: &str) -> Result<(),
 }
 
 /// The path of `key` inside the table at `path`; the top has no path.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

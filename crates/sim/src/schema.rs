@@ -1,0 +1,76 @@
+//! The JSON Schema of a scenario file, from the declarations that read it.
+
+use crate::config::{Entry, ParamInfo};
+use crate::scenario::tables;
+use crate::scheme::{self, schemes};
+use crate::topology::topologies;
+use crate::traffic::{deadlines, gaps, sizes, traffic_kinds};
+use serde_json::{Map, Value, json};
+use shortflow_spec::schema::{definition, kinds, parameter, properties, property, table};
+
+/// The JSON Schema (draft 2020-12) of a scenario. It knows each key by itself; what values are to one another, only
+/// reading the scenario tells. `$defs` has the parameters of every scheme too.
+pub fn schema() -> Value {
+    let (mut keys, mut required) = (Map::new(), vec!["topology", "traffic"]);
+    for entry in tables() {
+        if entry.parameters.iter().any(ParamInfo::is_required) && !entry.name.is_empty() {
+            required.push(entry.name);
+        }
+        match entry.name {
+            "" => {
+                keys.extend(properties(&entry.parameters));
+                required.extend(entry.parameters.iter().filter(|key| key.is_required()).map(|key| key.name));
+            }
+            "faults" => {
+                let one = described(&entry);
+                keys.insert(
+                    "faults".to_owned(),
+                    json!({ "anyOf": [one, { "type": "array", "items": one }] }),
+                );
+            }
+            "switch" => drop(keys.insert("switch".to_owned(), switch(&entry))),
+            name => drop(keys.insert(name.to_owned(), described(&entry))),
+        }
+    }
+    keys.insert("parameters".to_owned(), json!({ "type": "object" }));
+    keys.insert("topology".to_owned(), kinds(&topologies(), &[]));
+    let entries = json!({ "type": "array", "items": kinds(&traffic_kinds(), &[]), "minItems": 1 });
+    keys.insert("traffic".to_owned(), entries);
+    let mut definitions: Map<_, _> =
+        [sizes::TABLE, sizes::PART, deadlines::TABLE, gaps::TABLE].iter().map(definition).collect();
+    definitions.insert("parameter".to_owned(), parameter());
+    let schemes = schemes().iter().map(|info| (info.name.clone(), scheme(&info.name)));
+    definitions.insert("schemes".to_owned(), schemes.collect::<Map<_, _>>().into());
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "a Shortflow scenario",
+        "type": "object",
+        "properties": keys,
+        "required": required,
+        "additionalProperties": false,
+        "$defs": definitions,
+    })
+}
+
+fn described(entry: &Entry) -> Value {
+    let mut schema = table(&entry.parameters);
+    schema["description"] = entry.summary.into();
+    schema
+}
+
+/// A table of a tier takes what it does not say from the table of all switches, and has one more for ports upwards.
+fn switch(entry: &Entry) -> Value {
+    let table_of = |keys: Map<String, Value>| json!({ "type": "object", "properties": keys, "additionalProperties": false });
+    let mut keys = properties(&entry.parameters);
+    keys.insert("up".to_owned(), table_of(keys.clone()));
+    let mut schema = described(entry);
+    schema["additionalProperties"] = table_of(keys);
+    schema
+}
+
+/// The parameters of a scheme, as `--set` names them.
+fn scheme(name: &str) -> Value {
+    let parameters = scheme::parameters(name).unwrap_or_default();
+    let all = parameters.iter().map(|(key, info)| (key.clone(), property(info)));
+    json!({ "type": "object", "properties": all.collect::<Map<_, _>>(), "additionalProperties": false })
+}

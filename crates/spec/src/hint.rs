@@ -1,0 +1,35 @@
+//! What to say about a name that is not known.
+
+/// What to say about an unknown `name`: the nearest of the `known` ones, or all of them.
+pub fn hint(name: &str, known: &[&str]) -> String {
+    match nearest(name, known) {
+        Some(candidate) => format!("did you mean {candidate:?}?"),
+        None if known.is_empty() => "there are none here".to_owned(),
+        None => format!("known are {}", known.join(", ")),
+    }
+}
+
+/// The one of `known` that looks most like `name`, if any looks like it.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let name = &name.to_lowercase();
+    known
+        .iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_names_the_nearest_or_all() {
+        let known = ["cwnd_floor", "initial_alpha"];
+        assert_eq!(hint("cwnd_flor", &known), "did you mean \"cwnd_floor\"?");
+        assert_eq!(hint("CWND_FLOOR", &known), "did you mean \"cwnd_floor\"?");
+        assert_eq!(hint("xyz", &known), "known are cwnd_floor, initial_alpha");
+        assert_eq!(hint("xyz", &[]), "there are none here");
+    }
+}

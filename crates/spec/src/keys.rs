@@ -1,0 +1,124 @@
+//! [`keys!`] and [`choice!`]: one declaration per table, and one per list of words.
+
+use crate::document::{Document, no_files};
+use crate::error::ConfigError;
+use crate::reader::Reader;
+
+/// Declares a struct that is read from a table. Each field has a doc line, which users see, then
+/// `= required`, `= optional` (the field is an `Option`) or `= "default"` in the notation of
+/// `--set`, then its format. Pairs that must be in order follow as `in order { low <= high; }`. Where every key has
+/// a default, so has the struct.
+#[macro_export]
+macro_rules! keys {
+    (@struct $(#[$attribute:meta])* $vis:vis struct $name:ident {
+        $($(#[doc = $doc:literal])+ $fvis:vis $field:ident : $type:ty = $default:tt, $format:expr;)*
+    } $(in order { $($low:ident <= $high:ident;)+ })?) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, PartialEq)]
+        $vis struct $name { $($(#[doc = $doc])+ $fvis $field: $type,)* }
+
+        impl $name {
+            /// Reads the keys; whether there are others is the caller's concern.
+            #[allow(unused_variables)] // `reader`, where there is no key
+            pub(crate) fn read(reader: &$crate::Reader) -> Result<Self, $crate::ConfigError> {
+                let read = $name { $($field: $crate::__read!(reader, $default, $field, $format),)* };
+                $($(if read.$low > read.$high {
+                    return Err(reader.crossed(stringify!($low), stringify!($high)));
+                })+)?
+                Ok(read)
+            }
+
+            /// The keys as users meet them.
+            pub(crate) fn parameters() -> Vec<$crate::ParamInfo> {
+                vec![$($crate::ParamInfo::new(
+                    stringify!($field),
+                    $crate::__default!($default),
+                    $crate::Format::shape(&$format),
+                    concat!($($doc),+),
+                ),)*]
+            }
+        }
+    };
+    ($(#[$attribute:meta])* $vis:vis struct $name:ident {
+        $($(#[doc = $doc:literal])+ $fvis:vis $field:ident : $type:ty = $default:literal, $format:expr;)*
+    } $($order:tt)*) => {
+        $crate::keys! { @struct
+            $(#[$attribute])*
+            $vis struct $name { $($(#[doc = $doc])+ $fvis $field : $type = $default, $format;)* } $($order)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $crate::defaults($name::read)
+            }
+        }
+    };
+    ($($any:tt)*) => {
+        $crate::keys! { @struct $($any)* }
+    };
+}
+
+/// Reads one key; for [`keys!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __read {
+    ($reader:ident, required, $field:ident, $format:expr) => {
+        $reader.required(stringify!($field), &$format)?
+    };
+    ($reader:ident, optional, $field:ident, $format:expr) => {
+        $reader.optional(stringify!($field), &$format)?
+    };
+    ($reader:ident, $default:literal, $field:ident, $format:expr) => {
+        $reader.or(stringify!($field), $default, &$format)?
+    };
+}
+
+/// A default as lists show it; for [`keys!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __default {
+    (required) => {
+        $crate::ParamInfo::REQUIRED
+    };
+    (optional) => {
+        ""
+    };
+    ($default:literal) => {
+        $default
+    };
+}
+
+/// Reads `text` with `read`, without settings and files.
+pub fn read_toml<T>(
+    text: &str,
+    read: impl FnOnce(Reader) -> Result<T, ConfigError>,
+) -> Result<T, ConfigError> {
+    let document = Document::parse(text, "text", &[], &[], &no_files)?;
+    read(Reader::new(&document))
+}
+
+/// What a table without keys is read as. Panics if a default of the program is wrong.
+pub fn defaults<T>(read: fn(&Reader) -> Result<T, ConfigError>) -> T {
+    read_toml("", |reader| read(&reader)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Declares an enum whose variants have names that users type.
+#[macro_export]
+macro_rules! choice {
+    ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $vdoc:literal])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($(#[doc = $vdoc])* $variant,)+ }
+
+        impl $name {
+            /// The words that users type.
+            pub const WORDS: $crate::Choice<'static, $name> =
+                $crate::Choice(&[$(($word, $name::$variant)),+]);
+
+            /// The word for it.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+        }
+    };
+}

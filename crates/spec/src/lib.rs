@@ -1,0 +1,33 @@
+//! One declaration per key: [`keys!`] gives the struct, its reader, its defaults and its description, so that what
+//! users may write, what errors and lists tell them, and the JSON Schema cannot differ.
+//!
+//! A [`Document`] is what was written, with `--set` and parameters applied; a [`Reader`] is one of its tables; a
+//! [`Format`] reads one value and has a [`Shape`], from which the words of errors and the schema follow.
+
+mod document;
+mod error;
+mod format;
+mod hint;
+mod keys;
+mod kind;
+mod reader;
+pub mod schema;
+mod setting;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use document::{Document, Files, parse};
+pub use error::{ConfigError, RowError};
+pub use format::{
+    ANY_SIZE, ANY_TIME, Choice, Even, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, Positive, RATE, Unless,
+};
+pub use hint::{hint, nearest};
+pub use keys::{defaults, read_toml};
+pub use kind::Kind;
+pub use reader::Reader;
+pub use setting::{Setting, Source};
+pub use shape::{Entry, Kinds, ParamInfo, Shape, Unit};
+pub use text::Text;
+pub use toml::{Table, Value};

@@ -1,0 +1,73 @@
+//! [`Text`]: text by what it says or names.
+
+use std::fmt;
+
+/// Text that is not empty, by what it says or names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// A line on something.
+    Line(&'static str),
+    /// A name that may become part of a metric's name.
+    Name,
+    /// One direction of a link.
+    Port,
+    /// A link, or one direction of it.
+    Link,
+    /// A tier of switches.
+    Tier,
+    /// A transport with parameters.
+    Transport,
+    /// Up to seven sizes in rising order.
+    RisingSizes,
+    /// A file of flows.
+    FlowFile,
+    /// A file of a distribution of sizes.
+    SizeFile,
+    /// A file of a network.
+    NetworkFile,
+    /// A file of a network's nodes.
+    NodeFile,
+}
+
+impl Text {
+    /// Whether `text` is of this kind, as far as its form tells.
+    pub fn fits(self, text: &str) -> bool {
+        let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+        match self {
+            Text::Name => text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(part),
+            _ => !text.trim().is_empty(),
+        }
+    }
+}
+
+/// What is expected.
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Text::Line(about) => return write!(f, "a line on {about}"),
+            Text::Name => "a name of lower-case letters, digits, \"-\" and \"_\", such as \"short\"",
+            Text::Port => "a link such as \"s0->s1\"",
+            Text::Link => "a link such as \"leaf0-spine1\"",
+            Text::Tier => "a tier of switches",
+            Text::Transport => "a transport such as \"cubic\" or \"dctcp+g=0.09\"",
+            Text::RisingSizes => "one to seven rising sizes such as \"10KB,100KB,1MB\"",
+            Text::FlowFile => "the name of a CSV file of flows",
+            Text::SizeFile => "the name of a CSV file of lines bytes,cumulative",
+            Text::NetworkFile => "the name of a .csv, .graphml or .xml file",
+            Text::NodeFile => "the name of a .csv file",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_fit_for_metrics() {
+        assert!(Text::Name.fits("short") && Text::Name.fits("web_search-2"));
+        for wrong in ["", "Short", "2nd", "a b", "a,b"] {
+            assert!(!Text::Name.fits(wrong), "{wrong:?}");
+        }
+    }
+}
