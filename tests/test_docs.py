@@ -52,9 +52,11 @@ def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> Non
             assert block["output"].strip() in printed, f"{page.name} shows something else than:\n{printed}"
 
 
-# `rust file=PATH` is a new file, `rust after="LINE" in=PATH` goes behind that line.
+# `rust file=PATH` is a new file, `rust after="LINE" in=PATH` goes behind that line, and so does `toml`.
 RUST_FILE = re.compile(r"^```rust file=(?P<path>\S+)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
-RUST_LINE = re.compile(r'^```rust after="(?P<line>.*?)" in=(?P<path>\S+)\n(?P<text>.*?)^```', re.MULTILINE | re.DOTALL)
+RUST_LINE = re.compile(
+    r'^```(?:rust|toml) after="(?P<line>.*?)" in=(?P<path>\S+)\n(?P<text>.*?)^```', re.MULTILINE | re.DOTALL
+)
 
 
 # One flow under marks, in place of the simulator's own tests: the toy keeps as much of its window at a cut as told.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::hosts::{SCENARIO, accept, between, host};
-use common::turn;
+use common::{best_of_three, turn};
 use shortflow_linux::switch::ipv4;
 use shortflow_linux::sys::Namespace;
 use shortflow_units::HostId;

@@ -30,8 +30,8 @@ impl From<NetworkEvent> for Event {
     }
 }
 
-/// The three bits above a 29-bit number say which event it is. Those that happen once or at intervals have
-/// one of these in common, those of the network the ones below 4.
+/// The three bits above a 29-bit number say which event it is. Those of the network have the first of them clear,
+/// and those that happen once or at intervals have the same three.
 impl Pack for Event {
     #[inline]
     fn pack(self) -> u32 {
@@ -49,17 +49,17 @@ impl Pack for Event {
 
     #[inline]
     fn unpack(bits: u32) -> Event {
+        if bits >> 31 == 0 {
+            return Event::Network(NetworkEvent::unpack(bits));
+        }
         let number = bits & ((1 << 29) - 1);
-        match bits >> 29 {
-            0..4 => Event::Network(NetworkEvent::unpack(bits)),
-            4 => Event::Retransmit(ConnId(number)),
-            5 => Event::DelayedAck(ConnId(number)),
-            6 => Event::FlowStart(number),
-            _ => match number {
-                0 => Event::Sample,
-                1 => Event::WarmUpEnd,
-                _ => Event::MeasureEnd,
-            },
+        match (bits >> 29, number) {
+            (4, conn) => Event::Retransmit(ConnId(conn)),
+            (5, conn) => Event::DelayedAck(ConnId(conn)),
+            (6, source) => Event::FlowStart(source),
+            (_, 0) => Event::Sample,
+            (_, 1) => Event::WarmUpEnd,
+            _ => Event::MeasureEnd,
         }
     }
 }
