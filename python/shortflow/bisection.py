@@ -17,14 +17,13 @@ from shortflow.metrics.catalogue import check_name, missing
 from shortflow.runner import Progress, plan, run_all
 from shortflow.scenario import Scenario, Settings, as_pairs
 
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # those of two signs come first
     "==": operator.eq,
     "<=": operator.le,
     ">=": operator.ge,
     "<": operator.lt,
     ">": operator.gt,
 }
-_CONDITION = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*(==|<=|>=|<|>)\s*([-+.0-9eE]+)\s*")
 _QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)")
 _MOST_VALUES = 1_000_000
 
@@ -40,11 +39,12 @@ class Condition:
     @classmethod
     def parse(cls, text: str) -> "Condition":
         """Read a condition such as `deadline_miss==0`."""
-        found = _CONDITION.fullmatch(text)
-        bound = _number(found[3]) if found else None
-        if not found or bound is None:
+        comparison = next((each for each in _COMPARISONS if each in text), "==")
+        metric, _, number = (part.strip() for part in text.partition(comparison))
+        bound = _number(number)
+        if not metric or bound is None:
             raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
-        return cls(found[1], found[2], bound)
+        return cls(metric, comparison, bound)
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
         """Whether it holds for sure, of metrics among which it is.

@@ -121,8 +121,11 @@ class Times:
     @functools.cached_property
     def _ordered(self) -> tuple[list[float], list[float]]:
         """The values in ascending order, and the same if what is censored never ended."""
+        ordered = sorted(self.values)
+        if not any(self.censored):
+            return ordered, ordered
         never = (math.inf if cut else value for value, cut in zip(self.values, self.censored, strict=True))
-        return sorted(self.values), sorted(never)
+        return ordered, sorted(never)
 
 
 def missed_share(rows: Iterable[Flow | Task], end_s: float) -> float | None:
