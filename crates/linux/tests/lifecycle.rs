@@ -20,9 +20,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// A default of the kernel's own; where there is another, not `reno`, to which failures fall back.
+/// A default of the kernel's own that every namespace may have; where there is another, not `reno`, to which failures
+/// fall back.
 fn of_kernel() -> &'static str {
-    ["cubic", "bbr"].into_iter().find(|name| is_registered(name)).unwrap_or("reno")
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
+    let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
+    ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
 }
 
 fn default_here() -> String {
@@ -524,7 +527,7 @@ fn where_the_default_from_before_is_gone_the_hosts_is_there() {
     let Some(_alone) = alone() else { return };
     // Where the first process does not show its namespace, the one that loads first stands for the host's.
     let first = File::open("/proc/1/ns/net").map(Namespace::from);
-    let of_host = first.map_or("reno".to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
+    let of_host = first.map_or(of_kernel().to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
     let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some(of_kernel())));
     let records = [(&one, "gone-one"), (&other, "gone-other")];
     for (here, expected) in records {
