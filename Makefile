@@ -77,7 +77,8 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 test-full: test ## The tests that take minutes too.
 	SHORTFLOW_KILLS=20 cargo test --locked --quiet --release
 	$(BIN)/pytest -m slow
-	@if $(MAKE) --silent require-linux; then $(MAKE) test-kernels; else echo "skipped: test-kernels"; fi
+	@if $(MAKE) --silent require-linux; then $(MAKE) test-kills test-kernels; \
+		else echo "skipped: test-kills and test-kernels"; fi
 
 # What the eBPF part of crates/linux is built with, as Debian calls it.
 LINUX_PACKAGES := bpftool clang gcc libc6-dev libelf-dev llvm make pkg-config zlib1g-dev
@@ -107,6 +108,11 @@ test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part;
 	cargo test --locked --quiet --package shortflow-linux --features bpf -- --show-output 2>&1 | tee $(LINUX_LOG)
 	@skipped=$$(awk '/^---- .* stdout ----$$/ { name = $$2 } /^skipped: / { print name ": " $$0 }' $(LINUX_LOG)); \
 		test -z "$$skipped" || { echo "$$skipped"; test -z "$${SHORTFLOW_REQUIRE:-}"; }
+
+.PHONY: test-kills
+test-kills: require-linux ## Kill and stall the testbed often, and kill what loads programs; needs root.
+	SHORTFLOW_KILLS=20 SHORTFLOW_STALLED=10 cargo test --locked --quiet --release --package shortflow-linux \
+		--features bpf --test sigkill --test testbed --test lifecycle
 
 .PHONY: test-kernels
 test-kernels: linux ## Load every program into Debian's kernels, under QEMU; skipped without it.

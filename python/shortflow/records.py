@@ -55,13 +55,13 @@ class Lateness(TypedDict):
 
 
 class Stalls(TypedDict):
-    """Times at which the switch was late by more than a packet takes on the slowest link."""
+    """Times at which a thread was late by more than four packets take on the slowest link."""
 
     count: int
     longest_s: float
     per_s: float
     limit_s: float
-    """That time of a packet."""
+    """That time of four packets."""
 
 
 class Account(TypedDict):
@@ -72,19 +72,23 @@ class Account(TypedDict):
     verdict: str
     lateness_s: Lateness
     stalls: Stalls
+    """Of the switch."""
+    host_stalls: Stalls
+    """Of the thread of the hosts, which takes the times of flows."""
     late_starts_s: float
     lost: int
     """Frames lost outside queues."""
     busy: float
     """The share of the time in which the switch computed."""
     real_time: bool
+    attempts: int
+    """How often it was tried, in all calls that have kept the run in their store."""
 
 
 class SeedAccount(Account):
     """How well the testbed kept time with one seed, at its last attempt."""
 
     seed: int
-    attempts: int
     rtt: str | None
     """Of the propagation, on both sides, where it is drawn."""
 

@@ -20,6 +20,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
+/// A default of the kernel's own that every namespace may have; where there is another, not `reno`, to which failures
+/// fall back.
+fn of_kernel() -> &'static str {
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
+    let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
+    ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
+}
+
 fn default_here() -> String {
     fs::read_to_string(DEFAULT).unwrap().trim().to_owned()
 }
@@ -50,13 +58,18 @@ impl Inhabited {
     }
 }
 
-/// The kernel's number of the program that is registered as sf_dctcp.
-fn registered() -> u32 {
-    let link = Link::open(format!("{DIRECTORY}/sf_dctcp/link")).unwrap();
+/// The kernel's number of the program that is registered as `name`.
+fn registered(name: &str) -> u32 {
+    let link = Link::open(format!("{DIRECTORY}/{name}/link")).unwrap();
     match link.info().unwrap().info {
         LinkTypeInfo::StructOps(found) => found.map_id,
         other => panic!("{other:?}"),
     }
+}
+
+/// Whether nothing in the kernel uses this program any more.
+fn is_gone(program: u32) -> bool {
+    MapInfoIter::default().all(|map| map.id != program)
 }
 
 /// The kernel's default is a program rather than a name: new sockets take the replaced one, which the kernel keeps for
@@ -64,20 +77,19 @@ fn registered() -> u32 {
 #[test]
 fn new_sockets_do_not_take_the_replaced_default() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     let congestion =
         || host.namespace.within(|| sys::congestion(&TcpListener::bind("127.0.0.1:0")?)).unwrap();
     host.load(&["load", "sf_dctcp", "--default"]);
     assert_eq!(congestion(), "sf_dctcp");
-    let replaced = registered();
+    let replaced = registered("sf_dctcp");
     // From another namespace than the one that has it.
     must(&["load", "sf_dctcp", "--param", "g=0.25"]);
     assert_eq!(congestion(), "sf_dctcp");
-    assert_ne!(registered(), replaced);
-    let is_gone = || MapInfoIter::default().all(|map| map.id != replaced);
-    assert!(eventually(is_gone), "the kernel still uses the replaced program");
+    assert_ne!(registered("sf_dctcp"), replaced);
+    assert!(eventually(|| is_gone(replaced)), "the kernel still uses the replaced program");
     must(&["unload"]);
-    assert_eq!(congestion(), "reno");
+    assert_eq!(congestion(), of_kernel());
 }
 
 #[test]
@@ -177,7 +189,7 @@ fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
 #[test]
 fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     let load = || host.load(&["load", "sf_dctcp", "sf_l2dct", "--default"]);
     load();
     let commands = [&["load", "sf_dctcp", "sf_l2dct", "--param", "g=0.25"][..], &["unload"]];
@@ -185,6 +197,7 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
     let (mut early, mut midway) = (0, 0);
     for step in 0..48 {
         load();
+        let former = registered("sf_l2dct");
         let (arguments, undisturbed) = commands[step % 2];
         let quiet = program().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut command = quiet.unwrap();
@@ -199,13 +212,17 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
             early += usize::from(is_whole);
             midway += usize::from(!is_whole);
         }
+        if step % 2 == 0 {
+            must(arguments);
+            assert!(eventually(|| is_gone(former)), "step {step}: the default is the replaced program");
+        }
         must(&["load", "sf_dctcp"]);
         assert!(is_registered("sf_dctcp"), "step {step}");
         let status = must(&["status"]);
         assert_eq!(status.contains("sf_l2dct"), is_registered("sf_l2dct"), "step {step}: {status}");
         must(&["unload"]);
         assert!(!is_registered("sf_") && !fs::exists(DIRECTORY).unwrap(), "step {step}");
-        assert_eq!(host.default(), "reno", "step {step}");
+        assert_eq!(host.default(), of_kernel(), "step {step}");
     }
     eprintln!("{commands:?}: killed before the first change {early}, in the middle {midway}");
     assert!(midway > 0, "no kill has landed in the middle");
@@ -214,16 +231,18 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
 #[test]
 fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     host.load(&["load", "sf_dctcp", "--default"]);
     let (code, text) = said_without("-sys_admin,-sys_ptrace", &["unload"]);
     assert!(
-        code == 0 && text.contains("CAP_SYS_ADMIN") && text.contains("its default was reno"),
+        code == 0
+            && text.contains("CAP_SYS_ADMIN")
+            && text.contains(&format!("its default was {}", of_kernel())),
         "{code} {text}"
     );
     assert!(!is_registered("sf_"));
     assert_eq!((host.default().as_str(), must(&["unload"]).as_str()), ("sf_dctcp", "nothing is loaded\n"));
-    assert_eq!(host.default(), "reno");
+    assert_eq!(host.default(), of_kernel());
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
@@ -232,11 +251,11 @@ fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
 fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
     let Some(_alone) = alone() else { return };
     must(&["load", "sf_fast"]);
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     for (arguments, default) in [
         (&["load", "sf_dctcp", "--default"][..], "sf_dctcp"),
-        (&["unload", "sf_dctcp"], "reno"),
-        (&["unload"], "reno"),
+        (&["unload", "sf_dctcp"], of_kernel()),
+        (&["unload"], of_kernel()),
     ] {
         let unit = host.namespace.within(|| Ok(said_without("-all,+bpf,+perfmon,+net_admin", arguments)));
         let (code, text) = unit.unwrap();
@@ -349,12 +368,12 @@ fn an_ordinary_user_is_told_what_a_command_takes() {
 #[test]
 fn listeners_from_before_are_named() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     let listen = || host.namespace.within(|| TcpListener::bind("127.0.0.1:0")).unwrap();
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port().to_string();
     let status = || host.namespace.within(|| Ok(must(&["status"]))).unwrap();
     let before = listen();
-    let named = format!("until restarted: reno on port {}\n", port(&before));
+    let named = format!("until restarted: {} on port {}\n", of_kernel(), port(&before));
     let load = host.namespace.within(|| Ok(said(&["load", "sf_dctcp", "--default"]))).unwrap();
     assert!(load.0 == 0 && load.1.contains(&named), "{load:?}");
     let _after = listen();
@@ -366,7 +385,7 @@ fn listeners_from_before_are_named() {
 #[test]
 fn stamps_are_listed_and_end_with_what_is_loaded() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     must(&["load", "sf_dctcp", "sf_fast"]);
     host.load(&["stamp", "lo", "--by", "size"]);
     host.load(&["stamp", "lo", "--by", "sent"]);
@@ -405,7 +424,7 @@ fn status_as_a_document() {
 #[test]
 fn nothing_is_said_on_stderr_when_all_is_well() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     let stamp: &[&str] = &["stamp", "lo", "--by", "sent"];
     for arguments in [&["load", "sf_dctcp"], stamp, stamp, &["status"], &["unload"]] {
         let output = host.namespace.within(|| program().args(arguments).output()).unwrap();
@@ -459,20 +478,20 @@ fn a_control_that_is_named_twice_is_loaded_once() {
 #[test]
 fn unload_says_what_goes_with_the_last_one() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     host.load(&["load", "sf_dctcp", "sf_fast", "--default"]);
     must(&["class", "5001=short"]);
     let unload = |name| host.namespace.within(|| Ok(must(&["unload", name]))).unwrap();
     assert_eq!(unload("sf_dctcp"), "sf_dctcp: unloaded\n");
-    let expected = "reno: default of this network namespace again\nsf_fast: unloaded\nport 5001: no class\n";
-    assert_eq!(unload("sf_fast"), expected);
+    let default = format!("{}: default of this network namespace again\n", of_kernel());
+    assert_eq!(unload("sf_fast"), default + "sf_fast: unloaded\nport 5001: no class\n");
 }
 
 /// Some processes do not show theirs even to root, such as the first of a sandbox.
 #[test]
 fn to_root_a_namespace_that_is_gone_is_gone() {
     let Some(_alone) = alone() else { return };
-    let host = Inhabited::new(Some("reno"));
+    let host = Inhabited::new(Some(of_kernel()));
     host.load(&["load", "sf_dctcp", "--default"]);
     drop(host);
     assert!(!must(&["unload"]).contains("warning"));
@@ -508,8 +527,8 @@ fn where_the_default_from_before_is_gone_the_hosts_is_there() {
     let Some(_alone) = alone() else { return };
     // Where the first process does not show its namespace, the one that loads first stands for the host's.
     let first = File::open("/proc/1/ns/net").map(Namespace::from);
-    let of_host = first.map_or("reno".to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
-    let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some("reno")));
+    let of_host = first.map_or(of_kernel().to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
+    let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some(of_kernel())));
     let records = [(&one, "gone-one"), (&other, "gone-other")];
     for (here, expected) in records {
         for (host, name) in records {

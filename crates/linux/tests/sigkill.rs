@@ -56,6 +56,9 @@ fn a_killed_testbed_leaves_nothing() {
     let kills: u64 = std::env::var("SHORTFLOW_KILLS").map_or(4, |text| text.parse().unwrap());
     let (long, short) = (scenario("killed", "20s"), scenario("after-kills", "300ms"));
     let programs = kept_programs();
+    if programs.is_none() {
+        eprintln!("skipped: whether the kernel keeps programs: needs bpftool");
+    }
     // With the eBPF part, programs are in the kernel too: pECN has a congestion control, and stamps on every device.
     let (code, _, why) = run(&short, &["--scheme", "pecn", "--check"]);
     let scheme = if code == Some(3) { "tcp-ecn" } else { "pecn" };
@@ -73,7 +76,10 @@ fn a_killed_testbed_leaves_nothing() {
         child.wait().unwrap();
         assert!(eventually(|| !is_held(&namespaces)), "a namespace is held");
         assert!(eventually(|| !is_left_registered()), "a congestion control is registered");
-        assert!(eventually(|| kept_programs() <= programs), "the kernel keeps a program");
+        assert!(
+            eventually(|| programs.is_none() || kept_programs() <= programs),
+            "the kernel keeps a program"
+        );
     }
     assert!(held > 0, "every testbed was killed before it had a namespace");
     let (code, _, why) = run(&short, &["--scheme", scheme]);

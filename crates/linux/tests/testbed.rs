@@ -79,7 +79,10 @@ fn stalls_are_seen() {
         });
         let verdict = found["verdict"].as_str().unwrap();
         assert!(verdict.starts_with("not trustworthy") && verdict.contains("times in"), "{found}");
-        assert!(found["stalls"]["count"].as_u64().unwrap() >= 4, "{found}");
+        // Three of the twelve pauses are longer than four packets and the packet's time that is missed at most.
+        for (of, least) in [("stalls", 4), ("host_stalls", 3)] {
+            assert!(found[of]["count"].as_u64().unwrap() >= least, "{of}: {found}");
+        }
     }
 }
 

@@ -9,8 +9,7 @@ from shortflow.cli.console import print_json, print_note
 from shortflow.cli.options import Json, whole_number
 from shortflow.cli.terminal import print_result
 from shortflow.cli.testbed import AllowLate, Attempts, exit_code
-from shortflow.errors import ConfigError, ExitCode, Interrupted
-from shortflow.lab.finding import Verdict
+from shortflow.errors import ConfigError, Interrupted
 from shortflow.linux import fig14 as figure
 from shortflow.linux.testbed import ATTEMPTS
 from shortflow.records import Account
@@ -36,8 +35,8 @@ def fig14(
     """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims. Needs root, and some minutes.
 
     Finished runs are kept: after Ctrl-C, or where one fails, the same command goes on from there, and it repeats those
-    in which the testbed did not keep time, which enter no average. The exit code is 1 if a claim differs, or if a run
-    did not keep time; a claim most of whose runs did not is undecided.
+    in which the testbed did not keep time, which enter no average. The exit code is 1 if a run did not keep time; a
+    claim most of whose runs did not is undecided.
     """
     size_mb = figure.FULL_MB if full else figure.SCALED_MB
     counts = _counts(flows)
@@ -59,8 +58,7 @@ def fig14(
         for section in figure.sections(measured):
             print_result(stacked(*lay_out(section)))
         print_result(claim_table(claims))
-    differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in claims)
-    return ExitCode.CLAIM_FAILED if differs else exit_code(measured.all_kept_time, allow_late)
+    return exit_code(measured.all_kept_time, allow_late)
 
 
 def _counts(text: str) -> list[int]:

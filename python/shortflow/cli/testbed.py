@@ -83,7 +83,7 @@ def run_on_testbed(
     note_faults(measured.result.meta["drops"])
     note_unfinished(comparison)
     if json:
-        print_json({**comparison.document(), "testbed": {**measured.account, "attempts": measured.attempts}})
+        print_json({**comparison.document(), "testbed": measured.account})
     else:
         print_result(comparison_tables(comparison))
         print_result(_account(measured.account))
@@ -132,11 +132,12 @@ def exit_code(is_on_time: bool, allow_late: bool) -> ExitCode:
 
 
 def _account(account: Account) -> str:
-    of_frames, stalls = account["lateness_s"], account["stalls"]
+    of_frames, stalls, of_hosts = account["lateness_s"], account["stalls"], account["host_stalls"]
     late = {"p50": of_frames["p50"], "p99": of_frames["p99"], "max": of_frames["max"]}
     micros = {name: f"{seconds * 1e6:,.0f} µs" for name, seconds in late.items()}
     return (
         f"Testbed with {account['congestion']}: {account['verdict']}; frames late by {micros['p50']} (median),"
-        f" {micros['p99']} (p99), {micros['max']} (max); {stalls['count']} stalls of more than"
-        f" {stalls['limit_s'] * 1e6:,.0f} µs; switch busy {account['busy']:.0%}"
+        f" {micros['p99']} (p99), {micros['max']} (max); more than"
+        f" {stalls['limit_s'] * 1e6:,.0f} µs late: the switch {stalls['count']} times, the hosts' thread"
+        f" {of_hosts['count']} times; switch busy {account['busy']:.0%}"
     )

@@ -1,10 +1,13 @@
 """How far the kernel agrees with the simulator: every testbed scenario and the schemes that suit it, side by side."""
 
+import enum
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from shortflow.comparison import Comparison
 from shortflow.linux.testbed import (
     ATTEMPTS,
     REAL,
@@ -40,9 +43,21 @@ AIM, AIM_OF_MARKS = 0.05, 0.10
 """How far the kernel may be from the simulator, relatively."""
 COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN, MARKS)
 """By what both sides are compared."""
+LEAST_SEEDS = 3
+"""With fewer, nothing is decided."""
 
 Told = Callable[[str, str, int, SideBySide], None]
 """Told after each cell: the scenario, the scheme, how many cells are done, and what was found."""
+
+
+class Standing(enum.StrEnum):
+    """Where the 95 % interval of a difference lies."""
+
+    WITHIN = "within"
+    """Inside the aim."""
+    OUTSIDE = "outside"
+    UNDECIDED = "undecided"
+    """It meets the border of the aim, or there are too few seeds to tell."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +71,13 @@ class Agreement:
         """Whether the testbed kept time with every seed of every cell."""
         return all(cell.kept == len(cell.accounts) for cell in self.cells.values())
 
-    def outside(self) -> list[str]:
-        """What is further apart than the aim, as `scenario scheme metric`."""
-        return [
-            f"{scenario} {scheme} {metric.name}"
-            for (scenario, scheme), cell in self.cells.items()
-            for metric in compared(cell)
-            if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric.name))
-        ]
+    def named(self, standing: Standing) -> list[str]:
+        """What stands so, as `scenario scheme metric`; `no data`, which is undecided, where no run kept time."""
+        names = []
+        for (scenario, scheme), cell in self.cells.items():
+            found = {metric.name: each for metric, each in standings(cell).items()} or {"no data": Standing.UNDECIDED}
+            names += [f"{scenario} {scheme} {name}" for name, each in found.items() if each is standing]
+        return names
 
     def document(self) -> list[dict[str, object]]:
         """Every cell as plain data."""
@@ -72,6 +86,7 @@ class Agreement:
                 "scenario": scenario,
                 "scheme": scheme,
                 "comparison": cell.comparison.document(),
+                "standing": {metric.name: found for metric, found in standings(cell).items()},
                 "kept_time": cell.kept,
                 "testbed": cell.accounts,
             }
@@ -79,7 +94,10 @@ class Agreement:
         ]
 
     def markdown(self) -> str:
-        """The table of docs/testbed.md: the kernel over the simulator, less one; bold where that is outside the aim."""
+        """The table of docs/testbed.md: the kernel over the simulator, less one.
+
+        What is outside the aim is bold, what is undecided has a question mark.
+        """
         return "\n".join(self._lines()) + "\n"
 
     def _lines(self) -> Iterator[str]:
@@ -87,24 +105,43 @@ class Agreement:
         yield "|---" * (2 + len(SCHEMES)) + "|"
         for scenario in dict.fromkeys(scenario for scenario, _ in self.cells):
             cells = [self.cells.get((scenario, scheme)) for scheme in SCHEMES]
-            metrics = dict.fromkeys(metric for cell in cells if cell for metric in compared(cell))
+            metrics = dict.fromkeys(metric for cell in cells if cell for metric in standings(cell))
             rows = {title(metric): [_shown(cell, metric) for cell in cells] for metric in metrics}
-            rows["kept time"] = [f"{cell.kept} of {len(cell.accounts)}" if cell else "" for cell in cells]
+            rows["kept time"] = [_kept(cell) if cell else "" for cell in cells]
             for place, (name, values) in enumerate(rows.items()):
                 yield f"| {'' if place else f'`{scenario}`'} | {name} | " + " | ".join(values) + " |"
 
 
-def compared(cell: SideBySide) -> list[Metric]:
-    """The metrics by which both sides are compared: completion and goodput of every class, queue and marks."""
-    return [metric for metric in cell.comparison.metrics.values() if metric.statistic in COMPARED]
+def standings(cell: SideBySide) -> dict[Metric, Standing]:
+    """How each metric stands by which both sides are compared: completion, goodput, queue and marks."""
+    comparison = cell.comparison
+    compared = [metric for metric in comparison.metrics.values() if metric.statistic in COMPARED]
+    return {
+        metric: standing(metric, comparison.relation(REAL, SIMULATED, metric.name))
+        for metric in compared
+        if not _says_nothing(comparison, metric)
+    }
 
 
-def is_outside(metric: Metric, difference: Estimate | None) -> bool:
-    """Whether both sides are further apart than the aim, or may be, as flows did not finish."""
-    if difference is None:
-        return False
-    is_bound = difference.lower_bound or difference.upper_bound
-    return is_bound or abs(difference.value) > (AIM_OF_MARKS if metric.statistic is MARKS else AIM)
+def _says_nothing(comparison: Comparison, metric: Metric) -> bool:
+    """Whether there is none of it on either side, as no marks, or it is the mean over again: that of one flow."""
+    values = [comparison.values(side, metric.name) for side in (SIMULATED, REAL)]
+    if metric.statistic is FCT[95]:
+        mean = replace(metric, statistic=MEAN_FCT).name
+        return values == [comparison.values(side, mean) for side in (SIMULATED, REAL)]
+    return not any(value for side in values for value in side.values())
+
+
+def standing(metric: Metric, difference: Estimate | None) -> Standing:
+    """Where a difference stands; of a bound the truth may lie beyond it, as flows did not finish."""
+    if difference is None or difference.ci95 is None or difference.n < LEAST_SEEDS:
+        return Standing.UNDECIDED
+    aim = AIM_OF_MARKS if metric.statistic is MARKS else AIM
+    low = -math.inf if difference.upper_bound else difference.ci95[0]
+    high = math.inf if difference.lower_bound else difference.ci95[1]
+    if low > aim or high < -aim:
+        return Standing.OUTSIDE
+    return Standing.WITHIN if -aim <= low and high <= aim else Standing.UNDECIDED
 
 
 def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPTS) -> Agreement:
@@ -125,9 +162,15 @@ def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPT
     return Agreement(cells)
 
 
+def _kept(cell: SideBySide) -> str:
+    return f"{cell.kept} of {len(cell.accounts)} seeds in {cell.tried} runs"
+
+
 def _shown(cell: SideBySide | None, metric: Metric) -> str:
-    if cell is None or metric.name not in cell.comparison.metrics:
+    found = standings(cell) if cell else {}
+    if cell is None or (found and metric not in found):
         return ""
     text = percent(cell.comparison.difference(REAL, SIMULATED, metric.name))
     text = text if text == NOTHING else f"{text} %"
-    return f"**{text}**" if is_outside(metric, cell.comparison.relation(REAL, SIMULATED, metric.name)) else text
+    marked = {Standing.WITHIN: text, Standing.OUTSIDE: f"**{text}**", Standing.UNDECIDED: f"{text} ?"}
+    return marked[found.get(metric, Standing.UNDECIDED)]

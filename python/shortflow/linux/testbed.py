@@ -72,8 +72,6 @@ class Measured:
     result: RunResult
     reused: bool = False
     """Whether it was there already."""
-    attempts: int = 1
-    """How often it was tried."""
 
     @property
     def account(self) -> Account:
@@ -93,6 +91,11 @@ class SideBySide:
     def kept(self) -> int:
         """With how many seeds it did."""
         return sum(map(is_trustworthy, self.accounts))
+
+    @property
+    def tried(self) -> int:
+        """How many runs were made on the testbed."""
+        return sum(account["attempts"] for account in self.accounts)
 
     @property
     def kept_time(self) -> str:
@@ -123,7 +126,8 @@ def measure_on_testbed(
     if congestion and store:
         raise ConfigError(f"congestion: {congestion}: the store keeps runs of the schemes' own; leave out one of both")
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
-    if store and (found := store.find(work)) and is_trustworthy(found.meta["testbed"]):
+    found = store.find(work) if store else None
+    if found and is_trustworthy(found.meta["testbed"]):
         return Measured(found, reused=True)
     arguments = _arguments(scenario, scheme, seed, settings, congestion)
     tried, document = 1, json.loads(_run(arguments))
@@ -131,12 +135,13 @@ def measure_on_testbed(
         tried, document = tried + 1, json.loads(_run(arguments))
     tables = {name: _table(columns) for name, columns in document["tables"].items()}
     meta: Meta = document["meta"]
-    meta["testbed"] = document["testbed"]
+    meta["testbed"] = account = document["testbed"]
+    account["attempts"] = tried + (found.meta["testbed"]["attempts"] if found else 0)
     result = finished(work, tables, meta, float(meta["end_s"]))
     result.provenance["build"] += f" on Linux {os.uname().release}"  # so that it never passes for a simulated run
     if store:
         store.save(work, result)
-    return Measured(result, attempts=tried)
+    return Measured(result)
 
 
 def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings: Settings | None = None) -> bool:
@@ -220,7 +225,7 @@ def compare_with_simulation(
         drawn = {RTT: rtt} | common if rtt else common
         (work,) = plan(loaded, [scheme], [seed], {**told, **drawn})
         measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts)
-        accounts.append({"seed": seed, "attempts": measured.attempts, "rtt": rtt, **measured.account})
+        accounts.append({"seed": seed, "rtt": rtt, **measured.account})
         if is_trustworthy(measured.account):
             runs.append(replace(run_once(work).summary, scheme=SIMULATED))
             runs.append(replace(measured.result.summary, scheme=REAL))

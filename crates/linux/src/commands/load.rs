@@ -93,9 +93,9 @@ fn load(
         let verb = register(program, pins, already.contains(&last))?;
         if verb == LOADED {
             fresh.push(last.clone());
-        }
-        if verb != UNCHANGED {
-            programs::renew_default(&last)?;
+        } else {
+            // Also where nothing changes: a command that was killed may have replaced the program, and no more.
+            programs::renew_default(&last)?.iter().for_each(warn);
         }
         println!("{last}: {verb}: {text}");
     }
@@ -123,7 +123,6 @@ fn load(
 }
 
 const LOADED: &str = "loaded";
-const UNCHANGED: &str = "already loaded";
 
 /// Registers a program, in place of one of its name with other parameters; what was done.
 fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static str, Failure> {
@@ -133,7 +132,7 @@ fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static 
     }
     let before = programs::loaded_text(pins, program.name())?;
     if before == program.text() {
-        return Ok(UNCHANGED);
+        return Ok("already loaded");
     }
     if programs::has_segments(&before) {
         programs::remove_segments(pins)?.iter().for_each(warn);

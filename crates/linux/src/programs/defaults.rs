@@ -176,19 +176,24 @@ fn restore(wanted: [&str; 2]) -> io::Result<String> {
 }
 
 /// Where `name` is the default, new sockets take what is registered under it now: the kernel's default is a program,
-/// not a name.
+/// not a name. Gives a line for each namespace where that cannot be done.
 ///
 /// # Errors
 /// Fails without the right to change this namespace.
-pub fn renew_default(name: &str) -> Result<(), Failure> {
+pub fn renew_default(name: &str) -> Result<Vec<String>, Failure> {
     let renew = || if default_here() == name { fs::write(SYSCTL, name) } else { Ok(()) };
+    let mut warnings = Vec::new();
     for place in Seen::now()?.namespaces {
         match place.within(renew) {
             Err(error) if place.is_here() => return Err(Failure::host(SYSCTL)(error)),
-            _ => {}
+            Err(error) => warnings.push(format!(
+                "network namespace {}: where {name} is the default, new sockets may keep its former program: {error}",
+                place.inode
+            )),
+            Ok(()) => {}
         }
     }
-    Ok(())
+    Ok(warnings)
 }
 
 /// What was before, by the number of the namespace.

@@ -10,6 +10,7 @@ use libbpf_rs::btf::types::Struct;
 use libbpf_rs::{Link, MapCore, MapType, Object, OpenObject};
 use shortflow_cc::TransportConfig;
 use std::fs;
+use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -159,7 +160,9 @@ impl Prepared {
                 _ => {}
             }
         }
-        let (Some(mut config), Some(mut operations)) = (config, operations) else { return Ok(()) };
+        let (Some(mut config), Some(mut operations)) = (config, operations) else {
+            return Err(io::Error::other("its program has no operations").into());
+        };
         operations.pin(directory.join(NEXT_MAP))?;
         config.pin(directory.join(NEXT_CONFIG))?;
         // This fills the map in, as an update wants it, and fails then: the name is taken.

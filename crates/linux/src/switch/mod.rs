@@ -99,7 +99,7 @@ impl Taps {
 pub struct SwitchReport {
     /// For each frame, how long after it was due it left.
     pub lateness: Lateness,
-    /// When the thread was late by more than `STALL_PACKETS`.
+    /// When the thread was late.
     pub stalls: Stalls,
     /// How long the thread ran.
     pub wall: Span,
@@ -118,6 +118,16 @@ pub struct SwitchReport {
 /// What makes a stall, in packets: as many then arrive at once. In simulations shorter ones, twenty a second, move neither
 /// queue nor goodput by as much as 0.3 %, and two of eight packets a second move L2DCT's queue by 8 % (docs/testbed.md).
 const STALL_PACKETS: u64 = 4;
+
+/// No stalls yet of a thread in this scenario.
+pub fn no_stalls(scenario: &Scenario) -> Stalls {
+    Stalls::above(packet_time(scenario).times(STALL_PACKETS))
+}
+
+/// How long a thread waits at most: of a stall in which nothing is due, no more than this is missed.
+pub fn longest_wait(scenario: &Scenario) -> Span {
+    packet_time(scenario).min(PATIENCE)
+}
 
 /// The time that a full packet takes on the slowest link.
 pub fn packet_time(scenario: &Scenario) -> Span {
@@ -163,10 +173,7 @@ impl<'a> Switch<'a> {
             clock,
             taps,
             frames: Frames::new(mtu + ETHERNET + 4),
-            report: SwitchReport {
-                stalls: Stalls::above(packet_time(scenario).times(STALL_PACKETS)),
-                ..SwitchReport::default()
-            },
+            report: SwitchReport { stalls: no_stalls(scenario), ..SwitchReport::default() },
         }
     }
 
@@ -177,12 +184,14 @@ impl<'a> Switch<'a> {
     pub fn run(mut self, stop: &AtomicBool) -> io::Result<(Network, SwitchReport)> {
         self.report.real_time = sys::real_time(50);
         let (wall, cpu) = (sys::monotonic_ns(), sys::thread_cpu_ns());
-        let mut ready = Vec::new();
+        let (patience, mut ready) = (longest_wait(self.scenario), Vec::new());
         while !stop.load(Ordering::Relaxed) {
-            let now = self.catch_up();
-            let next = self.events.next_at().map_or(PATIENCE, |at| at.since(now).min(PATIENCE));
+            self.catch_up();
+            let now = self.clock.now();
+            let due = self.events.next_at().unwrap_or(Instant::MAX).min(now + patience);
             ready.clear();
-            ready.extend(self.taps.poll.wait(Duration::from_nanos(next.as_ps() / 1000))?);
+            ready.extend(self.taps.poll.wait(Duration::from_nanos(due.since(now).as_ps() / 1000))?);
+            self.report.stalls.note(self.clock.now().since(due));
             for &host in &ready {
                 self.take_in(HostId(host as u32))?;
             }
@@ -193,8 +202,8 @@ impl<'a> Switch<'a> {
         Ok((self.network, self.report))
     }
 
-    /// Does everything that is due; the time up to which that is so.
-    fn catch_up(&mut self) -> Instant {
+    /// Does everything that is due.
+    fn catch_up(&mut self) {
         let now = self.clock.now();
         if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
             self.report.stalls.note(now.since(due));
@@ -217,7 +226,6 @@ impl<'a> Switch<'a> {
             }
         }
         self.events.advance(now);
-        now
     }
 
     /// A packet arrives at its host.

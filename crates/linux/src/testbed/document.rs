@@ -2,6 +2,7 @@
 //! simulation too.
 
 use super::{Measured, Trust};
+use crate::switch::Stalls;
 use serde_json::{Map, Value, json};
 use shortflow_sim::outcome::DropRow;
 use shortflow_sim::scenario::Scenario;
@@ -81,16 +82,20 @@ fn account(measured: &Measured, trust: &Trust) -> Value {
     let switch = &measured.switch;
     let late = |share: f64| switch.lateness.percentile(share).as_secs_f64();
     let seconds = Span::as_secs_f64;
+    let stalls = |of: &Stalls| {
+        json!({
+            "count": of.count(),
+            "longest_s": seconds(of.longest()),
+            "per_s": of.count() as f64 / seconds(switch.wall).max(f64::MIN_POSITIVE),
+            "limit_s": seconds(of.limit()),
+        })
+    };
     json!({
         "congestion": measured.congestion,
         "verdict": trust.to_string(),
         "lateness_s": { "p50": late(0.5), "p99": late(0.99), "max": seconds(switch.lateness.max()) },
-        "stalls": {
-            "count": switch.stalls.count(),
-            "longest_s": seconds(switch.stalls.longest()),
-            "per_s": switch.stalls.count() as f64 / seconds(switch.wall).max(f64::MIN_POSITIVE),
-            "limit_s": seconds(switch.stalls.limit()),
-        },
+        "stalls": stalls(&switch.stalls),
+        "host_stalls": stalls(&measured.host_stalls),
         "late_starts_s": seconds(measured.late_starts),
         "lost": switch.lost,
         "busy": switch.busy,

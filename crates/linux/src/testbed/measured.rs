@@ -1,6 +1,6 @@
 //! [`Measured`]: what a run on the testbed gives.
 
-use crate::switch::SwitchReport;
+use crate::switch::{Stalls, SwitchReport};
 use shortflow_sim::outcome::Outcome;
 use shortflow_units::Span;
 
@@ -11,6 +11,8 @@ pub struct Measured {
     pub outcome: Outcome,
     /// The switch's account of itself, its samples taken out.
     pub switch: SwitchReport,
+    /// When the thread of the hosts, which takes the times of flows, was late.
+    pub host_stalls: Stalls,
     /// By how much the last of the starts was late.
     pub late_starts: Span,
     /// The kernel's congestion control.

@@ -174,7 +174,8 @@ fn measured(
     traffic: TrafficReport,
     congestion: &str,
 ) -> Measured {
-    let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, late_starts, end } = traffic;
+    let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, stalls, late_starts, end } =
+        traffic;
     for (row, number) in flows.iter_mut().zip(&numbers) {
         let number_or_any = number.unwrap_or_default();
         let path = network.path(row.source, row.destination, number_or_any);
@@ -202,5 +203,5 @@ fn measured(
     let ports = network.ports().iter().map(|port| PortRow::of(port, seconds)).collect();
     let (tasks, drops) = (Vec::new(), DropRow::all(network));
     let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end };
-    Measured { outcome, switch, late_starts, congestion: congestion.to_owned() }
+    Measured { outcome, switch, host_stalls: stalls, late_starts, congestion: congestion.to_owned() }
 }

@@ -8,7 +8,7 @@ use super::congestion::Control;
 use super::host::TcpSettings;
 use super::plan::{Plan, Transfer};
 use crate::Failure;
-use crate::switch::{Clock, flow_of};
+use crate::switch::{Clock, Stalls, flow_of, longest_wait, no_stalls};
 use crate::sys::{self, Interest, Namespace, Poll, TcpInfo};
 use shortflow_cc::Role;
 use shortflow_sim::outcome::FlowRow;
@@ -154,6 +154,8 @@ pub struct TrafficReport {
     pub samples: Vec<Sample>,
     /// Counted flows with an end that were not finished.
     pub unfinished: usize,
+    /// When the thread was late.
+    pub stalls: Stalls,
     /// By how much the last of the starts was late.
     pub late_starts: Span,
     /// When it was over.
@@ -258,6 +260,7 @@ impl<'a> Traffic<'a> {
         let mut starts = self.plan.transfers.iter().peekable();
         let mut sample_at = scenario.measure.sample_every.map(|_| Instant::ZERO);
         let (mut warming, mut measuring) = (true, true);
+        let (patience, mut stalls) = (longest_wait(scenario), no_stalls(scenario));
         loop {
             let now = clock.now();
             while let Some(transfer) = starts.next_if(|transfer| transfer.arrival.at <= now) {
@@ -279,12 +282,15 @@ impl<'a> Traffic<'a> {
                 measuring = false;
             }
             if now >= over || !measuring && self.pending == 0 {
-                return self.finish(now);
+                return self.finish(now, stalls);
             }
             let next_start = starts.peek().map(|transfer| transfer.arrival.at);
             let window = [warming.then_some(warm), measuring.then_some(measured), Some(over)];
             let next = window.into_iter().chain([next_start, sample_at]).flatten().min().unwrap_or(over);
-            self.serve(clock, next.since(clock.now()))?;
+            let now = clock.now();
+            let due = next.min(now + patience);
+            let woken = self.serve(clock, due.since(now))?;
+            stalls.note(woken.since(due));
         }
     }
 
@@ -320,9 +326,10 @@ impl<'a> Traffic<'a> {
         self.write(number)
     }
 
-    /// Waits for at most `patience`, and does what has become possible.
-    fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<()> {
+    /// Waits for at most `patience`, and does what has become possible. Gives the end of the wait.
+    fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<Instant> {
         let ready: Vec<u64> = self.poll.wait(Duration::from_nanos(patience.as_ps() / 1000))?.collect();
+        let woken = clock.now();
         for token in ready {
             match (token as usize).checked_sub(self.listeners.len()) {
                 None => self.accept(token as usize)?,
@@ -333,7 +340,7 @@ impl<'a> Traffic<'a> {
                 Some(place) => self.receive(place / 2)?,
             }
         }
-        Ok(())
+        Ok(woken)
     }
 
     fn accept(&mut self, listener: usize) -> io::Result<()> {
@@ -462,7 +469,7 @@ impl<'a> Traffic<'a> {
     }
 
     /// Closes the books. Connections stay open: their ends are no part of the run.
-    fn finish(&mut self, end: Instant) -> io::Result<TrafficReport> {
+    fn finish(&mut self, end: Instant, stalls: Stalls) -> io::Result<TrafficReport> {
         let unfinished = self.pending;
         for number in std::mem::take(&mut self.active) {
             for _ in 0..self.connections[number].flows.len() {
@@ -481,6 +488,6 @@ impl<'a> Traffic<'a> {
         };
         let numbers = self.carriers.iter().map(number).collect();
         let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));
-        Ok(TrafficReport { rows, numbers, samples, unfinished, late_starts: self.late_starts, end })
+        Ok(TrafficReport { rows, numbers, samples, unfinished, stalls, late_starts: self.late_starts, end })
     }
 }

@@ -1,9 +1,9 @@
 //! Whether a measurement can be trusted. The network computes with the times at which things are due, so what
-//! a late thread costs is delay; here is how much of it is too much. Rare stalls of a few packets move a queue, and no
-//! percentile of all frames shows them: they are counted.
+//! a late switch costs is delay, and the hosts' thread takes the times of flows; here is how late they may be. Rare stalls of
+//! a few packets move a queue, and no percentile of all frames shows them: they are counted.
 
 use super::Measured;
-use crate::switch::packet_time;
+use crate::switch::{Stalls, packet_time};
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::Span;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::fmt;
 const SHARE: f64 = 0.99;
 /// How late they may be, in packets: the time that a full one takes on the slowest link.
 const LATE_PACKETS: u64 = 1;
-/// Stalls of the switch in each second.
+/// Stalls of a thread in each second.
 const STALLS_PER_SECOND: f64 = 1.0;
 /// How long one may be, in packets.
 const LONGEST_STALL_PACKETS: u64 = 20;
@@ -37,25 +37,20 @@ impl fmt::Display for Trust {
     }
 }
 
-/// Whether frames left and flows started in time, and nothing was lost outside queues.
+/// Whether frames left and flows started in time, neither thread stalled, and nothing was lost outside queues.
 pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     let packet = packet_time(scenario);
     let (switch, mut against) = (&measured.switch, Vec::new());
-    let mut too_late = |what: &str, late: Span, packets: u64| {
+    let late = |what: &str, late: Span, packets: u64| {
         let bound = packet.times(packets);
-        if late > bound {
-            let (late, bound) = (late.as_secs_f64() * 1e6, bound.as_secs_f64() * 1e6);
-            against.push(format!("{what} {late:.0} µs late, more than {bound:.0} µs"));
-        }
+        let text = || format!("{what} {:.0} µs late, more than {:.0} µs", micros(late), micros(bound));
+        (late > bound).then(text)
     };
-    too_late("1 % of the frames left at least", switch.lateness.percentile(SHARE), LATE_PACKETS);
-    too_late("a flow started", measured.late_starts, LATE_START_PACKETS);
-    too_late("the switch was", switch.stalls.longest(), LONGEST_STALL_PACKETS);
-    let (stalls, seconds) = (switch.stalls.count(), switch.wall.as_secs_f64());
-    if stalls as f64 > (STALLS_PER_SECOND * seconds).max(1.0) {
-        let micros = switch.stalls.limit().as_secs_f64() * 1e6;
-        against
-            .push(format!("the switch was more than {micros:.0} µs late {stalls} times in {seconds:.1} s"));
+    against.extend(late("1 % of the frames left at least", switch.lateness.percentile(SHARE), LATE_PACKETS));
+    against.extend(late("a flow started", measured.late_starts, LATE_START_PACKETS));
+    for (who, stalls) in [("the switch", &switch.stalls), ("the hosts' thread", &measured.host_stalls)] {
+        against.extend(late(&format!("{who} was"), stalls.longest(), LONGEST_STALL_PACKETS));
+        against.extend(too_many(who, stalls, switch.wall));
     }
     if switch.lost > 0 {
         against.push(format!("{} frames were lost outside the queues", switch.lost));
@@ -66,10 +61,23 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     Trust { against }
 }
 
+/// What is said of more stalls than `wall` allows; it allows one however short it is.
+fn too_many(who: &str, stalls: &Stalls, wall: Span) -> Option<String> {
+    let (count, seconds) = (stalls.count(), wall.as_secs_f64());
+    let text = || {
+        format!("{who} was more than {:.0} µs late {count} times in {seconds:.1} s", micros(stalls.limit()))
+    };
+    (count as f64 > (STALLS_PER_SECOND * seconds).max(1.0)).then(text)
+}
+
+fn micros(span: Span) -> f64 {
+    span.as_secs_f64() * 1e6
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::switch::{Stalls, SwitchReport};
+    use crate::switch::{SwitchReport, no_stalls};
     use shortflow_sim::outcome::{Counters, Outcome};
     use shortflow_units::Instant;
 
@@ -84,27 +92,33 @@ mod tests {
         let (flows, tasks, samples) = (Vec::new(), Vec::new(), Vec::new());
         let (ports, drops, counters) = (Vec::new(), Vec::new(), Counters::default());
         let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end: Instant::ZERO };
-        Measured { outcome, switch, late_starts: Span::ZERO, congestion: "reno".to_owned() }
+        let (host_stalls, late_starts) = (Stalls::default(), Span::ZERO);
+        Measured { outcome, switch, host_stalls, late_starts, congestion: "reno".to_owned() }
     }
 
     /// Six stalls of a millisecond in a second of 8,000 frames are far from the 99th percentile.
     #[test]
-    fn stalls_decide_where_the_percentile_sees_none() {
+    fn stalls_of_either_thread_decide_where_the_percentile_sees_none() {
         let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
-        let verdict_of = |stalls: u64, micros: u64| {
-            let mut measured = measured(1);
-            let mut counted = Stalls::above(packet_time(&scenario).times(4));
-            for _ in 0..stalls {
-                [micros, 1].into_iter().for_each(|late| counted.note(Span::from_micros(late)));
-            }
-            (measured.switch.stalls, measured.switch.wall) = (counted, Span::from_millis(3000));
-            verdict(&scenario, &measured).to_string()
-        };
-        assert_eq!(verdict_of(3, 1000), "trustworthy");
-        let many = "not trustworthy: the switch was more than 480 µs late 18 times in 3.0 s";
-        assert_eq!(verdict_of(18, 1000), many);
-        let long = "not trustworthy: the switch was 15000 µs late, more than 2400 µs";
-        assert_eq!(verdict_of(1, 15_000), long);
+        for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
+            let verdict_of = |stalls: u64, micros: u64| {
+                let (mut measured, mut counted) = (measured(1), no_stalls(&scenario));
+                for _ in 0..stalls {
+                    [micros, 1].into_iter().for_each(|late| counted.note(Span::from_micros(late)));
+                }
+                let thread = if is_switch { &mut measured.switch.stalls } else { &mut measured.host_stalls };
+                *thread = counted;
+                measured.switch.wall = Span::from_millis(3000);
+                verdict(&scenario, &measured).to_string()
+            };
+            assert_eq!(verdict_of(18, 480), "trustworthy");
+            assert_eq!(verdict_of(3, 1000), "trustworthy");
+            let many = format!("not trustworthy: {who} was more than 480 µs late 4 times in 3.0 s");
+            assert_eq!(verdict_of(4, 1000), many);
+            assert_eq!(verdict_of(1, 2400), "trustworthy");
+            let long = format!("not trustworthy: {who} was 15000 µs late, more than 2400 µs");
+            assert_eq!(verdict_of(1, 15_000), long);
+        }
     }
 
     #[test]
