@@ -57,16 +57,21 @@ reproduction: setup ## Reproduce all figures at the quick scale and renew docs/r
 
 # Random cases that are the same everywhere; test-full draws others.
 test test-linux: export PROPTEST_RNG_SEED := 1
+# Broken links in Rust's documentation are errors.
+test test-linux docs: export RUSTDOCFLAGS := --deny warnings
+# What `time` prints: which part of the tests takes how long.
+test: export TIMEFORMAT := took %0R s, %0U s of CPU time
 
 .PHONY: test
-test: setup ## Formatting, lints, types and all tests that take seconds.
+test: setup ## Formatting, lints, types and all tests that take seconds; says what took longest.
 	cargo fmt --check
-	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
-	cargo test --locked --quiet
+	time cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	time cargo doc --workspace --no-deps --locked --quiet
+	time cargo test --locked --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
-	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow"
+	time $(BIN)/mypy
+	time $(BIN)/pytest -m "not slow"
 
 .PHONY: test-full
 test-full: test ## The tests that take minutes too.
@@ -97,6 +102,7 @@ LINUX_LOG := target/test-linux.log
 .PHONY: test-linux
 test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part; lists what was skipped.
 	cargo clippy --package shortflow-linux --features bpf --all-targets --locked --quiet -- --deny warnings
+	cargo doc --package shortflow-linux --features bpf --no-deps --locked --quiet
 	@mkdir -p target
 	cargo test --locked --quiet --package shortflow-linux --features bpf -- --show-output 2>&1 | tee $(LINUX_LOG)
 	@skipped=$$(awk '/^---- .* stdout ----$$/ { name = $$2 } /^skipped: / { print name ": " $$0 }' $(LINUX_LOG)); \
@@ -106,15 +112,38 @@ test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part;
 test-kernels: linux ## Load every program into Debian's kernels, under QEMU; skipped without it.
 	crates/linux/tests/kernels/run target/release/shortflow-linux target/kernels
 
-# A tool of who runs it, not a dependency. AREAS may be cc, tcp, sim and units; SHARD=0/20 takes each 20th mutant.
+# Tools of who runs them, not dependencies.
 TOOLS := target/tools
+install = cargo install $(1) --version $(2) --locked --quiet --target-dir $(TOOLS)/build --root $(TOOLS)
+
+# The oldest Rust that Cargo.toml names, from the user's rustup or from one of our own. Where there is none, what
+# dependencies state (tests/test_dependencies.py) and Clippy, which knows since when std has what, stand in for it.
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
+
+.PHONY: msrv
+msrv: | require ## Build everything with the oldest Rust that Cargo.toml names; skipped where it cannot be had.
+	@if ! command -v rustup >/dev/null; then echo "skipped: make msrv, which needs rustup"; exit; fi; \
+	rustup run $(RUST_VERSION) true 2>/dev/null || export RUSTUP_HOME=$(CURDIR)/$(TOOLS)/rustup; \
+	if ! rustup toolchain install $(RUST_VERSION) --profile minimal --no-self-update >/dev/null 2>&1; then \
+		echo "skipped: make msrv; Rust $(RUST_VERSION) could not be downloaded"; exit; fi; \
+	rustup run $(RUST_VERSION) cargo check --workspace --all-targets --locked --quiet --target-dir target/msrv; \
+	echo "Rust $(RUST_VERSION) builds everything"
+
+.PHONY: deny
+deny: DENY = $(shell command -v cargo-deny || echo $(TOOLS)/bin/cargo-deny)
+deny: | require ## Licences, duplicates and sources of dependencies, and known flaws where their database can be reached.
+	@test -x $(DENY) || $(call install,cargo-deny,0.20.2)
+	@$(DENY) --log-level warn check bans licenses sources
+	@if $(DENY) fetch db 2>/dev/null; then $(DENY) --log-level warn check --disable-fetch advisories; \
+		else echo "skipped: advisories, whose database cannot be reached"; fi
+
+# AREAS may be cc, tcp, sim and units; SHARD=0/20 takes each 20th mutant.
 AREAS ?= cc tcp
 SHARD ?= 0/1
 
 .PHONY: mutants
 mutants: | require ## Break the code in one place after the other; list what no test notices. Goes on where it was stopped.
-	@test -x $(TOOLS)/bin/cargo-mutants \
-		|| cargo install cargo-mutants --version 27.1.0 --locked --quiet --target-dir $(TOOLS)/build --root $(TOOLS)
+	@test -x $(TOOLS)/bin/cargo-mutants || $(call install,cargo-mutants,27.1.0)
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" nice $(PYTHON) tools/mutants.py $(AREAS) --shard $(SHARD)
 
 # Coverage-guided for TIME seconds a target, then RUNS accepted inputs a target that owe nothing to coverage,
@@ -150,10 +179,10 @@ bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per fl
 	@$(BIN)/shortflow bench
 
 .PHONY: docs
-docs: setup ## docs/names.md from the registry, and the Rust API pages.
-	$(BIN)/python -m shortflow.reference >docs/names.md
+docs: setup ## The page of everything that can be named, from the registry, and the Rust API pages.
+	$(BIN)/python -m shortflow.reference >target/names.md
 	cargo doc --workspace --no-deps --locked --quiet
-	@echo "open target/doc/shortflow_sim/index.html"
+	@echo "target/names.md and target/doc/shortflow_sim/index.html"
 
 .PHONY: clean
 clean: ## Remove everything that was built.

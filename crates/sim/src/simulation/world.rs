@@ -141,7 +141,7 @@ impl<'a> World<'a> {
             if self.measuring_over && self.pending == 0 {
                 break;
             }
-            if self.handled % TICK == 0 && !observer.tick(self.standing()) {
+            if self.handled.is_multiple_of(TICK) && !observer.tick(self.standing()) {
                 return Err(RunError::Cancelled);
             }
         }

@@ -1,0 +1,74 @@
+"""What the Rust dependencies may be: licences and sources as in deny.toml, and no newer Rust than Cargo.toml states."""
+
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RULES = tomllib.loads((ROOT / "deny.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def packages() -> list[dict[str, Any]]:
+    """Every package of Cargo.lock with what it says of itself. Cargo downloads those that are not here yet."""
+    if shutil.which("cargo") is None:
+        pytest.skip("needs cargo")
+    command = ["cargo", "metadata", "--locked", "--all-features", "--format-version", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode:
+        pytest.skip(f"cargo metadata: {done.stderr.strip()}")
+    found: list[dict[str, Any]] = json.loads(done.stdout)["packages"]
+    assert len(found) > 100
+    return found
+
+
+def is_allowed(expression: str, licences: set[str]) -> bool:
+    """Whether an SPDX expression leaves a choice of allowed licences alone; crates may write `/` for OR."""
+    while inner := re.search(r"\(([^()]*)\)", expression):
+        expression = expression.replace(inner[0], "yes" if is_allowed(inner[1], licences) else "no")
+    choices = expression.replace("/", " OR ").split(" OR ")
+    return any(set(choice.split(" AND ")) <= licences | {"yes"} for choice in choices)
+
+
+@pytest.mark.parametrize(
+    ("expression", "wanted"),
+    [
+        ("MIT", True),
+        ("GPL-3.0", False),
+        ("GPL-3.0/MIT", True),
+        ("MIT AND GPL-3.0", False),
+        ("GPL-3.0 OR MIT AND ISC", True),
+        ("(GPL-3.0 OR MIT) AND ISC", True),
+        ("(GPL-3.0 OR MIT) AND GPL-3.0", False),
+        ("ISC WITH exception", False),
+    ],
+)
+def test_licence_expressions(expression: str, wanted: bool) -> None:
+    assert is_allowed(expression, {"MIT", "ISC"}) is wanted
+
+
+def test_every_licence_is_allowed(packages: list[dict[str, Any]]) -> None:
+    allowed = set(RULES["licenses"]["allow"])
+    assert not {p["name"]: p["license"] for p in packages if not is_allowed(p["license"] or "none", allowed)}
+
+
+def test_every_package_is_ours_or_from_an_allowed_registry(packages: list[dict[str, Any]]) -> None:
+    allowed = {f"registry+{registry}" for registry in RULES["sources"]["allow-registry"]}
+    assert not {p["name"]: p["source"] for p in packages if p["source"] and p["source"] not in allowed}
+    outside = [p["name"] for p in packages if not p["source"] and not p["manifest_path"].startswith(f"{ROOT}/crates/")]
+    assert not outside
+
+
+def test_no_package_needs_a_newer_rust_than_is_stated(packages: list[dict[str, Any]]) -> None:
+    def number(version: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in version.split("."))[:2]
+
+    stated = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["rust-version"]
+    needed = {p["name"]: p["rust_version"] for p in packages if p["rust_version"]}
+    assert not {name: version for name, version in needed.items() if number(version) > number(stated)}
