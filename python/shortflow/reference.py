@@ -1,4 +1,4 @@
-"""`make docs`: the page about everything that can be named, written from the simulator's own registry."""
+"""`make docs`: the page about everything that can be named, built from the simulator's own registry."""
 
 from shortflow import _core
 from shortflow.metrics import KINDS as METRICS
@@ -8,13 +8,13 @@ from shortflow.records import Entry, Parameter
 HEADER = """\
 # Everything that can be named
 
-Written by `make docs` from the simulator's registry; do not edit. `shortflow list KIND --long` shows the same.
+Built by `make docs` from the simulator's registry. `shortflow list KIND --long` shows the same.
 """
 
 KINDS = {
     "schemes": "A scheme is a transport with the queue discipline that it needs. This is what `--schemes` takes. "
     "The parameters are set with `--set KEY=VALUE`.",
-    "ideal": "An ideal scheduler of a fluid link, a yardstick beside schemes ([what it is and is not](ideal.md)).",
+    "ideal": "An ideal scheduler of a fluid link, a yardstick beside schemes; docs/ideal.md says more.",
     "transports": "What runs in senders and receivers. The parameters are set with `--set transport.NAME=VALUE`.",
     "queues": "What runs in a switch port; buffer and threshold are the scenario's. "
     "The parameters are set with `--set queue.NAME=VALUE`.",
@@ -51,7 +51,7 @@ def _metrics() -> str:
     bins = ", ".join(f"`{name}` ({what})" for name, what in SIZE_BINS.items())
     head = (
         "## Metrics\n\nWhat `--metrics` and `--condition` take. `<class>` is a class of flows, `<task>` is query, job, "
-        f"shuffle or request, and `<bin>` a bin of flow sizes: {bins}. [More about results](results.md).\n\n"
+        f"shuffle or request, and `<bin>` a bin of flow sizes: {bins}.\n\n"
         "| name | unit | meaning |\n|---|---|---|\n"
     )
     return head + "".join(f"| `{kind.pattern}` | {kind.unit or 'none'} | {kind.about} |\n" for kind in METRICS)
