@@ -1,4 +1,4 @@
-//! DCTCP — [DCTCP10] Alizadeh et al., SIGCOMM 2010, §3; RFC 8257.
+//! DCTCP — \[DCTCP10\] Alizadeh et al., SIGCOMM 2010, §3; RFC 8257.
 //!
 //! | symbol | here |
 //! |---|---|

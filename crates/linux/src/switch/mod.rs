@@ -97,7 +97,7 @@ impl Taps {
 pub struct SwitchReport {
     /// For each frame, how long after it was due it left.
     pub lateness: Lateness,
-    /// When the thread was late by more than [`STALL_PACKETS`].
+    /// When the thread was late by more than `STALL_PACKETS`.
     pub stalls: Stalls,
     /// How long the thread ran.
     pub wall: Span,
