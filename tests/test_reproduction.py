@@ -290,10 +290,23 @@ def test_a_bound_decides_a_claim_only_where_the_truth_beyond_it_cannot_matter() 
     assert not at_most(Estimate(3.0, None, 1, lower_bound=True), 2.0).undecided
 
 
-def test_a_second_call_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of results for several tests, so that none runs what another has run."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture
+def here(runs: Path, tmp_path: Path) -> Path:
+    """The same, called `here` where commands run."""
+    (tmp_path / "here").symlink_to(runs)
+    return tmp_path / "here"
+
+
+def test_a_second_call_runs_nothing_and_finds_the_same(runs: Path) -> None:
     figures = select(["l2dct/fig4a"])
-    first = reproduce(figures, scale=Scale.QUICK, out=tmp_path)
-    second = reproduce(figures, scale=Scale.QUICK, out=tmp_path)
+    first = reproduce(figures, scale=Scale.QUICK, out=runs)
+    second = reproduce(figures, scale=Scale.QUICK, out=runs)
     assert first.runs == second.runs == 27
     assert second.reused == 27
     assert [j.finding for j in first.claims] == [j.finding for j in second.claims]
@@ -329,7 +342,7 @@ def _undocumented(names: list[str]) -> list[str]:
     return [name for name in names if f"`{name}`" not in section]
 
 
-def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Command, tmp_path: Path) -> None:
+def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Command, here: Path) -> None:
     answer = shortflow("reproduce", "l2dct/fig4a", "--json", "--jobs", "2", "--out", "here")
     document = answer.document
     verdicts = {row["id"]: row["verdict"] for row in document["claims"]}
@@ -337,8 +350,8 @@ def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Com
     assert sum(document["summary"]["l2dct"].values()) == len(verdicts)
     assert answer.code == (1 if "differs" in verdicts.values() else 0)
     assert not _undocumented([*document, *document["claims"][0]])
-    assert "plotly" in (tmp_path / "here" / "l2dct.html").read_text(encoding="utf-8")
-    assert "l2dct/fig4a-afct-vs-dctcp" in (tmp_path / "here" / "markdown" / "l2dct.md").read_text(encoding="utf-8")
+    assert "plotly" in (here / "l2dct.html").read_text(encoding="utf-8")
+    assert "l2dct/fig4a-afct-vs-dctcp" in (here / "markdown" / "l2dct.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -361,7 +374,7 @@ def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]
     assert all(text in answer.stderr for text in wanted), answer.stderr
 
 
-def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow: Command, tmp_path: Path) -> None:
+def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow: Command, here: Path) -> None:
     arguments = ("reproduce", "pecn/fig6", "--out", "here")
     rows = {row["id"]: row for row in shortflow(*arguments, "--json").document["claims"]}
     text = shortflow(*arguments).stdout
@@ -378,9 +391,9 @@ def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow
     )
     assert joined.count("undecided at this scale") == len(undecided) < len(rows)
     assert joined.count("agrees if: ") == len(rows)
-    page = (tmp_path / "here" / "pecn.html").read_text(encoding="utf-8")
+    page = (here / "pecn.html").read_text(encoding="utf-8")
     assert f"{row['verdict']}<br><small>undecided at this scale</small>" in page
-    markdown = (tmp_path / "here" / "markdown" / "pecn.md").read_text(encoding="utf-8")
+    markdown = (here / "markdown" / "pecn.md").read_text(encoding="utf-8")
     assert f"(`{row['id']}`) | {row['verdict']}, undecided at this scale | " in markdown
 
 
@@ -449,6 +462,7 @@ def test_a_study_follows_a_choice_only_where_it_has_what_is_taken(study: Study, 
     assert study.follows(Scale.QUICK, ALPHA) is follows
 
 
+@pytest.mark.usefixtures("here")
 def test_a_choice_leaves_what_a_study_sets_on_purpose_and_says_so(shortflow: Command) -> None:
     arguments = ("reproduce", "pecn/growth", "pecn/fig6", "--json", "--out", "here")
     plain = shortflow(*arguments).document
@@ -461,6 +475,7 @@ def test_a_choice_leaves_what_a_study_sets_on_purpose_and_says_so(shortflow: Com
     assert before["pecn/fig6-pecn-gain-80"] != after["pecn/fig6-pecn-gain-80"]
 
 
+@pytest.mark.usefixtures("here")
 def test_sensitivity_tries_what_is_not_chosen_and_says_what_decides(shortflow: Command) -> None:
     arguments = ("reproduce", "l2dct/eq1-4", "--sensitivity", "--choice", "initial-window=10", "--out", "here")
     rows = shortflow(*arguments, "--json").document["sensitivity"]
@@ -477,8 +492,9 @@ def test_sensitivity_tries_what_is_not_chosen_and_says_what_decides(shortflow: C
     assert "initial-window=10" not in table
 
 
+@pytest.mark.usefixtures("here")
 def test_papers_without_a_chosen_value_keep_theirs_and_are_named(shortflow: Command) -> None:
-    arguments = ("reproduce", "l2dct/eq13", "fast/fig3", "--json", "--out", "here")
+    arguments = ("reproduce", "l2dct/eq1-4", "fast/fig3", "--json", "--out", "here")
     moved = shortflow(*arguments, "--choice", "initial-window=1", "--choice", "delayed-acks=yes").document
     assert moved["not_reached"] == {"initial-window=1": ["l2dct"], "delayed-acks=yes": ["l2dct", "fast/fig3"]}
     rows = shortflow(*arguments, "--sensitivity").document["sensitivity"]
