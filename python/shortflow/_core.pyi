@@ -1,7 +1,7 @@
 """The simulator's compiled core. Times in tables are seconds, rates bits per second."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, final
+from typing import Any, Literal, final
 
 from shortflow.records import Entry, Meta
 

@@ -93,7 +93,11 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{reference}: cannot read {file!r}: {error}") from error
-    found = {known: _Choice(known, composed, dict(own)) for known, composed, own in read_schemes(text, file)}
+    try:
+        schemes = read_schemes(text, file)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from error
+    found = {known: _Choice(known, composed, dict(own)) for known, composed, own in schemes}
     if name not in found:
         raise ConfigError(f"{file}: there is no scheme {name!r}{did_you_mean(name, found)} (known: {', '.join(found)})")
     return found[name]

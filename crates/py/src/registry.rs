@@ -77,9 +77,12 @@ fn keyed_row<'py, 'a>(
     Ok(row)
 }
 
-/// The schemes in `text`, the file called `file`, as (name, what `Scheme.parse` takes, settings).
+/// A scheme of a file: its name, what `Scheme.parse` takes, and settings.
+type FileScheme = (String, String, Vec<(String, String)>);
+
+/// The schemes in `text`, the file called `file`.
 #[pyfunction]
-pub fn read_schemes(text: &str, file: &str) -> PyResult<Vec<(String, String, Vec<(String, String)>)>> {
+pub fn read_schemes(text: &str, file: &str) -> PyResult<Vec<FileScheme>> {
     let row = |info: SchemeInfo| {
         let composed = format!("{} over {}", info.transport, info.queue.info().name);
         (info.name, composed, info.set)

@@ -143,7 +143,7 @@ fn closed_loops_meet_the_same_sizes_under_every_scheme() {
             sizes.sort_unstable();
             sizes
         };
-        let first = sizes(&&schemes()[0].name);
+        let first = sizes(&schemes()[0].name);
         for scheme in schemes() {
             let other = sizes(&scheme.name);
             let common = first.iter().filter(|flow| other.contains(flow)).count();
