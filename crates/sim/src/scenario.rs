@@ -45,7 +45,7 @@ pub struct Scenario {
     pub host: HostSpec,
     /// TCP of every host.
     pub tcp: TcpSpec,
-    /// Names of traffic classes, indexed by [`ClassId`](shortflow_units::ClassId).
+    /// Names of traffic classes, indexed by [`ClassId`].
     pub classes: Vec<String>,
     /// By class, the transport of flows that do not run the scheme's.
     pub transports: BTreeMap<ClassId, TransportConfig>,

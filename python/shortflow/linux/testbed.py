@@ -26,6 +26,7 @@ from shortflow.result import KEY_LENGTH, RunResult, RunSummary, finished
 from shortflow.runner import Progress, plan, run_once
 from shortflow.scenario import Settings, load_scenario, path_of
 from shortflow.scheme import load_schemes
+from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.runs import Store
 
 PROGRAM = "shortflow-linux"
@@ -134,6 +135,7 @@ def measure_on_testbed(
     while tried < attempts and not is_trustworthy(document["testbed"]):
         tried, document = tried + 1, json.loads(_run(arguments))
     tables = {name: _table(columns) for name, columns in document["tables"].items()}
+    _check(tables)
     meta: Meta = document["meta"]
     meta["testbed"] = account = document["testbed"]
     account["attempts"] = tried + (found.meta["testbed"]["attempts"] if found else 0)
@@ -258,6 +260,15 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
     if scheme == "cubic":
         reasons.append("the kernel's CUBIC leaves slow start by HyStart; the simulator's waits for a loss")
     return reasons
+
+
+def _check(tables: Mapping[str, pl.DataFrame]) -> None:
+    """A program of another version measures other columns."""
+    try:
+        for name in TABLES:
+            check_columns(name, tables[name])
+    except ValueError as error:
+        raise MissingRequirement(f"{PROGRAM}: its tables are {error}; in a checkout, `make linux` builds it") from error
 
 
 def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
