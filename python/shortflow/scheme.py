@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shortflow._core import Scheme, read_schemes
+from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import Settings, as_pairs
 from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
@@ -97,9 +97,16 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
         schemes = read_schemes(text, file)
     except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from error
-    found = {known: _Choice(known, composed, dict(own)) for known, composed, own in schemes}
+    found: dict[str, _Choice] = {}
+    registered = {entry["name"] for entry in registry()["schemes"]}
+    for known, composed, own in schemes:
+        if known in found or known in registered:
+            why = "named twice" if known in found else "a scheme of Shortflow's; yours needs another name"
+            raise ConfigError(f"{file}: {known!r} is {why}")
+        found[known] = _Choice(known, composed, dict(own))
     if name not in found:
-        raise ConfigError(f"{file}: there is no scheme {name!r}{did_you_mean(name, found)} (known: {', '.join(found)})")
+        all_known = f" (known: {', '.join(found)})" if found else " (it has none)"
+        raise ConfigError(f"{file}: there is no scheme {name!r}{did_you_mean(name, found)}{all_known}")
     return found[name]
 
 

@@ -1,7 +1,7 @@
 """Stored runs put in order: a study is one scenario, its points are the values of the parameter that varies."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from shortflow import _core
 from shortflow.comparison import Comparison, with_distances
@@ -9,6 +9,7 @@ from shortflow.metrics.catalogue import Metric
 from shortflow.quantities import common_axis
 from shortflow.result import Provenance, RunResult
 from shortflow.store.frames import short_name, varying
+from shortflow.store.selection import decisive
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,29 @@ def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ())
     ]
 
 
+def _named_apart(results: Sequence[RunResult]) -> list[RunResult]:
+    """The runs, with schemes of one name and different settings told apart: `dctcp (g = 0.9)`."""
+    kinds: dict[str, dict[Hashable, list[RunResult]]] = {}
+    for result in results:
+        settings = result.provenance["scheme_settings"]
+        kinds.setdefault(result.provenance["scheme"], {}).setdefault(decisive(settings), []).append(result)
+    labels: dict[str, str] = {}
+    for scheme, of_settings in kinds.items():
+        keys = varying(group[0].provenance["scheme_settings"] for group in of_settings.values())
+        for number, group in enumerate(of_settings.values(), 1):
+            values = {setting["key"]: setting["value"] for setting in group[0].provenance["scheme_settings"]}
+            differs = [f"{key.removeprefix('transport.')} = {values[key]}" for key in keys if key in values]
+            label = f"{scheme} ({', '.join(differs) or number})" if len(of_settings) > 1 else scheme
+            label = f"{label} ({number})" if label in labels.values() else label
+            labels |= {result.provenance["key"]: label for result in group}
+    return [
+        replace(result, provenance={**result.provenance, "scheme": labels[result.provenance["key"]]})
+        for result in results
+    ]
+
+
 def _study(name: str, results: Sequence[RunResult], superseded: Sequence[Provenance]) -> Study:
+    results = _named_apart(results)
     keys = varying(result.provenance["scenario_settings"] for result in results)
     by_values: dict[tuple[str, ...], list[RunResult]] = {}
     for result in results:

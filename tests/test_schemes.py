@@ -1,0 +1,64 @@
+"""Schemes that users compose, on the command line and in files, and what a report makes of their settings."""
+
+from pathlib import Path
+
+import pytest
+
+import shortflow
+from shortflow.errors import ConfigError
+from shortflow.report.study import studies
+from shortflow.scheme import load_schemes
+from shortflow.store.runs import read_run, select_runs
+
+ENTRY = """
+[[scheme]]
+name = "{name}"
+transport = "newreno"
+queue = "red"
+set = {{ "transport.ecn" = "classic", "queue.max_p" = {max_p} }}
+"""
+
+
+def written(folder: Path, *entries: tuple[str, float]) -> str:
+    file = folder / "mine.toml"
+    file.write_text("".join(ENTRY.format(name=name, max_p=max_p) for name, max_p in entries), encoding="utf-8")
+    return str(file)
+
+
+def test_a_scheme_of_a_file_is_the_one_that_is_composed_so(tmp_path: Path) -> None:
+    file = written(tmp_path, ("gentle", 0.2))
+    composed = "newreno over red+ecn=classic+queue.max_p=0.2"
+    incast = shortflow.load_scenario("incast")
+    runs = [shortflow.run(incast, name, settings={"servers": 4}) for name in (f"{file}:gentle", composed)]
+    assert runs[0].provenance["digest"] == runs[1].provenance["digest"]
+    (scheme,) = load_schemes([f"{file}:gentle"])
+    assert scheme.name == "gentle"
+    assert ("queue.max_p", "0.2") in [(key, value) for key, value, _ in scheme.resolved()]
+
+
+@pytest.mark.parametrize(
+    ("entries", "name", "wrong"),
+    [
+        ([("gentle", 0.2), ("gentle", 0.3)], "gentle", "'gentle' is named twice"),
+        ([("dctcp", 0.2)], "dctcp", "'dctcp' is a scheme of Shortflow's; yours needs another name"),
+        ([("gentle", 0.2)], "gentel", "there is no scheme 'gentel'; did you mean \"gentle\"? (known: gentle)"),
+        ([], "gentle", "there is no scheme 'gentle' (it has none)"),
+        ([("gentle", 2)], "gentle", "queue.max_p: 2 is not a number from 0 to 1"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_name(
+    tmp_path: Path, entries: list[tuple[str, float]], name: str, wrong: str
+) -> None:
+    file = written(tmp_path, *entries)
+    with pytest.raises(ConfigError) as raised:
+        load_schemes([f"{file}:{name}"])
+    assert str(raised.value) == f"{file}: {wrong}"
+
+
+def test_a_report_tells_schemes_of_one_name_and_other_settings_apart(tmp_path: Path) -> None:
+    incast = shortflow.load_scenario("incast")
+    for g in (0.0625, 0.9):
+        shortflow.compare(incast, ["dctcp"], [1], settings={"servers": 4, "transport.g": g}, out=tmp_path, ideal=False)
+    (study,) = studies(read_run(place) for place in select_runs(tmp_path).current)
+    assert study.schemes == ["dctcp (g = 0.0625)", "dctcp (g = 0.9)"]
+    assert [len(point.results) for point in study.points] == [2]
