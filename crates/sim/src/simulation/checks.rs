@@ -31,9 +31,9 @@ impl World<'_> {
         let connection = self.connections.slot(conn);
         let (acked, received) = (connection.sender.snd_una(), connection.receiver.received());
         let (source, to, ordinal) = (connection.source, connection.destination, connection.ordinal);
-        let name = format_args!("connection {ordinal} from host {} to host {}", source.0, to.0);
+        let name = || format!("connection {ordinal} from host {} to host {}", source.0, to.0);
         if acked > received || (connection.sender.is_idle() && acked < received) {
-            return Err(format!("{name}: {acked} bytes acknowledged, {received} delivered in order"));
+            return Err(format!("{}: {acked} bytes acknowledged, {received} delivered in order", name()));
         }
         let skipped = connection.receiver.skipped();
         if skipped == 0 || !self.keeps_order {
@@ -44,7 +44,8 @@ impl World<'_> {
             return Ok(());
         }
         Err(format!(
-            "{name}: {skipped} bytes were overtaken by later ones or vanished, of which {lost} were dropped"
+            "{}: {skipped} bytes were overtaken by later ones or vanished, of which {lost} were dropped",
+            name()
         ))
     }
 
