@@ -11,7 +11,7 @@ class ConfigError(ValueError):
     """A scenario, scheme or setting is wrong; the message is complete."""
 
 class SimulationError(RuntimeError):
-    """A run broke one of the simulator's own laws, such as the conservation of packets."""
+    """A run broke an invariant of the simulator, such as the conservation of packets."""
 
 class Cancelled(Exception):
     """The run was stopped through its Control."""
@@ -54,7 +54,7 @@ class Scheme:
     @staticmethod
     def keeps(base: str, key: str) -> bool: ...
     @staticmethod
-    def foreign(
+    def user_defined(
         base: str,
         name: str,
         summary: str,

@@ -46,7 +46,7 @@ class CongestionControl:
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
         """Shrink the window once for `cause`; after a timeout cwnd is one segment."""
         if cause == "ecn-echo":
-            self.cut(window, 0.5)
+            self.multiplicative_decrease(window, 0.5)
         else:
             self.on_loss(window, cause, flow)
 
@@ -59,7 +59,7 @@ class CongestionControl:
             window.cwnd += step / window.cwnd
 
     @staticmethod
-    def cut(window: Window, factor: float, floor: float = 1.0) -> None:
+    def multiplicative_decrease(window: Window, factor: float, floor: float = 1.0) -> None:
         """Multiply cwnd by `factor`, not below `floor`, and end slow start there."""
         window.cwnd = max(window.cwnd * factor, floor)
         window.ssthresh = max(window.cwnd, 2.0)
@@ -119,7 +119,7 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
     resolved.append((SOURCE, _fingerprint(transport), "default"))
     of_base = [(key, text) for key, text in settings.items() if key not in own]
     try:
-        return Scheme.foreign(transport.base, label or transport.__name__, summary, of_base, bound, resolved)
+        return Scheme.user_defined(transport.base, label or transport.__name__, summary, of_base, bound, resolved)
     except ConfigError as error:
         raise ConfigError(f"{transport.__name__}, over the scheme {transport.base!r}: {error}") from None
 

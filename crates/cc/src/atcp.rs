@@ -13,12 +13,12 @@
 //! - D1: the paper does not say on which TCP it builds; here NewReno. Set `recovery=sack`. The choice matters:
 //!   weights 2 and 1, from five starts, settle at windows in the ratio 1.46 to 1.89 (mean 1.72) with NewReno,
 //!   and 2.02 to 2.03 with SACK, where Theorem 1 says 2.
-//! - D2: §V-D says that the law can modify other AIMD senders; `base=dctcp` with `ecn=exact` cuts by
+//! - D2: §V-D says that the law can modify other AIMD senders; `base=dctcp` with `ecn=exact` decreases by
 //!   α/2 on marks. Without ECN the base makes no difference.
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with W_H.
 //! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
 
-use crate::newreno::{cut, grow, on_loss};
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
@@ -49,7 +49,7 @@ choice! {
     pub enum Base {
         /// Halves, as a loss does.
         Tcp = "tcp",
-        /// Cuts by half of α.
+        /// Decreases by half of α.
         Dctcp = "dctcp",
     }
 }
@@ -74,7 +74,7 @@ keys! {
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "0", 0.0..=1.0;
-        /// smallest window after an ECN cut, in segments
+        /// smallest window after a decrease for ECN, in segments
         pub cwnd_floor: f64 = "1", 1.0..=100.0;
     } in order {
         w_low <= w_high;
@@ -127,9 +127,9 @@ impl CongestionControl for Atcp {
 
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         match (cause, self.params.base) {
-            (Cause::EcnEcho, Base::Tcp) => cut(window, 0.5, self.params.cwnd_floor),
+            (Cause::EcnEcho, Base::Tcp) => multiplicative_decrease(window, 0.5, self.params.cwnd_floor),
             (Cause::EcnEcho, Base::Dctcp) => {
-                cut(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor)
+                multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor)
             }
             (Cause::FastRetransmit | Cause::Timeout, _) => on_loss(window, cause, flow),
         }

@@ -12,13 +12,13 @@
 //! Deviations:
 //! - D1: slow start is RFC 5681's; HyStart++ (§4.10, a SHOULD) and the spurious-loss rules (§4.9) are
 //!   left out.
-//! - D2: ECN-Echo cuts cwnd, a loss cuts FlightSize (§4.6 prefers FlightSize and allows both). The ECN
+//! - D2: ECN-Echo reduces cwnd, a loss FlightSize (§4.6 prefers FlightSize and allows both). The ECN
 //!   factor is β_cubic; RFC 8511 suggests 0.85: set `beta_ecn`.
 //! - D3: t also runs while the application or the receive window limits the sender (§5.8); the target
 //!   of at most 1.5 cwnd bounds what that adds.
 //! - D4: where W_est overtakes W_cubic, cwnd never falls to it (§4.3 sets cwnd to W_est).
 
-use crate::newreno::{cut, grow, on_loss};
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, TransportInfo, Window};
 use shortflow_spec::{Flag, keys};
 use shortflow_units::Instant;
@@ -44,7 +44,7 @@ keys! {
         pub beta_ecn: f64 = "0.7", 0.1..=0.99;
         /// whether a flow that loses before its old maximum leaves room for others
         pub fast_convergence: bool = "true", Flag;
-        /// whether the window is at least that of a TCP that cuts by beta
+        /// whether the window is at least that of a TCP that decreases by beta
         pub reno_friendly: bool = "true", Flag;
     }
 }
@@ -135,7 +135,7 @@ impl CongestionControl for Cubic {
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         self.remember(window.cwnd);
         match cause {
-            Cause::EcnEcho => cut(window, self.params.beta_ecn, 1.0), // §4.6, D2
+            Cause::EcnEcho => multiplicative_decrease(window, self.params.beta_ecn, 1.0), // §4.6, D2
             Cause::FastRetransmit => {
                 window.ssthresh = (flow.flight_segments() * self.params.beta).max(2.0); // Figure 5
                 window.cwnd = window.ssthresh;

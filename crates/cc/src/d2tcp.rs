@@ -8,16 +8,16 @@
 //! | D | round trips left until the deadline |
 //! | B | [`FlowView::remaining`] in segments: unsent and unacknowledged |
 //! | W | [`Window::cwnd`] |
-//! | p | computed at each cut: α^d |
+//! | p | computed at each decrease: α^d |
 //!
 //! Deviations:
 //! - D1: after the deadline d = 1, as if there were none (the paper has no such flows: their senders
 //!   give up). Set `expired`, for example to 2.
 //! - D2: α starts at 0 and cwnd may fall to one segment, as in [`crate::dctcp`].
-//! - D3: d is evaluated only when the window is cut, with the present W.
+//! - D3: d is evaluated only when the window decreases, with the present W.
 //! - D4: an ACK that completes the flow leaves B = 0, with no rate to need: d = 1.
 
-use crate::newreno::{cut, grow, on_loss};
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
@@ -50,7 +50,7 @@ keys! {
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "0", 0.0..=1.0;
-        /// smallest window after an ECN cut, in segments
+        /// smallest window after a decrease for ECN, in segments
         pub cwnd_floor: f64 = "1", 1.0..=100.0;
     }
 }
@@ -99,7 +99,7 @@ impl CongestionControl for D2tcp {
         match cause {
             Cause::EcnEcho => {
                 let p = libm::pow(self.marks.alpha, self.params.imminence(window.cwnd, flow)); // §3.1
-                cut(window, 1.0 - p / 2.0, self.params.cwnd_floor);
+                multiplicative_decrease(window, 1.0 - p / 2.0, self.params.cwnd_floor);
             }
             Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
         }
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(params.imminence(40.0, &due(300, 300_000)), 0.5);
     }
 
-    /// α = 1/4: p is 1/16 near the deadline, 1/4 on time, 1/2 far ahead; the cut is half of it.
+    /// α = 1/4: p is 1/16 near the deadline, 1/4 on time, 1/2 far ahead; the decrease is half of it.
     #[test]
     fn near_the_deadline_a_mark_cuts_less() {
         for (micros, left) in [(300, 38.75), (3_000, 35.0), (300_000, 30.0)] {

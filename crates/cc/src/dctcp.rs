@@ -12,7 +12,7 @@
 //!   `initial_alpha`.
 //! - D2: cwnd may fall to one segment; RFC 8257 and Linux keep two. Set `cwnd_floor`.
 
-use crate::newreno::{cut, grow, on_loss};
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
@@ -21,7 +21,7 @@ use shortflow_spec::keys;
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
     name: "dctcp",
-    summary: "cuts the window in proportion to the fraction of marked packets",
+    summary: "reduces the window in proportion to the fraction of marked packets",
     source: "DCTCP, SIGCOMM 2010; RFC 8257",
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
@@ -35,7 +35,7 @@ keys! {
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "0", 0.0..=1.0;
-        /// smallest window after an ECN cut, in segments
+        /// smallest window after a decrease for ECN, in segments
         pub cwnd_floor: f64 = "1", 1.0..=100.0;
     }
 }
@@ -65,7 +65,9 @@ impl CongestionControl for Dctcp {
 
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         match cause {
-            Cause::EcnEcho => cut(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor), // Eq. 2
+            Cause::EcnEcho => {
+                multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.params.cwnd_floor)
+            } // Eq. 2
             Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow), // RFC 8257 §3.5
         }
     }

@@ -27,7 +27,7 @@
 //! - D7: losses are repaired with SACK; the only recovery that the paper names is NewReno, of its baseline.
 //!   Set `recovery=newreno`.
 
-use crate::newreno::{cut, grow, on_loss};
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
@@ -121,7 +121,9 @@ impl CongestionControl for Fast {
         let vwnd = window.cwnd;
         match cause {
             Cause::EcnEcho if self.is_probing() => window.ssthresh = self.params.w_min.max(2.0), // D4
-            Cause::EcnEcho => cut(window, 1.0 - self.marks.alpha / 2.0, self.floor(flow.mss)),   // Eq. 8
+            Cause::EcnEcho => {
+                multiplicative_decrease(window, 1.0 - self.marks.alpha / 2.0, self.floor(flow.mss))
+            } // Eq. 8
             Cause::FastRetransmit => {
                 on_loss(window, cause, flow);
                 if vwnd < self.params.w_min {
@@ -266,7 +268,7 @@ mod tests {
     }
 
     /// Claim `fast/alg1-probing`: three half segments, then two full ones; a mark on a probe ends slow
-    /// start, a mark on the last one also cuts.
+    /// start, a mark on the last one also decreases it.
     #[test]
     fn three_probes_then_two_segments() {
         let (mut law, mut window) = law(Params::default());

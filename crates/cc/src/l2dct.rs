@@ -17,7 +17,7 @@
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with w_max.
 //! - D4: slow start, loss and timeouts are TCP's (unstated), and cwnd may fall to one segment.
 
-use crate::newreno::{cut, grow, on_loss};
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
 };
@@ -63,7 +63,7 @@ keys! {
         pub g: f64 = "0.0625", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "0", 0.0..=1.0;
-        /// smallest window after an ECN cut, in segments
+        /// smallest window after a decrease for ECN, in segments
         pub cwnd_floor: f64 = "1", 1.0..=100.0;
     } in order {
         w_min <= w_max;
@@ -135,7 +135,7 @@ impl CongestionControl for L2dct {
         match cause {
             Cause::EcnEcho => {
                 let b = self.params.penalty(self.marks.alpha, flow); // Eq. 2
-                cut(window, 1.0 - b / 2.0, self.params.cwnd_floor); // Eq. 3
+                multiplicative_decrease(window, 1.0 - b / 2.0, self.params.cwnd_floor); // Eq. 3
             }
             Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
         }

@@ -5,12 +5,12 @@
 //! | hook | Linux `tcp_congestion_ops` | called |
 //! |---|---|---|
 //! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una` |
-//! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN cut, fast retransmit or timeout |
+//! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
 //! | [`CongestionControl::initial_window`] | `init` | when a connection starts |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
 //! | [`CongestionControl::floor`], [`CongestionControl::alpha`] | – | by tests and probes |
 //!
-//! Where both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the cut
+//! Where both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the decrease
 //! is made.
 
 mod mark_fraction;
@@ -28,5 +28,5 @@ pub mod sack;
 pub mod xdctcp;
 
 pub use mark_fraction::MarkFraction;
-pub use registry::{Foreign, StartForeign, Transport, TransportConfig, TransportInfo, transports};
+pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports};
 pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Window};

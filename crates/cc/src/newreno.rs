@@ -50,7 +50,7 @@ pub fn grow(window: &mut Window, ack: &AckSample, step: f64) {
 
 /// The response to ECN-Echo: multiplies cwnd by `factor`, not below `floor` segments, and ends slow
 /// start there (RFC 3168 §6.1.2, where `factor` is one half).
-pub fn cut(window: &mut Window, factor: f64, floor: f64) {
+pub fn multiplicative_decrease(window: &mut Window, factor: f64, floor: f64) {
     window.cwnd = (window.cwnd * factor).max(floor);
     window.ssthresh = window.cwnd.max(2.0);
 }
@@ -72,7 +72,7 @@ impl CongestionControl for NewReno {
 
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         match cause {
-            Cause::EcnEcho => cut(window, 0.5, 1.0), // RFC 3168 §6.1.2
+            Cause::EcnEcho => multiplicative_decrease(window, 0.5, 1.0), // RFC 3168 §6.1.2
             Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
         }
     }

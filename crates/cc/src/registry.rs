@@ -24,12 +24,12 @@ pub struct TransportInfo {
 }
 
 /// A window law from outside this crate, for example one written in Python.
-pub trait Foreign: CongestionControl + std::fmt::Debug + Send {}
+pub trait UserDefined: CongestionControl + std::fmt::Debug + Send {}
 
-impl<T: CongestionControl + std::fmt::Debug + Send> Foreign for T {}
+impl<T: CongestionControl + std::fmt::Debug + Send> UserDefined for T {}
 
-/// Starts a [`Foreign`] law for each new connection.
-pub type StartForeign = Arc<dyn Fn() -> Box<dyn Foreign> + Send + Sync>;
+/// Starts a [`UserDefined`] law for each new connection.
+pub type StartUserDefined = Arc<dyn Fn() -> Box<dyn UserDefined> + Send + Sync>;
 
 macro_rules! registry {
     ($($variant:ident => $module:ident :: $law:ident,)+) => {
@@ -39,7 +39,7 @@ macro_rules! registry {
         pub enum Transport {
             $(#[doc = concat!("See [`", stringify!($module), "`](crate::", stringify!($module), ").")] $variant(crate::$module::$law),)+
             /// A law that is not in this crate.
-            Foreign(Box<dyn Foreign>),
+            UserDefined(Box<dyn UserDefined>),
         }
 
         impl CongestionControl for Transport {
@@ -47,45 +47,45 @@ macro_rules! registry {
             fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
                 match self {
                     $(Transport::$variant(law) => law.on_ack(window, ack),)+
-                    Transport::Foreign(law) => law.on_ack(window, ack),
+                    Transport::UserDefined(law) => law.on_ack(window, ack),
                 }
             }
             fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
                 match self {
                     $(Transport::$variant(law) => law.on_congestion(window, cause, flow),)+
-                    Transport::Foreign(law) => law.on_congestion(window, cause, flow),
+                    Transport::UserDefined(law) => law.on_congestion(window, cause, flow),
                 }
             }
             fn initial_window(&self, configured: f64) -> f64 {
                 match self {
                     $(Transport::$variant(law) => law.initial_window(configured),)+
-                    Transport::Foreign(law) => law.initial_window(configured),
+                    Transport::UserDefined(law) => law.initial_window(configured),
                 }
             }
             #[inline]
             fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {
                 match self {
                     $(Transport::$variant(law) => law.segment_size(window, mss, room),)+
-                    Transport::Foreign(law) => law.segment_size(window, mss, room),
+                    Transport::UserDefined(law) => law.segment_size(window, mss, room),
                 }
             }
             #[inline]
             fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
                 match self {
                     $(Transport::$variant(law) => law.window_bytes(window, mss),)+
-                    Transport::Foreign(law) => law.window_bytes(window, mss),
+                    Transport::UserDefined(law) => law.window_bytes(window, mss),
                 }
             }
             fn floor(&self, mss: Bytes) -> f64 {
                 match self {
                     $(Transport::$variant(law) => law.floor(mss),)+
-                    Transport::Foreign(law) => law.floor(mss),
+                    Transport::UserDefined(law) => law.floor(mss),
                 }
             }
             fn alpha(&self) -> Option<f64> {
                 match self {
                     $(Transport::$variant(law) => law.alpha(),)+
-                    Transport::Foreign(law) => law.alpha(),
+                    Transport::UserDefined(law) => law.alpha(),
                 }
             }
         }
@@ -142,14 +142,14 @@ pub struct TransportConfig {
 #[derive(Clone)]
 enum Law {
     Registered(LawParams),
-    Foreign(StartForeign),
+    UserDefined(StartUserDefined),
 }
 
 impl fmt::Debug for Law {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Law::Registered(params) => params.fmt(f),
-            Law::Foreign(_) => f.write_str("Foreign"),
+            Law::UserDefined(_) => f.write_str("UserDefined"),
         }
     }
 }
@@ -217,9 +217,9 @@ impl TransportConfig {
     }
 
     /// The same sender with a law that is not registered here.
-    pub fn with_law(mut self, start: StartForeign) -> TransportConfig {
+    pub fn with_law(mut self, start: StartUserDefined) -> TransportConfig {
         self.params.retain(|param| TransportConfig::is_of_every_sender(param.name));
-        TransportConfig { law: Law::Foreign(start), ..self }
+        TransportConfig { law: Law::UserDefined(start), ..self }
     }
 
     /// Every parameter with its present value as default.
@@ -243,7 +243,7 @@ impl TransportConfig {
     pub fn start(&self) -> Transport {
         match &self.law {
             Law::Registered(law) => law.start(),
-            Law::Foreign(start) => Transport::Foreign(start()),
+            Law::UserDefined(start) => Transport::UserDefined(start()),
         }
     }
 }
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(config.params().iter().map(|param| param.name).collect::<Vec<_>>(), ["recovery", "ecn"]);
         assert_eq!((config.ecn(), config.recovery()), (Ecn::Classic, Recovery::Sack));
         assert_eq!(config.start().alpha(), Some(0.75));
-        assert!(format!("{config:?}").contains("law: Foreign"));
+        assert!(format!("{config:?}").contains("law: UserDefined"));
     }
 
     #[test]

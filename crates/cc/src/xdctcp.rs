@@ -17,7 +17,7 @@
 //! - D3: cwnd may fall to one segment (unstated; `nl` = 1 and α = 1 would leave nothing).
 //! - D4: g = 0.09 is the paper's optimum but above its own bound, Eq. 5, which is 0.080 for its setting.
 
-use crate::newreno::{cut, grow, on_loss};
+use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, Role, TransportInfo, Window,
 };
@@ -47,9 +47,9 @@ keys! {
     /// xDCTCP's parameters.
     #[derive(Copy)]
     pub struct Params {
-        /// share of alpha by which short flows cut their window
+        /// share of alpha by which short flows reduce their window
         pub ns: f64 = "0.3", 0.0..=0.5;
-        /// share of alpha by which long flows cut their window
+        /// share of alpha by which long flows reduce their window
         pub nl: f64 = "1", 0.5..=1.0;
         /// how a flow is found to be short or long
         pub classify: Classify = "role", Classify::WORDS;
@@ -59,13 +59,13 @@ keys! {
         pub g: f64 = "0.09", 0.0..=1.0;
         /// alpha before the first window has been acknowledged
         pub initial_alpha: f64 = "0", 0.0..=1.0;
-        /// smallest window after an ECN cut, in segments
+        /// smallest window after a decrease for ECN, in segments
         pub cwnd_floor: f64 = "1", 1.0..=100.0;
     }
 }
 
 impl Params {
-    /// The share of α by which `flow` cuts its window.
+    /// The share of α by which `flow` reduces its window.
     pub fn reduction(&self, flow: &FlowView) -> f64 {
         let by_bytes = if flow.sent < self.threshold { self.ns } else { self.nl };
         match (self.classify, flow.role) {
@@ -103,7 +103,7 @@ impl CongestionControl for Xdctcp {
         match cause {
             Cause::EcnEcho => {
                 let factor = 1.0 - self.params.reduction(flow) * self.marks.alpha; // Eq. 3, Eq. 4
-                cut(window, factor, self.params.cwnd_floor);
+                multiplicative_decrease(window, factor, self.params.cwnd_floor);
             }
             Cause::FastRetransmit | Cause::Timeout => on_loss(window, cause, flow),
         }

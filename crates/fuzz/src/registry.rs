@@ -4,7 +4,7 @@ use shortflow_sim::config::{Entry, ParamInfo};
 use shortflow_sim::scenario;
 use shortflow_sim::scheme::{self, schemes};
 use shortflow_sim::topology::topologies;
-use shortflow_sim::traffic::{deadlines::deadlines, gaps::gaps, sizes::sizes, traffic_kinds};
+use shortflow_sim::traffic::{deadlines::deadlines, interarrival::interarrival, sizes::sizes, traffic_kinds};
 use std::sync::OnceLock;
 
 /// A scheme and its parameters by full key.
@@ -17,7 +17,7 @@ pub struct Registry {
     pub traffic: Vec<Entry>,
     pub sizes: Vec<Entry>,
     pub deadlines: Vec<Entry>,
-    pub gaps: Vec<Entry>,
+    pub interarrival: Vec<Entry>,
     /// The tables of a scenario whose keys do not depend on a kind.
     pub tables: Vec<Entry>,
     pub schemes: Vec<SchemeKeys>,
@@ -33,7 +33,7 @@ impl Registry {
             traffic: traffic_kinds(),
             sizes: sizes(),
             deadlines: deadlines(),
-            gaps: gaps(),
+            interarrival: interarrival(),
             tables: scenario::tables(),
             schemes: schemes().iter().map(|info| (info.name.as_str(), keys(&info.name))).collect(),
         })
@@ -44,7 +44,7 @@ impl Registry {
         match key {
             "sizes" => &self.sizes,
             "deadline" => &self.deadlines,
-            "gaps" => &self.gaps,
+            "interarrival" => &self.interarrival,
             _ => panic!("{key} holds a table of an unknown registry"),
         }
     }

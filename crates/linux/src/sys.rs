@@ -432,11 +432,11 @@ pub fn discard_received(socket: &impl AsRawFd) -> io::Result<Option<usize>> {
 pub struct TcpInfo {
     /// Congestion window, in segments.
     pub cwnd: u32,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u32,
     /// Bytes acknowledged, the SYN counted as one.
     pub acked: u64,
-    /// Data segments sent, those sent again included.
+    /// Data segments sent, those retransmitted included.
     pub segments_sent: u32,
     /// Delivered packets of which the receiver said that they were marked.
     pub marked: u32,

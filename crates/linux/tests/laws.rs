@@ -155,7 +155,7 @@ fn windows_stay_together_over_the_acks_of_a_simulation() {
             let drift = Arc::new(Mutex::new(Drift::default()));
             let seen = drift.clone();
             let start = Arc::new(move || Box::new(Followed::new(&config, seen.clone())) as _);
-            let scheme = Scheme::foreign(name, name.to_owned(), String::new(), &[], start).unwrap();
+            let scheme = Scheme::user_defined(name, name.to_owned(), String::new(), &[], start).unwrap();
             run(&scenario(ack_every), &scheme);
             let drift = drift.lock().unwrap();
             println!("{name}: {drift:?}");
@@ -176,7 +176,7 @@ fn a_simulation_with_fixed_point_laws_is_the_same_experiment() {
         let scheme = Scheme::named(name, &[]).unwrap();
         let law = FixedPoint::new(&scheme.transport).unwrap();
         let start = Arc::new(move || Box::new(law.clone()) as _);
-        let fixed = Scheme::foreign(name, name.to_owned(), String::new(), &[], start).unwrap();
+        let fixed = Scheme::user_defined(name, name.to_owned(), String::new(), &[], start).unwrap();
         let scenario = scenario(1);
         let mean = |outcome: &Outcome| {
             let times: Vec<f64> =

@@ -76,7 +76,7 @@ fn a_loss_is_repaired_at_once_and_halves_the_window() {
     });
 }
 
-/// The packet arrives eight milliseconds late and was sent again meanwhile.
+/// The packet arrives eight milliseconds late and was retransmitted meanwhile.
 #[test]
 fn a_loss_that_was_none_leaves_the_window_as_it_was() {
     let Some(_alone) = alone() else { return };

@@ -2,13 +2,13 @@
 //! errors, tables and threads cross the border.
 
 mod errors;
-mod foreign;
 mod law;
 mod registry;
 mod run;
 mod scenario;
 mod tables;
 mod theory;
+mod user_defined;
 mod values;
 
 use errors::{Cancelled, ConfigError, SimulationError};
@@ -28,9 +28,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Cancelled", py.get_type::<Cancelled>())?;
     module.add_class::<scenario::PyScenario>()?;
     module.add_class::<scenario::PyScheme>()?;
-    module.add_class::<foreign::PyWindow>()?;
-    module.add_class::<foreign::PyFlow>()?;
-    module.add_class::<foreign::PyAck>()?;
+    module.add_class::<user_defined::PyWindow>()?;
+    module.add_class::<user_defined::PyFlow>()?;
+    module.add_class::<user_defined::PyAck>()?;
     module.add_class::<law::Law>()?;
     module.add_class::<run::Control>()?;
     module.add_class::<run::PyOutcome>()?;

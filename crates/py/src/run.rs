@@ -1,9 +1,9 @@
 //! Running, watching and cancelling.
 
 use crate::errors::{Cancelled, SimulationError, config_error};
-use crate::foreign::Failure;
 use crate::scenario::{PyScenario, PyScheme};
 use crate::tables::Table;
+use crate::user_defined::Failure;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shortflow_sim::outcome::{DropRow, Outcome};

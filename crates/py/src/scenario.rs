@@ -1,10 +1,10 @@
 //! Scenario and scheme as Python objects.
 
 use crate::errors::config_error;
-use crate::foreign::{Failure, PythonLaw};
+use crate::user_defined::{Failure, PythonLaw};
 use crate::values;
 use pyo3::prelude::*;
-use shortflow_cc::Foreign;
+use shortflow_cc::UserDefined;
 use shortflow_sim::config::Setting;
 use shortflow_sim::contender::Contender;
 use shortflow_sim::ideal::policies_for;
@@ -171,7 +171,7 @@ impl PyScheme {
     /// The scheme called `base`, with `settings` of what it keeps, and with the window law of Python objects
     /// that `factory` makes, one for each connection. `resolved` describes the law's parameters.
     #[staticmethod]
-    fn foreign(
+    fn user_defined(
         base: &str,
         name: String,
         summary: String,
@@ -181,8 +181,9 @@ impl PyScheme {
     ) -> PyResult<Self> {
         let failure = Failure::default();
         let raised = failure.clone();
-        let start = Arc::new(move || Box::new(PythonLaw::new(&factory, raised.clone())) as Box<dyn Foreign>);
-        let scheme = Scheme::foreign(base, name, summary, &settings, start).map_err(config_error)?;
+        let start =
+            Arc::new(move || Box::new(PythonLaw::new(&factory, raised.clone())) as Box<dyn UserDefined>);
+        let scheme = Scheme::user_defined(base, name, summary, &settings, start).map_err(config_error)?;
         Ok(PyScheme { inner: Contender::Packets(Box::new(scheme)), failure, of_law: resolved })
     }
 

@@ -26,7 +26,7 @@ pub struct FlowRow {
     pub ideal: Option<Span>,
     /// Time allowed from start to finish.
     pub deadline: Option<Span>,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,

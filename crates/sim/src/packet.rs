@@ -69,7 +69,7 @@ pub struct Packet {
     pub conn: ConnId,
     /// Number of its connection, never reused: tells a late packet from one of the slot's next user, and
     /// chooses among equal paths.
-    pub ordinal: u32,
+    pub flow_id: u32,
     /// Where it goes.
     pub to: HostId,
     /// Payload bytes.
@@ -98,7 +98,7 @@ impl Packet {
     /// What identifies its flow to a switch: packets of one connection in one direction.
     #[inline]
     pub fn flow(&self) -> u32 {
-        self.ordinal
+        self.flow_id
     }
 
     /// Sets CE if the transport is ECN-capable; tells whether the packet is marked now.

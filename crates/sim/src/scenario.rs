@@ -59,7 +59,7 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// Every value with its source.
     pub resolved: Vec<Setting>,
-    /// What is derived from other keys, what the topology comes to, and one line per traffic entry on the
+    /// What is derived from other keys, what the topology gives, and one line per traffic entry on the
     /// load that it offers.
     pub notes: Vec<String>,
     /// How many flows of each traffic entry count.

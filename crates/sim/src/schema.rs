@@ -4,7 +4,7 @@ use crate::config::{Entry, ParamInfo};
 use crate::scenario::tables;
 use crate::scheme::{self, schemes};
 use crate::topology::topologies;
-use crate::traffic::{deadlines, gaps, sizes, traffic_kinds};
+use crate::traffic::{deadlines, interarrival, sizes, traffic_kinds};
 use serde_json::{Map, Value, json};
 use shortflow_spec::schema::{definition, kinds, parameter, properties, property, table};
 
@@ -37,7 +37,7 @@ pub fn schema() -> Value {
     let entries = json!({ "type": "array", "items": kinds(&traffic_kinds(), &[]), "minItems": 1 });
     keys.insert("traffic".to_owned(), entries);
     let mut definitions: Map<_, _> =
-        [sizes::TABLE, sizes::PART, deadlines::TABLE, gaps::TABLE].iter().map(definition).collect();
+        [sizes::TABLE, sizes::PART, deadlines::TABLE, interarrival::TABLE].iter().map(definition).collect();
     definitions.insert("parameter".to_owned(), parameter());
     let schemes = schemes().iter().map(|info| (info.name.clone(), scheme(&info.name)));
     definitions.insert("schemes".to_owned(), schemes.collect::<Map<_, _>>().into());

@@ -4,7 +4,7 @@
 use crate::config::{ConfigError, Document, ParamInfo, Reader, Setting, Source, Text, keys};
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{StartForeign, TransportConfig, transports};
+use shortflow_cc::{StartUserDefined, TransportConfig, transports};
 use shortflow_spec::hint;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -204,12 +204,12 @@ pub(crate) fn unknown(what: &'static str, name: &str, names: &[&str]) -> ConfigE
 impl Scheme {
     /// The scheme called `base`, with `settings` of what is left of it, and with a window law that is not
     /// registered in place of its own.
-    pub fn foreign(
+    pub fn user_defined(
         base: &str,
         name: String,
         summary: String,
         settings: &[(String, String)],
-        start: StartForeign,
+        start: StartUserDefined,
     ) -> Result<Scheme, ConfigError> {
         let base = Scheme::named(base, settings)?;
         let transport = base.transport.with_law(start);

@@ -64,7 +64,7 @@ keys! {
         pub ack_message_end: bool = "false", Flag;
         /// first segments of a connection that are acknowledged one by one in spite of ack_every
         pub quick_acks: u32 = "0", 0..=1_000_000u32;
-        /// whether a segment that changes the ECN echo, or tells of a cut, is acknowledged at once
+        /// whether a segment that changes the ECN echo, or has CWR, is acknowledged at once
         pub ack_ecn_changes: bool = "false", Flag;
         /// receive window, in segments
         pub receive_window: f64 = "unlimited", SegmentWindow;

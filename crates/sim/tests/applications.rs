@@ -153,7 +153,7 @@ fn closed_loops_meet_the_same_sizes_under_every_scheme() {
     }
 }
 
-/// The books balance and a run repeats exactly, also where packets are lost.
+/// The accounts balance and a run repeats exactly, also where packets are lost.
 #[test]
 fn applications_survive_losses_under_every_scheme() {
     for (hosts, entry) in [

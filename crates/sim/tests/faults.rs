@@ -35,7 +35,7 @@ fn a_damaged_packet_uses_the_link_and_is_dropped_at_its_end() {
     assert_eq!(outcome.drops[0].place, Place::Port(port.from, port.to));
 }
 
-/// Cumulative ACKs make up for lost ones: a tenth of the ACKs is gone, no data is sent again.
+/// Cumulative ACKs make up for lost ones: a tenth of the ACKs is gone, no data is retransmitted.
 #[test]
 fn lost_acks_cost_no_data() {
     let outcome = one_flow("[faults]\nhosts = 0\nack_loss = 0.1");
@@ -47,7 +47,7 @@ fn lost_acks_cost_no_data() {
 }
 
 /// A packet that is late by 20 µs is overtaken by one (12 µs each), which is no loss to the sender; one
-/// late by 200 µs is overtaken by 16, so it is sent again although nothing was dropped.
+/// late by 200 µs is overtaken by 16, so it is retransmitted although nothing was dropped.
 #[test]
 fn reordered_packets_arrive_late_and_out_of_order() {
     let late = |delay: &str| {
@@ -288,7 +288,7 @@ proptest! {
     /// Conservation is checked inside every run. Every dropped packet has a reason and a place, every
     /// flow is done once the links are back, and a run repeats exactly.
     #[test]
-    fn whatever_goes_wrong_every_flow_finishes_and_the_books_balance(trouble in trouble()) {
+    fn whatever_goes_wrong_every_flow_finishes_and_the_accounts_balance(trouble in trouble()) {
         for info in schemes() {
             let outcome = trouble.run(&info.name);
             prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);

@@ -1,7 +1,7 @@
 //! A port whose link fails, packet by packet: 1 Gbit/s, 100 µs of wire, packets of 12 µs.
 
 use shortflow_sim::engine::Seeds;
-use shortflow_sim::net::{Due, FaultInjector, Port, Window};
+use shortflow_sim::net::{Due, FaultInjector, MeasuredTime, Port};
 use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
 use shortflow_sim::specs::SwitchSpec;
@@ -20,7 +20,7 @@ fn port(kind: QueueKind) -> Port {
     let rate = Rate::new(1_000_000_000).unwrap();
     let queue =
         crate::common::discipline(kind, "").build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 5 });
-    let window = Window { from: Instant::ZERO, to: at(1000) };
+    let window = MeasuredTime { from: Instant::ZERO, to: at(1000) };
     Port::new(ends, (rate, Span::from_micros(100)), queue, faults, window)
 }
 
@@ -37,7 +37,7 @@ fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
             waited: Span::ZERO,
             priority: 0,
             conn: ConnId(0),
-            ordinal: 0,
+            flow_id: 0,
             to: HostId(2),
             payload: 1460,
             wire: 1500,

@@ -15,7 +15,7 @@ fn twenty_segments(faults: &str, recovery: &str) -> Outcome {
 
 /// A DCTCP flow of forty segments sent at once, of which these many packets are lost.
 fn first_window_lost(packets: u32, faults: &str) -> Outcome {
-    let lost: Vec<String> = (1..=packets).map(|ordinal| ordinal.to_string()).collect();
+    let lost: Vec<String> = (1..=packets).map(|number| number.to_string()).collect();
     let rest = format!("[tcp]\ninitial_window = 40\n[faults]\ndrop_data = [{}]\n{faults}\n", lost.join(", "));
     run(&scenario(&(star(3, &rest) + TRACE), &["0,h0,h2,58400"]), &scheme("dctcp", &[]))
 }
@@ -170,7 +170,7 @@ fn full_marking_drives_dctcp_to_one_segment() {
 #[test]
 fn delayed_acks_keep_the_marked_share() {
     for every in ["1", "2"] {
-        let marks: Vec<String> = (100..8000).step_by(10).map(|ordinal: u32| ordinal.to_string()).collect();
+        let marks: Vec<String> = (100..8000).step_by(10).map(|number: u32| number.to_string()).collect();
         let text = star(
             3,
             &format!(
@@ -205,7 +205,7 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     assert!((5.0..20.0).contains(&last), "{last}");
 }
 
-/// The whole first window is lost, and of what is sent again the first segment is marked. The timeout has answered
+/// The whole first window is lost, and of what is retransmitted the first segment is marked. The timeout has answered
 /// for the losses: the mark keeps the window at one segment for a round trip, but slow start goes on to half the
 /// flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A cut would end it at two.
 #[test]
@@ -252,7 +252,7 @@ fn what_arrives_out_of_order_is_acknowledged_at_once() {
     }
 }
 
-/// RFC 3168 §6.1.5: what is sent again is not ECN-capable, so packet 15, the retransmission of segment 3, cannot be
+/// RFC 3168 §6.1.5: what is retransmitted is not ECN-capable, so packet 15, the retransmission of segment 3, cannot be
 /// marked; RFC 8257 §3.1 makes no such difference.
 #[test]
 fn retransmissions_are_marked_only_with_dctcp() {

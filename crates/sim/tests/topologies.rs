@@ -20,10 +20,10 @@ fn routes(graph: &Graph, salt: u64) -> Routes {
     Routes::new(graph, salts.collect()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The nodes that connection `ordinal` passes, both hosts included.
-fn path(graph: &Graph, routes: &Routes, from: usize, to: usize, ordinal: u32) -> Vec<NodeId> {
+/// The nodes that connection `flow_id` passes, both hosts included.
+fn path(graph: &Graph, routes: &Routes, from: usize, to: usize, flow_id: u32) -> Vec<NodeId> {
     let mut path = vec![NodeId::from(from)];
-    while let Some(port) = routes.next(path[path.len() - 1], HostId::from(to), ordinal) {
+    while let Some(port) = routes.next(path[path.len() - 1], HostId::from(to), flow_id) {
         let link = &graph.links[port.index() / 2];
         let (near, far) = if port.index() % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) };
         assert_eq!(near, path[path.len() - 1], "the port belongs to the node");
@@ -41,7 +41,7 @@ fn named(graph: &Graph, path: &[NodeId]) -> String {
 /// Numbers of different paths between hosts that one finds among many connections.
 fn paths(graph: &Graph, from: usize, to: usize) -> BTreeSet<Vec<NodeId>> {
     let routes = routes(graph, 1);
-    (0..2000).map(|ordinal| path(graph, &routes, from, to, ordinal)).collect()
+    (0..2000).map(|flow_id| path(graph, &routes, from, to, flow_id)).collect()
 }
 
 const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\nrate = \"10Gbps\"\nrtt = \"120us\"";
@@ -111,8 +111,8 @@ fn connections_spread_evenly_over_equal_paths() {
         for salt in [1, 1000, 123_456] {
             let routes = routes(&graph, salt);
             let mut counts: BTreeMap<Vec<NodeId>, u32> = BTreeMap::new();
-            for ordinal in 0..4000 {
-                *counts.entry(path(&graph, &routes, 0, to, ordinal)).or_default() += 1;
+            for flow_id in 0..4000 {
+                *counts.entry(path(&graph, &routes, 0, to, flow_id)).or_default() += 1;
             }
             assert_eq!(counts.len(), paths);
             let share = 4000.0 / paths as f64;
@@ -128,12 +128,12 @@ fn pairs_of_hosts_spread_evenly_over_the_core() {
     let graph = graph("kind = \"fat-tree\"\nk = 8\nrate = \"10Gbps\"\nrtt = \"120us\"");
     let routes = routes(&graph, 1);
     let mut counts: BTreeMap<NodeId, u32> = BTreeMap::new();
-    let (mut ordinal, mut across) = (0, 0);
+    let (mut flow_id, mut across) = (0, 0);
     for (from, to) in
         (0..128).flat_map(|from| (0..128).map(move |to| (from, to))).filter(|(a, b)| a / 16 != b / 16)
     {
-        *counts.entry(path(&graph, &routes, from, to, ordinal)[3]).or_default() += 1;
-        (ordinal, across) = (ordinal + 1, across + 1);
+        *counts.entry(path(&graph, &routes, from, to, flow_id)[3]).or_default() += 1;
+        (flow_id, across) = (flow_id + 1, across + 1);
     }
     let share = f64::from(across) / 16.0;
     let chi_square: f64 = counts.values().map(|n| (f64::from(*n) - share).powi(2) / share).sum();
@@ -178,14 +178,14 @@ proptest! {
     /// In every topology every host reaches every other on a path without loops that is as long as
     /// the way back, and hosts of a rack share one switch.
     #[test]
-    fn every_pair_of_hosts_is_reachable(table in table(), ordinal: u32, salt in 0u64..1_000_000) {
+    fn every_pair_of_hosts_is_reachable(table in table(), flow_id: u32, salt in 0u64..1_000_000) {
         let graph = graph(&table);
         let routes = routes(&graph, salt);
         for from in 0..graph.hosts() {
             prop_assert!((graph.rack(HostId::from(from)) as usize) < graph.racks());
             for to in (0..graph.hosts()).filter(|to| *to != from) {
-                let out = path(&graph, &routes, from, to, ordinal);
-                let back = path(&graph, &routes, to, from, ordinal);
+                let out = path(&graph, &routes, from, to, flow_id);
+                let back = path(&graph, &routes, to, from, flow_id);
                 prop_assert_eq!(out.len(), back.len());
                 let same_rack = graph.rack(HostId::from(from)) == graph.rack(HostId::from(to));
                 prop_assert_eq!(same_rack, out.len() == 3);

@@ -78,7 +78,7 @@ fn a_second_timeout_of_a_segment_keeps_ssthresh() {
 /// | 8 | 5 | 11, 12, 13 |
 ///
 /// Segment 9 fills the last gap. The duplicates that 10 to 13 then cause, with new data out, are no loss,
-/// since the ACK of 25 does not exceed `recover`. Twelve segments and the fast retransmit are sent again.
+/// since the ACK of 25 does not exceed `recover`. Twelve segments and the fast retransmit are retransmitted.
 #[test]
 fn duplicates_of_what_was_resent_are_no_loss() {
     let tcp = "[tcp]\ninitial_window = 20\nreceive_window = \"25pkt\"\n";

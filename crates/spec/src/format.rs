@@ -156,9 +156,9 @@ impl Format for Text {
 }
 
 /// One of several words, each with its meaning.
-pub struct Choice<'a, T>(pub &'a [(&'static str, T)]);
+pub struct OneOf<'a, T>(pub &'a [(&'static str, T)]);
 
-impl<T: Copy> Format for Choice<'_, T> {
+impl<T: Copy> Format for OneOf<'_, T> {
     type Value = T;
     fn read(&self, value: &Value) -> Option<T> {
         let text = value.as_str()?;
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn one_of_several_words_suggests_the_nearest() {
-        let format = Choice(&[("star", 1), ("dumbbell", 2)]);
+        let format = OneOf(&[("star", 1), ("dumbbell", 2)]);
         assert_eq!(format.read(&text("dumbbell")), Some(2));
         let instead_of = |value| format.shape().expected_instead_of(&value);
         assert_eq!(instead_of(text("dumbell")), "one of star, dumbbell; did you mean \"dumbbell\"?");

@@ -9,6 +9,14 @@ pub fn hint(name: &str, known: &[&str]) -> String {
     }
 }
 
+/// Keys with their earlier names.
+const RENAMED: [(&str, &str); 1] = [("gaps", "interarrival")];
+
+/// The present name of a key that had another one.
+pub fn renamed(key: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(earlier, _)| *earlier == key).map(|(_, name)| *name)
+}
+
 /// The one of `known` that looks most like `name`, if any looks like it.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let name = &name.to_lowercase();

@@ -112,8 +112,8 @@ macro_rules! choice {
 
         impl $name {
             /// The words that users type.
-            pub const WORDS: $crate::Choice<'static, $name> =
-                $crate::Choice(&[$(($word, $name::$variant)),+]);
+            pub const WORDS: $crate::OneOf<'static, $name> =
+                $crate::OneOf(&[$(($word, $name::$variant)),+]);
 
             /// The word for it.
             pub fn word(self) -> &'static str {

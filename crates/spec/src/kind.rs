@@ -1,7 +1,7 @@
 //! [`Kind`]: a row of a registry, chosen in a scenario file by `kind = "name"`.
 
 use crate::error::ConfigError;
-use crate::format::Choice;
+use crate::format::OneOf;
 use crate::reader::Reader;
 use crate::shape::{Entry, ParamInfo};
 
@@ -23,7 +23,7 @@ impl<F> Kind<F> {
     /// The row that `kind` names in the table of `reader`.
     pub fn chosen<'k>(kinds: &'k [Kind<F>], reader: &Reader) -> Result<&'k Kind<F>, ConfigError> {
         let rows: Vec<(&'static str, &Kind<F>)> = kinds.iter().map(|kind| (kind.name, kind)).collect();
-        reader.required("kind", &Choice(&rows))
+        reader.required("kind", &OneOf(&rows))
     }
 
     /// Fails if the table has keys that this kind does not know.

@@ -21,7 +21,7 @@ mod text;
 pub use document::{Document, Files, parse};
 pub use error::{ConfigError, RowError};
 pub use format::{
-    ANY_SIZE, ANY_TIME, Choice, Even, Flag, Format, ListOf, OCCUPANCY, POSITIVE_TIME, Positive, RATE, Unless,
+    ANY_SIZE, ANY_TIME, Even, Flag, Format, ListOf, OCCUPANCY, OneOf, POSITIVE_TIME, Positive, RATE, Unless,
 };
 pub use hint::{hint, nearest};
 pub use keys::{defaults, read_toml};

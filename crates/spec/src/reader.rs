@@ -3,7 +3,7 @@
 use crate::document::{Document, join, not_a_table, quoted, shown, value_of};
 use crate::error::ConfigError;
 use crate::format::Format;
-use crate::hint::{hint, nearest};
+use crate::hint::{hint, nearest, renamed};
 use crate::setting::{Setting, Source};
 use crate::shape::{ParamInfo, Shape};
 use toml::{Table, Value};
@@ -52,7 +52,7 @@ impl<'d> Reader<'d> {
         self.get(key).map(|value| self.read(key, value, source(), format)).transpose()
     }
 
-    /// Remembers what an absent key comes to where that depends on other keys.
+    /// Remembers the default of an absent key where it depends on other keys.
     pub fn defaulted(&self, key: &str, value: String) {
         let setting = Setting { key: self.path(key), value, source: Source::Default };
         let mut resolved = self.document.resolved.borrow_mut();
@@ -133,6 +133,9 @@ impl<'d> Reader<'d> {
 
     /// The error for a key that is not there.
     pub fn missing(&self, key: &str, shape: &Shape) -> ConfigError {
+        if let Some(earlier) = self.keys().find(|earlier| renamed(earlier) == Some(key)) {
+            return self.unknown(earlier, &[key]);
+        }
         ConfigError::Missing { key: self.path(key), expected: shape.to_string() }
     }
 
@@ -176,7 +179,7 @@ impl<'d> Reader<'d> {
     /// The error for a key that is not `known`; one that `--set` gave is named as it was typed, to its end.
     fn unknown(&self, key: &str, known: &[&str]) -> ConfigError {
         let rest = self.document.set_below(&self.path(key)).unwrap_or_default();
-        let hint = match nearest(key, known) {
+        let hint = match renamed(key).filter(|name| known.contains(name)).or_else(|| nearest(key, known)) {
             Some(candidate) => format!("did you mean \"{}{rest}\"?", self.path(candidate)),
             None => hint(key, known),
         };

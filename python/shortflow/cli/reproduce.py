@@ -34,7 +34,7 @@ def reproduce_figures(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Decide otherwise what a paper leaves unsaid (`shortflow list choices`).",
+            help="Decide otherwise what a paper leaves unspecified (`shortflow list choices`).",
         ),
     ] = None,
     sensitivity: Annotated[

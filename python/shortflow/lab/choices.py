@@ -1,4 +1,4 @@
-"""What a paper leaves unsaid, and what we chose: named, so that another choice can be tried on the whole paper."""
+"""What a paper leaves unspecified, and what we chose: named, so that another choice can be tried on the whole paper."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

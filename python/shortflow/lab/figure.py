@@ -26,7 +26,7 @@ class Claim:
     """What counts as agreement."""
     check: Check
     because: str
-    """Why it differs, where it does: found by varying what the paper leaves unsaid, and said of the quick scale."""
+    """Why it differs, where it does: found by varying what is unspecified, and said of the quick scale."""
 
     @property
     def studies(self) -> list[str]:

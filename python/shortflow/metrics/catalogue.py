@@ -290,7 +290,10 @@ MARKS = OF_NETWORK.has("marks", "marks", "", "packets marked anywhere in the who
     lambda run: run.packets(sum(marks for (marks,) in run.rows("ports", ["marks"])))
 )
 RETRANSMITS = OF_NETWORK.has(
-    "retransmits", "segments sent again", "", "data segments that flows from before the end sent again, needed or not"
+    "retransmits",
+    "segments retransmitted",
+    "",
+    "data segments that flows from before the end retransmitted, needed or not",
 )(lambda run: run.packets(sum(flow.retransmits for flow in run.flows.flows)))
 TIMEOUTS = OF_NETWORK.has("timeouts", "timeouts", "", "retransmission timeouts of flows from before the end")(
     lambda run: run.packets(sum(flow.timeouts for flow in run.flows.flows))

@@ -1,6 +1,7 @@
 """The five papers: one package for each, with one module for each figure or table.
 
-A module's figures are the `Figure` objects at its top level; a package's `CHOICES` are what its paper leaves unsaid.
+A module's figures are the `Figure` objects at its top level; a package's `CHOICES` are about what its paper leaves
+unspecified.
 """
 
 import functools
@@ -50,6 +51,6 @@ def title(paper: str) -> str:
 
 
 def choices(paper: str) -> dict[str, Choice]:
-    """What a paper leaves unsaid, by name."""
+    """What a paper leaves unspecified, by name."""
     chosen: dict[str, Choice] = importlib.import_module(f"shortflow.papers.{paper}").CHOICES
     return chosen

@@ -9,7 +9,7 @@ from shortflow.reproduction.summary import measured, printed, verdict_text
 from shortflow.store.files import write_text
 
 _CLAIMS = "| claim | verdict | paper | measured | agrees if |\n|---|---|---|---|---|"
-_CHOICES = "| choice | what the paper leaves unsaid | taken | others |\n|---|---|---|---|"
+_CHOICES = "| choice | what the paper leaves unspecified | taken | others |\n|---|---|---|---|"
 
 
 def write_markdown(done: Reproduction, folder: Path) -> None:

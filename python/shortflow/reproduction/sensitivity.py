@@ -1,4 +1,4 @@
-"""Which claims depend on what a paper leaves unsaid: the same figures again with every other choice."""
+"""Which claims depend on what a paper leaves unspecified: the same figures again with every other choice."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -49,7 +49,7 @@ def verdict_text(finding: Finding) -> str:
 
 
 def reason_table(done: Reproduction) -> Table | None:
-    """Why claims differ, where varying what the paper leaves unsaid has shown it."""
+    """Why claims differ, where varying what the paper leaves unspecified has shown it."""
     reasons: dict[str, list[str]] = {}
     for judged in done.claims:
         if judged.known:
@@ -96,7 +96,7 @@ def _decided_by(after: Finding, before: str) -> str:
 
 
 def flips_text(moved: Sequence[Shift]) -> str:
-    """Which verdicts depend on what the papers leave unsaid."""
+    """Which verdicts depend on what the papers leave unspecified."""
     flips: dict[str, list[str]] = {}
     for shift in moved:
         if shift.flips:

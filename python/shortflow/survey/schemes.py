@@ -7,7 +7,7 @@ What belongs to switches and hosts, such as K, buffers and RTOmin, is the worklo
 from collections.abc import Mapping
 
 from shortflow._core import Scheme
-from shortflow.papers.unsaid import INITIAL_ALPHA
+from shortflow.papers.unspecified import INITIAL_ALPHA
 from shortflow.scenario import Settings
 
 SCHEMES = (

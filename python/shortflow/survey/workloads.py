@@ -11,7 +11,7 @@ from typing import Any
 
 from shortflow.lab.study import Scale
 from shortflow.papers.atcp.fig10 import TREE as ATCP_TREE
-from shortflow.papers.atcp.setup import GAPS, MEDIUM_SIZES, SMALL_SIZES
+from shortflow.papers.atcp.setup import INTERARRIVAL, MEDIUM_SIZES, SMALL_SIZES
 from shortflow.papers.l2dct.setup import shipped
 from shortflow.papers.pecn.setup import SWITCH as PECN_SWITCH
 from shortflow.papers.pecn.setup import TCP as PECN_TCP
@@ -119,7 +119,7 @@ def _pecn(answers: Level, scale: Scale) -> Tables:
 
 
 def _atcp(load: Level, scale: Scale) -> Tables:
-    answers = {"kind": "arrivals", "pattern": "many-to-one", "from": "1-39", "to": 0, "gaps": GAPS}
+    answers = {"kind": "arrivals", "pattern": "many-to-one", "from": "1-39", "to": 0, "interarrival": INTERARRIVAL}
     # Mean sizes 21.5 KB and 2.15 MB, as many flows of each.
     short, long = load * 0.0099, load * 0.9901
     return {

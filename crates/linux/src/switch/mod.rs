@@ -233,7 +233,7 @@ impl<'a> Switch<'a> {
         let due = self.events.now();
         self.report.lateness.add(self.clock.now().since(due));
         if packet.kind == Kind::Data {
-            self.report.tallies.entry(packet.ordinal).or_default().count_arrived(packet);
+            self.report.tallies.entry(packet.flow_id).or_default().count_arrived(packet);
         }
         let frame = self.frames.get_mut(packet.seq);
         let sent = match (frame, self.taps.of(packet.to)) {
@@ -264,7 +264,7 @@ impl<'a> Switch<'a> {
             self.catch_up();
             let waits = self.network.send(&mut self.events, host, packet);
             if packet.kind == Kind::Data {
-                self.report.tallies.entry(packet.ordinal).or_default().count_left(waits);
+                self.report.tallies.entry(packet.flow_id).or_default().count_left(waits);
             }
         }
         Ok(())
@@ -294,7 +294,7 @@ fn packet_of(header: &header::Header, seq: u64) -> Packet {
         waited: Span::ZERO,
         priority: if is_data { header.priority.into() } else { 0 },
         conn: ConnId(0),
-        ordinal: header.flow,
+        flow_id: header.flow,
         to: header.to,
         payload: header.payload,
         wire: header.wire,

@@ -60,7 +60,7 @@ impl Entry {
 pub struct EventQueue<E> {
     now: Instant,
     /// The first event that was scheduled in the past: when it was due, and when that was.
-    belated: Option<(Instant, Instant)>,
+    scheduled_in_past: Option<(Instant, Instant)>,
     scheduled: u64,
     /// The present slot, counted from time zero.
     slot: u64,
@@ -82,7 +82,7 @@ impl<E: Pack> EventQueue<E> {
     pub fn new() -> Self {
         EventQueue {
             now: Instant::ZERO,
-            belated: None,
+            scheduled_in_past: None,
             scheduled: 0,
             slot: 0,
             present: Vec::new(),
@@ -101,11 +101,11 @@ impl<E: Pack> EventQueue<E> {
     }
 
     /// The first event that was scheduled in the past: when it was due, and when it was scheduled.
-    pub fn belated(&self) -> Option<(Instant, Instant)> {
-        self.belated
+    pub fn scheduled_in_past(&self) -> Option<(Instant, Instant)> {
+        self.scheduled_in_past
     }
 
-    /// Adds an event; one in the past happens now, and [`EventQueue::belated`] tells of it.
+    /// Adds an event; one in the past happens now, and [`EventQueue::scheduled_in_past`] tells of it.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
         self.insert(at, event.pack());
@@ -113,7 +113,7 @@ impl<E: Pack> EventQueue<E> {
 
     fn insert(&mut self, at: Instant, event: u32) {
         self.scheduled += 1;
-        let at = if at < self.now { self.note_belated(at) } else { at };
+        let at = if at < self.now { self.note_past(at) } else { at };
         let entry = Entry::new(at, self.scheduled, event);
         let slot = entry.slot();
         if slot <= self.slot {
@@ -158,8 +158,8 @@ impl<E: Pack> EventQueue<E> {
     }
 
     #[cold]
-    fn note_belated(&mut self, at: Instant) -> Instant {
-        self.belated.get_or_insert((at, self.now));
+    fn note_past(&mut self, at: Instant) -> Instant {
+        self.scheduled_in_past.get_or_insert((at, self.now));
         self.now
     }
 
@@ -304,10 +304,10 @@ mod tests {
         queue.schedule(Instant::from_ps(10), 1u32);
         assert_eq!(queue.next(Instant::from_ps(9)), None);
         assert_eq!(queue.next(Instant::from_ps(10)), Some(1));
-        assert_eq!(queue.belated(), None);
+        assert_eq!(queue.scheduled_in_past(), None);
         queue.schedule(Instant::from_ps(5), 2);
         queue.schedule(Instant::from_ps(6), 3);
-        assert_eq!(queue.belated(), Some((Instant::from_ps(5), Instant::from_ps(10))));
+        assert_eq!(queue.scheduled_in_past(), Some((Instant::from_ps(5), Instant::from_ps(10))));
         assert_eq!(queue.next(Instant::MAX), Some(2));
         assert_eq!(queue.next(Instant::MAX), Some(3));
         assert_eq!(queue.now(), Instant::from_ps(10));

@@ -59,10 +59,10 @@ impl<'a> Paths<'a> {
 
     /// The last port on the way of a flow, and rate and delay of every link. Each flow chooses
     /// among equal paths as if it had a connection of its own.
-    fn path(&self, source: HostId, to: HostId, ordinal: u32) -> (Option<PortId>, Vec<(Rate, Span)>) {
+    fn path(&self, source: HostId, to: HostId, flow_id: u32) -> (Option<PortId>, Vec<(Rate, Span)>) {
         let mut node = NodeId(source.0);
         let (mut last, mut path) = (None, Vec::new());
-        while let Some(port) = self.routes.next(node, to, ordinal) {
+        while let Some(port) = self.routes.next(node, to, flow_id) {
             let link = &self.scenario.graph.links[port.index() / 2];
             node = if port.index() % 2 == 0 { link.b } else { link.a };
             path.push((link.rate, link.delay));

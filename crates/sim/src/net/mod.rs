@@ -19,4 +19,4 @@ pub use memory::SharedMemory;
 pub use network::Network;
 pub use port::{Due, Held, Port};
 pub use routes::{RouteError, Routes};
-pub use usage::{PortCounters, Window};
+pub use usage::{MeasuredTime, PortCounters};

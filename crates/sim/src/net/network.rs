@@ -2,7 +2,8 @@
 
 use super::outages::Outages;
 use super::{
-    Drops, Due, FaultInjector, NetworkEvent, Port, RouteError, Routes, SharedMemory, Window, WithNetwork,
+    Drops, Due, FaultInjector, MeasuredTime, NetworkEvent, Port, RouteError, Routes, SharedMemory,
+    WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::Packet;
@@ -31,7 +32,8 @@ impl Network {
     pub fn new(scenario: &Scenario, queue: &QueueConfig, seeds: Seeds) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
         let routes = Routes::seeded(graph, seeds)?;
-        let window = Window { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
+        let window =
+            MeasuredTime { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
             let at_host = graph.nodes[from.index()].is_host;
@@ -170,7 +172,7 @@ impl Network {
 
     #[inline]
     fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: &mut Packet) {
-        let Some(port) = self.routes.next(node, packet.to, packet.ordinal) else {
+        let Some(port) = self.routes.next(node, packet.to, packet.flow_id) else {
             self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
             return;
         };
@@ -189,25 +191,25 @@ impl Network {
         self.ports[port.index()].transmit_done(now, |due| schedule(events, port, due));
     }
 
-    /// Rate and delay of every link that connection `ordinal` crosses from `source` to `to` while none is
+    /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is
     /// down.
-    pub fn path(&self, source: HostId, to: HostId, ordinal: u32) -> Vec<(Rate, Span)> {
-        self.ports_on_path(source, to, ordinal).map(Port::link).collect()
+    pub fn path(&self, source: HostId, to: HostId, flow_id: u32) -> Vec<(Rate, Span)> {
+        self.ports_on_path(source, to, flow_id).map(Port::link).collect()
     }
 
-    fn ports_on_path(&self, source: HostId, to: HostId, ordinal: u32) -> impl Iterator<Item = &Port> {
+    fn ports_on_path(&self, source: HostId, to: HostId, flow_id: u32) -> impl Iterator<Item = &Port> {
         let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
         let mut node = NodeId(source.0);
         std::iter::from_fn(move || {
-            let port = &self.ports[routes.next(node, to, ordinal)?.index()];
+            let port = &self.ports[routes.next(node, to, flow_id)?.index()];
             node = port.to;
             Some(port)
         })
     }
 
-    /// Payload of connection `ordinal` that was dropped on the way from `source` to `to`.
-    pub fn lost(&self, source: HostId, to: HostId, ordinal: u32) -> u64 {
-        self.ports_on_path(source, to, ordinal).map(|port| port.lost(ordinal)).sum()
+    /// Payload of connection `flow_id` that was dropped on the way from `source` to `to`.
+    pub fn lost(&self, source: HostId, to: HostId, flow_id: u32) -> u64 {
+        self.ports_on_path(source, to, flow_id).map(|port| port.lost(flow_id)).sum()
     }
 
     /// The ports, two a link.

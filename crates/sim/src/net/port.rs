@@ -9,7 +9,7 @@
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
 use super::faults::Passage;
-use super::{FaultInjector, Levels, Percentiles, PortCounters, Window};
+use super::{FaultInjector, Levels, MeasuredTime, Percentiles, PortCounters};
 use crate::packet::Packet;
 use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
@@ -52,9 +52,9 @@ pub struct Port {
     delay: Span,
     queue: Queue,
     faults: Option<Box<FaultInjector>>,
-    window: Window,
+    window: MeasuredTime,
     /// When only totals are kept: the window, but no time at all at a port with `levels`.
-    plain: Window,
+    plain: MeasuredTime,
     levels: Option<Box<Levels>>,
     percentiles: Option<Percentiles>,
     busy_until: Instant,
@@ -78,7 +78,7 @@ impl Port {
         (rate, delay): (Rate, Span),
         queue: Queue,
         faults: Option<Box<FaultInjector>>,
-        window: Window,
+        window: MeasuredTime,
     ) -> Port {
         Port {
             from,
@@ -116,7 +116,7 @@ impl Port {
         let leaving = self.ring.iter().skip(self.departed);
         leaving.for_each(|next| levels.leaves(next.departs, next.packet.wire));
         self.levels = Some(Box::new(levels));
-        self.plain = Window { from: Instant::MAX, to: Instant::ZERO };
+        self.plain = MeasuredTime { from: Instant::MAX, to: Instant::ZERO };
     }
 
     /// The measured window ends at `now`.
@@ -168,9 +168,9 @@ impl Port {
         Held { ring: self.ring.len() as u64, waiting, backlog }
     }
 
-    /// Payload of connection `ordinal` that was dropped here.
-    pub fn lost(&self, ordinal: u32) -> u64 {
-        self.losses.get(&ordinal).copied().unwrap_or(0)
+    /// Payload of connection `flow_id` that was dropped here.
+    pub fn lost(&self, flow_id: u32) -> u64 {
+        self.losses.get(&flow_id).copied().unwrap_or(0)
     }
 
     /// Packets queued here or on the wire behind.
@@ -251,7 +251,7 @@ impl Port {
     #[inline(never)] // keeps the path of the others short
     fn drop(&mut self, reason: DropReason, packet: &Packet) {
         self.counters.drops.count(reason, 1);
-        *self.losses.entry(packet.ordinal).or_default() += u64::from(packet.payload);
+        *self.losses.entry(packet.flow_id).or_default() += u64::from(packet.payload);
     }
 
     /// Books a packet at the edge of the window, or with all that a measured port keeps.

@@ -117,39 +117,39 @@ impl Routes {
     fn check_reach(&self, graph: &Graph) -> Result<(), RouteError> {
         let switches: Vec<(usize, usize)> = rack_switches(&self.access, self.racks).collect();
         for &(rack, switch) in &switches {
-            let strands =
+            let cuts_off =
                 |&(_, from): &(usize, usize)| from != switch && self.set_of[from * self.racks + rack] == 0;
-            if let Some(&(cut, _)) = switches.iter().find(|from| strands(from)) {
+            if let Some(&(lost, _)) = switches.iter().find(|from| cuts_off(from)) {
                 let host = |rack: usize| self.access.iter().position(|access| access.rack as usize == rack);
-                return Err(unreachable(graph, host(cut).unwrap_or(0), host(rack).unwrap_or(0)));
+                return Err(unreachable(graph, host(lost).unwrap_or(0), host(rack).unwrap_or(0)));
             }
         }
         Ok(())
     }
 
-    /// The port on which `node` sends packets of connection `ordinal` towards `to`; `None` at `to`
+    /// The port on which `node` sends packets of connection `flow_id` towards `to`; `None` at `to`
     /// itself.
     #[inline]
-    pub fn next(&self, node: NodeId, to: HostId, ordinal: u32) -> Option<PortId> {
+    pub fn next(&self, node: NodeId, to: HostId, flow_id: u32) -> Option<PortId> {
         let end = &self.access[to.index()];
         if node == end.switch {
             return Some(end.down);
         }
         match self.access.get(node.index()) {
             Some(host) => (node.0 != to.0).then_some(host.up),
-            None => self.next_to_rack(node, end.rack, to, ordinal),
+            None => self.next_to_rack(node, end.rack, to, flow_id),
         }
     }
 
     /// The port on which a switch sends packets towards a rack that is not its own.
     #[inline(never)] // the first and the last hop of every path do without
-    fn next_to_rack(&self, node: NodeId, rack: u32, to: HostId, ordinal: u32) -> Option<PortId> {
+    fn next_to_rack(&self, node: NodeId, rack: u32, to: HostId, flow_id: u32) -> Option<PortId> {
         let switch = node.index() - self.access.len();
         match self.sets[self.set_of[switch * self.racks + rack as usize] as usize] {
             NextHops::None => None,
             NextHops::One(port) => Some(port),
             NextHops::Many { first, count } => {
-                let spread = mix(self.salts[node.index()] ^ u64::from(ordinal) ^ (u64::from(to.0) << 32));
+                let spread = mix(self.salts[node.index()] ^ u64::from(flow_id) ^ (u64::from(to.0) << 32));
                 let choice = ((spread >> 32) * u64::from(count)) >> 32;
                 Some(self.hops[first as usize + choice as usize])
             }
@@ -252,8 +252,8 @@ mod tests {
     fn equal_paths_share_connections_evenly() {
         let routes = Routes::new(&leaf_spine(4), vec![7; 8]).unwrap();
         let mut counts = BTreeMap::new();
-        for ordinal in 0..4000 {
-            *counts.entry(routes.next(NodeId(2), HostId(1), ordinal).unwrap()).or_insert(0u32) += 1;
+        for flow_id in 0..4000 {
+            *counts.entry(routes.next(NodeId(2), HostId(1), flow_id).unwrap()).or_insert(0u32) += 1;
         }
         assert_eq!(counts.len(), 4);
         let chi_square: f64 = counts.values().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();

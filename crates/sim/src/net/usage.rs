@@ -13,14 +13,14 @@ use shortflow_units::{Bytes, Instant, Span};
 
 /// The part of a run over which time averages are taken.
 #[derive(Debug, Clone, Copy)]
-pub struct Window {
+pub struct MeasuredTime {
     /// End of the warm-up.
     pub from: Instant,
     /// End of the measured time.
     pub to: Instant,
 }
 
-impl Window {
+impl MeasuredTime {
     /// How much of `from..to` lies inside.
     #[inline]
     fn overlap(&self, from: Instant, to: Instant) -> Span {
@@ -84,7 +84,7 @@ impl PortCounters {
     /// The same at any time.
     pub(super) fn pass_within(
         &mut self,
-        window: &Window,
+        window: &MeasuredTime,
         (now, starts, departs): (Instant, Instant, Instant),
         packet: &Packet,
         backlog: Backlog,
@@ -105,7 +105,7 @@ impl PortCounters {
     }
 
     /// An arrival at `now` changes the backlog, whose departures are not known.
-    pub(super) fn admit(&mut self, window: &Window, now: Instant, before: Backlog, after: Backlog) {
+    pub(super) fn admit(&mut self, window: &MeasuredTime, now: Instant, before: Backlog, after: Backlog) {
         self.accepted = self.accepted + u64::from(after.packets) - u64::from(before.packets);
         self.accepted_bytes = self.accepted_bytes + after.bytes - before.bytes;
         let rest = window.rest(now);
@@ -115,7 +115,12 @@ impl PortCounters {
     }
 
     /// A packet that [`PortCounters::admit`] has seen is sent from `starts` to `departs`.
-    pub(super) fn depart(&mut self, window: &Window, (starts, departs): (Instant, Instant), packet: &Packet) {
+    pub(super) fn depart(
+        &mut self,
+        window: &MeasuredTime,
+        (starts, departs): (Instant, Instant),
+        packet: &Packet,
+    ) {
         let busy = window.overlap(starts, departs);
         self.busy += busy;
         self.busy_outside += departs.since(starts).saturating_sub(busy);
@@ -126,7 +131,7 @@ impl PortCounters {
     /// out.
     pub(super) fn cancel(
         &mut self,
-        window: &Window,
+        window: &MeasuredTime,
         now: Instant,
         (starts, departs): (Instant, Instant),
         packet: &Packet,
@@ -143,7 +148,7 @@ impl PortCounters {
     }
 
     /// The link fails at `now` while this packet of a queue that reorders waits.
-    pub(super) fn evict(&mut self, window: &Window, now: Instant, packet: &Packet) {
+    pub(super) fn evict(&mut self, window: &MeasuredTime, now: Instant, packet: &Packet) {
         self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(now));
         self.accepted -= 1;
         self.accepted_bytes = self.accepted_bytes - packet.wire_size();
@@ -155,7 +160,7 @@ impl PortCounters {
     }
 
     /// Notes the backlog after a change at `now`, or at the start of the window.
-    pub(super) fn note_peak(&mut self, window: &Window, now: Instant, backlog: Backlog) {
+    pub(super) fn note_peak(&mut self, window: &MeasuredTime, now: Instant, backlog: Backlog) {
         if window.from <= now && now < window.to {
             self.peak.rise(backlog);
         }

@@ -57,24 +57,24 @@ impl Queue {
 macro_rules! registry {
     (
         in_order { $($fifo:ident => $fifo_module:ident,)+ }
-        scheduled { $($choosy:ident => $choosy_module:ident,)+ }
+        scheduled { $($reordering:ident => $reordering_module:ident,)+ }
     ) => {
         /// A registered discipline.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum QueueKind {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo,)+
-            $(#[doc = concat!("See [`", stringify!($choosy_module), "`].")] $choosy,)+
+            $(#[doc = concat!("See [`", stringify!($reordering_module), "`].")] $reordering,)+
         }
 
         impl QueueKind {
             /// Every discipline.
-            pub const ALL: &'static [QueueKind] = &[$(QueueKind::$fifo,)+ $(QueueKind::$choosy,)+];
+            pub const ALL: &'static [QueueKind] = &[$(QueueKind::$fifo,)+ $(QueueKind::$reordering,)+];
 
             /// Name, summary and source.
             pub fn info(self) -> QueueInfo {
                 match self {
                     $(QueueKind::$fifo => $fifo_module::INFO,)+
-                    $(QueueKind::$choosy => $choosy_module::INFO,)+
+                    $(QueueKind::$reordering => $reordering_module::INFO,)+
                 }
             }
 
@@ -82,7 +82,7 @@ macro_rules! registry {
             pub fn reorders(self) -> bool {
                 match self {
                     $(QueueKind::$fifo => false,)+
-                    $(QueueKind::$choosy => true,)+
+                    $(QueueKind::$reordering => true,)+
                 }
             }
 
@@ -90,7 +90,7 @@ macro_rules! registry {
             pub fn read(self, reader: &Reader) -> Result<QueueConfig, ConfigError> {
                 Ok(match self {
                     $(QueueKind::$fifo => QueueConfig::$fifo($fifo_module::Params::read(reader)?),)+
-                    $(QueueKind::$choosy => QueueConfig::$choosy($choosy_module::Params::read(reader)?),)+
+                    $(QueueKind::$reordering => QueueConfig::$reordering($reordering_module::Params::read(reader)?),)+
                 })
             }
 
@@ -98,7 +98,7 @@ macro_rules! registry {
             pub fn parameters(self) -> Vec<ParamInfo> {
                 match self {
                     $(QueueKind::$fifo => $fifo_module::Params::parameters(),)+
-                    $(QueueKind::$choosy => $choosy_module::Params::parameters(),)+
+                    $(QueueKind::$reordering => $reordering_module::Params::parameters(),)+
                 }
             }
         }
@@ -107,7 +107,7 @@ macro_rules! registry {
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum QueueConfig {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::Params),)+
-            $(#[doc = concat!("See [`", stringify!($choosy_module), "`].")] $choosy($choosy_module::Params),)+
+            $(#[doc = concat!("See [`", stringify!($reordering_module), "`].")] $reordering($reordering_module::Params),)+
         }
 
         impl QueueConfig {
@@ -115,7 +115,7 @@ macro_rules! registry {
             pub fn kind(&self) -> QueueKind {
                 match self {
                     $(QueueConfig::$fifo(_) => QueueKind::$fifo,)+
-                    $(QueueConfig::$choosy(_) => QueueKind::$choosy,)+
+                    $(QueueConfig::$reordering(_) => QueueKind::$reordering,)+
                 }
             }
 
@@ -123,7 +123,7 @@ macro_rules! registry {
             pub fn build(&self, port: PortSetup) -> Queue {
                 match *self {
                     $(QueueConfig::$fifo(params) => $fifo_module::$fifo::new(params, port).into(),)+
-                    $(QueueConfig::$choosy(params) => $choosy_module::$choosy::new(params, port).into(),)+
+                    $(QueueConfig::$reordering(params) => $reordering_module::$reordering::new(params, port).into(),)+
                 }
             }
         }
@@ -153,27 +153,27 @@ macro_rules! registry {
         /// A discipline that reorders, dispatched by a match.
         #[derive(Debug, Clone)]
         pub enum Scheduled {
-            $(#[doc = concat!("See [`", stringify!($choosy_module), "`].")] $choosy($choosy_module::$choosy),)+
+            $(#[doc = concat!("See [`", stringify!($reordering_module), "`].")] $reordering($reordering_module::$reordering),)+
         }
 
         impl Scheduler for Scheduled {
             fn enqueue(&mut self, found: Backlog, waiting: Waiting) -> Admission {
-                match self { $(Scheduled::$choosy(queue) => queue.enqueue(found, waiting),)+ }
+                match self { $(Scheduled::$reordering(queue) => queue.enqueue(found, waiting),)+ }
             }
             fn dequeue(&mut self) -> Option<Waiting> {
-                match self { $(Scheduled::$choosy(queue) => queue.dequeue(),)+ }
+                match self { $(Scheduled::$reordering(queue) => queue.dequeue(),)+ }
             }
             fn backlog(&self) -> Backlog {
-                match self { $(Scheduled::$choosy(queue) => queue.backlog(),)+ }
+                match self { $(Scheduled::$reordering(queue) => queue.backlog(),)+ }
             }
             fn set_limit(&mut self, limit: Occupancy) {
-                match self { $(Scheduled::$choosy(queue) => queue.set_limit(limit),)+ }
+                match self { $(Scheduled::$reordering(queue) => queue.set_limit(limit),)+ }
             }
         }
 
-        $(impl From<$choosy_module::$choosy> for Queue {
-            fn from(queue: $choosy_module::$choosy) -> Queue {
-                Queue::Scheduled(Box::new(Scheduled::$choosy(queue)))
+        $(impl From<$reordering_module::$reordering> for Queue {
+            fn from(queue: $reordering_module::$reordering) -> Queue {
+                Queue::Scheduled(Box::new(Scheduled::$reordering(queue)))
             }
         })+
     };

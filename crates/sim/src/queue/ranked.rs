@@ -96,7 +96,7 @@ mod tests {
                 let worst = list.iter().max_by_key(|p| (p.priority, p.seq)).copied();
                 let gone = match action {
                     0 => {
-                        let first = best.and_then(|best| list.iter().find(|p| p.ordinal == best.ordinal));
+                        let first = best.and_then(|best| list.iter().find(|p| p.flow_id == best.flow_id));
                         prop_assert_eq!(ranked.pop().map(|w| w.packet.seq), first.map(|p| p.seq));
                         first.map(|p| p.seq)
                     }

@@ -29,7 +29,7 @@ pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
         waited: Span::ZERO,
         priority,
         conn: ConnId(flow),
-        ordinal: flow,
+        flow_id: flow,
         to: HostId(0),
         payload: 1460,
         wire: 1500,

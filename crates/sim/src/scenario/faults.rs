@@ -33,9 +33,9 @@ keys! {
         down_at: Option<Span> = "never", Unless("never", ANY_TIME);
         /// when they are back
         up_at: Option<Span> = "never", Unless("never", ANY_TIME);
-        /// data packets lost on arrival at the first measured port, by ordinal from 1
+        /// data packets lost on arrival at the first measured port, by number from 1
         drop_data: Vec<u64> = "[]", ORDINALS;
-        /// data packets marked on arrival at the first measured port, by ordinal from 1
+        /// data packets marked on arrival at the first measured port, by number from 1
         mark_data: Vec<u64> = "[]", ORDINALS;
     }
 }
@@ -60,7 +60,7 @@ pub struct Fault {
     pub mark: f64,
     /// When the links fail and, unless that is for good, when they are back.
     pub outage: Option<(Span, Option<Span>)>,
-    /// Data packets lost at the first measured port, by ordinal from 1.
+    /// Data packets lost at the first measured port, by number from 1.
     pub drop_data: Vec<u64>,
     /// Data packets marked there.
     pub mark_data: Vec<u64>,

@@ -1,7 +1,7 @@
-//! What every run checks of itself at its end, in release builds too. A run that breaks a law of the
+//! What every run checks of itself at its end, in release builds too. A run that breaks an invariant of the
 //! simulator is an error, not a result.
 //!
-//! | law | how it is checked |
+//! | invariant | how it is checked |
 //! |---|---|
 //! | nothing is acknowledged before it is there | at each connection's end, acknowledged = received in order |
 //! | packets neither overtake one another nor vanish | bytes skipped by later ones were dropped on the way |
@@ -19,19 +19,19 @@ use crate::queue::Backlog;
 use shortflow_units::{Bytes, ConnId, Rate, Span};
 
 impl World<'_> {
-    /// Checks the books of a connection, and keeps the first complaint.
+    /// Checks the accounts of a connection, and keeps the first complaint.
     #[inline(never)]
     pub(super) fn check_connection(&mut self, conn: ConnId) {
-        if let Err(reason) = self.connection_books(conn) {
+        if let Err(reason) = self.check_accounts(conn) {
             self.broken.get_or_insert(reason);
         }
     }
 
-    fn connection_books(&mut self, conn: ConnId) -> Result<(), String> {
+    fn check_accounts(&mut self, conn: ConnId) -> Result<(), String> {
         let connection = self.connections.slot(conn);
         let (acked, received) = (connection.sender.snd_una(), connection.receiver.received());
-        let (source, to, ordinal) = (connection.source, connection.destination, connection.ordinal);
-        let name = || format!("connection {ordinal} from host {} to host {}", source.0, to.0);
+        let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
+        let name = || format!("connection {flow_id} from host {} to host {}", source.0, to.0);
         if acked > received || (connection.sender.is_idle() && acked < received) {
             return Err(format!("{}: {acked} bytes acknowledged, {received} delivered in order", name()));
         }
@@ -39,7 +39,7 @@ impl World<'_> {
         if skipped == 0 || !self.keeps_order {
             return Ok(());
         }
-        let lost = self.network.lost(source, to, ordinal);
+        let lost = self.network.lost(source, to, flow_id);
         if skipped <= lost {
             return Ok(());
         }
@@ -54,17 +54,17 @@ impl World<'_> {
         let open: Vec<ConnId> =
             self.connections.iter_mut().map(|connection| connection.sender.conn()).collect();
         open.into_iter().for_each(|conn| self.check_connection(conn));
-        self.broken.take().map_or(Ok(()), Err).and_then(|()| self.books()).map_err(RunError::Broken)
+        self.broken.take().map_or(Ok(()), Err).and_then(|()| self.accounts()).map_err(RunError::Broken)
     }
 
-    fn books(&self) -> Result<(), String> {
-        if let Some((due, now)) = self.events.belated() {
+    fn accounts(&self) -> Result<(), String> {
+        if let Some((due, now)) = self.events.scheduled_in_past() {
             return Err(format!("an event was scheduled for {due} when it was {now} already"));
         }
         let graph = &self.scenario.graph;
         for (index, port) in self.network.ports().iter().enumerate() {
             let rate = graph.links[index / 2].rate;
-            port_books(port, rate).map_err(|reason| {
+            port_accounts(port, rate).map_err(|reason| {
                 format!("port {}->{}: {reason}", graph.name(port.from), graph.name(port.to))
             })?;
         }
@@ -94,7 +94,7 @@ fn flow_text(flow: usize, row: &FlowRow) -> String {
 }
 
 /// A link of this rate, and the packets that its port has accepted.
-fn port_books(port: &Port, rate: Rate) -> Result<(), String> {
+fn port_accounts(port: &Port, rate: Rate) -> Result<(), String> {
     let (counters, held) = (port.counters(), port.held());
     let accounted = port.arrived() + port.lost_on_wire() + held.ring + u64::from(held.waiting.packets);
     if counters.accepted != accounted {

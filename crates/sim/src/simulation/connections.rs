@@ -47,7 +47,7 @@ impl LazyTimer {
 #[derive(Debug)]
 pub struct Connection {
     /// Its number; connections are numbered in order of their first flow.
-    pub ordinal: u32,
+    pub flow_id: u32,
     /// Host of the sender.
     pub source: HostId,
     /// Host of the receiver.
@@ -78,7 +78,7 @@ pub struct Connections {
 
 impl Connections {
     /// The number of the next connection.
-    pub fn next_ordinal(&self) -> u32 {
+    pub fn next_flow_id(&self) -> u32 {
         self.opened
     }
 
@@ -91,14 +91,14 @@ impl Connections {
         tcp: &TcpSpec,
         initial_rto: Span,
     ) -> ConnId {
-        let ordinal = self.opened;
+        let flow_id = self.opened;
         self.opened = self.opened.wrapping_add(1);
         self.open += 1;
         self.peak = self.peak.max(self.open);
         let conn = self.free.pop().unwrap_or_else(|| ConnId::from(self.slots.len()));
-        let identity = |peer| Identity { conn, ordinal, peer };
+        let identity = |peer| Identity { conn, flow_id, peer };
         let connection = Connection {
-            ordinal,
+            flow_id,
             source,
             destination,
             persistent,
@@ -121,7 +121,7 @@ impl Connections {
 
     /// Closes a connection: packets of it that still arrive are late.
     pub fn close(&mut self, conn: ConnId) {
-        self.slots[conn.index()].ordinal = u32::MAX;
+        self.slots[conn.index()].flow_id = u32::MAX;
         self.free.push(conn);
         self.open -= 1;
     }
@@ -132,15 +132,15 @@ impl Connections {
         &mut self.slots[conn.index()]
     }
 
-    /// The connection numbered `ordinal`, if it is still open.
+    /// The connection numbered `flow_id`, if it is still open.
     #[inline]
-    pub fn get(&mut self, conn: ConnId, ordinal: u32) -> Option<&mut Connection> {
-        self.slots.get_mut(conn.index()).filter(|connection| connection.ordinal == ordinal)
+    pub fn get(&mut self, conn: ConnId, flow_id: u32) -> Option<&mut Connection> {
+        self.slots.get_mut(conn.index()).filter(|connection| connection.flow_id == flow_id)
     }
 
     /// Every open connection.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
-        self.slots.iter_mut().filter(|connection| connection.ordinal != u32::MAX)
+        self.slots.iter_mut().filter(|connection| connection.flow_id != u32::MAX)
     }
 
     /// Most connections that were open at once.

@@ -27,7 +27,7 @@ pub enum RunError {
         .0.packets_sent, .0.packets_delivered, .0.packets_dropped, .0.packets_in_flight
     )]
     Conservation(Counters),
-    /// A defect of the simulator: a run broke one of its laws.
-    #[error("the simulator broke a law of its own: {0}")]
+    /// A defect of the simulator: a run broke one of its invariants.
+    #[error("the simulator broke an invariant of its own: {0}")]
     Broken(String),
 }

@@ -29,12 +29,12 @@ pub fn run(
 ) -> Result<Outcome, RunError> {
     let mut world = World::new(scenario, scheme, seed)?;
     world.run(observer)?;
-    let books = world.check();
+    let checked = world.check();
     let outcome = world.finish();
     let counters = &outcome.counters;
     let accounted = counters.packets_delivered + counters.packets_dropped + counters.packets_in_flight;
     if counters.packets_sent != accounted {
         return Err(RunError::Conservation(*counters));
     }
-    books.map(|()| outcome)
+    checked.map(|()| outcome)
 }

@@ -95,14 +95,14 @@ impl Sources {
     }
 
     /// A flow of an application ends at byte `end` of a connection's stream.
-    pub(super) fn expect(&mut self, ordinal: u32, end: u64, reply: Reply) {
-        self.awaited.entry(ordinal).or_default().push_back((end, reply));
+    pub(super) fn expect(&mut self, flow_id: u32, end: u64, reply: Reply) {
+        self.awaited.entry(flow_id).or_default().push_back((end, reply));
     }
 
     /// A connection has received its stream up to `received`; when each flow starts that follows from it.
-    pub(super) fn delivered(&mut self, now: Instant, ordinal: u32, received: u64) -> Vec<FlowStart> {
+    pub(super) fn delivered(&mut self, now: Instant, flow_id: u32, received: u64) -> Vec<FlowStart> {
         let mut starts = Vec::new();
-        while let Some(reply) = self.next_delivered(ordinal, received) {
+        while let Some(reply) = self.next_delivered(flow_id, received) {
             if let Source::Closed { application, .. } = &mut self.entries[reply.source] {
                 application.delivered(now, reply.tag, &mut self.steps);
                 starts.extend(self.plan(reply.source));
@@ -111,12 +111,12 @@ impl Sources {
         starts
     }
 
-    fn next_delivered(&mut self, ordinal: u32, received: u64) -> Option<Reply> {
-        let awaited = self.awaited.get_mut(&ordinal)?;
+    fn next_delivered(&mut self, flow_id: u32, received: u64) -> Option<Reply> {
+        let awaited = self.awaited.get_mut(&flow_id)?;
         let &(_, reply) = awaited.front().filter(|(end, _)| *end <= received)?;
         awaited.pop_front();
         if awaited.is_empty() {
-            self.awaited.remove(&ordinal);
+            self.awaited.remove(&flow_id);
         }
         Some(reply)
     }

@@ -50,7 +50,7 @@ pub(super) struct World<'a> {
     pub(super) taken: u64,
     /// Whether packets of a connection stay in order.
     pub(super) keeps_order: bool,
-    /// The first law that a connection broke.
+    /// The first invariant that a connection broke.
     pub(super) broken: Option<String>,
 }
 
@@ -187,7 +187,7 @@ impl<'a> World<'a> {
         self.taken += 1;
         let now = self.events.now();
         let tcp = &self.scenario.tcp;
-        let Some(connection) = self.connections.get(packet.conn, packet.ordinal) else { return };
+        let Some(connection) = self.connections.get(packet.conn, packet.flow_id) else { return };
         let (network, events) = (&mut self.network, &mut self.events);
         match packet.kind {
             Kind::Data => {
@@ -205,7 +205,7 @@ impl<'a> World<'a> {
                     self.events.schedule(at, Event::DelayedAck(packet.conn));
                 }
                 if connection.awaited {
-                    let starts = self.sources.delivered(now, packet.ordinal, connection.receiver.received());
+                    let starts = self.sources.delivered(now, packet.flow_id, connection.receiver.received());
                     self.plan_flows(&starts);
                 }
             }
@@ -275,7 +275,7 @@ impl<'a> World<'a> {
     fn on_retransmit_timer(&mut self, conn: ConnId) {
         let now = self.events.now();
         let connection = self.connections.slot(conn);
-        if connection.ordinal == u32::MAX {
+        if connection.flow_id == u32::MAX {
             return;
         }
         if connection.retransmit.fire(now, connection.sender.timer()) == Fired::Due {
@@ -289,7 +289,7 @@ impl<'a> World<'a> {
     fn on_delayed_ack_timer(&mut self, conn: ConnId) {
         let now = self.events.now();
         let connection = self.connections.slot(conn);
-        if connection.ordinal == u32::MAX {
+        if connection.flow_id == u32::MAX {
             return;
         }
         if connection.delayed_ack.fire(now, connection.receiver.timer()) == Fired::Due {
@@ -335,9 +335,9 @@ impl<'a> World<'a> {
             return *conn;
         }
         let ends = (arrival.source, arrival.destination);
-        let ordinal = self.connections.next_ordinal();
-        let path = self.network.path(ends.0, ends.1, ordinal);
-        let back = self.network.path(ends.1, ends.0, ordinal);
+        let flow_id = self.connections.next_flow_id();
+        let path = self.network.path(ends.0, ends.1, flow_id);
+        let back = self.network.path(ends.1, ends.0, flow_id);
         let tcp = &self.scenario.tcp;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| {
             let mss = tcp.mss;
@@ -359,8 +359,8 @@ impl<'a> World<'a> {
         let counted = now < self.window.end || start.reply.is_some();
         let flow = if counted { FlowId::from(self.flows.len()) } else { UNCOUNTED };
         let connection = self.connections.slot(conn);
-        let path = self.network.path(arrival.source, arrival.destination, connection.ordinal);
-        let back = self.network.path(arrival.destination, arrival.source, connection.ordinal);
+        let path = self.network.path(arrival.source, arrival.destination, connection.flow_id);
+        let back = self.network.path(arrival.destination, arrival.source, connection.flow_id);
         let backlogged = arrival.size == Bytes::MAX;
         let class = arrival.class;
         let role = Role::of_class(&self.scenario.classes[class.index()]);
@@ -368,7 +368,7 @@ impl<'a> World<'a> {
         let end = connection.sender.push(Flow { flow, class, role, deadline }, arrival.size);
         if let Some(reply) = reply {
             connection.awaited = true;
-            self.sources.expect(connection.ordinal, end, *reply);
+            self.sources.expect(connection.flow_id, end, *reply);
         }
         let (network, events) = (&mut self.network, &mut self.events);
         let mut out = Outbox { network, events, host: arrival.source };
@@ -423,7 +423,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Closes the books: rows of unfinished flows, ports, totals.
+    /// Ends the accounts: rows of unfinished flows, ports, totals.
     pub(super) fn finish(mut self) -> Outcome {
         self.record_unfinished();
         let length = self.window.end.since(self.window.start).as_secs_f64();

@@ -1,26 +1,26 @@
-//! ECN — RFC 3168: one cut per window of data at the sender, a latched echo at the receiver.
+//! ECN — RFC 3168: one decrease per window of data at the sender, a latched echo at the receiver.
 
 /// The sender's side (§6.1.2): when an ECN-Echo counts.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CutOnce {
+pub struct DecreaseOnce {
     until: u64,
     announce: bool,
 }
 
-impl CutOnce {
-    /// True if an ECN-Echo on an ACK up to `snd_una` asks for a cut: the data of the last one has left.
+impl DecreaseOnce {
+    /// True if an ECN-Echo on an ACK up to `snd_una` asks for a decrease: the data of the last one has left.
     #[inline]
     pub fn is_due(&self, snd_una: u64) -> bool {
         snd_una > self.until
     }
 
-    /// The window was cut, by ECN or by loss; no further ECN cut before `snd_nxt` is acknowledged.
-    pub fn on_cut(&mut self, snd_nxt: u64) {
+    /// The window was reduced, by ECN or by loss; no further decrease for ECN before `snd_nxt` is acknowledged.
+    pub fn on_decrease(&mut self, snd_nxt: u64) {
         self.until = snd_nxt;
         self.announce = true;
     }
 
-    /// True once after each cut: the next new segment carries CWR.
+    /// True once after each decrease: the next new segment carries CWR.
     #[inline]
     pub fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.announce)
@@ -63,15 +63,15 @@ mod tests {
         echo.on_data(false, true);
         assert!(!echo.ece());
         echo.on_data(true, true);
-        assert!(echo.ece(), "marked after the cut");
+        assert!(echo.ece(), "marked after the decrease");
     }
 
     #[test]
     fn one_cut_per_window_of_data() {
-        let mut cut = CutOnce::default();
-        assert!(cut.is_due(1460));
-        cut.on_cut(14_600);
-        assert!(!cut.is_due(14_600) && cut.is_due(14_601));
-        assert!(cut.take_cwr() && !cut.take_cwr());
+        let mut decrease = DecreaseOnce::default();
+        assert!(decrease.is_due(1460));
+        decrease.on_decrease(14_600);
+        assert!(!decrease.is_due(14_600) && decrease.is_due(14_601));
+        assert!(decrease.take_cwr() && !decrease.take_cwr());
     }
 }

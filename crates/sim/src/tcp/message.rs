@@ -67,7 +67,7 @@ pub struct Message {
     pub role: Role,
     /// Its data packets.
     pub tally: Tally,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,

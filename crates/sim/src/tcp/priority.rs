@@ -13,7 +13,7 @@
 //! Choices:
 //! - The smallest number for data is 1 with size, remaining and deadline, so ACKs go first.
 //! - Backlogged flows are last by size and remaining bytes, flows without a deadline by deadline.
-//! - A segment sent again gets the priority of what is sent now, not the one that it had.
+//! - A segment retransmitted gets the priority of what is sent now, not the one that it had.
 //! - PIAS computes its thresholds from the distribution of flow sizes. Decades are the default here;
 //!   set them for a workload with `priority.thresholds`.
 

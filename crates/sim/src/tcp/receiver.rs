@@ -195,7 +195,7 @@ mod tests {
 
     /// ACKs of whole segments that arrive in this order.
     fn acks(selective: bool, segments: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
-        let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
         let (mut receiver, mut wire) = (Receiver::new(identity, Ecn::Off, selective), Wire::default());
         for segment in segments {
             let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };

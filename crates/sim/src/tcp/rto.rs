@@ -41,7 +41,7 @@ impl RtoEstimator {
         }
     }
 
-    /// Something is sent again: a segment that is being timed would give an ambiguous sample (3, Karn).
+    /// Something is retransmitted: a segment that is being timed would give an ambiguous sample (3, Karn).
     pub fn on_retransmit(&mut self) {
         self.timed = None;
     }

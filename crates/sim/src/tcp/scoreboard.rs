@@ -16,7 +16,7 @@ const DUP_THRESH: u32 = 3;
 
 /// Which rule of NextSeg chose a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum NextSegment {
     /// A hole: bytes `start..end`, of which one segment may be sent (rules 1 and 3).
     Hole(u64, u64),
     /// New data (rule 2).
@@ -65,11 +65,11 @@ impl Scoreboard {
     }
 
     /// The segment chosen by [`Scoreboard::next_segment`] was sent up to `end`.
-    pub fn on_sent(&mut self, choice: Choice, end: u64, recovery_point: u64) {
+    pub fn on_sent(&mut self, choice: NextSegment, end: u64, recovery_point: u64) {
         match choice {
-            Choice::Hole(..) => self.high_rxt = self.high_rxt.max(end),
-            Choice::Rescue(..) => self.rescue_rxt = recovery_point,
-            Choice::New => {}
+            NextSegment::Hole(..) => self.high_rxt = self.high_rxt.max(end),
+            NextSegment::Rescue(..) => self.rescue_rxt = recovery_point,
+            NextSegment::New => {}
         }
     }
 
@@ -93,24 +93,24 @@ impl Scoreboard {
     }
 
     /// NextSeg: what to send next during recovery.
-    pub fn next_segment(&self, una: u64, snd_max: u64, mss: u64, new_data: bool) -> Option<Choice> {
+    pub fn next_segment(&self, una: u64, snd_max: u64, mss: u64, new_data: bool) -> Option<NextSegment> {
         let highest = self.sacked.last().map_or(una, |range| range.1);
         let (start, end) = self.hole_from(self.high_rxt.max(una), snd_max);
         let below_highest = start < highest;
         if below_highest && start < self.lost_below(una, mss) {
-            return Some(Choice::Hole(start, end)); // rule 1
+            return Some(NextSegment::Hole(start, end)); // rule 1
         }
         if new_data {
-            return Some(Choice::New); // rule 2
+            return Some(NextSegment::New); // rule 2
         }
         if below_highest {
-            return Some(Choice::Hole(start, end)); // rule 3
+            return Some(NextSegment::Hole(start, end)); // rule 3
         }
         self.rescue(una, snd_max, mss)
     }
 
     /// Rule 4: the segment with the highest outstanding byte that has not been SACKed.
-    fn rescue(&self, una: u64, snd_max: u64, mss: u64) -> Option<Choice> {
+    fn rescue(&self, una: u64, snd_max: u64, mss: u64) -> Option<NextSegment> {
         let mut end = snd_max;
         let mut below = una;
         match self.sacked[..] {
@@ -120,7 +120,7 @@ impl Scoreboard {
             [] => {}
         }
         (una > self.rescue_rxt && below < end)
-            .then(|| Choice::Rescue(below.max(end.saturating_sub(mss)), end))
+            .then(|| NextSegment::Rescue(below.max(end.saturating_sub(mss)), end))
     }
 
     /// The first bytes at or after `from` that have not been SACKed: `start..end`, `end` at most
@@ -186,12 +186,12 @@ mod tests {
     fn pipe_counts_what_is_neither_sacked_nor_lost_plus_retransmissions() {
         let mut board = board(&[(1000, 3000), (4000, 10_000)]);
         assert_eq!(board.pipe(0, 10_000, MSS), 0);
-        assert_eq!(board.next_segment(0, 10_000, MSS, true), Some(Choice::Hole(0, 1000)));
+        assert_eq!(board.next_segment(0, 10_000, MSS, true), Some(NextSegment::Hole(0, 1000)));
         board.enter_recovery(1000);
         assert_eq!(board.pipe(0, 10_000, MSS), 1000);
-        assert_eq!(board.next_segment(0, 10_000, MSS, true), Some(Choice::Hole(3000, 4000)));
-        board.on_sent(Choice::Hole(3000, 4000), 4000, 10_000);
-        assert_eq!(board.next_segment(0, 10_000, MSS, true), Some(Choice::New));
+        assert_eq!(board.next_segment(0, 10_000, MSS, true), Some(NextSegment::Hole(3000, 4000)));
+        board.on_sent(NextSegment::Hole(3000, 4000), 4000, 10_000);
+        assert_eq!(board.next_segment(0, 10_000, MSS, true), Some(NextSegment::New));
         assert_eq!(board.next_segment(0, 10_000, MSS, false), None);
     }
 
@@ -199,12 +199,12 @@ mod tests {
     fn without_new_data_a_hole_that_is_not_yet_lost_is_sent_then_the_tail_once() {
         let mut board = board(&[(1000, 2000), (3000, 4000)]);
         board.enter_recovery(1000);
-        assert_eq!(board.next_segment(0, 5000, MSS, false), Some(Choice::Hole(2000, 3000)));
-        board.on_sent(Choice::Hole(2000, 3000), 3000, 5000);
+        assert_eq!(board.next_segment(0, 5000, MSS, false), Some(NextSegment::Hole(2000, 3000)));
+        board.on_sent(NextSegment::Hole(2000, 3000), 3000, 5000);
         assert_eq!(board.next_segment(0, 5000, MSS, false), None, "no rescue before an ACK beyond the first");
         board.advance(2000);
-        assert_eq!(board.next_segment(2000, 5000, MSS, false), Some(Choice::Rescue(4000, 5000)));
-        board.on_sent(Choice::Rescue(4000, 5000), 5000, 5000);
+        assert_eq!(board.next_segment(2000, 5000, MSS, false), Some(NextSegment::Rescue(4000, 5000)));
+        board.on_sent(NextSegment::Rescue(4000, 5000), 5000, 5000);
         assert_eq!(board.next_segment(2000, 5000, MSS, false), None, "once per recovery");
     }
 
@@ -212,9 +212,9 @@ mod tests {
     #[test]
     fn a_hole_that_is_not_lost_waits_behind_new_data() {
         let mut board = board(&[(1000, 2000), (3000, 4000)]);
-        assert_eq!(board.next_segment(0, 5000, MSS, true), Some(Choice::New));
+        assert_eq!(board.next_segment(0, 5000, MSS, true), Some(NextSegment::New));
         board.enter_recovery(1000);
-        assert_eq!(board.next_segment(0, 5000, MSS, true), Some(Choice::New));
+        assert_eq!(board.next_segment(0, 5000, MSS, true), Some(NextSegment::New));
     }
 
     /// RFC 6675 §2: only what was not known before makes an ACK a duplicate.
@@ -237,7 +237,7 @@ mod tests {
             (board.high_rxt, board.rescue_rxt) = (4000, 1000);
             let rescue = |una| board.rescue(una, snd_max, MSS);
             assert_eq!(rescue(1000), None, "nothing beyond the first retransmission is acknowledged");
-            assert_eq!(rescue(1001), Some(Choice::Rescue(hole.0, hole.1)));
+            assert_eq!(rescue(1001), Some(NextSegment::Rescue(hole.0, hole.1)));
         }
         assert_eq!(board(&[]).rescue(5000, 5000, MSS), None, "nothing is out");
     }
@@ -248,7 +248,7 @@ mod tests {
         board.enter_recovery(1000);
         board.high_rxt = 4000;
         board.advance(2000);
-        assert_eq!(board.next_segment(2000, 5000, MSS, false), Some(Choice::Rescue(3000, 4000)));
+        assert_eq!(board.next_segment(2000, 5000, MSS, false), Some(NextSegment::Rescue(3000, 4000)));
     }
 
     proptest! {

@@ -2,14 +2,14 @@
 //! RFC 6675 and ECN by RFC 3168.
 //!
 //! Deviations:
-//! - Loss halves the flight even if ECN has cut the window in the same round trip: a DCTCP-like cut
+//! - Loss halves the flight even if ECN has reduced the window in the same round trip: a DCTCP-like decrease
 //!   may be tiny. RFC 3168 §6.1.2 allows one reduction per window.
 //! - At a window of one segment an ECN-Echo is answered like any other; RFC 3168 §6.1.2 would wait for
 //!   the retransmission timer.
 //! - Congestion control runs in segments, limits in bytes: a last, shorter segment may leave where a
 //!   full one would have to wait.
 
-use super::ecn::CutOnce;
+use super::ecn::DecreaseOnce;
 use super::newreno::Inflation;
 use super::priority::PriorityRule;
 use super::rto::RtoEstimator;
@@ -29,7 +29,7 @@ pub struct Identity {
     /// Slot of the connection.
     pub conn: ConnId,
     /// Its number.
-    pub ordinal: u32,
+    pub flow_id: u32,
     /// The other host.
     pub peer: HostId,
 }
@@ -43,7 +43,7 @@ impl Identity {
             waited: Span::ZERO,
             priority: 0,
             conn: self.conn,
-            ordinal: self.ordinal,
+            flow_id: self.flow_id,
             to: self.peer,
             payload: 0,
             wire: tcp.header.get() as u32,
@@ -85,7 +85,7 @@ pub struct Sender {
     pub(super) deadline: Option<Instant>,
     pub(super) ecn: Ecn,
     pub(super) priority: PriorityRule,
-    pub(super) cut_once: CutOnce,
+    pub(super) decrease_once: DecreaseOnce,
     pub(super) phase: Phase,
     duplicates: u32,
     /// `snd_max` when the last recovery began (RFC 6582 recover, RFC 6675 RecoveryPoint).
@@ -116,7 +116,7 @@ impl Sender {
             deadline: None,
             ecn: transport.ecn(),
             priority: PriorityRule::default(),
-            cut_once: CutOnce::default(),
+            decrease_once: DecreaseOnce::default(),
             phase: if tcp.handshake { Phase::Connecting } else { Phase::Open },
             duplicates: 0,
             recover: None,
@@ -246,7 +246,7 @@ impl Sender {
         }
         self.phase = Phase::Loss;
         self.recover = Some(self.snd_max);
-        self.cut_once.on_cut(self.snd_max);
+        self.decrease_once.on_decrease(self.snd_max);
         self.duplicates = 0;
         self.inflation = Inflation::default();
         self.rto.on_retransmit();
@@ -297,14 +297,14 @@ impl Sender {
     }
 
     /// Lets the law see the ACK, or one of `each` segment that it covers, and, at most once per window of
-    /// data, cut for ECN-Echo.
+    /// data, decrease for ECN-Echo.
     #[inline]
     fn adapt(&mut self, now: Instant, ece: bool, (acked, each): (u64, bool), tcp: &TcpSpec) {
-        let cut = ece && self.phase != Phase::Recovery && self.cut_once.is_due(self.snd_una);
+        let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.snd_una);
         let sample = AckSample {
             acked: Bytes::new(acked),
             ece,
-            may_grow: self.phase != Phase::Recovery && (!ece || tcp.grow_on_marked_acks) && !cut,
+            may_grow: self.phase != Phase::Recovery && (!ece || tcp.grow_on_marked_acks) && !decrease,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             flow: self.flow_view(now, tcp),
@@ -314,9 +314,9 @@ impl Sender {
         } else {
             self.law.on_ack(&mut self.window, &sample);
         }
-        if cut {
+        if decrease {
             self.law.on_congestion(&mut self.window, Cause::EcnEcho, &sample.flow);
-            self.cut_once.on_cut(self.snd_nxt);
+            self.decrease_once.on_decrease(self.snd_nxt);
         }
         if self.window.cwnd > tcp.receive_window {
             self.window.cwnd = tcp.receive_window;
@@ -389,7 +389,7 @@ impl Sender {
         self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
         self.phase = Phase::Recovery;
         self.recover = Some(self.snd_max);
-        self.cut_once.on_cut(self.snd_max);
+        self.decrease_once.on_decrease(self.snd_max);
         self.inflation = match self.recovery {
             Recovery::NewReno => Inflation::enter(self.segment_size(u64::MAX, tcp)),
             Recovery::Sack => Inflation::default(),

@@ -30,7 +30,7 @@ struct Bench {
 fn bench(by: &str) -> Bench {
     let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
     let rule = read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap();
-    let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+    let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
     let transport = TransportConfig::named("newreno").unwrap();
     let mut sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10)).with_priority(rule);
     let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
@@ -85,7 +85,7 @@ fn the_law_is_told_what_was_sent_and_what_remains() {
     bench.ack(1460);
     assert_eq!(bench.view(), [17_520, 28_540, 16_060]);
     (0..3).for_each(|_| bench.ack(1460));
-    assert_eq!(bench.wire.0.last(), Some(&(1460, 0)), "sent again");
+    assert_eq!(bench.wire.0.last(), Some(&(1460, 0)), "retransmitted");
     assert_eq!(bench.view(), [17_520, 28_540, 16_060], "which is neither new nor acknowledged");
 }
 
@@ -108,7 +108,7 @@ impl Egress for Segments {
 
 impl Peer {
     fn new(transport: &TransportConfig, tcp: TcpSpec, bytes: u64) -> Peer {
-        let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
         let mut sender = Sender::new(identity, transport, &tcp, Span::from_millis(10));
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(bytes));

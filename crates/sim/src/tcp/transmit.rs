@@ -1,6 +1,6 @@
 //! What may be sent now, and sending it — RFC 5681 §3.1 outside recovery, RFC 6675 §5 (C) within.
 
-use super::scoreboard::Choice;
+use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
 use super::{Egress, Message};
 use crate::packet::{EcnField, Kind, Packet};
@@ -47,13 +47,13 @@ impl Sender {
                 return;
             };
             let (start, end) = match (choice, new_data) {
-                (Choice::Hole(start, end), _) => (start, self.resend_end(start, end, room, tcp)),
-                (Choice::Rescue(start, end), _) => {
+                (NextSegment::Hole(start, end), _) => (start, self.resend_end(start, end, room, tcp)),
+                (NextSegment::Rescue(start, end), _) => {
                     let start = start.max(end.saturating_sub(segment)); // the last bytes, rule 4
                     (start, self.resend_end(start, end, room, tcp))
                 }
-                (Choice::New, Some(end)) => (self.snd_max, end),
-                (Choice::New, None) => return,
+                (NextSegment::New, Some(end)) => (self.snd_max, end),
+                (NextSegment::New, None) => return,
             };
             self.send_segment(start, end, now, tcp, out);
             self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.snd_max));
@@ -123,7 +123,7 @@ impl Sender {
     }
 
     /// Where the segment that begins at `seq` ends; `None` if there is no data, or no room for it at the
-    /// receiver, which holds during recovery too. What is sent again ends
+    /// receiver, which holds during recovery too. What is retransmitted ends
     /// no later than it did: it carries no new data.
     #[inline(always)] // once more on every ACK to find that the window is full
     fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
@@ -156,7 +156,7 @@ impl Sender {
             wire: payload + tcp.header.get() as u32,
             priority,
             ecn: self.ecn_field(again),
-            cwr: !again && self.cut_once.take_cwr(),
+            cwr: !again && self.decrease_once.take_cwr(),
             ..self.identity.control(start, tcp)
         });
         if let Some(message) = self.message_mut(start) {
@@ -218,7 +218,7 @@ mod tests {
     fn fast(recovery: &str, probes: &str) -> Bench {
         let settings = [("recovery", recovery), ("probes", probes), ("initial_alpha", "0.5"), ("g", "0")];
         let transport = TransportConfig::with("fast", settings).unwrap();
-        let identity = Identity { conn: ConnId(0), ordinal: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
         let mut sender = Sender::new(identity, &transport, &tcp(), Span::from_millis(10));
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(100_000));

@@ -1,6 +1,6 @@
 //! Mean time in an M/G/1 queue: Poisson arrivals at one server under an ideal policy.
 //!
-//! With λ the arrival rate, F the law of sizes (in time at full service), F̄ = 1 − F,
+//! With λ the arrival rate, F the distribution of sizes (in time at full service), F̄ = 1 − F,
 //! m₂(x) = ∫₀ˣ t² dF, ρ(x) = λ ∫₀ˣ t dF and, of sizes cut off at x, ρ̂(x) = λ ∫₀ˣ F̄ dt and
 //! m̂₂(x) = 2 ∫₀ˣ t F̄ dt, a job of size x stays on average
 //!
@@ -15,7 +15,7 @@
 /// Intervals of the midpoint rule.
 const INTERVALS: u32 = 200_000;
 
-/// A law of sizes without atoms.
+/// A continuous distribution of sizes.
 pub struct Sizes<'a> {
     /// F̄(x), the probability of more than x.
     pub tail: &'a dyn Fn(f64) -> f64,
@@ -27,7 +27,7 @@ pub struct Sizes<'a> {
 pub struct Queue<'a> {
     /// Arrivals per unit of time.
     pub arrival_rate: f64,
-    /// Law of sizes.
+    /// Distribution of sizes.
     pub sizes: Sizes<'a>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::context::{Context, four_digits, size_text};
 use super::crossing;
-use super::gaps::{self, Gaps};
+use super::interarrival::{self, InterArrival};
 use super::messages::Messages;
 use super::pattern::Pattern;
 use super::{Count, Expected, Measured, Traffic, Workload};
@@ -14,17 +14,17 @@ use shortflow_units::{Instant, NodeId, Span};
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "arrivals",
-    summary: "independent flows with gaps of any law: regular, log-normal, in bursts, …",
+    summary: "independent flows with inter-arrival times of any distribution: regular, log-normal, in bursts, …",
     source: "",
-    parameters: || [vec![gaps_parameter()], parameters()].concat(),
+    parameters: || [vec![interarrival_parameter()], parameters()].concat(),
     read: |reader, context| {
-        let table = reader.required_table("gaps", &Shape::Kinds(gaps::TABLE))?;
-        read(gaps::read(&table)?, reader, context)
+        let table = reader.required_table("interarrival", &Shape::Kinds(interarrival::TABLE))?;
+        read(interarrival::read(&table)?, reader, context)
     },
 };
 
 keys! {
-    /// What is not about hosts, gaps or messages.
+    /// What is not about hosts, inter-arrival times or messages.
     struct ArrivalKeys {
         /// offered load, arrival rate x mean size / capacity: of the link that is named, otherwise of
         /// the link to the receiver, or of the links to all receivers together
@@ -40,19 +40,19 @@ keys! {
 
 #[derive(Debug, Clone)]
 struct Flows {
-    gaps: Gaps,
+    interarrival: InterArrival,
     start: Instant,
     flows_per_s: f64,
     pattern: Pattern,
     messages: Messages,
 }
 
-fn gaps_parameter() -> ParamInfo {
+fn interarrival_parameter() -> ParamInfo {
     ParamInfo::new(
-        "gaps",
+        "interarrival",
         ParamInfo::REQUIRED,
-        Shape::Kinds(gaps::TABLE),
-        "law of the times between arrivals",
+        Shape::Kinds(interarrival::TABLE),
+        "distribution of the times between arrivals",
     )
 }
 
@@ -61,9 +61,9 @@ pub(super) fn parameters() -> Vec<ParamInfo> {
     [ArrivalKeys::parameters(), Pattern::parameters(), Messages::parameters()].concat()
 }
 
-/// Reads flows with gaps of this law.
+/// Reads flows with these inter-arrival times.
 pub(super) fn read(
-    gaps: Gaps,
+    interarrival: InterArrival,
     reader: &Reader,
     context: &mut Context,
 ) -> Result<Box<dyn Traffic>, ConfigError> {
@@ -80,7 +80,7 @@ pub(super) fn read(
     let (load, rate) = (four_digits(flows_per_s / flows_per_load), four_digits(flows_per_s));
     let note = format!("offered load {load} of {}: {rate} flows/s of mean {}", target.name, size_text(mean));
     context.note(reader, &note);
-    Ok(Box::new(Flows { gaps, start, flows_per_s, pattern, messages }))
+    Ok(Box::new(Flows { interarrival, start, flows_per_s, pattern, messages }))
 }
 
 /// What an offered load is a share of.
@@ -158,7 +158,7 @@ impl ArrivalKeys {
 impl Traffic for Flows {
     fn expected(&self, measured: Measured) -> Expected {
         let gap = Span::from_secs_f64(1.0 / self.flows_per_s);
-        if self.gaps == Gaps::Fixed && !gap.is_zero() {
+        if self.interarrival == InterArrival::Fixed && !gap.is_zero() {
             return Expected::finite(Count::Exactly(measured.regular(self.start + gap, gap)));
         }
         let seconds = measured.to.since(measured.from.max(self.start)).as_secs_f64();
@@ -167,12 +167,12 @@ impl Traffic for Flows {
 
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let flows = self.clone();
-        let mut gaps = seeds.stream("traffic gaps", index);
+        let mut stream = seeds.stream("traffic gaps", index);
         let mut pairs = self.pattern.pairs(seeds, index);
         let mut draws = self.messages.draws(seeds, index);
         let mut at = self.start;
         Workload::open((0..).map(move |number| {
-            at += Span::from_secs_f64(flows.gaps.sample(number, &mut gaps) / flows.flows_per_s);
+            at += Span::from_secs_f64(flows.interarrival.sample(number, &mut stream) / flows.flows_per_s);
             flows.messages.arrival(&mut draws, at, pairs.draw(), 0)
         }))
     }

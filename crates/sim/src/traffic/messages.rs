@@ -4,7 +4,7 @@ use super::context::Context;
 use super::deadlines::{self, Deadlines};
 use super::sizes::{self, Sizes};
 use super::{Arrival, ConnectionUse};
-use crate::config::{Choice, ConfigError, ParamInfo, Reader, Shape, Text, keys};
+use crate::config::{ConfigError, OneOf, ParamInfo, Reader, Shape, Text, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{ClassId, HostId, Instant};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ keys! {
         /// name of the traffic class in results
         class: String = "short", Text::Name;
         /// whether each flow has a connection of its own, or flows between two hosts share one
-        connections: bool = "new", Choice(&[("new", false), ("persistent", true)]);
+        connections: bool = "new", OneOf(&[("new", false), ("persistent", true)]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::hosts::{Ends, HostSet, Hosts};
-use crate::config::{Choice, ConfigError, ParamInfo, Reader, keys};
+use crate::config::{ConfigError, OneOf, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::HostId;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ keys! {
     struct PatternKeys {
         /// who sends to whom: all to one host, to any host, each to one host of its own, within or
         /// across racks, a mixture of both, or more than their share to hot hosts
-        pattern: Rule = "many-to-one", Choice(RULES);
+        pattern: Rule = "many-to-one", OneOf(RULES);
         /// for rack-locality: share of flows that stay in the rack
         local: Option<f64> = optional, 0.0..=1.0;
         /// for hot-spot: share of flows that go to hot hosts

@@ -1,7 +1,7 @@
 //! Flows that arrive as a Poisson process.
 
 use super::arrivals;
-use super::gaps::Gaps;
+use super::interarrival::InterArrival;
 use crate::config::Kind;
 
 /// Registry entry.
@@ -10,5 +10,5 @@ pub(super) const KIND: Kind<super::Read> = Kind {
     summary: "independent flows at random times, at an offered load or a rate",
     source: "",
     parameters: arrivals::parameters,
-    read: |reader, context| arrivals::read(Gaps::Exponential, reader, context),
+    read: |reader, context| arrivals::read(InterArrival::Exponential, reader, context),
 };

@@ -23,7 +23,7 @@ pub trait Traffic: Send + Sync + Debug {
     }
 }
 
-/// What a traffic entry comes to in one run.
+/// A traffic entry in one run.
 pub enum Workload {
     /// Flows whose starts do not depend on the network.
     Open(Box<dyn Arrivals>),

@@ -1,7 +1,7 @@
 """ATCP: Wu et al., "Adaptive Data Transmission in the Cloud"."""
 
 from shortflow.lab.choices import Choice
-from shortflow.papers.unsaid import HANDSHAKE, INITIAL_WINDOW
+from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW
 
 CHOICES = {
     "initial-window": INITIAL_WINDOW,
@@ -18,4 +18,4 @@ CHOICES = {
         {size: {"switch.buffer": size} for size in ("100pkt", "50pkt", "250pkt")},
     ),
 }
-"""What the paper leaves unsaid, by name."""
+"""What the paper leaves unspecified, by name."""

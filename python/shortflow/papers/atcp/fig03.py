@@ -8,7 +8,7 @@ import polars as pl
 from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, for_information, within
 from shortflow.metrics.stats import estimate
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import ALL, GAPS, LARGE, SWITCH, TRACE_SIZES, Band, Floats, times
+from shortflow.papers.atcp.setup import ALL, INTERARRIVAL, LARGE, SWITCH, TRACE_SIZES, Band, Floats, times
 from shortflow.result import RunResult
 
 ARRIVALS: dict[str, object] = {
@@ -23,7 +23,7 @@ ARRIVALS: dict[str, object] = {
             "class": "trace",
             "from": 0,
             "to": 1,
-            "gaps": GAPS,
+            "interarrival": INTERARRIVAL,
             "rate_per_s": 49.5,
             "sizes": TRACE_SIZES,
         }

@@ -32,7 +32,7 @@ NON_LARGE_SIZES = {
     "kind": "mixture",
     "parts": [{"share": 80 / 99, **SMALL_SIZES}, {"share": 19 / 99, **MEDIUM_SIZES}],
 }
-GAPS = {"kind": "log-normal", "sigma": 1.8}
+INTERARRIVAL = {"kind": "log-normal", "sigma": 1.8}
 """80 % of the gaps within two orders of magnitude, as those of Fig. 3(d)."""
 
 TRACE_MEAN_BYTES = 2_577_000
@@ -88,7 +88,7 @@ def across(flow_class: str, sizes: Table, rate: Value, ends: tuple[str, str]) ->
         "pattern": "all-to-all",
         "from": ends[0],
         "to": ends[1],
-        "gaps": GAPS,
+        "interarrival": INTERARRIVAL,
         "rate_per_s": rate,
         "sizes": sizes,
     }

@@ -3,7 +3,7 @@
 from shortflow.lab import Data, Figure, Finding, Study, all_hold, within
 from shortflow.papers.atcp.setup import (
     BASE,
-    GAPS,
+    INTERARRIVAL,
     LARGE,
     MEDIUM,
     NON_LARGE_SIZES,
@@ -28,7 +28,7 @@ def _flows(flow_class: str, ends: tuple[str, str], sizes: Table, link: str) -> d
         "pattern": "all-to-all",
         "from": ends[0],
         "to": ends[1],
-        "gaps": GAPS,
+        "interarrival": INTERARRIVAL,
         "sizes": sizes,
         "load": 0.2,
         "link": link,

@@ -1,7 +1,7 @@
 """FaST: J. Hwang, J. Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", TIIS 2014."""
 
 from shortflow.lab.choices import Choice
-from shortflow.papers.unsaid import HANDSHAKE, MARKED_ACKS, RTO_CLOCK
+from shortflow.papers.unspecified import HANDSHAKE, MARKED_ACKS, RTO_CLOCK
 
 CHOICES = {
     "initial-alpha": Choice(
@@ -23,4 +23,4 @@ CHOICES = {
     ),
     "rto-clock": RTO_CLOCK,
 }
-"""What the paper leaves unsaid, by name."""
+"""What the paper leaves unspecified, by name."""

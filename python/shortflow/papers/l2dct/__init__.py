@@ -1,7 +1,7 @@
 """L2DCT: A. Munir et al., "Minimizing Flow Completion Times in Data Centers", INFOCOM 2013."""
 
 from shortflow.lab.choices import Choice
-from shortflow.papers.unsaid import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
+from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,
@@ -17,4 +17,4 @@ CHOICES = {
         },
     ),
 }
-"""What the paper leaves unsaid, by name."""
+"""What the paper leaves unspecified, by name."""

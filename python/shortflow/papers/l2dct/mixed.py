@@ -34,7 +34,7 @@ class L2dctInPython(CongestionControl):
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
         """Take half of the penalty from the window."""
         if cause == "ecn-echo":
-            self.cut(window, 1 - self.alpha ** self.weight(flow) / 2)
+            self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow) / 2)
         else:
             self.on_loss(window, cause, flow)
 
@@ -59,6 +59,6 @@ class BesideTcp(L2dctInPython):
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
         """As L2DCT or as TCP."""
         if cause == "ecn-echo" and flow.role != "short":
-            self.cut(window, 0.5)
+            self.multiplicative_decrease(window, 0.5)
         else:
             super().on_congestion(window, cause, flow)

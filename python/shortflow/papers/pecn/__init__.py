@@ -1,7 +1,7 @@
 """pECN: Huang, Zhang, Liu, "A Mechanism Achieving Low Latency for Wireless Datacenter Applications"."""
 
 from shortflow.lab.choices import Choice
-from shortflow.papers.unsaid import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
+from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,
@@ -33,4 +33,4 @@ CHOICES = {
         },
     ),
 }
-"""What the paper leaves unsaid, by name."""
+"""What the paper leaves unspecified, by name."""

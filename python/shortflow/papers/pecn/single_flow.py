@@ -81,7 +81,7 @@ delayed_ack = Figure("pecn/delayed-ack", "Sec. 5", "Delayed ACKs", {"prompt": PR
 @loss.claim(
     "sec1-short-flow-loss-needs-rto",
     "a flow of up to three segments that loses one waits for the retransmission timer",
-    "in each case one timeout, one segment sent again and at least 200 ms until done; not 200 ms on top, since it does "
+    "in each case one timeout, one retransmission and at least 200 ms until done; not 200 ms on top, since it does "
     "not wait behind the others, which saves up to 24 us",
 )
 def needs_rto(intact: Data, lost: Data) -> Finding:

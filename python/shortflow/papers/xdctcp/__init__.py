@@ -1,6 +1,6 @@
 """xDCTCP: A. Nahar, A. Kumar, B. Aduri, "xDCTCP"."""
 
-from shortflow.papers.unsaid import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS
+from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,
@@ -8,4 +8,4 @@ CHOICES = {
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
 }
-"""What the paper leaves unsaid, by name."""
+"""What the paper leaves unspecified, by name."""

@@ -1,4 +1,4 @@
-//! Flow sizes: laws and published tables. A new law is a `KIND` with a [`Sizes`] and one line in
+//! Flow sizes: distributions and published tables. A new one is a `KIND` with a [`Sizes`] and one line in
 //! `KINDS`.
 
 mod cdf;

@@ -2,7 +2,7 @@
 
 use super::Sizes;
 use super::cdf::Table;
-use crate::config::{ANY_SIZE, Choice, ConfigError, Kind, Reader, keys};
+use crate::config::{ANY_SIZE, ConfigError, Kind, OneOf, Reader, keys};
 use shortflow_units::Bytes;
 use std::sync::{Arc, LazyLock};
 
@@ -66,7 +66,7 @@ keys! {
     /// A name, perhaps truncated.
     struct PublishedKeys {
         /// which distribution
-        name: &'static Published = required, Choice(&choices());
+        name: &'static Published = required, OneOf(&choices());
         /// sizes up to this one do not occur
         min: Option<Bytes> = optional, ANY_SIZE;
         /// sizes above this one do not occur

@@ -1,4 +1,4 @@
-//! Who sends to whom and when: every pattern, load against a link, gaps, staggered senders.
+//! Who sends to whom and when: every pattern, load against a link, inter-arrival times, staggered senders.
 
 use super::*;
 use crate::traffic::crossing;
@@ -151,7 +151,7 @@ fn patterns_that_cannot_be_are_errors() {
     assert!(error("pattern='ring'").starts_with("pattern: \"ring\" is not one of many-to-one, all-to-all"));
 }
 
-/// The gaps are of the law: regular ones, four at once, and those of ATCP's Fig. 3(d), of which 80 %
+/// Inter-arrival times are of the distribution: regular ones, four at once, and those of ATCP's Fig. 3(d), of which 80 %
 /// last from 0.4 to 40 ms (claim `atcp/fig3d-interarrival`).
 #[test]
 fn arrivals_have_gaps_of_their_law() {
@@ -166,8 +166,11 @@ fn arrivals_have_gaps_of_their_law() {
     let bursts = starts("rate_per_s=40000\ngaps={kind='bursts', flows=4}");
     assert!(bursts.chunks_exact(4).all(|burst| burst[0] == burst[3]));
     assert!(bursts.len().abs_diff(40_000) < 5 * 400, "{}", bursts.len());
-    let error = error("kind='arrivals'\nsizes={kind='fixed', value='2KB'}\nrate_per_s=1");
-    assert!(error.starts_with("gaps: missing; expected a table such as"), "{error}");
+    let without = "kind='arrivals'\nsizes={kind='fixed', value='2KB'}\nrate_per_s=1";
+    let absent = error(without);
+    assert!(absent.starts_with("interarrival: missing; expected a table such as"), "{absent}");
+    let earlier = error(&format!("{without}\ngaps={{kind='fixed'}}"));
+    assert!(earlier.starts_with("gaps: unknown key") && earlier.contains("\"interarrival\""), "{earlier}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Gaps between arrivals, as multiples of their mean: the load decides the mean, the law the rest.
+//! Inter-arrival times as multiples of their mean: the load decides the mean, the distribution the rest.
 
 use crate::config::{ConfigError, Entry, Kind, Kinds, Positive, Reader, keys};
 use crate::engine::Stream;
 
 /// How regular arrivals are.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Gaps {
+pub enum InterArrival {
     /// Independent of the past: a Poisson process.
     Exponential,
     /// All equal.
@@ -19,7 +19,7 @@ pub enum Gaps {
 keys! {
     /// A spread.
     pub struct LogNormal {
-        /// standard deviation of the natural logarithm of a gap
+        /// standard deviation of the natural logarithm of an inter-arrival time
         sigma: f64 = required, Positive(5.0);
     }
 }
@@ -32,7 +32,7 @@ keys! {
     }
 }
 
-type Read = fn(&Reader) -> Result<Gaps, ConfigError>;
+type Read = fn(&Reader) -> Result<InterArrival, ConfigError>;
 
 const KINDS: &[Kind<Read>] = &[
     Kind {
@@ -40,53 +40,61 @@ const KINDS: &[Kind<Read>] = &[
         summary: "independent of the past: a Poisson process",
         source: "",
         parameters: Vec::new,
-        read: |_| Ok(Gaps::Exponential),
+        read: |_| Ok(InterArrival::Exponential),
     },
-    Kind { name: "fixed", summary: "all equal", source: "", parameters: Vec::new, read: |_| Ok(Gaps::Fixed) },
+    Kind {
+        name: "fixed",
+        summary: "all equal",
+        source: "",
+        parameters: Vec::new,
+        read: |_| Ok(InterArrival::Fixed),
+    },
     Kind {
         name: "log-normal",
         summary: "of very different lengths: the logarithm is normally distributed",
         source: "ATCP, Wu et al., Fig. 3(d): 80 % from 0.4 to 40 ms, which is sigma = 1.8",
         parameters: LogNormal::parameters,
-        read: |reader| LogNormal::read(reader).map(Gaps::LogNormal),
+        read: |reader| LogNormal::read(reader).map(InterArrival::LogNormal),
     },
     Kind {
         name: "bursts",
         summary: "several flows at once, bursts as a Poisson process",
         source: "",
         parameters: Bursts::parameters,
-        read: |reader| Bursts::read(reader).map(Gaps::Bursts),
+        read: |reader| Bursts::read(reader).map(InterArrival::Bursts),
     },
 ];
 
-/// What a `gaps` table looks like.
+/// What an `interarrival` table looks like.
 pub(crate) const TABLE: Kinds = Kinds {
-    name: "gaps",
-    entries: gaps,
+    name: "interarrival",
+    entries: interarrival,
     others: Vec::new,
     example: "{ kind = \"log-normal\", sigma = 1.8 }",
 };
 
-/// Every law, in the order of the documentation.
-pub fn gaps() -> Vec<Entry> {
+/// Every distribution, in the order of the documentation.
+pub fn interarrival() -> Vec<Entry> {
     KINDS.iter().map(Kind::entry).collect()
 }
 
-/// Reads a `gaps` table.
-pub(super) fn read(reader: &Reader) -> Result<Gaps, ConfigError> {
+/// Reads an `interarrival` table.
+pub(super) fn read(reader: &Reader) -> Result<InterArrival, ConfigError> {
     let kind = Kind::chosen(KINDS, reader)?;
     kind.check_keys(reader)?;
     (kind.read)(reader)
 }
 
-impl Gaps {
-    /// The gap before arrival number `number`, counted from 0; the mean over many is 1.
+impl InterArrival {
+    /// The time before arrival number `number`, counted from 0; the mean over many is 1.
     pub(super) fn sample(&self, number: u64, stream: &mut Stream) -> f64 {
         match self {
-            Gaps::Exponential => stream.exponential(1.0),
-            Gaps::Fixed => 1.0,
-            Gaps::LogNormal(LogNormal { sigma }) => libm::exp(sigma * stream.normal() - sigma * sigma / 2.0),
-            Gaps::Bursts(Bursts { flows }) => match number % u64::from(*flows) {
+            InterArrival::Exponential => stream.exponential(1.0),
+            InterArrival::Fixed => 1.0,
+            InterArrival::LogNormal(LogNormal { sigma }) => {
+                libm::exp(sigma * stream.normal() - sigma * sigma / 2.0)
+            }
+            InterArrival::Bursts(Bursts { flows }) => match number % u64::from(*flows) {
                 0 => stream.exponential(f64::from(*flows)),
                 _ => 0.0,
             },
@@ -100,10 +108,10 @@ mod tests {
     use crate::engine::Seeds;
     use shortflow_spec::read_toml;
 
-    fn gaps_of(toml: &str) -> Vec<f64> {
-        let gaps = read_toml(toml, |reader| read(&reader)).unwrap();
+    fn times_of(toml: &str) -> Vec<f64> {
+        let distribution = read_toml(toml, |reader| read(&reader)).unwrap();
         let mut stream = Seeds::new(1).stream("test", 0);
-        (0..400_000).map(|number| gaps.sample(number, &mut stream)).collect()
+        (0..400_000).map(|number| distribution.sample(number, &mut stream)).collect()
     }
 
     #[test]
@@ -112,13 +120,13 @@ mod tests {
             ("kind='exponential'", 1.0),
             ("kind='fixed'", 0.0),
             ("kind='log-normal'\nsigma=0.8", libm::exp(0.64) - 1.0),
-            // 3 in 4 gaps are 0, the others have mean 4 and second moment 32.
+            // 3 in 4 are 0, the others have mean 4 and second moment 32.
             ("kind='bursts'\nflows=4", 8.0 - 1.0),
         ] {
-            let gaps = gaps_of(toml);
-            let n = gaps.len() as f64;
-            let mean = gaps.iter().sum::<f64>() / n;
-            let found = gaps.iter().map(|gap| gap * gap).sum::<f64>() / n - mean * mean;
+            let times = times_of(toml);
+            let n = times.len() as f64;
+            let mean = times.iter().sum::<f64>() / n;
+            let found = times.iter().map(|time| time * time).sum::<f64>() / n - mean * mean;
             assert!((mean - 1.0).abs() < 0.02, "{toml}: mean {mean}");
             assert!((found - variance).abs() < 0.05 * variance + 1e-9, "{toml}: {found} is not {variance}");
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
-use shortflow_sim::net::{Due, Port, Window};
+use shortflow_sim::net::{Due, MeasuredTime, Port};
 use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
 use shortflow_sim::specs::SwitchSpec;
@@ -72,7 +72,7 @@ impl Bench {
         let mark_above = Occupancy::Packets(5);
         let switch = SwitchSpec { buffer, mark_above, memory: None, memory_alpha: 1.0 };
         let queue = config.build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 0 });
-        let window = Window { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
+        let window = MeasuredTime { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
         let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), queue, None, window);
         Bench { port, buffer, arrival: None, done: None, offered: 0, left: Vec::new() }
     }
@@ -143,7 +143,7 @@ fn packet(seq: u64, arrival: &Arrival) -> Packet {
         waited: Span::ZERO,
         priority: arrival.priority,
         conn: ConnId(arrival.flow),
-        ordinal: arrival.flow,
+        flow_id: arrival.flow,
         to: HostId(0),
         payload: arrival.wire - 40,
         wire: arrival.wire,
@@ -221,7 +221,7 @@ proptest! {
             let bench = Bench::run(&config, buffer, &arrivals);
             let mut last = BTreeMap::new();
             for (_, packet) in &bench.left {
-                prop_assert!(last.insert(packet.ordinal, packet.seq) < Some(packet.seq), "{:?}", config);
+                prop_assert!(last.insert(packet.flow_id, packet.seq) < Some(packet.seq), "{:?}", config);
             }
         }
     }

@@ -1,4 +1,4 @@
-"""What several of the papers leave unsaid."""
+"""What several of the papers leave unspecified."""
 
 from shortflow.lab.choices import Choice
 

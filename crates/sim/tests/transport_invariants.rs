@@ -12,7 +12,7 @@ use shortflow_sim::topology::topologies;
 use shortflow_units::Bytes;
 
 #[derive(Debug, Clone)]
-struct Setting {
+struct Case {
     topology: &'static str,
     senders: u32,
     buffer: u32,
@@ -26,13 +26,13 @@ struct Setting {
     seed: u64,
 }
 
-fn setting() -> impl Strategy<Value = Setting> {
+fn setting() -> impl Strategy<Value = Case> {
     let topologies: Vec<&str> = topologies().iter().map(|topology| topology.name).collect();
     let topology = prop::sample::select(topologies);
     let network = (topology, 2u32..6, 4u32..60, 1u32..20);
     let faults = (0.0..0.02f64, 0.0..0.3f64);
     let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(vec!["sack", "newreno"]));
-    (network, faults, tcp, 1u64..1000).prop_map(|(network, faults, tcp, seed)| Setting {
+    (network, faults, tcp, 1u64..1000).prop_map(|(network, faults, tcp, seed)| Case {
         topology: network.0,
         senders: network.1,
         buffer: network.2,
@@ -47,15 +47,15 @@ fn setting() -> impl Strategy<Value = Setting> {
     })
 }
 
-impl Setting {
+impl Case {
     /// Two waves of incast beside one backlogged flow.
     fn scenario(&self) -> Scenario {
-        let Setting { senders, buffer, threshold, loss, mark, ack_every, handshake, .. } = self;
+        let Case { senders, buffer, threshold, loss, mark, ack_every, handshake, .. } = self;
         let topology = crate::common::small_topology(self.topology, *senders);
         let connections = if self.persistent { "persistent" } else { "new" };
         let text = format!(
             r#"
-title = "law"
+title = "invariants"
 duration = "20ms"
 drain = "1000s"
 [topology]
@@ -100,7 +100,7 @@ proptest! {
     /// Conservation is checked inside every run; here: no deadlock, every byte arrives, nothing is
     /// faster than light, windows keep their floor, and a run repeats exactly.
     #[test]
-    fn every_finite_flow_finishes_and_the_books_balance(setting in setting()) {
+    fn every_finite_flow_finishes_and_the_accounts_balance(setting in setting()) {
         for info in schemes() {
             let outcome = setting.run(&info.name);
             prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
@@ -134,7 +134,7 @@ proptest! {
 /// Growth stops while every ACK is marked: after an ECN-Echo no window exceeds what it was before.
 #[test]
 fn no_window_grows_under_full_marking() {
-    let setting = Setting {
+    let setting = Case {
         topology: "star",
         senders: 2,
         buffer: 50,
