@@ -338,8 +338,8 @@ fn every_kind_knows_how_many_of_its_flows_count() {
         ("kind='long-lived'\nflows=3", "3 backlogged flows"),
         (&format!("kind='poisson'\nrate_per_s=5000\n{FIXED}"), "about 4500 flows"),
         (&format!("kind='poisson'\nrate_per_s=5000\nstart='400ms'\n{FIXED}"), "about 3000 flows"),
-        (&format!("kind='arrivals'\nrate_per_s=1000\ngaps={{kind='fixed'}}\n{FIXED}"), "900 flows"),
-        (&format!("kind='arrivals'\nrate_per_s=0.9\ngaps={{kind='fixed'}}\n{FIXED}"), "0 flows"),
+        (&format!("kind='arrivals'\nrate_per_s=1000\ninterarrival={{kind='fixed'}}\n{FIXED}"), "900 flows"),
+        (&format!("kind='arrivals'\nrate_per_s=0.9\ninterarrival={{kind='fixed'}}\n{FIXED}"), "0 flows"),
         (&format!("kind='periodic'\nevery='10ms'\nstagger='3ms'\nfrom=[0, 1]\n{FIXED}"), "180 flows"),
         (&format!("kind='incast'\nflows=7\nrepeat=4\n{FIXED}"), "21 flows"),
         ("kind='trace'\nfile='flows.csv'", "2 flows"),
@@ -364,7 +364,7 @@ proptest! {
     ) {
         let incast = format!("kind='incast'\nflows={flows}\nrepeat={repeat}\nat='{at}ms'\nevery='{every}ms'\n{FIXED}");
         let periodic = format!("kind='periodic'\nevery='{every}ms'\nstart='{at}ms'\nstagger='{stagger}ms'\n{FIXED}");
-        let fixed = format!("kind='arrivals'\nrate_per_s={every}\nstart='{at}ms'\ngaps={{kind='fixed'}}\n{FIXED}");
+        let fixed = format!("kind='arrivals'\nrate_per_s={every}\nstart='{at}ms'\ninterarrival={{kind='fixed'}}\n{FIXED}");
         for toml in [incast, periodic, fixed] {
             let count = arrivals(&toml, seed).iter().filter(|flow| flow.at.as_ps() >= 100_000_000_000).count();
             let text = if count == 1 { "1 flow".to_owned() } else { format!("{count} flows") };

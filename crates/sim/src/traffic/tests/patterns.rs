@@ -154,16 +154,16 @@ fn patterns_that_cannot_be_are_errors() {
 /// Inter-arrival times are of the distribution: regular ones, four at once, and those of ATCP's Fig. 3(d), of which 80 %
 /// last from 0.4 to 40 ms (claim `atcp/fig3d-interarrival`).
 #[test]
-fn arrivals_have_gaps_of_their_law() {
+fn arrivals_have_times_of_their_distribution() {
     let starts = |toml: &str| -> Vec<u64> {
         arrivals(&format!("kind='arrivals'\nsizes={{kind='fixed', value='2KB'}}\n{toml}"), 1)
             .iter()
             .map(|flow| flow.at.as_ps() / 1_000_000)
             .collect()
     };
-    let regular = starts("rate_per_s=1000\ngaps={kind='fixed'}");
+    let regular = starts("rate_per_s=1000\ninterarrival={kind='fixed'}");
     assert_eq!((regular.len(), &regular[..3]), (999, &[1000, 2000, 3000][..]));
-    let bursts = starts("rate_per_s=40000\ngaps={kind='bursts', flows=4}");
+    let bursts = starts("rate_per_s=40000\ninterarrival={kind='bursts', flows=4}");
     assert!(bursts.chunks_exact(4).all(|burst| burst[0] == burst[3]));
     assert!(bursts.len().abs_diff(40_000) < 5 * 400, "{}", bursts.len());
     let without = "kind='arrivals'\nsizes={kind='fixed', value='2KB'}\nrate_per_s=1";
@@ -174,8 +174,8 @@ fn arrivals_have_gaps_of_their_law() {
 }
 
 #[test]
-fn the_gaps_of_atcp_lie_where_its_trace_has_them() {
-    let toml = "kind='arrivals'\nrate_per_s=49.8\ngaps={kind='log-normal', sigma=1.797}
+fn inter_arrival_times_of_atcp_lie_where_its_trace_has_them() {
+    let toml = "kind='arrivals'\nrate_per_s=49.8\ninterarrival={kind='log-normal', sigma=1.797}
         sizes={kind='fixed', value='2KB'}";
     let (traffic, _) = read_entry(toml, "").unwrap();
     let flows: Vec<Arrival> = flows(&*traffic, 1, 0).take(100_000).collect();
