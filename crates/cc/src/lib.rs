@@ -8,6 +8,8 @@
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
 //! | [`CongestionControl::initial_window`] | `init` | when a connection starts |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
+//! | [`CongestionControl::pacing_rate`] | `sk_pacing_rate` | before each segment, if the law reads the path |
+//! | [`CongestionControl::timer`], [`CongestionControl::on_timer`] | `bpf_timer` | whenever the law asks for it |
 //! | [`CongestionControl::floor`], [`CongestionControl::alpha`] | – | by tests and probes |
 //!
 //! Where both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the decrease
@@ -29,4 +31,4 @@ pub mod xdctcp;
 
 pub use mark_fraction::MarkFraction;
 pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports};
-pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Window};
+pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Role, Window};

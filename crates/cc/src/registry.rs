@@ -4,7 +4,7 @@
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
 use shortflow_spec::{ConfigError, Document, Format, ParamInfo, Reader, Source, hint};
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Instant, Rate};
 use std::fmt;
 use std::sync::Arc;
 
@@ -86,6 +86,42 @@ macro_rules! registry {
                 match self {
                     $(Transport::$variant(law) => law.alpha(),)+
                     Transport::UserDefined(law) => law.alpha(),
+                }
+            }
+            fn on_start(&mut self, now: Instant, line: Rate) {
+                match self {
+                    $(Transport::$variant(law) => law.on_start(now, line),)+
+                    Transport::UserDefined(law) => law.on_start(now, line),
+                }
+            }
+            fn reads_path(&self) -> bool {
+                match self {
+                    $(Transport::$variant(law) => law.reads_path(),)+
+                    Transport::UserDefined(law) => law.reads_path(),
+                }
+            }
+            fn pacing_rate(&self) -> Option<Rate> {
+                match self {
+                    $(Transport::$variant(law) => law.pacing_rate(),)+
+                    Transport::UserDefined(law) => law.pacing_rate(),
+                }
+            }
+            fn timer(&self) -> Option<Instant> {
+                match self {
+                    $(Transport::$variant(law) => law.timer(),)+
+                    Transport::UserDefined(law) => law.timer(),
+                }
+            }
+            fn on_timer(&mut self, window: &mut Window, flow: &FlowView) {
+                match self {
+                    $(Transport::$variant(law) => law.on_timer(window, flow),)+
+                    Transport::UserDefined(law) => law.on_timer(window, flow),
+                }
+            }
+            fn on_sent(&mut self, bytes: Bytes, now: Instant) {
+                match self {
+                    $(Transport::$variant(law) => law.on_sent(bytes, now),)+
+                    Transport::UserDefined(law) => law.on_sent(bytes, now),
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What a congestion control sees and what it may change.
 
 use shortflow_spec::choice;
-use shortflow_units::{Bytes, Instant, Span};
+use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// The two variables of RFC 5681, in segments.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,6 +87,44 @@ pub struct AckSample {
     pub snd_nxt: u64,
     /// The flow.
     pub flow: FlowView,
+    /// What the packet found that this ACK answers; only for laws that ask for it
+    /// ([`CongestionControl::reads_path`]), and not where the ACK answers none.
+    pub path: Option<PathSample>,
+}
+
+impl AckSample {
+    /// Bytes of those acknowledged that were marked, as far as ECN-Echo tells: exact with [`Ecn::Exact`].
+    pub fn marked(&self) -> Bytes {
+        if self.ece { self.acked } else { Bytes::ZERO }
+    }
+}
+
+/// What a data packet and its answer found on their way. A packet that was sent again counts from then on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathSample {
+    /// From the sender's hand-over of the packet to its host's port until now.
+    pub rtt: Span,
+    /// Smallest of those on this connection.
+    pub min_rtt: Span,
+    /// Part of `rtt` that was spent in queues of switches, both ways.
+    pub in_switches: Span,
+    /// Part of `rtt` that was spent in queues of the two hosts, and with a receiver that delayed its ACK.
+    pub in_hosts: Span,
+    /// Switches that the data packet crossed.
+    pub hops: u32,
+    /// Bytes that the connection has delivered so far, those known from SACK among them.
+    pub delivered: Bytes,
+    /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`.
+    pub rate: Option<Rate>,
+    /// Whether data had run out when the packet was sent: the rate is then a lower bound.
+    pub app_limited: bool,
+}
+
+impl PathSample {
+    /// Round-trip time with empty queues.
+    pub fn base_rtt(&self) -> Span {
+        self.rtt.saturating_sub(self.in_switches + self.in_hosts)
+    }
 }
 
 /// Why the window must shrink.
@@ -105,8 +143,33 @@ pub trait CongestionControl {
     /// Account for an ACK and, where [`AckSample::may_grow`] allows it, open the window.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample);
 
-    /// Shrink the window once for `cause`. After [`Cause::Timeout`] cwnd is one segment.
+    /// Shrink the window once for `cause`. After [`Cause::Timeout`] most leave one segment.
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView);
+
+    /// A connection begins at `now`; its host's link has this rate.
+    fn on_start(&mut self, _now: Instant, _line: Rate) {}
+
+    /// Whether ACKs must bring a [`PathSample`]. Only for laws that say so does the sender pace and ask for timers.
+    fn reads_path(&self) -> bool {
+        false
+    }
+
+    /// Rate on the wire at which the sender paces its packets; `None` to send whenever the window has room. Without
+    /// one, a window below one segment sends a segment every round-trip time over cwnd.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// When [`CongestionControl::on_timer`] is to be called next.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The time that [`CongestionControl::timer`] told has come.
+    fn on_timer(&mut self, _: &mut Window, _: &FlowView) {}
+
+    /// So many bytes have been sent, headers included.
+    fn on_sent(&mut self, _: Bytes, _now: Instant) {}
 
     /// The window of a new connection in segments, when the scenario says `configured`.
     fn initial_window(&self, configured: f64) -> f64 {
@@ -196,6 +259,7 @@ pub(crate) mod tests {
 
     /// An ACK of one full segment that is the last of its window of data.
     pub(crate) fn ack(ece: bool) -> AckSample {
-        AckSample { acked: Bytes::new(1460), ece, may_grow: !ece, snd_una: 1, snd_nxt: 0, flow: flow(10) }
+        let acked = Bytes::new(1460);
+        AckSample { acked, ece, may_grow: !ece, snd_una: 1, snd_nxt: 0, flow: flow(10), path: None }
     }
 }

@@ -287,7 +287,7 @@ proptest! {
                 Event::Ack { bytes, ece, cut } => {
                     at += bytes;
                     let (snd_una, snd_nxt) = (at, at + flight);
-                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, snd_una, snd_nxt, flow };
+                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, snd_una, snd_nxt, flow, path: None };
                     law.on_ack(&mut window, &ack);
                     if cut {
                         law.on_congestion(&mut window, Cause::EcnEcho, &flow);
@@ -344,6 +344,7 @@ proptest! {
             snd_una: 1,
             snd_nxt: 2,
             flow: flow_at(0, 1 << 30, 0, Role::Unknown),
+            path: None,
         };
         for _ in 0..n {
             float.on_ack(&mut windows[0], &ack(1));
@@ -367,6 +368,7 @@ fn a_cumulative_ack_ends_slow_start_at_ssthresh() {
         snd_una: 1,
         snd_nxt: 2,
         flow: flow_at(0, 1 << 30, 0, Role::Unknown),
+        path: None,
     };
     for (segments, cwnd) in [(1, 2.0), (29, 30.0), (60, 30.0 + 31.0 / 30.0)] {
         let mut window = Window { cwnd: 1.0, ssthresh: 30.0 };
@@ -409,7 +411,15 @@ fn a_long_rest_brings_alpha_to_zero() {
     let mut windows = [Window { cwnd: 1_000.0, ssthresh: 2.0 }; 2];
     for window in 1..=700 {
         let acked = Bytes::new(1_460);
-        let ack = AckSample { acked, ece: false, may_grow: false, snd_una: window, snd_nxt: window, flow };
+        let ack = AckSample {
+            acked,
+            ece: false,
+            may_grow: false,
+            snd_una: window,
+            snd_nxt: window,
+            flow,
+            path: None,
+        };
         float.on_ack(&mut windows[0], &ack);
         fixed.on_ack(&mut windows[1], &ack);
     }
@@ -464,6 +474,7 @@ fn check_ends(config: &TransportConfig, cwnd: f64, mss: u64, acked: u64) {
                 snd_una,
                 snd_nxt: snd_una + acked,
                 flow,
+                path: None,
             };
             fixed.on_ack(&mut window, &sample);
             let causes = [Cause::EcnEcho, Cause::EcnEcho, Cause::FastRetransmit, Cause::Timeout];

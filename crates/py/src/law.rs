@@ -91,6 +91,7 @@ impl Law {
             snd_una,
             snd_nxt: self.acked,
             flow: self.flow(),
+            path: None,
         };
         let mut window = self.window();
         self.law.on_ack(&mut window, &sample);

@@ -128,6 +128,7 @@ impl Encode for Subject {
             Subject::Alpha(flow) => (3, flow.0),
             Subject::FlowThroughput(flow) => (4, flow.0),
             Subject::Throughput(class) => (5, class.0),
+            Subject::Rate(flow) => (6, flow.0),
         };
         out.update(&[variant]);
         of.encode(out);
@@ -261,9 +262,9 @@ mod tests {
         let (port, flow) = (PortId(3), FlowId(3));
         let [packets, bytes] = [Subject::QueuePackets(port), Subject::QueueBytes(port)];
         let [cwnd, alpha] = [Subject::Cwnd(flow), Subject::Alpha(flow)];
-        let subjects =
-            [packets, bytes, cwnd, alpha, Subject::FlowThroughput(flow), Subject::Throughput(ClassId(3))];
-        assert_eq!(different(&subjects, |all, subject| all.samples[0].subject = subject), 6);
+        let [throughput, rate] = [Subject::FlowThroughput(flow), Subject::Rate(flow)];
+        let subjects = [packets, bytes, cwnd, alpha, throughput, Subject::Throughput(ClassId(3)), rate];
+        assert_eq!(different(&subjects, |all, subject| all.samples[0].subject = subject), 7);
         let places = [(0, 1), (1, 0), (0, 0)].map(|(from, to)| Place::Port(NodeId(from), NodeId(to)));
         let places = [places.as_slice(), &[Place::Node(NodeId(0)), Place::Node(NodeId(1))]].concat();
         assert_eq!(different(&places, |all, place| all.drops[0].place = place), 5);

@@ -1,6 +1,7 @@
-//! The packet: a small `Copy` value, so that queues and wires hold packets and nothing points to them.
+//! The packet: a small value that queues and wires hold; nothing points to it. What few packets carry is an
+//! [`Extension`], of which the others hold an empty pointer.
 
-use shortflow_units::{Bytes, ConnId, HostId, Span};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, Span};
 
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +57,57 @@ impl SackBlocks {
     }
 }
 
+/// When and after what a data packet was sent, and where it waited: the timestamp option (RFC 7323), for transports
+/// that read delays. The answer to the packet brings it back, and goes on counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    /// When the sender handed it to the port of its host.
+    pub sent: Instant,
+    /// Bytes that the connection had delivered then.
+    pub delivered: u64,
+    /// When the last of those were known to be.
+    pub delivered_at: Instant,
+    /// When the packet was sent whose delivery began the present rate sample.
+    pub first_sent: Instant,
+    /// Whether data had run out since those.
+    pub app_limited: bool,
+    /// Time in the queues of hosts, and with a receiver that delayed its answer.
+    pub in_hosts: Span,
+    /// Time in the queues of switches.
+    pub in_switches: Span,
+    /// Switches that the data packet has crossed.
+    pub hops: u32,
+}
+
+/// What few packets carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extension {
+    /// Selective acknowledgements, of an ACK.
+    pub sack: SackBlocks,
+    /// For transports that read delays.
+    pub stamp: Option<Stamp>,
+}
+
+impl Extension {
+    /// SACK blocks alone; nothing where there are none.
+    pub fn of_sack(sack: SackBlocks) -> Option<Box<Extension>> {
+        (!sack.is_empty()).then(|| Box::new(Extension { sack, stamp: None }))
+    }
+
+    #[inline(never)] // keeps the path of packets without one short
+    fn wait(&mut self, time: Span, in_host: bool, kind: Kind) {
+        let Some(stamp) = &mut self.stamp else { return };
+        if in_host {
+            stamp.in_hosts += time;
+        } else {
+            stamp.in_switches += time;
+            stamp.hops += u32::from(kind == Kind::Data);
+        }
+    }
+}
+
 /// A packet on its way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Packet {
     /// Data: first payload byte. ACK: next byte expected.
     pub seq: u64,
@@ -76,8 +126,8 @@ pub struct Packet {
     pub payload: u32,
     /// Bytes on the wire.
     pub wire: u32,
-    /// Selective acknowledgements, of an ACK.
-    pub sack: SackBlocks,
+    /// What it carries beyond this.
+    pub extension: Option<Box<Extension>>,
     /// What it is.
     pub kind: Kind,
     /// ECN field.
@@ -101,6 +151,27 @@ impl Packet {
         self.flow_id
     }
 
+    /// Selective acknowledgements, of an ACK.
+    #[inline]
+    pub fn sack(&self) -> SackBlocks {
+        self.extension.as_ref().map_or_else(SackBlocks::default, |extension| extension.sack)
+    }
+
+    /// When it was sent, of a packet of a transport that reads delays.
+    #[inline]
+    pub fn stamp(&self) -> Option<Stamp> {
+        self.extension.as_ref()?.stamp
+    }
+
+    /// It waits `time` in a queue of a host or of a switch.
+    #[inline]
+    pub fn wait(&mut self, time: Span, in_host: bool) {
+        self.waited += time;
+        if let Some(extension) = &mut self.extension {
+            extension.wait(time, in_host, self.kind);
+        }
+    }
+
     /// Sets CE if the transport is ECN-capable; tells whether the packet is marked now.
     #[inline]
     pub fn mark(&mut self) -> bool {
@@ -118,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_small() {
-        assert!(size_of::<Packet>() <= 72, "{}", size_of::<Packet>());
+        assert!(size_of::<Packet>() <= 56, "{}", size_of::<Packet>());
     }
 
     #[test]

@@ -137,6 +137,7 @@ pub fn samples(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         Subject::Cwnd(flow) => ("cwnd_seg", flow.0.to_string()),
         Subject::Alpha(flow) => ("alpha", flow.0.to_string()),
         Subject::FlowThroughput(flow) => ("flow_throughput_bps", flow.0.to_string()),
+        Subject::Rate(flow) => ("rate_bps", flow.0.to_string()),
         Subject::Throughput(class) => ("throughput_bps", scenario.classes[class.index()].clone()),
     };
     let columns = [

@@ -3,9 +3,10 @@
 use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Role};
+use shortflow_sim::host::{Egress, Flow, Identity};
 use shortflow_sim::packet::{Kind, Packet};
 use shortflow_sim::scheme::{Scheme, schemes};
-use shortflow_sim::tcp::{Egress, Flow, Identity, Sender};
+use shortflow_sim::tcp::Sender;
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
 use std::collections::VecDeque;
 

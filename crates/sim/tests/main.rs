@@ -14,6 +14,7 @@ mod linux_tcp;
 mod outages;
 mod papers;
 mod partial;
+mod path;
 mod priority_classes;
 mod queue_distribution;
 mod queue_invariants;

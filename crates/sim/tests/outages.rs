@@ -2,7 +2,7 @@
 
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{Due, FaultInjector, MeasuredTime, Port};
-use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
+use shortflow_sim::packet::{EcnField, Kind, Packet};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
 use shortflow_sim::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
@@ -32,7 +32,7 @@ fn at(micros: u64) -> Instant {
 fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
     let mut due = Vec::new();
     for seq in 0..packets {
-        let mut packet = Packet {
+        let packet = Packet {
             seq,
             waited: Span::ZERO,
             priority: 0,
@@ -41,13 +41,13 @@ fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
             to: HostId(2),
             payload: 1460,
             wire: 1500,
-            sack: SackBlocks::default(),
+            extension: None,
             kind: Kind::Data,
             ecn: EcnField::Ect,
             ece: false,
             cwr: false,
         };
-        port.enqueue(now, &mut packet, |at| due.push(at));
+        port.enqueue(now, packet, |at| due.push(at));
     }
     due
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{Due, MeasuredTime, Port};
-use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
+use shortflow_sim::packet::{EcnField, Kind, Packet};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
 use shortflow_sim::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
@@ -94,7 +94,7 @@ impl Bench {
     fn offer(&mut self, now: Instant, seq: u64, arrival: &Arrival) {
         self.offered += 1;
         let mut due = Vec::new();
-        self.port.enqueue(now, &mut packet(seq, arrival), |each| due.push(each));
+        self.port.enqueue(now, packet(seq, arrival), |each| due.push(each));
         self.plan(due);
         let backlog = self.port.backlog(now);
         match self.buffer {
@@ -147,7 +147,7 @@ fn packet(seq: u64, arrival: &Arrival) -> Packet {
         to: HostId(0),
         payload: arrival.wire - 40,
         wire: arrival.wire,
-        sack: SackBlocks::default(),
+        extension: None,
         kind: Kind::Data,
         ecn: if arrival.ect { EcnField::Ect } else { EcnField::NotEct },
         ece: false,

@@ -78,6 +78,9 @@ impl Rate {
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
     ];
+    /// Faster than every link.
+    pub const MAX: Rate = Rate(u64::MAX);
+
     /// `bps` bits per second; `None` for zero, at which nothing would ever be sent.
     pub const fn new(bps: u64) -> Option<Self> {
         if bps == 0 { None } else { Some(Rate(bps)) }
@@ -97,6 +100,14 @@ impl Rate {
                 Span::from_ps(if ps > u64::MAX as u128 { u64::MAX } else { ps as u64 })
             }
         }
+    }
+    /// The rate at which `bytes` take `span`, rounded down; `None` where that is below 1 bit/s, or no time.
+    pub const fn of(bytes: Bytes, span: Span) -> Option<Rate> {
+        if span.is_zero() {
+            return None;
+        }
+        let bps = bytes.0 as u128 * 8_000_000_000_000 / span.as_ps() as u128;
+        Rate::new(if bps > u64::MAX as u128 { u64::MAX } else { bps as u64 })
     }
     /// Bytes that fit into `span`, rounded down: the bandwidth–delay product.
     pub const fn bytes_in(self, span: Span) -> Bytes {
@@ -148,6 +159,14 @@ mod tests {
     fn one_byte_at_a_hundred_gigabit_is_eighty_picoseconds() {
         let rate: Rate = "100Gbps".parse().unwrap();
         assert_eq!(rate.tx_time(Bytes::new(1)), Span::from_ps(80));
+    }
+
+    #[test]
+    fn a_rate_is_what_bytes_need_a_time_for() {
+        assert_eq!(Rate::of(Bytes::new(1500), Span::from_micros(12)), Rate::new(1_000_000_000));
+        assert_eq!(Rate::of(Bytes::new(1500), Span::ZERO), None);
+        assert_eq!(Rate::of(Bytes::new(1), Span::MAX), None);
+        assert_eq!(Rate::of(Bytes::MAX, Span::from_ps(1)), Some(Rate::MAX));
     }
 
     #[test]

@@ -17,12 +17,12 @@ pub use lateness::{Lateness, Stalls};
 use crate::sys::{self, Interest, Poll};
 use frames::Frames;
 use shortflow_sim::engine::EventQueue;
+use shortflow_sim::host::Tally;
 use shortflow_sim::net::Network;
-use shortflow_sim::packet::{EcnField, Kind, Packet, SackBlocks};
+use shortflow_sim::packet::{EcnField, Kind, Packet};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::Event;
-use shortflow_sim::tcp::Tally;
 use shortflow_units::{ConnId, HostId, Instant, PortId, Span};
 use std::collections::HashMap;
 use std::fs::File;
@@ -222,7 +222,7 @@ impl<'a> Switch<'a> {
                 }
                 Event::MeasureEnd => self.network.close_window(self.events.now()),
                 // Hosts are real here: they have their own timers.
-                Event::Retransmit(_) | Event::DelayedAck(_) | Event::FlowStart(_) => {}
+                Event::Timer { .. } | Event::FlowStart(_) => {}
             }
         }
         self.events.advance(now);
@@ -262,9 +262,10 @@ impl<'a> Switch<'a> {
             let seq = self.frames.keep(length);
             let packet = packet_of(&header, seq);
             self.catch_up();
+            let (kind, flow_id) = (packet.kind, packet.flow_id);
             let waits = self.network.send(&mut self.events, host, packet);
-            if packet.kind == Kind::Data {
-                self.report.tallies.entry(packet.flow_id).or_default().count_left(waits);
+            if kind == Kind::Data {
+                self.report.tallies.entry(flow_id).or_default().count_left(waits);
             }
         }
         Ok(())
@@ -298,7 +299,7 @@ fn packet_of(header: &header::Header, seq: u64) -> Packet {
         to: header.to,
         payload: header.payload,
         wire: header.wire,
-        sack: SackBlocks::default(),
+        extension: None,
         kind: if is_data { Kind::Data } else { Kind::Ack },
         ecn: header.ecn,
         ece: false,

@@ -3,8 +3,8 @@
 use super::programs::Programs;
 use crate::Failure;
 use crate::switch::Clock;
+use shortflow_sim::host::Message;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::tcp::Message;
 use std::io;
 use std::os::fd::AsRawFd;
 

@@ -2,8 +2,8 @@
 
 use crate::Failure;
 use crate::switch::Clock;
+use shortflow_sim::host::Message;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::tcp::Message;
 use shortflow_sim::tcp::priority::By;
 use std::io;
 use std::os::fd::AsRawFd;

@@ -45,7 +45,8 @@ impl Network {
                     queue.build(PortSetup { switch, rate: link.rate, seeds, index })
                 }
             };
-            Port::new((from, to), (link.rate, link.delay), queue, faults, window)
+            let port = Port::new((from, to), (link.rate, link.delay), queue, faults, window);
+            if at_host { port.of_host() } else { port }
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
         let (ports, drops) = (ports.collect(), BTreeMap::new());
@@ -61,15 +62,9 @@ impl Network {
 
     /// Sends a packet from `host`; how long it waits there.
     #[inline]
-    pub fn send(
-        &mut self,
-        events: &mut EventQueue<impl WithNetwork>,
-        host: HostId,
-        mut packet: Packet,
-    ) -> Span {
+    pub fn send(&mut self, events: &mut EventQueue<impl WithNetwork>, host: HostId, packet: Packet) -> Span {
         self.sent += 1;
-        self.forward(events, NodeId(host.0), &mut packet);
-        packet.waited
+        self.forward(events, NodeId(host.0), packet)
     }
 
     /// Does what is due in a network over `graph`; the packet that has reached its host by it, if any.
@@ -156,7 +151,7 @@ impl Network {
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         node: NodeId,
-        mut packet: Packet,
+        packet: Packet,
     ) -> Option<Packet> {
         if node.index() < self.hosts {
             self.delivered += 1;
@@ -166,15 +161,16 @@ impl Network {
             }
             return Some(packet);
         }
-        self.forward(events, node, &mut packet);
+        self.forward(events, node, packet);
         None
     }
 
+    /// Hands a packet to the port that leads on; how long it waits there, as far as that is known.
     #[inline]
-    fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: &mut Packet) {
+    fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: Packet) -> Span {
         let Some(port) = self.routes.next(node, packet.to, packet.flow_id) else {
             self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
-            return;
+            return Span::ZERO;
         };
         let now = events.now();
         if let Some(memory) = &self.memory
@@ -182,7 +178,7 @@ impl Network {
         {
             self.ports[port.index()].set_limit(limit);
         }
-        self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due));
+        self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due))
     }
 
     /// Starts the next transmission of a port whose packets wait.

@@ -24,7 +24,7 @@ pub enum Due {
     Done(Instant),
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct InFlight {
     departs: Instant,
     packet: Packet,
@@ -48,6 +48,7 @@ pub struct Port {
     pub from: NodeId,
     /// Node at the other end.
     pub to: NodeId,
+    of_host: bool,
     rate: Rate,
     delay: Span,
     queue: Queue,
@@ -83,6 +84,7 @@ impl Port {
         Port {
             from,
             to,
+            of_host: false,
             rate,
             delay,
             queue,
@@ -101,6 +103,11 @@ impl Port {
             lost_on_wire: 0,
             losses: BTreeMap::new(),
         }
+    }
+
+    /// The same port, of a host.
+    pub fn of_host(self) -> Port {
+        Port { of_host: true, ..self }
     }
 
     /// The measured window begins at `now`.
@@ -196,38 +203,39 @@ impl Port {
         self.queue.set_limit(limit);
     }
 
-    /// Takes a packet in. Tells `wake` what is due, as soon as that is known.
+    /// Takes a packet in; how long it waits, as far as that is known. Tells `wake` what is due, as soon as that is.
     #[inline]
-    pub fn enqueue(&mut self, now: Instant, packet: &mut Packet, mut wake: impl FnMut(Due)) {
+    pub fn enqueue(&mut self, now: Instant, mut packet: Packet, mut wake: impl FnMut(Due)) -> Span {
         self.retire(now);
-        let fault = self.faults.as_mut().map_or(Verdict::Queued, |faults| faults.arrive(packet));
+        let fault = self.faults.as_mut().map_or(Verdict::Queued, |faults| faults.arrive(&mut packet));
         if let Verdict::Dropped(reason) = fault {
-            return self.drop(reason, packet);
+            return self.drop(reason, &packet);
         }
         let Queue::InOrder(queue) = &mut self.queue else { return self.admit(now, packet, fault, wake) };
-        match (queue.arrive(now, self.backlog, packet), fault) {
-            (Verdict::Dropped(reason), _) => return self.drop(reason, packet),
+        match (queue.arrive(now, self.backlog, &mut packet), fault) {
+            (Verdict::Dropped(reason), _) => return self.drop(reason, &packet),
             (Verdict::Marked, _) | (_, Verdict::Marked) => self.counters.marked += 1,
             _ => {}
         }
         let starts = now.max(self.busy_until);
         let departs = starts + self.tx_time(packet.wire);
-        packet.waited += starts.since(now);
-        self.backlog.add(packet);
+        let waits = starts.since(now);
+        packet.wait(waits, self.of_host);
+        self.backlog.add(&packet);
         match self.plain.covers(now, departs) {
-            true => self.counters.pass((now, starts, departs), packet, self.backlog),
-            false => self.book((now, starts, departs), packet),
+            true => self.counters.pass((now, starts, departs), &packet, self.backlog),
+            false => self.book((now, starts, departs), &packet),
         }
         if self.launch(departs, packet) {
             wake(Due::Arrival(departs + self.delay));
         }
+        waits
     }
 
     /// Takes the packet that reaches the other end, and when the next one will.
     #[inline]
     pub fn arrive(&mut self) -> Option<(Packet, Option<Instant>)> {
-        let packet = self.ring.front()?.packet;
-        self.ring.pop_front();
+        let InFlight { packet, .. } = self.ring.pop_front()?;
         self.arrived += 1;
         match self.departed {
             0 => self.backlog.remove(&packet),
@@ -249,9 +257,10 @@ impl Port {
     }
 
     #[inline(never)] // keeps the path of the others short
-    fn drop(&mut self, reason: DropReason, packet: &Packet) {
+    fn drop(&mut self, reason: DropReason, packet: &Packet) -> Span {
         self.counters.drops.count(reason, 1);
         *self.losses.entry(packet.flow_id).or_default() += u64::from(packet.payload);
+        Span::ZERO
     }
 
     /// Books a packet at the edge of the window, or with all that a measured port keeps.
@@ -266,11 +275,10 @@ impl Port {
 
     /// Takes a packet into a queue that reorders.
     #[inline(never)] // keeps the path of the other queues short
-    fn admit(&mut self, now: Instant, packet: &Packet, fault: Verdict, mut wake: impl FnMut(Due)) {
-        let Queue::Scheduled(queue) = &mut self.queue else { return };
+    fn admit(&mut self, now: Instant, packet: Packet, fault: Verdict, mut wake: impl FnMut(Due)) -> Span {
+        let Queue::Scheduled(queue) = &mut self.queue else { return Span::ZERO };
         let waited = queue.backlog();
-        let Admission { marks, drops } =
-            queue.enqueue(self.backlog, Waiting { packet: *packet, arrived: now });
+        let Admission { marks, drops } = queue.enqueue(self.backlog, Waiting { packet, arrived: now });
         let waiting = queue.backlog();
         self.counters.marked += u64::from(marks) + u64::from(fault == Verdict::Marked);
         self.counters.drops.count(DropReason::BufferFull, drops.into());
@@ -286,6 +294,7 @@ impl Port {
         } else if waited.packets == 0 && waiting.packets > 0 {
             wake(Due::Done(self.busy_until));
         }
+        Span::ZERO
     }
 
     /// Starts to send the packet that the scheduler chooses.
@@ -293,21 +302,21 @@ impl Port {
         let Queue::Scheduled(queue) = &mut self.queue else { return };
         let Some(Waiting { mut packet, arrived }) = queue.dequeue() else { return };
         let departs = now + self.tx_time(packet.wire);
-        packet.waited += now.since(arrived);
+        packet.wait(now.since(arrived), self.of_host);
         if let Some(levels) = &mut self.levels {
             levels.leaves(departs, packet.wire);
         }
         self.counters.depart(&self.window, (now, departs), &packet);
-        if self.launch(departs, &packet) {
+        if self.launch(departs, packet) {
             wake(Due::Arrival(departs + self.delay));
         }
     }
 
     /// Puts a packet that departs at `departs` on the wire; true if it is the head.
     #[inline]
-    fn launch(&mut self, departs: Instant, packet: &Packet) -> bool {
+    fn launch(&mut self, departs: Instant, packet: Packet) -> bool {
         self.busy_until = departs;
-        self.ring.push_back(InFlight { departs, packet: *packet });
+        self.ring.push_back(InFlight { departs, packet });
         #[cfg(test)]
         crate::sabotage::swap_last(&mut self.ring, |a, b| std::mem::swap(&mut a.packet, &mut b.packet));
         self.ring.len() == 1
@@ -315,10 +324,8 @@ impl Port {
 
     #[inline]
     fn retire(&mut self, now: Instant) {
-        while let Some(&InFlight { packet, .. }) =
-            self.ring.get(self.departed).filter(|next| next.departs <= now)
-        {
-            self.backlog.remove(&packet);
+        while let Some(gone) = self.ring.get(self.departed).filter(|next| next.departs <= now) {
+            self.backlog.remove(&gone.packet);
             self.departed += 1;
         }
     }
@@ -373,10 +380,10 @@ impl Port {
         self.retire(now);
         let Some(faults) = &mut self.faults else { return };
         let mut lost = faults.fail() + self.ring.len() as u64;
-        for &InFlight { departs, packet } in self.ring.iter().skip(self.departed) {
+        for &InFlight { departs, ref packet } in self.ring.iter().skip(self.departed) {
             let takes = self.rate.tx_time(packet.wire_size());
             let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
-            self.counters.cancel(&self.window, now, (starts, departs), &packet);
+            self.counters.cancel(&self.window, now, (starts, departs), packet);
         }
         if let Queue::Scheduled(queue) = &mut self.queue {
             while let Some(waiting) = queue.dequeue() {

@@ -18,6 +18,8 @@ pub enum Subject {
     FlowThroughput(FlowId),
     /// Acknowledged bits per second of a class since the sample before.
     Throughput(ClassId),
+    /// Bits per second at which the sender of a flow paces.
+    Rate(FlowId),
 }
 
 /// One number at one time.

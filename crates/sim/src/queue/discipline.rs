@@ -68,7 +68,7 @@ pub trait QueueDiscipline {
 }
 
 /// A packet that waits.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Waiting {
     /// The packet.
     pub packet: Packet,

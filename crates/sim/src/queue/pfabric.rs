@@ -92,8 +92,8 @@ mod tests {
 
     fn filled(buffer: &str, packets: &[Packet]) -> PFabric {
         let mut queue = PFabric::new(Params::default(), port(buffer, "unlimited"));
-        for &packet in packets {
-            assert_eq!(offer(&mut queue, packet), Admission::default());
+        for packet in packets {
+            assert_eq!(offer(&mut queue, packet.clone()), Admission::default());
         }
         queue
     }

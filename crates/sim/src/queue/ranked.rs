@@ -92,8 +92,8 @@ mod tests {
             let mut ranked = Ranked::default();
             let mut list: Vec<Packet> = Vec::new();
             for (seq, (flow, priority, action)) in (0..).zip(steps) {
-                let best = list.iter().min_by_key(|p| (p.priority, p.seq)).copied();
-                let worst = list.iter().max_by_key(|p| (p.priority, p.seq)).copied();
+                let best = list.iter().min_by_key(|p| (p.priority, p.seq)).cloned();
+                let worst = list.iter().max_by_key(|p| (p.priority, p.seq)).map(|p| p.seq);
                 let gone = match action {
                     0 => {
                         let first = best.and_then(|best| list.iter().find(|p| p.flow_id == best.flow_id));
@@ -101,8 +101,8 @@ mod tests {
                         first.map(|p| p.seq)
                     }
                     1 => {
-                        prop_assert_eq!(ranked.pop_worst().map(|w| w.packet.seq), worst.map(|p| p.seq));
-                        worst.map(|p| p.seq)
+                        prop_assert_eq!(ranked.pop_worst().map(|w| w.packet.seq), worst);
+                        worst
                     }
                     _ => {
                         ranked.push(Waiting { packet: packet(flow, seq, priority), arrived: Instant::ZERO });

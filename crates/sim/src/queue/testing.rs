@@ -2,7 +2,7 @@
 
 use super::{Admission, Backlog, PortSetup, Scheduler, Waiting};
 use crate::engine::Seeds;
-use crate::packet::{EcnField, Kind, Packet, SackBlocks};
+use crate::packet::{EcnField, Kind, Packet};
 use crate::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
 
@@ -33,7 +33,7 @@ pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
         to: HostId(0),
         payload: 1460,
         wire: 1500,
-        sack: SackBlocks::default(),
+        extension: None,
         kind: Kind::Data,
         ecn: EcnField::Ect,
         ece: false,

@@ -29,13 +29,13 @@ impl World<'_> {
 
     fn check_accounts(&mut self, conn: ConnId) -> Result<(), String> {
         let connection = self.connections.slot(conn);
-        let (acked, received) = (connection.sender.snd_una(), connection.receiver.received());
+        let (acked, received) = (connection.ends.acked(), connection.ends.received());
         let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
         let name = || format!("connection {flow_id} from host {} to host {}", source.0, to.0);
-        if acked > received || (connection.sender.is_idle() && acked < received) {
+        if acked > received || (connection.ends.messages().is_empty() && acked < received) {
             return Err(format!("{}: {acked} bytes acknowledged, {received} delivered in order", name()));
         }
-        let skipped = connection.receiver.skipped();
+        let skipped = connection.ends.skipped();
         if skipped == 0 || !self.keeps_order {
             return Ok(());
         }
@@ -51,8 +51,7 @@ impl World<'_> {
 
     /// Checks everything else at the end of a run.
     pub(super) fn check(&mut self) -> Result<(), RunError> {
-        let open: Vec<ConnId> =
-            self.connections.iter_mut().map(|connection| connection.sender.conn()).collect();
+        let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
         open.into_iter().for_each(|conn| self.check_connection(conn));
         self.broken.take().map_or(Ok(()), Err).and_then(|()| self.accounts()).map_err(RunError::Broken)
     }

@@ -1,51 +1,14 @@
-//! The connection table: slots that are used again, and timers that are re-armed lazily.
+//! The connection table: slots that are used again.
 
-use crate::specs::TcpSpec;
+use super::ends::{Ends, Opening};
+use crate::host::{Identity, Message};
 use crate::tcp::priority::PriorityRule;
-use crate::tcp::{Identity, Receiver, Sender};
-use shortflow_cc::{Recovery, TransportConfig};
-use shortflow_units::{ConnId, HostId, Instant, Span};
+use shortflow_cc::TransportConfig;
+use shortflow_units::{ConnId, HostId};
 
-/// A timer with at most one live event. Moving its deadline back costs nothing: the event finds out
-/// when it fires.
-#[derive(Debug, Clone, Copy)]
-pub struct LazyTimer(Instant);
-
-/// What a timer event means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fired {
-    /// The deadline has come.
-    Due,
-    /// Not yet, or an earlier event took its place.
-    Early,
-}
-
-impl LazyTimer {
-    const IDLE: LazyTimer = LazyTimer(Instant::MAX);
-
-    /// When an event must be scheduled so that none comes after `deadline`.
-    #[inline]
-    pub fn arm(&mut self, deadline: Option<Instant>) -> Option<Instant> {
-        let deadline = deadline.filter(|deadline| *deadline < self.0)?;
-        self.0 = deadline;
-        Some(deadline)
-    }
-
-    /// An event of this timer happens.
-    pub fn fire(&mut self, now: Instant, deadline: Option<Instant>) -> Fired {
-        if self.0 == now {
-            self.0 = Instant::MAX;
-        }
-        match deadline {
-            Some(deadline) if deadline <= now => Fired::Due,
-            _ => Fired::Early,
-        }
-    }
-}
-
-/// Both ends of a connection.
+/// A connection.
 #[derive(Debug)]
-pub struct Connection {
+pub(super) struct Connection {
     /// Its number; connections are numbered in order of their first flow.
     pub flow_id: u32,
     /// Host of the sender.
@@ -56,19 +19,21 @@ pub struct Connection {
     pub persistent: bool,
     /// Carries flows of applications, which want to know when they arrive.
     pub awaited: bool,
-    /// Sending end.
-    pub sender: Sender,
-    /// Receiving end.
-    pub receiver: Receiver,
-    /// Retransmission timer.
-    pub retransmit: LazyTimer,
-    /// Delayed-ACK timer.
-    pub delayed_ack: LazyTimer,
+    /// Both ends.
+    pub ends: Ends,
+}
+
+impl Connection {
+    /// Takes the oldest message that is acknowledged whole.
+    pub fn take_finished(&mut self) -> Option<Message> {
+        let acked = self.ends.acked();
+        self.ends.messages_mut().take_finished(acked)
+    }
 }
 
 /// All connections.
 #[derive(Debug, Default)]
-pub struct Connections {
+pub(super) struct Connections {
     slots: Vec<Connection>,
     free: Vec<ConnId>,
     opened: u32,
@@ -87,9 +52,8 @@ impl Connections {
         &mut self,
         (source, destination): (HostId, HostId),
         persistent: bool,
-        (transport, priority): (&TransportConfig, PriorityRule),
-        tcp: &TcpSpec,
-        initial_rto: Span,
+        scheme: (&TransportConfig, PriorityRule),
+        start: Opening<'_>,
     ) -> ConnId {
         let flow_id = self.opened;
         self.opened = self.opened.wrapping_add(1);
@@ -103,14 +67,7 @@ impl Connections {
             destination,
             persistent,
             awaited: false,
-            sender: Sender::new(identity(destination), transport, tcp, initial_rto).with_priority(priority),
-            receiver: Receiver::new(
-                identity(source),
-                transport.ecn(),
-                transport.recovery() == Recovery::Sack,
-            ),
-            retransmit: LazyTimer::IDLE,
-            delayed_ack: LazyTimer::IDLE,
+            ends: Ends::new((identity(destination), identity(source)), scheme, start),
         };
         match self.slots.get_mut(conn.index()) {
             Some(slot) => *slot = connection,
@@ -138,9 +95,11 @@ impl Connections {
         self.slots.get_mut(conn.index()).filter(|connection| connection.flow_id == flow_id)
     }
 
-    /// Every open connection.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
-        self.slots.iter_mut().filter(|connection| connection.flow_id != u32::MAX)
+    /// Every open connection, with its slot.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (ConnId, &mut Connection)> {
+        let slots =
+            self.slots.iter_mut().enumerate().map(|(slot, connection)| (ConnId::from(slot), connection));
+        slots.filter(|(_, connection)| connection.flow_id != u32::MAX)
     }
 
     /// Most connections that were open at once.

@@ -9,10 +9,13 @@ use shortflow_units::ConnId;
 pub enum Event {
     /// Something happens in the network.
     Network(NetworkEvent),
-    /// The retransmission timer of a connection may have expired.
-    Retransmit(ConnId),
-    /// The delayed-ACK timer of a connection may have expired.
-    DelayedAck(ConnId),
+    /// A timer of a connection may have expired.
+    Timer {
+        /// The connection.
+        connection: ConnId,
+        /// Which of its timers, below [`Event::TIMERS`].
+        timer: u8,
+    },
     /// The next flow of this traffic source starts.
     FlowStart(u32),
     /// Probes take a sample.
@@ -23,6 +26,13 @@ pub enum Event {
     MeasureEnd,
 }
 
+impl Event {
+    /// Timers of a connection, both ends together.
+    pub const TIMERS: u8 = 8;
+    /// Connections that can be told apart.
+    pub const CONNECTIONS: u32 = 1 << 27;
+}
+
 impl From<NetworkEvent> for Event {
     #[inline]
     fn from(event: NetworkEvent) -> Event {
@@ -30,15 +40,18 @@ impl From<NetworkEvent> for Event {
     }
 }
 
-/// The three bits above a 29-bit number say which event it is. Those of the network have the first of them clear,
-/// and those that happen once or at intervals have the same three.
+/// | highest bits | event | the others |
+/// |---|---|---|
+/// | 0 | of the network | its own |
+/// | 10 | timer | 3 for the timer, 27 for the connection |
+/// | 110 | start of a flow | the source |
+/// | 111 | what happens once or at intervals | which |
 impl Pack for Event {
     #[inline]
     fn pack(self) -> u32 {
         let (tag, number) = match self {
             Event::Network(event) => return event.pack(),
-            Event::Retransmit(conn) => (4, conn.0),
-            Event::DelayedAck(conn) => (5, conn.0),
+            Event::Timer { connection, timer } => (4, u32::from(timer) << 27 | connection.0),
             Event::FlowStart(source) => (6, source),
             Event::Sample => (7, 0),
             Event::WarmUpEnd => (7, 1),
@@ -54,12 +67,32 @@ impl Pack for Event {
         }
         let number = bits & ((1 << 29) - 1);
         match (bits >> 29, number) {
-            (4, conn) => Event::Retransmit(ConnId(conn)),
-            (5, conn) => Event::DelayedAck(ConnId(conn)),
+            (4 | 5, _) => Event::Timer {
+                connection: ConnId(bits % Event::CONNECTIONS),
+                timer: (bits >> 27) as u8 % Event::TIMERS,
+            },
             (6, source) => Event::FlowStart(source),
             (_, 0) => Event::Sample,
             (_, 1) => Event::WarmUpEnd,
             _ => Event::MeasureEnd,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shortflow_units::PortId;
+
+    #[test]
+    fn events_survive_packing() {
+        let last = Event::Timer { connection: ConnId(Event::CONNECTIONS - 1), timer: Event::TIMERS - 1 };
+        let first = Event::Timer { connection: ConnId(0), timer: 0 };
+        let network = Event::Network(NetworkEvent::Release(PortId(7)));
+        for event in
+            [first, last, network, Event::FlowStart(9), Event::Sample, Event::WarmUpEnd, Event::MeasureEnd]
+        {
+            assert_eq!(Event::unpack(event.pack()), event);
         }
     }
 }

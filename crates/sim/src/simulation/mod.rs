@@ -2,6 +2,7 @@
 
 mod checks;
 mod connections;
+mod ends;
 mod error;
 mod event;
 mod observer;

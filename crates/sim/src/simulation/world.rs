@@ -1,22 +1,23 @@
 //! Everything that changes during a run, and the loop that changes it.
 
-use super::connections::{Connections, Fired};
+use super::connections::Connections;
+use super::ends::{Opening, Progress};
 use super::event::Event;
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds};
+use crate::host::{self, Egress, Flow, Message, Outbox, Scene, Tally, View};
 use crate::net::Network;
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
-use crate::packet::{Kind, Packet};
+use crate::packet::Packet;
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::queue::QueueConfig;
 use crate::scenario::{Fault, Scenario};
 use crate::scheme::Scheme;
-use crate::tcp::{Egress, Flow, Message, Tally};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{Arrival, ConnectionUse};
 use shortflow_cc::Role;
-use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Span};
+use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate, Span};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -61,17 +62,32 @@ struct Backlogged {
     sampled: u64,
 }
 
-/// The port of a host, as its TCP sees it.
-struct Outbox<'a> {
+/// What an endpoint of a connection can do.
+struct Desk<'a> {
     network: &'a mut Network,
     events: &'a mut EventQueue<Event>,
     host: HostId,
+    connection: ConnId,
+    /// Number of its first timer.
+    timers: u8,
 }
 
-impl Egress for Outbox<'_> {
+/// Number of the first timer of a sender and of a receiver.
+const OF_SENDER: u8 = 0;
+const OF_RECEIVER: u8 = host::TIMERS;
+
+impl Egress for Desk<'_> {
     #[inline]
     fn send(&mut self, packet: Packet) -> Span {
         self.network.send(self.events, self.host, packet)
+    }
+}
+
+impl Outbox for Desk<'_> {
+    #[inline]
+    fn wake(&mut self, timer: u8, at: Instant) {
+        let timer = self.timers + timer;
+        self.events.schedule(at, Event::Timer { connection: self.connection, timer });
     }
 }
 
@@ -160,22 +176,21 @@ impl<'a> World<'a> {
         match event {
             Event::Network(event) => {
                 if let Some(packet) = self.network.handle(&mut self.events, &self.scenario.graph, event) {
-                    self.receive(&packet);
+                    self.receive(packet);
                 }
             }
-            Event::Retransmit(conn) => self.on_retransmit_timer(conn),
-            Event::DelayedAck(conn) => self.on_delayed_ack_timer(conn),
+            Event::Timer { connection, timer } => self.on_timer(connection, timer),
             Event::FlowStart(source) => self.start_flow(source as usize),
             Event::Sample => self.sample(),
             Event::WarmUpEnd => {
                 let kept =
                     if self.scenario.measure.sample_every.is_some() { &self.measured[..] } else { &[] };
                 self.network.open_window(self.events.now(), kept);
-                self.for_each_message(|message, snd_una| message.acked_at_start = message.acked(snd_una))
+                self.for_each_message(|message, acked| message.acked_at_start = message.acked(acked))
             }
             Event::MeasureEnd => {
                 self.network.close_window(self.events.now());
-                self.for_each_message(|message, snd_una| message.acked_at_end = Some(message.acked(snd_una)));
+                self.for_each_message(|message, acked| message.acked_at_end = Some(message.acked(acked)));
                 self.measuring_over = true;
             }
         }
@@ -183,74 +198,41 @@ impl<'a> World<'a> {
 
     /// A packet reaches its host. Late packets of closed connections end here.
     #[inline(never)] // keeps the path of packets at switches short
-    fn receive(&mut self, packet: &Packet) {
+    fn receive(&mut self, packet: Packet) {
         self.taken += 1;
-        let now = self.events.now();
-        let tcp = &self.scenario.tcp;
-        let Some(connection) = self.connections.get(packet.conn, packet.flow_id) else { return };
-        let (network, events) = (&mut self.network, &mut self.events);
-        match packet.kind {
-            Kind::Data => {
-                let mut message_end = u64::MAX;
-                if let Some(message) = connection.sender.message_mut(packet.seq) {
-                    message.tally.count_arrived(packet);
-                    message_end = message.end;
-                }
-                let mut out = Outbox { network, events, host: connection.destination };
-                connection.receiver.on_data(now, packet, tcp, &mut out);
-                if tcp.ack_message_end && connection.receiver.has_unanswered(message_end) {
-                    connection.receiver.on_timer(tcp, &mut out);
-                }
-                if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
-                    self.events.schedule(at, Event::DelayedAck(packet.conn));
-                }
-                if connection.awaited {
-                    let starts = self.sources.delivered(now, packet.flow_id, connection.receiver.received());
-                    self.plan_flows(&starts);
-                }
+        let (conn, flow_id) = (packet.conn, packet.flow_id);
+        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
+        let Some(connection) = self.connections.get(conn, flow_id) else { return };
+        let (network, events, host) = (&mut self.network, &mut self.events, packet.to);
+        if host == connection.source {
+            let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
+            let Progress { acked, class, finished } =
+                connection.ends.deliver_to_sender(packet, scene, &mut desk);
+            if let Some(class) = class {
+                self.meter.count(class, acked);
             }
-            Kind::Ack => {
-                let before = connection.sender.snd_una();
-                let mut out = Outbox { network, events, host: connection.source };
-                connection.sender.on_ack(now, packet, tcp, &mut out);
-                let acked = connection.sender.snd_una() - before;
-                if let Some(class) = connection.sender.class() {
-                    self.meter.count(class, acked);
-                }
-                self.settle(packet.conn);
+            if finished {
+                self.finish_messages(conn);
             }
-            Kind::Syn => {
-                let mut out = Outbox { network, events, host: connection.destination };
-                connection.receiver.on_syn(tcp, &mut out);
+        } else {
+            let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
+            connection.ends.deliver_to_receiver(packet, scene, &mut desk);
+            if connection.awaited {
+                let received = connection.ends.received();
+                let starts = self.sources.delivered(scene.now, flow_id, received);
+                self.plan_flows(&starts);
             }
-            Kind::SynAck => {
-                let mut out = Outbox { network, events, host: connection.source };
-                connection.sender.on_syn_ack(now, tcp, &mut out);
-                self.settle(packet.conn);
-            }
-        }
-    }
-
-    /// After a sender has acted: records finished flows, closes or keeps the connection, arms the timer.
-    #[inline]
-    fn settle(&mut self, conn: ConnId) {
-        let connection = self.connections.slot(conn);
-        if let Some(at) = connection.retransmit.arm(connection.sender.timer()) {
-            self.events.schedule(at, Event::Retransmit(conn));
-        }
-        if connection.sender.has_finished() {
-            self.finish_messages(conn);
         }
     }
 
     #[inline(never)] // keeps the path of every other ACK short
     fn finish_messages(&mut self, conn: ConnId) {
-        while let Some(message) = self.connections.slot(conn).sender.take_finished() {
+        while let Some(message) = self.connections.slot(conn).take_finished() {
             self.record(conn, &message, Some(self.events.now()));
             self.pending -= u64::from(message.flow != UNCOUNTED);
         }
         let connection = self.connections.slot(conn);
-        if connection.sender.is_idle() && !connection.persistent {
+        if connection.ends.messages().is_empty() && !connection.persistent {
             self.check_connection(conn);
             self.connections.close(conn);
         }
@@ -258,7 +240,7 @@ impl<'a> World<'a> {
 
     /// Writes what a message has become into its row.
     fn record(&mut self, conn: ConnId, message: &Message, finish: Option<Instant>) {
-        let snd_una = self.connections.slot(conn).sender.snd_una();
+        let acked = self.connections.slot(conn).ends.acked();
         let Some(row) = self.flows.get_mut(message.flow.index()) else { return }; // uncounted
         row.finish = finish;
         row.retransmits = message.retransmits;
@@ -266,39 +248,28 @@ impl<'a> World<'a> {
         let Tally { left, waited_at_host, arrived, marks, waited } = message.tally;
         (row.left, row.waited_at_host) = (left, waited_at_host);
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
-        row.acked = Bytes::new(message.acked(snd_una));
+        row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
-            row.acked_in_window = message.acked_in_window(snd_una);
+            row.acked_in_window = message.acked_in_window(acked);
         }
     }
 
-    fn on_retransmit_timer(&mut self, conn: ConnId) {
-        let now = self.events.now();
+    /// A timer of a connection comes; it may have been closed since.
+    fn on_timer(&mut self, conn: ConnId, timer: u8) {
+        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         if connection.flow_id == u32::MAX {
             return;
         }
-        if connection.retransmit.fire(now, connection.sender.timer()) == Fired::Due {
-            let (network, events) = (&mut self.network, &mut self.events);
-            let mut out = Outbox { network, events, host: connection.source };
-            connection.sender.on_timeout(now, &self.scenario.tcp, &mut out);
-        }
-        self.settle(conn);
-    }
-
-    fn on_delayed_ack_timer(&mut self, conn: ConnId) {
-        let now = self.events.now();
-        let connection = self.connections.slot(conn);
-        if connection.flow_id == u32::MAX {
-            return;
-        }
-        if connection.delayed_ack.fire(now, connection.receiver.timer()) == Fired::Due {
-            let (network, events) = (&mut self.network, &mut self.events);
-            let mut out = Outbox { network, events, host: connection.destination };
-            connection.receiver.on_timer(&self.scenario.tcp, &mut out);
-        }
-        if let Some(at) = connection.delayed_ack.arm(connection.receiver.timer()) {
-            self.events.schedule(at, Event::DelayedAck(conn));
+        let (network, events) = (&mut self.network, &mut self.events);
+        if timer < OF_RECEIVER {
+            let host = connection.source;
+            let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
+            connection.ends.sender_timer(timer, scene, &mut desk);
+        } else {
+            let host = connection.destination;
+            let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
+            connection.ends.receiver_timer(timer - OF_RECEIVER, scene, &mut desk);
         }
     }
 
@@ -318,7 +289,6 @@ impl<'a> World<'a> {
         if let Some(start) = self.sources.take(index) {
             let conn = self.connection_for(index, &start.arrival);
             self.push_message(conn, &start);
-            self.settle(conn);
         }
         let next = self.sources.advance(index);
         if let Some(at) = next {
@@ -345,7 +315,10 @@ impl<'a> World<'a> {
         });
         let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
         let scheme = (transport, self.scheme.priority);
-        let conn = self.connections.open(ends, key.is_some(), scheme, tcp, initial_rto);
+        let scene = Scene { now: self.events.now(), tcp };
+        let line = path.first().map_or(Rate::MAX, |link| link.0);
+        let opening = Opening { scene, initial_rto, line };
+        let conn = self.connections.open(ends, key.is_some(), scheme, opening);
         if let Some(key) = key {
             self.persistent.insert(key, conn);
         }
@@ -365,14 +338,14 @@ impl<'a> World<'a> {
         let class = arrival.class;
         let role = Role::of_class(&self.scenario.classes[class.index()]);
         let deadline = arrival.deadline.map(|allowed| now + allowed);
-        let end = connection.sender.push(Flow { flow, class, role, deadline }, arrival.size);
+        let end = connection.ends.push(Flow { flow, class, role, deadline }, arrival.size);
         if let Some(reply) = reply {
             connection.awaited = true;
             self.sources.expect(connection.flow_id, end, *reply);
         }
-        let (network, events) = (&mut self.network, &mut self.events);
-        let mut out = Outbox { network, events, host: arrival.source };
-        connection.sender.start(now, tcp, &mut out);
+        let (network, events, host) = (&mut self.network, &mut self.events, arrival.source);
+        let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
+        connection.ends.start(Scene { now, tcp }, &mut desk);
         if !counted {
             return;
         }
@@ -380,7 +353,7 @@ impl<'a> World<'a> {
         let task = reply.as_ref().map(|reply| reply.task);
         self.flows.push(FlowRow { task, ..FlowRow::new(arrival, ideal) });
         if backlogged {
-            let sampled = self.connections.slot(conn).sender.snd_una();
+            let sampled = self.connections.slot(conn).ends.acked();
             self.backlogged.push(Backlogged { conn, flow, sampled });
         } else if reply.is_none() {
             self.pending += 1;
@@ -388,9 +361,9 @@ impl<'a> World<'a> {
     }
 
     fn for_each_message(&mut self, mut act: impl FnMut(&mut Message, u64)) {
-        for connection in self.connections.iter_mut() {
-            let snd_una = connection.sender.snd_una();
-            connection.sender.messages_mut().for_each(|message| act(message, snd_una));
+        for (_, connection) in self.connections.iter_mut() {
+            let acked = connection.ends.acked();
+            connection.ends.messages_mut().iter_mut().for_each(|message| act(message, acked));
         }
     }
 
@@ -408,12 +381,15 @@ impl<'a> World<'a> {
         self.meter.sample(at, time, &mut self.samples);
         for Backlogged { conn, flow, sampled } in &mut self.backlogged {
             let flow = *flow;
-            let sender = &self.connections.slot(*conn).sender;
-            let acked = sender.snd_una() - std::mem::replace(sampled, sender.snd_una());
+            let ends = &self.connections.slot(*conn).ends;
+            let acked = ends.acked() - std::mem::replace(sampled, ends.acked());
             let value = throughput(acked, time);
             self.samples.push(Sample { at, subject: Subject::FlowThroughput(flow), value });
-            let (window, alpha) = sender.state();
-            self.samples.push(Sample { at, subject: Subject::Cwnd(flow), value: window.cwnd });
+            let View { window, rate, alpha } = ends.view();
+            let cwnd = window.map(|window| (Subject::Cwnd(flow), window.cwnd));
+            self.samples.extend(cwnd.map(|(subject, value)| Sample { at, subject, value }));
+            let rate = rate.map(|rate| (Subject::Rate(flow), rate.as_bps() as f64));
+            self.samples.extend(rate.map(|(subject, value)| Sample { at, subject, value }));
             self.samples.extend(alpha.map(|value| Sample { at, subject: Subject::Alpha(flow), value }));
         }
         if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
@@ -449,9 +425,9 @@ impl<'a> World<'a> {
         let open: Vec<(ConnId, Message)> = self
             .connections
             .iter_mut()
-            .flat_map(|connection| {
-                let conn = connection.sender.conn();
-                connection.sender.messages_mut().map(move |message| (conn, *message)).collect::<Vec<_>>()
+            .flat_map(|(conn, connection)| {
+                let messages = connection.ends.messages_mut().iter_mut();
+                messages.map(move |message| (conn, *message)).collect::<Vec<_>>()
             })
             .collect();
         for (conn, message) in open {

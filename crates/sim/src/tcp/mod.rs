@@ -11,14 +11,18 @@
 //! | [`exact_echo`] | RFC 8257 §3.2 |
 //! | [`priority`] | pECN §4.2, pFabric §4.1, PIAS §3.1: what switches that reorder read |
 //! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4 |
+//! | `path`, `pacer` | RFC 7323 timestamps, pacing |
+//! | `endpoint` | what the event loop sees |
 //!
-//! Not modelled: limited transmit, early retransmit, tail-loss probes, PRR, timestamps, window
+//! Not modelled: limited transmit, early retransmit, tail-loss probes, PRR, window
 //! scaling, FIN, and the bytes of the SACK option.
 
 pub mod ecn;
+mod endpoint;
 pub mod exact_echo;
-pub mod message;
 pub mod newreno;
+mod pacer;
+mod path;
 pub mod priority;
 pub mod receiver;
 pub mod rto;
@@ -30,15 +34,5 @@ mod testing;
 mod tests;
 mod transmit;
 
-pub use message::{Flow, Message, Tally};
 pub use receiver::Receiver;
-pub use sender::{Identity, Sender};
-
-use crate::packet::Packet;
-use shortflow_units::Span;
-
-/// Where an end host puts packets.
-pub trait Egress {
-    /// Hands a packet to the host's port; how long it waits there.
-    fn send(&mut self, packet: Packet) -> Span;
-}
+pub use sender::Sender;

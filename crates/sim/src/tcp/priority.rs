@@ -17,8 +17,8 @@
 //! - PIAS computes its thresholds from the distribution of flow sizes. Decades are the default here;
 //!   set them for a workload with `priority.thresholds`.
 
-use super::Message;
 use crate::config::{Format, Shape, Text, keys};
+use crate::host::Message;
 use shortflow_spec::{Value, choice};
 use shortflow_units::{Bytes, Instant};
 
@@ -127,8 +127,8 @@ impl PriorityRule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Flow;
     use super::*;
+    use crate::host::Flow;
     use shortflow_cc::Role;
     use shortflow_spec::{ConfigError, read_toml};
     use shortflow_units::{ClassId, FlowId};

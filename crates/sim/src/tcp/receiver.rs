@@ -1,8 +1,9 @@
 //! The receiver: cumulative and selective acknowledgements, delayed ACKs (RFC 5681 §4.2), and the
 //! ECN echo that the transport asks for.
 
-use super::{Egress, Identity, ecn::LatchedEcho, exact_echo::ExactEcho};
-use crate::packet::{EcnField, Kind, Packet, SackBlocks};
+use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
+use crate::host::{Egress, Identity, LazyTimer};
+use crate::packet::{EcnField, Extension, Kind, Packet, SackBlocks, Stamp};
 use crate::specs::TcpSpec;
 use shortflow_cc::Ecn;
 use shortflow_units::Instant;
@@ -27,6 +28,10 @@ pub struct Receiver {
     selective: bool,
     unacknowledged: u32,
     ack_deadline: Option<Instant>,
+    /// The event of that deadline.
+    pub(super) alarm: LazyTimer,
+    /// Stamp of the packet that the next ACK answers, and when it came, for transports that read delays.
+    answered: Option<Box<(Stamp, Instant)>>,
 }
 
 impl Receiver {
@@ -46,6 +51,8 @@ impl Receiver {
             selective,
             unacknowledged: 0,
             ack_deadline: None,
+            alarm: LazyTimer::IDLE,
+            answered: None,
         }
     }
 
@@ -76,13 +83,16 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
-        self.note_mark(ce, packet.cwr, tcp, out);
+        self.note_mark(now, (ce, packet.cwr), tcp, out);
+        if packet.extension.is_some() {
+            self.answered = packet.stamp().map(|stamp| Box::new((stamp, now)));
+        }
         let at_once = tcp.ack_ecn_changes && (packet.cwr || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once when out of order or filling a gap.
         if !in_order || self.unacknowledged >= tcp.ack_every || at_once || self.is_young(tcp) {
-            self.acknowledge(tcp, out);
+            self.acknowledge(now, tcp, out);
         } else if self.ack_deadline.is_none() {
             self.ack_deadline = Some(now + tcp.ack_delay);
         }
@@ -98,19 +108,14 @@ impl Receiver {
         out.send(Packet { kind: Kind::SynAck, ..self.identity.control(0, tcp) });
     }
 
-    /// The delayed-ACK timer expired.
-    pub fn on_timer(&mut self, tcp: &TcpSpec, out: &mut impl Egress) {
-        self.acknowledge(tcp, out);
-    }
-
     #[inline]
-    fn note_mark(&mut self, ce: bool, cwr: bool, tcp: &TcpSpec, out: &mut impl Egress) {
+    fn note_mark(&mut self, now: Instant, (ce, cwr): (bool, bool), tcp: &TcpSpec, out: &mut impl Egress) {
         let flush = match &self.echo {
             Echo::Exact(echo) => echo.differs(ce) && self.unacknowledged > 0,
             Echo::None | Echo::Latched(_) => false,
         };
         if flush {
-            self.acknowledge(tcp, out);
+            self.acknowledge(now, tcp, out);
         }
         match &mut self.echo {
             Echo::None => {}
@@ -161,19 +166,29 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         self.unacknowledged = 0;
         self.ack_deadline = None;
         let ece = self.ece();
-        let sack = match self.selective && !self.out_of_order.is_empty() {
-            true => SackBlocks::new(self.rcv_nxt, &self.out_of_order),
-            false => SackBlocks::default(),
-        };
+        let tells_more = self.answered.is_some() || (self.selective && !self.out_of_order.is_empty());
+        let extension = if tells_more { self.extension(now) } else { None };
         #[cfg(not(test))]
         let next = self.rcv_nxt;
         #[cfg(test)]
         let next = crate::sabotage::acknowledge(self.rcv_nxt);
-        out.send(Packet { ece, sack, ..self.identity.control(next, tcp) });
+        out.send(Packet { ece, extension, ..self.identity.control(next, tcp) });
+    }
+
+    /// Blocks, and the stamp of the packet that is answered.
+    #[inline(never)] // keeps the path of ACKs without short
+    fn extension(&mut self, now: Instant) -> Option<Box<Extension>> {
+        let blocks: &[_] = if self.selective { &self.out_of_order } else { &[] };
+        let sack = SackBlocks::new(self.rcv_nxt, blocks);
+        let Some((stamp, arrived)) = self.answered.take().map(|answered| *answered) else {
+            return Extension::of_sack(sack);
+        };
+        let stamp = Some(Stamp { in_hosts: stamp.in_hosts + now.since(arrived), ..stamp });
+        Some(Box::new(Extension { sack, stamp }))
     }
 }
 
@@ -201,7 +216,7 @@ mod tests {
             let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
             receiver.on_data(Instant::ZERO, &data, &tcp(), &mut wire);
         }
-        wire.0.iter().map(|ack| (ack.seq, ack.sack.ranges(ack.seq).collect())).collect()
+        wire.0.iter().map(|ack| (ack.seq, ack.sack().ranges(ack.seq).collect())).collect()
     }
 
     /// RFC 2018 §4: the block with the newest segment comes first; neighbours are one block; what arrives

@@ -11,50 +11,17 @@
 
 use super::ecn::DecreaseOnce;
 use super::newreno::Inflation;
+use super::pacer::Path;
 use super::priority::PriorityRule;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
-use super::{Egress, Flow, Message};
-use crate::packet::{EcnField, Kind, Packet, SackBlocks};
+use crate::host::{Egress, Flow, Identity, LazyTimer, Messages};
+use crate::packet::{Kind, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,
 };
-use shortflow_units::{Bytes, ClassId, ConnId, HostId, Instant, Span};
-use std::collections::VecDeque;
-
-/// Who a host is in a connection, and whom it talks to.
-#[derive(Debug, Clone, Copy)]
-pub struct Identity {
-    /// Slot of the connection.
-    pub conn: ConnId,
-    /// Its number.
-    pub flow_id: u32,
-    /// The other host.
-    pub peer: HostId,
-}
-
-impl Identity {
-    /// An ACK without payload, not ECN-capable (RFC 3168 §6.1.4).
-    #[inline]
-    pub(super) fn control(&self, seq: u64, tcp: &TcpSpec) -> Packet {
-        Packet {
-            seq,
-            waited: Span::ZERO,
-            priority: 0,
-            conn: self.conn,
-            flow_id: self.flow_id,
-            to: self.peer,
-            payload: 0,
-            wire: tcp.header.get() as u32,
-            sack: SackBlocks::default(),
-            kind: Kind::Ack,
-            ecn: EcnField::NotEct,
-            ece: false,
-            cwr: false,
-        }
-    }
-}
+use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Where the sender is in loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,14 +42,15 @@ pub struct Sender {
     pub(super) identity: Identity,
     pub(super) window: Window,
     pub(super) law: Transport,
-    pub(super) messages: VecDeque<Message>,
-    pub(super) stream_end: u64,
+    pub(super) messages: Messages,
     pub(super) snd_una: u64,
     pub(super) snd_nxt: u64,
     /// One past the highest byte ever sent.
     pub(super) snd_max: u64,
     pub(super) rto: RtoEstimator,
     pub(super) deadline: Option<Instant>,
+    /// The event of that deadline.
+    pub(super) alarm: LazyTimer,
     pub(super) ecn: Ecn,
     pub(super) priority: PriorityRule,
     pub(super) decrease_once: DecreaseOnce,
@@ -97,6 +65,8 @@ pub struct Sender {
     pub(super) scoreboard: Scoreboard,
     /// snd_una at the last timeout: the same segment timing out again keeps ssthresh (RFC 5681 §3.1).
     timed_out_at: Option<u64>,
+    /// For laws that read delays and pace.
+    pub(super) path: Option<Box<Path>>,
 }
 
 impl Sender {
@@ -104,16 +74,17 @@ impl Sender {
     pub fn new(identity: Identity, transport: &TransportConfig, tcp: &TcpSpec, initial_rto: Span) -> Sender {
         let law = transport.start();
         Sender {
+            path: law.reads_path().then(Box::default),
             identity,
             window: Window { cwnd: law.initial_window(tcp.initial_window), ssthresh: f64::INFINITY },
             law,
-            messages: VecDeque::with_capacity(1),
-            stream_end: 0,
+            messages: Messages::default(),
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
             rto: RtoEstimator::new(initial_rto),
             deadline: None,
+            alarm: LazyTimer::IDLE,
             ecn: transport.ecn(),
             priority: PriorityRule::default(),
             decrease_once: DecreaseOnce::default(),
@@ -133,48 +104,20 @@ impl Sender {
         Sender { priority, ..self }
     }
 
+    /// The same sender of a connection that begins at `now`, on a host whose link has the rate `line`.
+    pub fn begun(mut self, now: Instant, line: Rate) -> Sender {
+        self.law.on_start(now, line);
+        self
+    }
+
     /// Hands over a message of `size` bytes, [`Bytes::MAX`] for one that never ends; where it ends in
     /// the stream.
     pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
-        let start = self.stream_end;
-        self.stream_end = start.saturating_add(size.get());
-        self.messages.push_back(Message::new(flow, start..self.stream_end));
-        self.stream_end
-    }
-
-    /// True if a message has been acknowledged whole and not been taken.
-    #[inline]
-    pub fn has_finished(&self) -> bool {
-        self.messages.front().is_some_and(|message| message.end <= self.snd_una)
-    }
-
-    /// The next message that has been acknowledged whole.
-    pub fn take_finished(&mut self) -> Option<Message> {
-        if self.has_finished() { self.messages.pop_front() } else { None }
-    }
-
-    /// Messages not yet acknowledged whole.
-    pub fn messages_mut(&mut self) -> impl Iterator<Item = &mut Message> {
-        self.messages.iter_mut()
-    }
-
-    /// True if nothing is left to send or to be acknowledged.
-    pub fn is_idle(&self) -> bool {
-        self.messages.is_empty()
-    }
-
-    /// Slot of the connection.
-    pub fn conn(&self) -> ConnId {
-        self.identity.conn
-    }
-
-    /// Class of the message that is being sent.
-    #[inline]
-    pub fn class(&self) -> Option<ClassId> {
-        self.messages.front().map(|message| message.class)
+        self.messages.push(flow, size)
     }
 
     /// First unacknowledged byte.
+    #[inline]
     pub fn snd_una(&self) -> u64 {
         self.snd_una
     }
@@ -216,13 +159,16 @@ impl Sender {
             return;
         }
         let mut news = true;
-        if self.recovery == Recovery::Sack && !ack.sack.is_empty() {
-            news = self.scoreboard.add(ack.sack.ranges(ack.seq), ack.seq, self.snd_max);
+        if self.recovery == Recovery::Sack && ack.extension.is_some() {
+            news = self.add_blocks(ack);
         }
         if ack.seq > self.snd_una {
             self.on_new_ack(now, ack, tcp, out);
-        } else if self.snd_max > self.snd_una && self.is_duplicate(ack, news) {
-            self.on_duplicate(now, tcp, out);
+        } else {
+            self.path_sample(now, ack);
+            if self.snd_max > self.snd_una && self.is_duplicate(ack, news) {
+                self.on_duplicate(now, tcp, out);
+            }
         }
         self.transmit(now, tcp, out);
     }
@@ -230,7 +176,7 @@ impl Sender {
     /// The retransmission timer expired (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
     pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         self.rto.back_off(tcp);
-        if let Some(message) = self.messages.front_mut() {
+        if let Some(message) = self.messages.first_mut() {
             message.timeouts += 1;
         }
         if self.phase == Phase::Connecting {
@@ -265,9 +211,16 @@ impl Sender {
         out.send(Packet { kind: Kind::Syn, ..self.identity.control(0, tcp) });
     }
 
+    /// Whether the blocks of an ACK tell of anything new; an ACK without any does.
+    #[inline(never)] // keeps the path of the others short
+    fn add_blocks(&mut self, ack: &Packet) -> bool {
+        let blocks = ack.sack();
+        blocks.is_empty() || self.scoreboard.add(blocks.ranges(ack.seq), ack.seq, self.snd_max)
+    }
+
     /// With SACK, a duplicate tells of a block not known before (RFC 6675 §2).
     fn is_duplicate(&self, ack: &Packet, news: bool) -> bool {
-        self.recovery == Recovery::NewReno || (!ack.sack.is_empty() && news)
+        self.recovery == Recovery::NewReno || (!ack.sack().is_empty() && news)
     }
 
     #[inline]
@@ -288,7 +241,7 @@ impl Sender {
             }
             Phase::Loss | Phase::Open | Phase::Connecting => true,
         };
-        self.adapt(now, ack.ece && self.ecn != Ecn::Off, (acked, each), tcp);
+        self.adapt(now, ack, (acked, each), tcp);
         if self.snd_una == self.snd_max {
             self.deadline = None; // RFC 6298 (5.2)
         } else if restart {
@@ -299,7 +252,8 @@ impl Sender {
     /// Lets the law see the ACK, or one of `each` segment that it covers, and, at most once per window of
     /// data, decrease for ECN-Echo.
     #[inline]
-    fn adapt(&mut self, now: Instant, ece: bool, (acked, each): (u64, bool), tcp: &TcpSpec) {
+    fn adapt(&mut self, now: Instant, ack: &Packet, (acked, each): (u64, bool), tcp: &TcpSpec) {
+        let ece = ack.ece && self.ecn != Ecn::Off;
         let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.snd_una);
         let sample = AckSample {
             acked: Bytes::new(acked),
@@ -307,6 +261,7 @@ impl Sender {
             may_grow: self.phase != Phase::Recovery && (!ece || tcp.grow_on_marked_acks) && !decrease,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
+            path: self.path_sample(now, ack),
             flow: self.flow_view(now, tcp),
         };
         if each {
@@ -402,7 +357,7 @@ impl Sender {
     /// What the law may know of the oldest unfinished message.
     #[inline]
     pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
-        let front = self.messages.front();
+        let front = self.messages.first();
         let (start, end) = front.map_or((0, 0), |message| (message.start, message.end));
         let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
         FlowView {

@@ -1,8 +1,9 @@
 //! What the sender tells switches and window laws of the message that it sends.
 
 use super::testing::tcp;
-use super::{Egress, Flow, Identity, Sender, priority::PriorityRule};
-use crate::packet::{Packet, SackBlocks};
+use super::{Sender, priority::PriorityRule};
+use crate::host::{Egress, Flow, Identity};
+use crate::packet::{Extension, Packet, SackBlocks};
 use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
 use shortflow_spec::read_toml;
@@ -128,8 +129,8 @@ impl Peer {
     /// An ACK with SACK blocks; returns what it releases.
     fn ack(&mut self, seq: u64, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
         self.wire.0.clear();
-        let ack =
-            Packet { sack: SackBlocks::new(seq, blocks), ..self.sender.identity.control(seq, &self.tcp) };
+        let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
+        let ack = Packet { extension, ..self.sender.identity.control(seq, &self.tcp) };
         self.sender.on_ack(Instant::from_ps(1), &ack, &self.tcp, &mut self.wire);
         std::mem::take(&mut self.wire.0)
     }

@@ -2,7 +2,7 @@
 
 use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
-use super::{Egress, Message};
+use crate::host::Egress;
 use crate::packet::{EcnField, Kind, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, Ecn, Recovery};
@@ -21,8 +21,9 @@ impl Sender {
                 self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
             }
             let room = allowed.saturating_sub(self.outstanding());
-            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return };
-            if end - self.snd_nxt > room {
+            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return self.note_idle() };
+            let fits = end - self.snd_nxt <= room || self.may_exceed(self.outstanding());
+            if !fits || self.is_held_back(now) {
                 return;
             }
             self.send_segment(self.snd_nxt, end, now, tcp, out);
@@ -35,9 +36,11 @@ impl Sender {
         let mss = tcp.mss.get();
         let allowed = self.window_bytes(tcp);
         loop {
-            let room = allowed.saturating_sub(self.scoreboard.pipe(self.snd_una, self.snd_max, mss));
+            let pipe = self.scoreboard.pipe(self.snd_una, self.snd_max, mss);
+            let room = allowed.saturating_sub(pipe);
             let segment = self.segment_size(room, tcp);
-            if segment > room {
+            let fits = segment <= room || self.may_exceed(pipe);
+            if !fits || self.is_held_back(now) {
                 return;
             }
             let new_data = self.segment_end(self.snd_max, room, tcp);
@@ -103,31 +106,12 @@ impl Sender {
         self.law.segment_size(&self.window, tcp.mss, Bytes::new(room)).get()
     }
 
-    /// The unfinished message that byte `seq` belongs to, most often the oldest one.
-    #[inline]
-    fn message_of(&self, seq: u64) -> Option<&Message> {
-        match self.messages.front() {
-            Some(oldest) if seq < oldest.end => Some(oldest),
-            _ => self.messages.iter().find(|message| seq < message.end),
-        }
-    }
-
-    /// The same, to be changed; `None` also for a byte of a message that has been taken.
-    #[inline]
-    pub fn message_mut(&mut self, seq: u64) -> Option<&mut Message> {
-        let message = match self.messages.front() {
-            Some(oldest) if seq < oldest.end => self.messages.front_mut(),
-            _ => self.messages.iter_mut().find(|message| seq < message.end),
-        };
-        message.filter(|message| message.start <= seq)
-    }
-
     /// Where the segment that begins at `seq` ends; `None` if there is no data, or no room for it at the
     /// receiver, which holds during recovery too. What is retransmitted ends
     /// no later than it did: it carries no new data.
     #[inline(always)] // once more on every ACK to find that the window is full
     fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
-        let message = self.message_of(seq)?;
+        let message = self.messages.of(seq)?;
         let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
         if seq >= self.snd_max {
             return (full <= self.receive_limit()).then_some(full);
@@ -150,16 +134,18 @@ impl Sender {
             self.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
         }
         let payload = (end - start) as u32;
+        let wire = payload + tcp.header.get() as u32;
         let waits = out.send(Packet {
             kind: Kind::Data,
             payload,
-            wire: payload + tcp.header.get() as u32,
+            wire,
             priority,
+            extension: self.stamp(now, wire),
             ecn: self.ecn_field(again),
             cwr: !again && self.decrease_once.take_cwr(),
             ..self.identity.control(start, tcp)
         });
-        if let Some(message) = self.message_mut(start) {
+        if let Some(message) = self.messages.of_mut(start) {
             message.retransmits += u32::from(again);
             message.tally.count_left(waits);
         }
@@ -168,7 +154,7 @@ impl Sender {
     /// The priority of the segment that begins at `start`.
     #[inline(never)] // most transports have none, and this is the path of every packet
     fn priority_of(&self, start: u64) -> u64 {
-        self.message_of(start).map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
+        self.messages.of(start).map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
     }
 
     /// RFC 3168 §6.1.5 keeps retransmissions out of ECN; DCTCP marks all data ECN-capable.
@@ -185,9 +171,9 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::SackBlocks;
+    use crate::host::{Flow, Identity};
+    use crate::packet::{Extension, SackBlocks};
     use crate::tcp::testing::tcp;
-    use crate::tcp::{Flow, Identity};
     use shortflow_cc::{Role, TransportConfig};
     use shortflow_units::{ClassId, ConnId, FlowId, HostId, Span};
 
@@ -231,8 +217,8 @@ mod tests {
         /// An ACK 100 µs later, with SACK blocks; returns what it releases.
         fn ack(&mut self, seq: u64, ece: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
             self.now += Span::from_micros(100);
-            let sack = SackBlocks::new(seq, blocks);
-            let ack = Packet { ece, sack, ..self.sender.identity.control(seq, &tcp()) };
+            let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
+            let ack = Packet { ece, extension, ..self.sender.identity.control(seq, &tcp()) };
             self.sender.on_ack(self.now, &ack, &tcp(), &mut self.wire);
             self.wire.take()
         }

@@ -3,6 +3,7 @@
 use crate::packet::{EcnField, Packet};
 use shortflow_cc::Role;
 use shortflow_units::{Bytes, ClassId, FlowId, Instant, Span};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// What a message is of.
@@ -110,5 +111,85 @@ impl Message {
     /// True for a flow that never ends.
     pub fn is_backlogged(&self) -> bool {
         self.end == u64::MAX
+    }
+}
+
+/// The messages of a connection's stream that are not yet acknowledged whole, in order.
+#[derive(Debug, Clone)]
+pub struct Messages {
+    list: VecDeque<Message>,
+    end: u64,
+}
+
+impl Default for Messages {
+    /// None, with room for one: most connections carry no more.
+    fn default() -> Messages {
+        Messages { list: VecDeque::with_capacity(1), end: 0 }
+    }
+}
+
+impl Messages {
+    /// Adds a message of `size` bytes, [`Bytes::MAX`] for one that never ends; where it ends in the stream.
+    pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
+        let start = self.end;
+        self.end = start.saturating_add(size.get());
+        self.list.push_back(Message::new(flow, start..self.end));
+        self.end
+    }
+
+    /// Where the last of them ends in the stream.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The oldest.
+    #[inline]
+    pub fn first(&self) -> Option<&Message> {
+        self.list.front()
+    }
+
+    /// The same, to be changed.
+    pub fn first_mut(&mut self) -> Option<&mut Message> {
+        self.list.front_mut()
+    }
+
+    /// The one that byte `seq` belongs to, most often the oldest.
+    #[inline]
+    pub fn of(&self, seq: u64) -> Option<&Message> {
+        match self.list.front() {
+            Some(oldest) if seq < oldest.end => Some(oldest),
+            _ => self.list.iter().find(|message| seq < message.end),
+        }
+    }
+
+    /// The same, to be changed; `None` also for a byte of a message that has been taken.
+    #[inline]
+    pub fn of_mut(&mut self, seq: u64) -> Option<&mut Message> {
+        let message = match self.list.front() {
+            Some(oldest) if seq < oldest.end => self.list.front_mut(),
+            _ => self.list.iter_mut().find(|message| seq < message.end),
+        };
+        message.filter(|message| message.start <= seq)
+    }
+
+    /// All of them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Message> {
+        self.list.iter_mut()
+    }
+
+    /// True if the oldest is acknowledged whole, when everything below `acked` is.
+    #[inline]
+    pub fn has_finished(&self, acked: u64) -> bool {
+        self.list.front().is_some_and(|message| message.end <= acked)
+    }
+
+    /// Takes the oldest, if it is.
+    pub fn take_finished(&mut self, acked: u64) -> Option<Message> {
+        if self.has_finished(acked) { self.list.pop_front() } else { None }
     }
 }

@@ -1,0 +1,122 @@
+//! What runs in hosts. A connection has two ends, each an [`Endpoint`]: it is told of packets and timers, sends packets
+//! and arms timers, and the event loop knows nothing else of it. TCP is one among others.
+
+mod message;
+mod path;
+mod timer;
+
+pub use message::{Flow, Message, Messages, Tally};
+pub use path::PathMeter;
+pub use timer::{Fired, LazyTimer};
+
+use crate::packet::{EcnField, Kind, Packet};
+use crate::specs::TcpSpec;
+use shortflow_cc::Window;
+use shortflow_units::{ConnId, HostId, Instant, Rate, Span};
+
+/// Timers of an endpoint are numbered from 0 and below this.
+pub const TIMERS: u8 = 4;
+
+/// Who a host is in a connection, and whom it talks to.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// Slot of the connection.
+    pub conn: ConnId,
+    /// Its number.
+    pub flow_id: u32,
+    /// The other host.
+    pub peer: HostId,
+}
+
+impl Identity {
+    /// An ACK without payload, not ECN-capable (RFC 3168 §6.1.4).
+    #[inline]
+    pub fn control(&self, seq: u64, tcp: &TcpSpec) -> Packet {
+        Packet {
+            seq,
+            waited: Span::ZERO,
+            priority: 0,
+            conn: self.conn,
+            flow_id: self.flow_id,
+            to: self.peer,
+            payload: 0,
+            wire: tcp.header.get() as u32,
+            extension: None,
+            kind: Kind::Ack,
+            ecn: EcnField::NotEct,
+            ece: false,
+            cwr: false,
+        }
+    }
+}
+
+/// When something happens to an endpoint, and how hosts are set up.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    /// The present time.
+    pub now: Instant,
+    /// Sizes of packets, timeouts and acknowledgements.
+    pub tcp: &'a TcpSpec,
+}
+
+/// Where an endpoint puts packets.
+pub trait Egress {
+    /// Hands a packet to the host's port; how long it waits there, as far as that is known.
+    fn send(&mut self, packet: Packet) -> Span;
+}
+
+/// What an endpoint can do.
+pub trait Outbox: Egress {
+    /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`LazyTimer`].
+    fn wake(&mut self, timer: u8, at: Instant);
+}
+
+/// One end of a connection.
+pub trait Endpoint {
+    /// There is something new to send.
+    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox);
+
+    /// A packet of the other end arrives.
+    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox);
+
+    /// The timer of this number has come.
+    fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox);
+}
+
+/// What probes are told of a sender.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct View {
+    /// Congestion window, where there is one.
+    pub window: Option<Window>,
+    /// Rate at which it sends, where it paces.
+    pub rate: Option<Rate>,
+    /// The control's congestion estimate.
+    pub alpha: Option<f64>,
+}
+
+/// The end that sends data.
+pub trait Source: Endpoint {
+    /// The messages that are not yet acknowledged whole.
+    fn messages(&self) -> &Messages;
+
+    /// The same, to add to them, take what has finished and count.
+    fn messages_mut(&mut self) -> &mut Messages;
+
+    /// First byte of the stream that is not acknowledged.
+    fn acked(&self) -> u64;
+
+    /// What probes are told.
+    fn view(&self) -> View;
+}
+
+/// The end that receives data.
+pub trait Sink: Endpoint {
+    /// All bytes of the stream below this have arrived.
+    fn received(&self) -> u64;
+
+    /// Bytes that were missing below new ones when those arrived. Without reordering they were lost.
+    fn skipped(&self) -> u64;
+
+    /// The application answers if it has everything below `end`: an acknowledgement that is delayed goes with that.
+    fn answer(&mut self, _end: u64, _scene: Scene<'_>, _out: &mut impl Outbox) {}
+}

@@ -1,0 +1,160 @@
+//! [`Ends`]: both ends of a connection, of whatever protocol, dispatched by one match for each event.
+
+use crate::host::{Endpoint, Flow, Identity, Messages, Outbox, Scene, Sink, Source, View};
+use crate::packet::Packet;
+use crate::tcp;
+use crate::tcp::priority::PriorityRule;
+use shortflow_cc::{Recovery, TransportConfig};
+use shortflow_units::{Bytes, ClassId, Rate, Span};
+
+/// The two ends of a connection.
+#[derive(Debug)]
+pub(super) struct Pair<S, R> {
+    sender: S,
+    receiver: R,
+}
+
+/// The two ends, by protocol.
+#[derive(Debug)]
+pub(super) enum Ends {
+    Tcp(Pair<tcp::Sender, tcp::Receiver>),
+}
+
+/// When and where a connection begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opening<'a> {
+    pub scene: Scene<'a>,
+    /// Timeout before the first round-trip sample.
+    pub initial_rto: Span,
+    /// Rate of the link of the sender's host.
+    pub line: Rate,
+}
+
+/// What a packet to the sender has brought about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    /// Bytes newly acknowledged.
+    pub acked: u64,
+    /// Class of the message that is being sent.
+    pub class: Option<ClassId>,
+    /// Whether a message is acknowledged whole.
+    pub finished: bool,
+}
+
+/// Both ends, as what is known of them at the time of the match.
+macro_rules! each {
+    ($ends:expr, $pair:ident => $what:expr) => {
+        match $ends {
+            Ends::Tcp($pair) => $what,
+        }
+    };
+}
+
+impl Ends {
+    /// Ends of `transport`; packets of the sender get their priority by `priority`.
+    pub fn new(
+        (sender, receiver): (Identity, Identity),
+        (transport, priority): (&TransportConfig, PriorityRule),
+        start: Opening<'_>,
+    ) -> Ends {
+        let Opening { scene: Scene { now, tcp }, initial_rto, line } = start;
+        let selective = transport.recovery() == Recovery::Sack;
+        let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto);
+        Ends::Tcp(Pair {
+            sender: tcp_sender.with_priority(priority).begun(now, line),
+            receiver: tcp::Receiver::new(receiver, transport.ecn(), selective),
+        })
+    }
+
+    /// Hands a message of `size` bytes to the sender, [`Bytes::MAX`] for one that never ends; where it ends in
+    /// the stream.
+    pub fn push(&mut self, flow: Flow, size: Bytes) -> u64 {
+        self.messages_mut().push(flow, size)
+    }
+
+    /// There is something new to send.
+    pub fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        each!(self, pair => Endpoint::start(&mut pair.sender, scene, out));
+    }
+
+    /// A packet reaches the receiver.
+    #[inline]
+    pub fn deliver_to_receiver(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.deliver_to_receiver(packet, scene, out));
+    }
+
+    /// A packet reaches the sender.
+    #[inline]
+    pub fn deliver_to_sender(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) -> Progress {
+        each!(self, pair => pair.deliver_to_sender(packet, scene, out))
+    }
+
+    /// A timer of the sender has come.
+    pub fn sender_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.sender.on_timer(timer, scene, out));
+    }
+
+    /// A timer of the receiver has come.
+    pub fn receiver_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.receiver.on_timer(timer, scene, out));
+    }
+
+    /// The messages that are not yet acknowledged whole.
+    pub fn messages(&self) -> &Messages {
+        each!(self, pair => pair.sender.messages())
+    }
+
+    /// The same, to be changed.
+    pub fn messages_mut(&mut self) -> &mut Messages {
+        each!(self, pair => pair.sender.messages_mut())
+    }
+
+    /// First byte of the stream that is not acknowledged.
+    pub fn acked(&self) -> u64 {
+        each!(self, pair => pair.sender.acked())
+    }
+
+    /// All bytes of the stream below this have arrived.
+    pub fn received(&self) -> u64 {
+        each!(self, pair => pair.receiver.received())
+    }
+
+    /// Bytes that were missing below new ones when those arrived.
+    pub fn skipped(&self) -> u64 {
+        each!(self, pair => pair.receiver.skipped())
+    }
+
+    /// What probes are told of the sender.
+    pub fn view(&self) -> View {
+        each!(self, pair => pair.sender.view())
+    }
+}
+
+impl<S: Source, R: Sink> Pair<S, R> {
+    #[inline]
+    fn deliver_to_receiver(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        let mut message_end = u64::MAX;
+        if packet.payload > 0
+            && let Some(message) = self.sender.messages_mut().of_mut(packet.seq)
+        {
+            message.tally.count_arrived(&packet);
+            message_end = message.end;
+        }
+        self.receiver.on_packet(packet, scene, out);
+        if scene.tcp.ack_message_end {
+            self.receiver.answer(message_end, scene, out);
+        }
+    }
+
+    #[inline]
+    fn deliver_to_sender(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) -> Progress {
+        let before = self.sender.acked();
+        self.sender.on_packet(packet, scene, out);
+        let (acked, messages) = (self.sender.acked(), self.sender.messages());
+        Progress {
+            acked: acked - before,
+            class: messages.first().map(|message| message.class),
+            finished: messages.has_finished(acked),
+        }
+    }
+}

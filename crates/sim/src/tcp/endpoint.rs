@@ -1,0 +1,118 @@
+//! TCP's ends as the event loop sees them: which packet and which timer means what.
+
+use super::{Receiver, Sender};
+use crate::host::{Endpoint, Fired, Messages, Outbox, Scene, Sink, Source, View};
+use crate::packet::{Kind, Packet};
+use shortflow_cc::CongestionControl;
+
+/// The sender's retransmission timer.
+const RETRANSMIT: u8 = 0;
+/// The receiver's delayed-ACK timer.
+const DELAYED_ACK: u8 = 0;
+
+impl Endpoint for Sender {
+    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        Sender::start(self, scene.now, scene.tcp, out);
+        self.arm(out);
+    }
+
+    #[inline]
+    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        if packet.kind == Kind::Ack {
+            self.on_ack(scene.now, &packet, scene.tcp, out);
+        } else {
+            self.on_syn_ack(scene.now, scene.tcp, out);
+        }
+        self.arm(out);
+    }
+
+    fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+        if timer != RETRANSMIT {
+            self.on_path_timer(timer, scene.now, scene.tcp, out);
+        } else if self.alarm.fire(scene.now, self.timer()) == Fired::Due {
+            self.on_timeout(scene.now, scene.tcp, out);
+        }
+        self.arm(out);
+    }
+}
+
+impl Sender {
+    /// After whatever it did: sees to it that its timers wake it.
+    #[inline]
+    fn arm(&mut self, out: &mut impl Outbox) {
+        if let Some(at) = self.alarm.arm(self.timer()) {
+            out.wake(RETRANSMIT, at);
+        }
+        if self.path.is_some() {
+            self.arm_path(out);
+        }
+    }
+}
+
+impl Source for Sender {
+    #[inline]
+    fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    #[inline]
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+
+    #[inline]
+    fn acked(&self) -> u64 {
+        self.snd_una()
+    }
+
+    fn view(&self) -> View {
+        View { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha() }
+    }
+}
+
+impl Endpoint for Receiver {
+    fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
+
+    #[inline]
+    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        if packet.kind == Kind::Data {
+            self.on_data(scene.now, &packet, scene.tcp, out);
+            self.arm(out);
+        } else {
+            self.on_syn(scene.tcp, out);
+        }
+    }
+
+    fn on_timer(&mut self, _timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+        if self.alarm.fire(scene.now, self.timer()) == Fired::Due {
+            self.acknowledge(scene.now, scene.tcp, out);
+        }
+        self.arm(out);
+    }
+}
+
+impl Receiver {
+    #[inline]
+    fn arm(&mut self, out: &mut impl Outbox) {
+        if let Some(at) = self.alarm.arm(self.timer()) {
+            out.wake(DELAYED_ACK, at);
+        }
+    }
+}
+
+impl Sink for Receiver {
+    #[inline]
+    fn received(&self) -> u64 {
+        self.received()
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped()
+    }
+
+    fn answer(&mut self, end: u64, scene: Scene<'_>, out: &mut impl Outbox) {
+        if self.has_unanswered(end) {
+            self.acknowledge(scene.now, scene.tcp, out);
+        }
+    }
+}

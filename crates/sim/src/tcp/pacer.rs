@@ -1,0 +1,36 @@
+//! What a sender keeps whose law reads the path: stamps and samples, the pacer, and the event of the law's timer.
+
+use crate::host::{LazyTimer, PathMeter};
+use shortflow_units::{Bytes, Instant, Rate, Span};
+
+/// The state of a sender whose law reads the path.
+#[derive(Debug)]
+pub(super) struct Path {
+    pub meter: PathMeter,
+    /// When the last packet was sent, and its size on the wire.
+    pub sent: Option<(Instant, Bytes)>,
+    /// When the pacer lets the next one go, if one waits.
+    pub paced_until: Option<Instant>,
+    pub pace: LazyTimer,
+    pub law: LazyTimer,
+}
+
+impl Default for Path {
+    fn default() -> Path {
+        let (pace, law) = (LazyTimer::IDLE, LazyTimer::IDLE);
+        Path { meter: PathMeter::default(), sent: None, paced_until: None, pace, law }
+    }
+}
+
+impl Path {
+    /// When the next packet may leave: a packet's time at `rate` after the last one, or, without a rate and below one
+    /// segment, a round-trip time over `cwnd`.
+    pub fn due(&self, rate: Option<Rate>, cwnd: f64) -> Instant {
+        let Some((sent, wire)) = self.sent else { return Instant::ZERO };
+        match rate {
+            Some(rate) => sent + rate.tx_time(wire),
+            None if cwnd < 1.0 => sent + Span::from_secs_f64(self.meter.last_rtt().as_secs_f64() / cwnd),
+            None => Instant::ZERO,
+        }
+    }
+}
