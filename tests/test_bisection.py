@@ -220,4 +220,4 @@ def test_small_values_are_written_without_an_exponent(shortflow: Command, scenar
 def test_the_key_cannot_be_set_too(shortflow: Command, scenario: str, setting: str) -> None:
     answer = search_with(shortflow, scenario, "flows=2:6", "--set", setting)
     assert answer.code == 2
-    assert "flows: is searched, so it cannot be set too" in answer.stderr
+    assert "flows: its values vary, so it cannot be set too" in answer.stderr

@@ -12,10 +12,11 @@ import shortflow
 from conftest import Command
 from made import make_rows
 from shortflow.comparison import with_distances
+from shortflow.engine import run_one
 from shortflow.errors import ConfigError
 from shortflow.report.study import studies
 from shortflow.result import RunSummary
-from shortflow.runner import plan, run_once
+from shortflow.runner import plan
 
 WITHOUT_DEADLINES = ["ideal-srpt", "ideal-sjf", "ideal-las", "ideal-ps", "ideal-fifo"]
 
@@ -74,7 +75,7 @@ def test_they_have_what_flows_have_and_nothing_about_packets(shortflow: Command,
 
 def test_the_flow_table_is_that_of_the_schemes(small: dict[str, object]) -> None:
     scenario = shortflow.load_scenario(with_deadlines(small))
-    results = [run_once(run) for run in plan(scenario, ["dctcp", "ideal-srpt", "ideal-las"], [3])]
+    results = [run_one(run) for run in plan(scenario, ["dctcp", "ideal-srpt", "ideal-las"], [3])]
     columns = ["id", "source", "destination", "class", "size_bytes", "start_s", "ideal_fct_s", "deadline_s"]
     for result in results[1:]:
         assert result.flows.select(columns).equals(results[0].flows.select(columns))
@@ -140,7 +141,7 @@ def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command,
 
 def test_a_report_of_ideal_runs_alone_shows_them(small: dict[str, object]) -> None:
     runs = plan(shortflow.load_scenario(small), ["ideal-ps", "ideal-srpt"], [1, 2])
-    (study,) = studies([run_once(run) for run in runs])
+    (study,) = studies([run_one(run) for run in runs])
     assert study.schemes == ["ideal-srpt", "ideal-ps"]
     assert not study.points[0].comparison.ideal
 

@@ -17,6 +17,7 @@ from made import make_flows, make_meta, with_tables
 from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.comparison import Comparison
+from shortflow.engine import run_all
 from shortflow.errors import DamagedResult
 from shortflow.lab import (
     Choice,
@@ -47,7 +48,7 @@ from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift
 from shortflow.reproduction.summary import claim_table, measured, reason_table, shift_table
 from shortflow.result import RunResult, RunSummary, execute
-from shortflow.runner import plan, run_all
+from shortflow.runner import plan
 from shortflow.scenario import Settings, load_scenario
 from shortflow.store.runs import Store
 

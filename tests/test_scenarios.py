@@ -8,8 +8,8 @@ import pytest
 import shortflow
 from conftest import Command
 from shortflow import _core, load_scenario, run
+from shortflow.engine import waited_for
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
-from shortflow.runner import waited_for
 from shortflow.scenario import SHIPPED
 
 NAMES = shortflow.shipped_scenarios()

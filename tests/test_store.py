@@ -275,7 +275,7 @@ def test_a_damaged_result_is_an_error_that_names_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "value", "wanted"),
     [
-        ("provenance", {}, r"missing required field `key` - at `\$\.provenance`"),
+        ("provenance", {}, r"missing required field `version` - at `\$\.provenance`"),
         ("provenance", None, r"Expected `object`, got `null` - at `\$\.provenance`"),
         ("metrics", [1.0], r"Expected `object`, got `array` - at `\$\.metrics`"),
         ("metrics", {}, "metrics: none"),

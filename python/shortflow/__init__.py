@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Scheme, Window
-    from shortflow.bisection import Condition, Search, Steps, search
+    from shortflow.bisection import Condition, Search, search
     from shortflow.comparison import Comparison
     from shortflow.errors import Cancelled, ConfigError, DamagedResult, Interrupted, SimulationError
+    from shortflow.grid import Grid, Steps
     from shortflow.metrics.stats import Estimate
     from shortflow.report.write import write_report
     from shortflow.result import RunResult, RunSummary
@@ -39,6 +40,7 @@ __all__ = [
     "DamagedResult",
     "Estimate",
     "Flow",
+    "Grid",
     "Interrupted",
     "RunResult",
     "RunSummary",
@@ -65,9 +67,10 @@ __all__ = [
 
 _HOMES = {
     "_core": ("Ack", "Flow", "Scheme", "Window"),
-    "bisection": ("Condition", "Search", "Steps", "search"),
+    "bisection": ("Condition", "Search", "search"),
     "comparison": ("Comparison",),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "SimulationError"),
+    "grid": ("Grid", "Steps"),
     "metrics.stats": ("Estimate",),
     "report.write": ("write_report",),
     "result": ("RunResult", "RunSummary"),

@@ -6,15 +6,15 @@ Each seed is searched by bisection, which takes it that the condition holds belo
 
 import math
 import operator
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, TypedDict
 
+from shortflow.engine import Jobs, Progress, run_all
 from shortflow.errors import ConfigError
+from shortflow.grid import Steps, check_apart
 from shortflow.metrics.catalogue import check_name, missing
-from shortflow.runner import Progress, plan, run_all
+from shortflow.runner import plan
 from shortflow.scenario import Scenario, Settings, as_pairs
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # those of two signs come first
@@ -24,8 +24,6 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # those of two sign
     "<": operator.lt,
     ">": operator.gt,
 }
-_QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)")
-_MOST_VALUES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -69,47 +67,6 @@ class Condition:
     def text(self) -> str:
         """The condition as it is written."""
         return f"{self.metric}{self.comparison}{self.bound:g}"
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The values of a key that are searched, in ascending order."""
-
-    key: str
-    values: Sequence[int | float]
-    unit: str = ""
-    """The unit that all values have, as the key's own syntax writes it."""
-
-    @classmethod
-    def parse(cls, text: str) -> "Steps":
-        """Read `KEY=LOW:HIGH`, in steps of one unit, or `KEY=LOW:HIGH:STEP`; all three have the same unit, or none.
-
-        The high end is always among the values, so the last step may be shorter.
-        """
-        key, _, bounds = (part.strip() for part in text.partition("="))
-        quantities = [_QUANTITY.fullmatch(bound.strip()) for bound in bounds.split(":")]
-        found = [quantity for quantity in quantities if quantity]
-        if not key or len(found) not in (2, 3) or len(found) < len(quantities):
-            raise ConfigError(
-                f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, such as servers=1:100 or "
-                "switch.mark_above=5pkt:200pkt"
-            )
-        units = {quantity[2] for quantity in found}
-        if len(units) > 1:
-            raise ConfigError(f"{text}: expected the same unit everywhere, such as duration=100ms:900ms:50ms")
-        low, high, step = [*(float(quantity[1]) for quantity in found), 1.0][:3]
-        if not (step > 0 and low <= high and (high - low) / step < _MOST_VALUES and math.isfinite(step)):
-            raise ConfigError(f"{text}: expected a low end, a high end that is not below it, and a step above 0")
-        if low < high < low + step * (1 - 1e-9):
-            raise ConfigError(f"{text}: expected a step no wider than the range, such as {key}=0.1:0.9:0.1")
-        values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
-        if values[-1] < high - step * 1e-9:
-            values.append(high)
-        return cls(key, [_plain(value) for value in values], units.pop())
-
-    def written(self, value: int | float) -> str:
-        """A value as a setting of the key, which takes no exponent."""
-        return f"{Decimal(repr(value)):f}{self.unit}"
 
 
 class Trial(TypedDict):
@@ -199,12 +156,11 @@ def search(
     seeds: Sequence[int],
     *,
     settings: Settings | None = None,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     progress: Progress | None = None,
 ) -> Search:
     """Find for each seed the largest value at which the condition holds; the seeds' runs go side by side."""
-    if _name(steps.key) in map(_name, settings or {}):
-        raise ConfigError(f"{steps.key}: is searched, so it cannot be set too")
+    check_apart([steps.key], settings or {})
     check_name(condition.metric, scenario.classes)
     bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
     trials: list[Trial] = []
@@ -238,19 +194,9 @@ def search(
     return Search(scenario.name, scenario.title, scheme, changed, steps, condition, largest, trials)
 
 
-def _name(key: str) -> str:
-    """A key without what may stand before a parameter's name."""
-    return key.removeprefix("parameters.")
-
-
 def _number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _plain(value: float) -> int | float:
-    """A whole number as such; others without the digits that adding up steps leaves behind."""
-    return int(value) if value.is_integer() else round(value, 12)

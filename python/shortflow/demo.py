@@ -11,10 +11,11 @@ from rich.text import Text
 from shortflow.cli.console import progress_bar
 from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
+from shortflow.engine import run_all
 from shortflow.report.tables import lay_out, overview_section, stacked
 from shortflow.report.write import write_report
 from shortflow.result import Run
-from shortflow.runner import plan, run_all
+from shortflow.runner import plan
 from shortflow.scenario import load_scenario
 from shortflow.store.runs import Store
 

@@ -7,14 +7,14 @@ import subprocess
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, SimulationError
-from shortflow.metrics.catalogue import Row, measure, named
+from shortflow.metrics.catalogue import Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
@@ -22,30 +22,51 @@ from shortflow.scenario import Scenario, Setting, as_settings
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortflow.scheme import SchemeSource
+
 KEY_LENGTH = 12
 """So many digits of a run's key tell it from others, in tables and in names of directories."""
 
 
-class Provenance(TypedDict):
-    """Where a result came from: enough to run it again and to tell whether that is needed."""
+class CodeOrigin(TypedDict):
+    """What code made a result, and where."""
 
-    key: str
     version: str
     build: str
     revision: str | None
     platform: str
+
+
+class ScenarioOrigin(TypedDict):
+    """The scenario of a result."""
+
     scenario: str
     title: str
     scenario_settings: list[Setting]
     files: dict[str, str]
     """The hash (SHA-256) of each file that the scenario names, by the key that names it."""
     traffic_notes: list[str]
+
+
+class SchemeOrigin(TypedDict):
+    """The scheme of a result."""
+
     scheme: str
     scheme_settings: list[Setting]
+
+
+class RunOrigin(TypedDict):
+    """What a result has for itself."""
+
+    key: str
     seed: int
     digest: str
     finished_at: str
     wall_s: float
+
+
+class Provenance(CodeOrigin, ScenarioOrigin, SchemeOrigin, RunOrigin):
+    """Where a result came from: enough to run it again and to tell whether that is needed."""
 
 
 class Checksum(TypedDict):
@@ -75,6 +96,13 @@ class Record(Measured):
     meta: Meta
 
 
+class Failure(TypedDict):
+    """A run that ended in an error, in a store; its digest is empty."""
+
+    provenance: Provenance
+    error: str
+
+
 @dataclass(frozen=True)
 class Run:
     """What is to be run: a scenario under a scheme with a seed."""
@@ -82,11 +110,13 @@ class Run:
     scenario: Scenario
     scheme: _core.Scheme
     seed: int
+    scheme_source: "SchemeSource | None" = field(default=None, compare=False)
+    """What another process builds the scheme from; none for a class that only this process knows."""
 
     @functools.cached_property
     def key(self) -> str:
         """A hash of everything that decides the result, the simulator's own code included."""
-        parts = [self.scenario.fingerprint(), self.scheme.name, *(f"{k}={v}" for k, v, _ in self.scheme.resolved())]
+        parts = [self.scenario.fingerprint, self.scheme.name, *(f"{k}={v}" for k, v, _ in self.scheme.resolved())]
         return hashlib.sha256("\n".join([*parts, str(self.seed), build_id()]).encode()).hexdigest()
 
 
@@ -187,28 +217,11 @@ def execute(run: Run, control: _core.Control) -> RunResult:
 
 def finished(run: Run, tables: Mapping[str, ArrowTable], meta: Meta, wall_s: float) -> RunResult:
     """The result of a run that gave these tables."""
-    return RunResult(tables, meta, _provenance(run, meta["digest"], wall_s))
+    return RunResult(tables, meta, provenance(run, meta["digest"], wall_s))
 
 
-def labelled(table: "pl.DataFrame", scheme: str, seed: int, key: str) -> "pl.DataFrame":
-    """A table of a run with the columns `scheme`, `seed` and `run`, by which it is joined to the table of runs."""
-    import polars as pl
-
-    return table.with_columns(
-        pl.lit(scheme).alias("scheme"),
-        pl.lit(seed, pl.UInt64).alias("seed"),
-        pl.lit(key[:KEY_LENGTH]).alias("run"),
-    )
-
-
-def _place(error: BaseException) -> str:
-    """Where an error was raised, if it was in the user's own file."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = not frames or Path(frames[-1].filename).parent == Path(__file__).parent
-    return "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
-
-
-def _provenance(run: Run, digest: str, wall_s: float) -> Provenance:
+def provenance(run: Run, digest: str, wall_s: float) -> Provenance:
+    """Where a result comes from that is finished now."""
     return {
         "key": run.key,
         "version": _core.version(),
@@ -227,6 +240,34 @@ def _provenance(run: Run, digest: str, wall_s: float) -> Provenance:
         "finished_at": datetime.now(UTC).isoformat(timespec="microseconds"),
         "wall_s": wall_s,
     }
+
+
+def measured(result: RunResult) -> Measured:
+    """The part of a record that today's code measures."""
+    return {
+        "metrics": result.metrics,
+        "lower_bounds": sorted(result.lower_bounds),
+        "classes": sorted({row.metric.flow_class for row in result.summary.rows if row.metric.flow_class}),
+        "measured_by": measuring_id(),
+    }
+
+
+def labelled(table: "pl.DataFrame", scheme: str, seed: int, key: str) -> "pl.DataFrame":
+    """A table of a run with the columns `scheme`, `seed` and `run`, by which it is joined to the table of runs."""
+    import polars as pl
+
+    return table.with_columns(
+        pl.lit(scheme).alias("scheme"),
+        pl.lit(seed, pl.UInt64).alias("seed"),
+        pl.lit(key[:KEY_LENGTH]).alias("run"),
+    )
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised, if it was in the user's own file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = not frames or Path(frames[-1].filename).parent == Path(__file__).parent
+    return "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
 
 
 @functools.cache

@@ -1,9 +1,11 @@
 """Scenarios: the shipped ones by name, a user's TOML file by path, or the same tables as a Python mapping."""
 
+import copy
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypedDict
 
@@ -35,12 +37,33 @@ class ExpectedFlows(TypedDict):
 
 
 @dataclass(frozen=True)
+class Source:
+    """What a scenario is read from, as plain data, so that another process can read the same one."""
+
+    tables: str | Mapping[str, object]
+    """The TOML text, or the mapping with its tables."""
+    name: str
+    settings: tuple[tuple[str, str], ...] = ()
+    """Changes by key path, in the order in which they are applied."""
+
+    def read(self, directory: Path) -> _core.Scenario:
+        """The scenario, its relative file names looked up in `directory`; a `ConfigError` says what is wrong."""
+        read = _core.Scenario.parse if isinstance(self.tables, str) else _core.Scenario.from_values
+        return read(self.tables, self.name, str(directory), self.settings)  # type: ignore[arg-type]
+
+    def changed(self, settings: Iterable[tuple[str, str]]) -> "Source":
+        """The same with more settings."""
+        return replace(self, settings=(*self.settings, *settings))
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A validated scenario: topology, traffic, duration and what to measure. It names no scheme."""
 
     core: _core.Scenario
     directory: Path
     """Where the relative file names of the scenario are looked up."""
+    source: Source
 
     @property
     def name(self) -> str:
@@ -78,16 +101,22 @@ class Scenario:
 
     def with_settings(self, settings: Settings) -> "Scenario":
         """The same scenario with some values changed."""
-        return Scenario(self.core.with_settings(as_pairs(settings)), self.directory)
+        pairs = as_pairs(settings)
+        return Scenario(self.core.with_settings(pairs), self.directory, self.source.changed(pairs))
 
     def files(self) -> dict[str, str]:
         """The hash (SHA-256) of each file that the scenario names, by the key that names it."""
+        return dict(self._files)
+
+    @functools.cached_property
+    def _files(self) -> dict[str, str]:
         return {
             setting["key"]: hashlib.sha256((self.directory / setting["value"]).read_bytes()).hexdigest()
             for setting in self.resolved()
             if setting["key"].rpartition(".")[2] in ("file", "node_file")
         }
 
+    @functools.cached_property
     def fingerprint(self) -> str:
         """A hash of everything in the scenario that decides a run: the resolved values and the files they name."""
         settings = [[setting["key"], setting["value"]] for setting in self.resolved() if setting["key"] != "title"]
@@ -110,10 +139,13 @@ def load_scenario(
     """
     if isinstance(source, Mapping):
         folder = (directory or Path()).resolve()
-        return Scenario(_core.Scenario.from_values(source, "scenario", str(folder), as_pairs(settings)), folder)
-    path = path_of(str(source))
-    folder = path.parent.resolve()
-    return Scenario(_core.Scenario.parse(_read(path), path.stem, str(folder), as_pairs(settings)), folder)
+        found = Source(copy.deepcopy(dict(source)), "scenario")
+    else:
+        path = path_of(str(source))
+        folder = path.parent.resolve()
+        found = Source(_read(path), path.stem)
+    found = found.changed(as_pairs(settings))
+    return Scenario(found.read(folder), folder, found)
 
 
 def as_pairs(settings: Settings | None) -> list[tuple[str, str]]:

@@ -13,6 +13,23 @@ SCHEME_PREFIXES = ("transport.", "queue.", "priority.")
 
 
 @dataclass(frozen=True)
+class SchemeSource:
+    """What a scheme is built from, as plain data, so that another process can build the same one."""
+
+    label: str
+    base: str
+    """A registered name, `TRANSPORT over QUEUE` or, of a law in Python, `FILE.py:CLASS` with the whole path."""
+    in_python: bool
+    settings: tuple[tuple[str, str], ...]
+
+    def build(self) -> Scheme:
+        """The scheme; a law in Python is loaded from its file."""
+        if self.in_python:
+            return as_scheme(load_transport(self.base), dict(self.settings), self.label)
+        return Scheme.parse(self.base, self.settings, self.label)
+
+
+@dataclass(frozen=True)
 class _Choice:
     """A scheme as it was asked for."""
 
@@ -20,17 +37,26 @@ class _Choice:
     scheme: str | Transport
     own: Settings
     """Settings that this scheme alone has."""
+    file: str = ""
+    """Of a law in Python that was named: `FILE.py:CLASS` with the whole path."""
 
     def accepts(self, key: str) -> bool:
         return Scheme.accepts(self.scheme, key) if isinstance(self.scheme, str) else accepts(self.scheme, key)
 
     def build(self, settings: Settings) -> Scheme:
         """The scheme with those of the settings that it has a parameter for, and with its own."""
-        of_all = {key: value for key, value in settings.items() if self.accepts(key)}
-        pairs = as_pairs({**of_all, **self.own})
         if isinstance(self.scheme, str):
-            return Scheme.parse(self.scheme, pairs, self.label)
-        return as_scheme(self.scheme, dict(pairs), self.label)
+            return Scheme.parse(self.scheme, self._pairs(settings), self.label)
+        return as_scheme(self.scheme, dict(self._pairs(settings)), self.label)
+
+    def source(self, settings: Settings) -> SchemeSource | None:
+        """What the scheme is built from; none for a class of this process alone."""
+        base = self.scheme if isinstance(self.scheme, str) else self.file
+        return SchemeSource(self.label, base, base == self.file, tuple(self._pairs(settings))) if base else None
+
+    def _pairs(self, settings: Settings) -> list[tuple[str, str]]:
+        of_all = {key: value for key, value in settings.items() if self.accepts(key)}
+        return as_pairs({**of_all, **self.own})
 
 
 def split_settings(settings: Settings) -> tuple[Settings, Settings]:
@@ -48,6 +74,13 @@ def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None =
     `sack over pias+priority.by=size`; without a prefix they are the transport's. A setting that no scheme accepts is an
     error.
     """
+    return [scheme for scheme, _ in load_with_sources(schemes, settings)]
+
+
+def load_with_sources(
+    schemes: Sequence[str | Transport], settings: Settings | None = None
+) -> list[tuple[Scheme, SchemeSource | None]]:
+    """The same, each with what it is built from; a class that is given as such has nothing that can be named."""
     settings = settings or {}
     choices = [_choose(scheme) for scheme in schemes]
     labels = [choice.label for choice in choices]
@@ -58,7 +91,7 @@ def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None =
     for key in settings:
         if not any(choice.accepts(key) for choice in choices):
             raise _unaccepted(key, plain)
-    return [choice.build(settings) for choice in choices]
+    return [(choice.build(settings), choice.source(settings)) for choice in choices]
 
 
 def _choose(scheme: str | Transport) -> _Choice:
@@ -70,7 +103,7 @@ def _choose(scheme: str | Transport) -> _Choice:
     for key in own:
         if not plain.accepts(key):
             raise _unaccepted(key, [plain.build({})])
-    return _Choice("+".join([plain.label, *texts]), plain.scheme, {**plain.own, **own})
+    return _Choice("+".join([plain.label, *texts]), plain.scheme, {**plain.own, **own}, plain.file)
 
 
 def _plain(name: str) -> _Choice:
@@ -80,7 +113,7 @@ def _plain(name: str) -> _Choice:
         return _of_file(name, file, of_file)
     if file or name.endswith(".py"):
         found = load_transport(name)
-        return _Choice(found.__name__, found, {})
+        return _Choice(found.__name__, found, {}, str(Path(name).absolute()))
     name = " ".join(name.split())
     return _Choice(name, name, {})
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "compare",
     "reproduce": "reproduce_figures",
     "survey": "survey",
+    "sweep": "sweep",
     "search": "search",
     "list": "list_names",
     "show": "show",

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortflow import runner
     from shortflow.comparison import Comparison
+    from shortflow.engine import Progress
     from shortflow.records import Drop
     from shortflow.scenario import Scenario
 
@@ -42,7 +42,7 @@ def note_warnings(scenario: "Scenario") -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(label: str) -> "Iterator[runner.Progress]":
+def progress_bar(label: str) -> "Iterator[Progress]":
     """A live bar on stderr; where that is no terminal, a line every half minute."""
     if not sys.stderr.isatty():
         yield _progress_lines(label)
@@ -53,7 +53,7 @@ def progress_bar(label: str) -> "Iterator[runner.Progress]":
         yield update
 
 
-def _progress_lines(label: str) -> "runner.Progress":
+def _progress_lines(label: str) -> "Progress":
     started = last = time.monotonic()
 
     def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from shortflow.errors import ConfigError
+from shortflow.executors import Executor, Local
 from shortflow.runner import MOST_SEEDS
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.scheme import split_settings
@@ -43,8 +44,36 @@ Jobs = Annotated[
     int | None,
     typer.Option(metavar="NUMBER", parser=whole_number(1), help="Runs at a time (default: one per core)."),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786."
+    ),
+]
+UntilCi = Annotated[
+    str | None,
+    typer.Option(
+        "--until-ci",
+        metavar="[METRIC=]PERCENT",
+        help="Add seeds, five at a time, until the 95 % interval is ± this share of the mean: 2%, p99_short_s=5%.",
+    ),
+]
+MaxSeeds = Annotated[
+    int, typer.Option(metavar="NUMBER", parser=whole_number(1, MOST_SEEDS), help="The most seeds for --until-ci.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 OutDirectory = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Keep the results in this directory.")]
+
+
+def executor(jobs: int | None, dask: str | None) -> Executor:
+    """Where runs are done."""
+    if dask is None:
+        return Local(jobs)
+    if jobs is not None:
+        raise ConfigError("--jobs: is about this machine; with --dask the cluster has as many runs at a time as it can")
+    from shortflow.executors.cluster import Dask as Cluster
+
+    return Cluster(dask)
 
 
 def parse_settings(values: list[str] | None) -> dict[str, str]:

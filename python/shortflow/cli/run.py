@@ -15,8 +15,9 @@ from shortflow.cli.options import (
     whole_number,
 )
 from shortflow.comparison import Comparison
+from shortflow.engine import run_one
 from shortflow.errors import ConfigError
-from shortflow.runner import plan, run_once
+from shortflow.runner import plan
 
 
 def run(
@@ -43,7 +44,7 @@ def run(
         check_same_run(out, work.key)
     console.note_warnings(work.scenario)
     with console.progress_bar(f"{work.scenario.name}, {scheme}") as progress:
-        result = run_once(work, progress=progress)
+        result = run_one(work, progress)
     if out:
         write_run(result, out, csv=csv)
         console.print_note(f"result: {out}")

@@ -5,11 +5,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from shortflow.bisection import Condition, Search, Steps
+from shortflow.bisection import Condition, Search
 from shortflow.bisection import search as find
 from shortflow.cli.console import print_json, print_note, progress_bar
 from shortflow.cli.options import Jobs, Json, ScenarioName, Seeds, SetValues, parse_settings, scenario_with
 from shortflow.cli.terminal import print_result
+from shortflow.grid import Steps
 from shortflow.report.tables import named_table, stacked
 
 

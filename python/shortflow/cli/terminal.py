@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from shortflow.report.tables import terminal_width
 
 if TYPE_CHECKING:
-    from shortflow import runner
+    from shortflow.engine import Progress as Told
 
 
 class _Results(Console):
@@ -33,7 +33,7 @@ def working(label: str) -> contextlib.AbstractContextManager[object]:
 
 
 @contextlib.contextmanager
-def live_bar(label: str) -> "Iterator[runner.Progress]":
+def live_bar(label: str) -> "Iterator[Told]":
     """A live bar on stderr."""
     console = Console(file=sys.stderr)
     columns = (

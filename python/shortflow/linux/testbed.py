@@ -19,11 +19,12 @@ import polars as pl
 
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison
+from shortflow.engine import Progress, run_one
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.quantities import parse
 from shortflow.records import Account, Meta, SeedAccount
 from shortflow.result import KEY_LENGTH, RunResult, RunSummary, finished
-from shortflow.runner import Progress, plan, run_once
+from shortflow.runner import plan
 from shortflow.scenario import Settings, load_scenario, path_of
 from shortflow.scheme import load_schemes
 from shortflow.store.columns import TABLES, check_columns
@@ -229,7 +230,7 @@ def compare_with_simulation(
         measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts)
         accounts.append({"seed": seed, "rtt": rtt, **measured.account})
         if is_trustworthy(measured.account):
-            runs.append(replace(run_once(work).summary, scheme=SIMULATED))
+            runs.append(replace(run_one(work).summary, scheme=SIMULATED))
             runs.append(replace(measured.result.summary, scheme=REAL))
     changed = {"scheme": scheme} | {key: str(value) for key, value in settings.items()}
     return SideBySide(Comparison(loaded.name, loaded.title, changed, runs), accounts)

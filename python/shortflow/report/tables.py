@@ -173,10 +173,13 @@ def _laid_out(comparison: Comparison, sections: Sequence[Section]) -> Renderable
     return stacked(Text(_caption(comparison)), *tables)
 
 
-def overview_section(heading: str, x_name: str, points: Sequence[tuple[str, Comparison]]) -> Section:
-    """Comparisons along a parameter, one row per value and scheme, with the headline metrics."""
+def overview_section(
+    heading: str, x_name: str, points: Sequence[tuple[str, Comparison]], chosen: Sequence[Metric] = ()
+) -> Section:
+    """Comparisons along a parameter, one row per value and scheme, with the chosen or the headline metrics."""
     rows = [(label, comparison, scheme) for label, comparison in points for scheme in comparison.schemes]
-    metrics = list(dict.fromkeys(metric for _, comparison in points for metric in headline_metrics(comparison)))
+    headline = dict.fromkeys(metric for _, comparison in points for metric in headline_metrics(comparison))
+    metrics = list(chosen or headline)
     first_rows = {(label, comparison.schemes[0]) for label, comparison in points}
     lead = [
         Column(x_name, [label if (label, scheme) in first_rows else "" for label, _, scheme in rows]),

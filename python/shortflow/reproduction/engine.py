@@ -11,6 +11,7 @@ from typing import TypedDict, TypeVar
 import numpy as np
 
 from shortflow.comparison import Comparison
+from shortflow.engine import Jobs, Progress, run_each
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.lab.choices import Change, changes
 from shortflow.lab.data import Data
@@ -20,7 +21,6 @@ from shortflow.lab.finding import Finding, Measured, Verdict, not_tested
 from shortflow.lab.study import Position, Scale
 from shortflow.papers import PAPERS, Entry, catalogue, choices, figures
 from shortflow.result import Run, RunSummary
-from shortflow.runner import Progress, run_all
 from shortflow.scenario import Settings
 from shortflow.store.runs import Store
 
@@ -193,14 +193,15 @@ def reproduce(
     scale: Scale,
     out: Path,
     chosen: Chosen | None = None,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Run everything the figures need that is not in `out` already, and decide their claims."""
     started = time.perf_counter()
     store, chosen = Store(out), chosen or {}
     planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
-    summaries = _run_once_each([run for plan in planned for run in plan.all_runs], store, jobs, progress)
+    runs = [run for plan in planned for run in plan.all_runs]
+    summaries = run_each(runs, jobs=jobs, store=store, progress=progress).summaries
     done = [plan.finish(summaries, store) for plan in planned]
     reused = sum(summary.reused for summary in summaries.values())
     return Reproduction(scale, chosen, done, len(summaries), reused, time.perf_counter() - started)
@@ -253,17 +254,6 @@ def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
 
 def _settings(followed: Sequence[Change]) -> Settings:
     return {key: value for change in followed for key, value in change.after.items()}
-
-
-def _run_once_each(
-    runs: Sequence[Run], store: Store, jobs: int | None, progress: Progress | None
-) -> dict[str, RunSummary]:
-    """Run what several figures share only once; the summaries by the runs' keys."""
-    unique = {run.key: run for run in runs}
-    if not unique:
-        return {}
-    summaries = run_all(list(unique.values()), jobs=jobs, store=store, progress=progress)
-    return dict(zip(unique, summaries, strict=True))
 
 
 def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:

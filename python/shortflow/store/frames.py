@@ -7,7 +7,7 @@ import polars as pl
 from shortflow.metrics.data import RunData
 from shortflow.quantities import in_base_unit
 from shortflow.records import Meta
-from shortflow.result import KEY_LENGTH, Provenance, RunSummary
+from shortflow.result import KEY_LENGTH, Failure, Provenance, RunSummary
 from shortflow.scenario import Setting
 from shortflow.transport import SOURCE
 
@@ -22,22 +22,29 @@ _HEAD = {
     "source": pl.String(),
     "finished_at": pl.String(),
     "superseded": pl.Boolean(),
+    "error": pl.String(),
 }
 
 
-def runs_frame(current: Sequence[RunSummary], superseded: Sequence[RunSummary] = ()) -> pl.DataFrame:
+def runs_frame(
+    current: Sequence[RunSummary], superseded: Sequence[RunSummary] = (), failures: Iterable[Failure] = ()
+) -> pl.DataFrame:
     """The table of some runs.
 
     The columns `run` (as in the tables of a run), `scenario`, `scheme`, `seed`, `digest`, `build`, `source`,
-    `finished_at` and `superseded` are followed by one for each setting that varies between the current runs of a
-    scenario or a scheme, as a number (in seconds, bytes or bits per second where it is one of these) if all its values
-    are numbers of one kind; then by one for each metric, empty where a run does not have it; and by `lower_bounds`, a
-    list of the metrics that are lower bounds.
+    `finished_at`, `superseded` and `error` (of a run that failed) are followed by one for each setting that varies
+    between the current runs of a scenario or a scheme, as a number (in seconds, bytes or bits per second where it is
+    one of these) if all its values are numbers of one kind; then by one for each metric, empty where a run does not
+    have it; and by `lower_bounds`, a list of the metrics that are lower bounds.
     """
-    runs = [*current, *superseded]
+    failed = [_failed(failure) for failure in failures]
+    errors = [None] * (len(current) + len(superseded)) + [error for _, error in failed]
+    done = [*current, *(run for run, _ in failed)]
+    runs = [*current, *superseded, *(run for run, _ in failed)]
     metrics = list(dict.fromkeys(name for run in runs for name in run.metrics))
-    settings = _settings([run.origin for run in current if run.origin], {*_HEAD, *metrics, "lower_bounds"})
-    heads = [_head(run, number >= len(current)) for number, run in enumerate(runs)]
+    settings = _settings([run.origin for run in done if run.origin], {*_HEAD, *metrics, "lower_bounds"})
+    old = {id(run) for run in superseded}
+    heads = [{**_head(run, id(run) in old), "error": error} for run, error in zip(runs, errors, strict=True)]
     return pl.DataFrame(
         [
             *(pl.Series(name, [head[name] for head in heads], dtype) for name, dtype in _HEAD.items()),
@@ -82,6 +89,11 @@ def short_name(key: str) -> str:
     return key.removeprefix(_PARAMETER)
 
 
+def _failed(failure: Failure) -> tuple[RunSummary, str]:
+    origin = failure["provenance"]
+    return RunSummary(origin["scheme"], origin["seed"], "", [], 0.0, origin=origin), failure["error"]
+
+
 def _head(run: RunSummary, superseded: bool) -> dict[str, object]:
     origin = run.origin
     return {
@@ -89,7 +101,7 @@ def _head(run: RunSummary, superseded: bool) -> dict[str, object]:
         "scenario": origin and origin["scenario"],
         "scheme": run.scheme,
         "seed": run.seed,
-        "digest": run.digest,
+        "digest": run.digest or None,
         "build": origin and origin["build"],
         "source": _value(origin, SOURCE) if origin else None,
         "finished_at": origin and origin["finished_at"],

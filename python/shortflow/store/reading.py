@@ -8,12 +8,14 @@ from pathlib import Path
 import polars as pl
 
 from shortflow.comparison import with_distances
-from shortflow.errors import DamagedResult
+from shortflow.errors import ConfigError, DamagedResult
+from shortflow.metrics.catalogue import measuring_id
 from shortflow.result import Record, RunSummary, labelled, summarize
 from shortflow.store.columns import TABLES
 from shortflow.store.files import write_bytes
 from shortflow.store.frames import completion, runs_frame
 from shortflow.store.runs import Store, measured_today, read_table, select_runs
+from shortflow.store.segments import SEGMENTS, read_segments
 from shortflow.store.selection import Selection, decisive, supersede
 
 RUNS = "runs.parquet"
@@ -24,7 +26,7 @@ def read_store(directory: str | Path) -> pl.DataFrame:
 
     See `docs/results.md` for its columns. Current runs of one scenario that come from different code are a
     `ConfigError`, damaged ones a `DamagedResult`. The file `runs.parquet` of a store, which has the same contents, is
-    renewed if it is out of date.
+    renewed if it is out of date. Runs that failed have a row with their `error`, and no metrics.
     """
     table = _table(select_runs(Path(directory)))
     if (Path(directory) / "runs").is_dir():
@@ -45,6 +47,8 @@ def read_flows(directory: str | Path) -> pl.DataFrame:
     tables = []
     for place in selection.current:
         record = selection.records[place]
+        if not record["tables"]:
+            raise ConfigError(f"{directory}: holds runs without tables of flows; `sweep --tables` keeps them")
         origin = record["provenance"]
         flows = read_table(place, "flows", record).select(list(TABLES["flows"]))
         counted = completion(flows, record["meta"]).drop("fct_s", "slowdown")
@@ -54,15 +58,17 @@ def read_flows(directory: str | Path) -> pl.DataFrame:
 
 def renew_table(store: Store) -> None:
     """Write a store's table of runs; what is damaged, or cannot be compared, is left to those who read the store."""
-    records = {place: today for place, record in store.records().items() if (today := _today(place, record))}
-    _renew(store.directory, _table(supersede(records)))
+    kept = read_segments(store.directory / SEGMENTS)
+    records = {place: today for place, record in store.records(kept).items() if (today := _today(place, record))}
+    _renew(store.directory, _table(supersede(records, kept.failures)))
 
 
 def _today(place: Path, record: Record) -> Record | None:
     try:
-        return measured_today(place, record)
+        found = measured_today(place, record)
     except DamagedResult:
         return None
+    return found if found["measured_by"] == measuring_id() else None
 
 
 def _table(selection: Selection) -> pl.DataFrame:
@@ -72,8 +78,12 @@ def _table(selection: Selection) -> pl.DataFrame:
         point = origin["scenario"], decisive(origin["scenario_settings"])
         points.setdefault(point, []).append(_summary(place, selection.records[place]))
     current = [run for runs in points.values() for run in with_distances(runs)]
-    superseded = [_summary(place, selection.records[place]) for place in selection.superseded]
-    return runs_frame(current, superseded)
+    superseded = [
+        _summary(place, record)
+        for place in selection.superseded
+        if (record := selection.records[place])["tables"] or record["measured_by"] == measuring_id()
+    ]
+    return runs_frame(current, superseded, selection.failures.values())
 
 
 def _summary(place: Path, record: Record) -> RunSummary:

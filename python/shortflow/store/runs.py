@@ -1,7 +1,7 @@
 """Results on disk. A result directory appears complete or not at all.
 
 A run's directory holds `flows.parquet`, `tasks.parquet`, `samples.parquet`, `ports.parquet` and `result.json`:
-provenance, metrics, the core's counters, and the checksums of the tables.
+provenance, metrics, the core's counters, and the checksums of the tables. Runs without tables are lines of segments.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import json
 import logging
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,10 +19,13 @@ import msgspec
 import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.executors import Failed, Outcome
+from shortflow.executors.outcome import Finished, checksum, complete
 from shortflow.metrics.catalogue import measuring_id, possible
-from shortflow.result import KEY_LENGTH, Checksum, Measured, Record, Run, RunResult
+from shortflow.result import KEY_LENGTH, Checksum, Record, Run, RunResult, measured, provenance
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.files import is_hidden, new_directory, sweep, write_bytes
+from shortflow.store.segments import SEGMENTS, Kept, Segment, read_segments
 from shortflow.store.selection import Selection, check_one_code, supersede
 
 T = TypeVar("T")
@@ -45,12 +48,22 @@ class Store:
         self.runs = directory / "runs"
         self.runs.mkdir(parents=True, exist_ok=True)
         sweep(self.runs)
-        self._superseded = frozenset(supersede(self.records()).superseded)
+        self._segment = Segment(directory / SEGMENTS)
+        in_segments = read_segments(directory / SEGMENTS)
+        for damage in in_segments.damages:
+            _log.warning("%s; it is run again", damage)
+        self._superseded = frozenset(supersede(self.records(in_segments), in_segments.failures).superseded)
+        self._without_tables = {
+            record["provenance"]["key"]: record
+            for place, record in in_segments.records.items()
+            if place not in self._superseded and record["measured_by"] == measuring_id()
+        }
 
-    def records(self) -> dict[Path, Record]:
-        """The records of all runs that can be read, by their places in the order of their names."""
+    def records(self, in_segments: Kept) -> dict[Path, Record]:
+        """The records of all runs that can be read, by their places: the directories in the order of their names."""
         places = sorted(path.parent for path in self.runs.glob(f"*/{RECORD}") if not is_hidden(path.parent))
-        return {place: record for place in places if (record := _readable(place))}
+        of_directories = {place: record for place in places if (record := _readable(place))}
+        return {**of_directories, **in_segments.records}
 
     def find(self, run: Run) -> RunResult | None:
         """The stored result of exactly this run, if there is one; a damaged one is an error."""
@@ -60,8 +73,13 @@ class Store:
         with _way_out(place):
             return _read(place, run.key)
 
-    def record(self, run: Run) -> Record | None:
-        """The same without its tables, which are read only if its metrics have to be measured anew."""
+    def record(self, run: Run, *, tables: bool = True) -> Record | None:
+        """The same without its tables, which are read only if its metrics have to be measured anew.
+
+        A run that is kept without `tables` counts only where none are asked for.
+        """
+        if not tables and run.key in self._without_tables:
+            return self._without_tables[run.key]
         place = self.place(run)
         if not place.exists() or place in self._superseded:
             return None
@@ -74,8 +92,22 @@ class Store:
             return None
 
     def save(self, run: Run, result: RunResult) -> None:
-        """Store a finished run, in place of what is there."""
-        _write(result, self.place(run))
+        """Store a finished run with its tables, in place of what is there."""
+        self.keep(run, complete(result, tables=True))
+
+    def keep(self, run: Run, outcome: Outcome) -> None:
+        """Store what became of a run, at once: with its tables if it has any, else as a line of a segment."""
+        if isinstance(outcome, Failed):
+            self._segment.add_failure({"provenance": provenance(run, "", 0.0), "error": outcome.text})
+        elif outcome.tables:
+            _write(outcome, self.place(run))
+        else:
+            self._segment.add(outcome.record)
+            self._without_tables[run.key] = outcome.record
+
+    def close(self) -> None:
+        """End what this process appends; the store can go on to be used."""
+        self._segment.close()
 
     def place(self, run: Run) -> Path:
         """Where a run is kept, whether it is there yet or not."""
@@ -99,37 +131,16 @@ def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> No
     check_target(target)
     if target.parent.is_dir():
         sweep(target.parent)
-    _write(result, target, csv=csv)
+    _write(complete(result, tables=True), target, {"flows.csv": result.flows.write_csv().encode()} if csv else {})
 
 
-def _write(result: RunResult, target: Path, *, csv: bool = False) -> None:
+def _write(done: Finished, target: Path, more: Mapping[str, bytes] | None = None) -> None:
     with new_directory(target) as directory:
-        tables = {}
-        for name in TABLES:
-            buffer = io.BytesIO()
-            getattr(result, name).write_parquet(buffer)
-            data = buffer.getvalue()
+        for name, data in done.tables.items():
             (directory / f"{name}.parquet").write_bytes(data)
-            tables[name] = Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
-        if csv:
-            (directory / "flows.csv").write_text(result.flows.write_csv(), encoding="utf-8")
-        record: Record = {
-            "provenance": result.provenance,
-            **_measured(result),
-            "tables": tables,
-            "meta": result.meta,
-        }
-        (directory / RECORD).write_bytes(_encoded(record))
-
-
-def _measured(result: RunResult) -> Measured:
-    """The part of a record that today's code measures."""
-    return {
-        "metrics": result.metrics,
-        "lower_bounds": sorted(result.lower_bounds),
-        "classes": sorted({row.metric.flow_class for row in result.summary.rows if row.metric.flow_class}),
-        "measured_by": measuring_id(),
-    }
+        for name, data in (more or {}).items():
+            (directory / name).write_bytes(data)
+        (directory / RECORD).write_bytes(_encoded(done.record))
 
 
 def _encoded(record: Record) -> bytes:
@@ -185,11 +196,38 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
             return _read_record(place)
 
     found = find_runs(directory) if directory.is_dir() else []
-    selection = supersede(read_each(found if only is None else only, read))
+    records = read_each(found if only is None else only, read)
+    in_segments = _in_segments(directory) if only is None else Kept()
+    selection = supersede({**records, **in_segments.records}, in_segments.failures)
+    if not selection.current and selection.failures:
+        raise ConfigError(
+            f"{directory}: every run failed; the first: {next(iter(selection.failures.values()))['error']}"
+        )
     if not selection.current:
         raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
     check_one_code(directory, selection)
     return selection
+
+
+def _in_segments(directory: Path) -> Kept:
+    """What the segments in or below a directory hold; of a store, without those of other stores below it."""
+    own = directory / SEGMENTS
+    stores = [directory] if own.is_dir() or (directory / "runs").is_dir() else _stores_below(directory)
+    kept = Kept()
+    for store in stores:
+        found = read_segments(store / SEGMENTS)
+        kept.records.update(found.records)
+        kept.failures.update(found.failures)
+        kept.damages.extend(found.damages)
+    if kept.damages:
+        raise DamagedResult(
+            "\n".join(f"{each}; remove the line, and the same command runs it again" for each in kept.damages)
+        )
+    return kept
+
+
+def _stores_below(directory: Path) -> list[Path]:
+    return sorted(place.parent for place in directory.rglob(SEGMENTS) if place.is_dir())
 
 
 def read_each(places: Iterable[Path], read: Callable[[Path], T]) -> dict[Path, T]:
@@ -218,11 +256,14 @@ def read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:
 
 
 def measured_today(directory: Path, record: Record) -> Record:
-    """A run's record, with metrics measured anew and written down if other code measured those in it."""
-    if record["measured_by"] == measuring_id():
+    """A run's record, with metrics measured anew and written down if other code measured those in it.
+
+    Of a run without tables they stay as they were measured.
+    """
+    if record["measured_by"] == measuring_id() or not record["tables"]:
         return record
     result = _read(directory)
-    renewed: Record = {**record, **_measured(result)}
+    renewed: Record = {**record, **measured(result)}
     if wrong := _impossible(renewed):  # of tables that no run leaves behind
         raise DamagedResult(f"{directory / RECORD}: damaged: measured anew, {wrong}")
     with contextlib.suppress(OSError):  # of a store that is only to be read
@@ -281,7 +322,7 @@ def _read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:
     path = directory / f"{name}.parquet"
     with _reading(path):
         data = path.read_bytes()
-        _check(Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data)), record["tables"][name])
+        _check(checksum(data), record["tables"][name])
         table = pl.read_parquet(io.BytesIO(data))
         check_columns(name, table)
     return table

@@ -5,13 +5,14 @@ one scenario must come from the same code.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
 from shortflow.errors import ConfigError
-from shortflow.result import Provenance, Record
+from shortflow.metrics.catalogue import measuring_id
+from shortflow.result import Failure, Provenance, Record
 from shortflow.scenario import Setting
 from shortflow.transport import SOURCE, UNSAVED
 
@@ -26,28 +27,47 @@ class Selection:
     superseded: Sequence[Path]
     records: Mapping[Path, Record]
     """The records of both."""
+    failures: Mapping[Path, Failure] = field(default_factory=dict)
+    """The runs that failed, and have not been done since."""
 
     def origin(self, place: Path) -> Provenance:
         """Where a run came from."""
         return self.records[place]["provenance"]
 
 
-def supersede(records: Mapping[Path, Record]) -> Selection:
-    """Tell the newest run of each kind from the others; both in the order of the records."""
+def supersede(records: Mapping[Path, Record], failures: Mapping[Path, Failure] | None = None) -> Selection:
+    """Tell the newest run of each kind from the others; both in the order of the records.
+
+    A run that failed supersedes nothing, and is left out if the same has been done, whenever that was.
+    """
     seen: set[Hashable] = set()
     older = set()
-    for place in sorted(records, key=lambda place: _age(records[place], place), reverse=True):
-        names = _identities(records[place])
+    identities = _Identities()
+    for place in sorted(records, key=lambda place: _age(records[place]["provenance"], place), reverse=True):
+        names = identities.of(records[place]["provenance"], "testbed" in records[place]["meta"])
         if not seen.isdisjoint(names):
             older.add(place)
         seen |= names
-    return Selection(
-        [place for place in records if place not in older], [*filter(older.__contains__, records)], records
-    )
+    failed = {}
+    for place, failure in (failures or {}).items():
+        names = identities.of(failure["provenance"], False)
+        if seen.isdisjoint(names):
+            failed[place] = failure
+        seen |= names
+    current = [place for place in records if place not in older]
+    return Selection(current, [*filter(older.__contains__, records)], records, failed)
 
 
 def check_one_code(directory: Path, selection: Selection) -> None:
     """Refuse runs of one scenario from different builds, sources or files: a `ConfigError` that has the remedy."""
+    measured_by = {
+        record["measured_by"] for place in selection.current if not (record := selection.records[place])["tables"]
+    }
+    if measured_by - {measuring_id()}:
+        raise ConfigError(
+            f"{directory}: runs without tables were measured by another version of Shortflow, whose metrics may mean "
+            "something else; do them again, or read runs.parquet, which is as it was"
+        )
     origins = sorted((selection.origin(place) for place in selection.current), key=lambda each: each["scenario"])
     for scenario, group in groupby(origins, key=lambda each: each["scenario"]):
         of_scenario = list(group)
@@ -65,21 +85,30 @@ def decisive(settings: Iterable[Setting]) -> frozenset[tuple[str, str]]:
     return frozenset((each["key"], each["value"]) for each in settings if each["key"] not in ("title", SOURCE))
 
 
-def _age(record: Record, place: Path) -> tuple[str, str, Path]:
-    origin = record["provenance"]
+def _age(origin: Provenance, place: Path) -> tuple[str, str, Path]:
     return origin["finished_at"], origin["key"], place
 
 
-def _identities(record: Record) -> set[Hashable]:
-    """What makes two runs the same one, whatever code made them: either of these.
+class _Identities:
+    """What makes two runs the same one, whatever code made them: either of two things.
 
     All values are equal; or all values that somebody chose are, and only defaults differ, as they may between builds.
     """
-    origin = record["provenance"]
-    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
-    chosen = [setting for setting in settings if setting["source"] != "default"]
-    run = (origin["scenario"], origin["scheme"], origin["seed"], "testbed" in record["meta"])
-    return {(*run, "all", decisive(settings)), (*run, "chosen", decisive(chosen))}
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Hashable, Hashable]] = {}
+
+    def of(self, origin: Provenance, on_testbed: bool) -> set[Hashable]:
+        scenario, scheme = (self._values(origin[of]) for of in ("scenario_settings", "scheme_settings"))
+        run = (origin["scenario"], origin["scheme"], origin["seed"], on_testbed)
+        return {(*run, which, scenario[which], scheme[which]) for which in (0, 1)}
+
+    def _values(self, settings: Sequence[Setting]) -> tuple[Hashable, Hashable]:
+        """All values, and those that somebody chose. Runs of a segment share their settings, which are read once."""
+        if id(settings) not in self._known:
+            chosen = [setting for setting in settings if setting["source"] != "default"]
+            self._known[id(settings)] = decisive(settings), decisive(chosen)
+        return self._known[id(settings)]
 
 
 def _build(origin: Provenance) -> str:

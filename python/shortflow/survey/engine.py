@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shortflow.comparison import SHORTEST, Comparison, with_distances
+from shortflow.engine import Jobs, Progress, run_all
 from shortflow.errors import unknown_name
 from shortflow.lab.study import Scale
 from shortflow.result import RunSummary
-from shortflow.runner import Progress, plan, run_all
+from shortflow.runner import plan
 from shortflow.scenario import Settings, as_pairs
 from shortflow.store.runs import Store
 from shortflow.survey.schemes import initial_alphas
@@ -90,7 +91,7 @@ def survey(
     out: Path,
     settings: Settings | None = None,
     seeds: int = SEEDS,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     progress: Progress | None = None,
 ) -> Survey:
     """Run what is not in `out` already, and compare.

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from shortflow._core import Flow, Window
+from shortflow.engine import run_one
 from shortflow.lab import (
     Data,
     Drawing,
@@ -24,7 +25,6 @@ from shortflow.metrics.stats import estimate
 from shortflow.papers.l2dct.mixed import L2dctInPython
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
 from shortflow.result import Run, RunResult
-from shortflow.runner import run_once
 from shortflow.scheme import load_schemes
 from shortflow.transport import Cause
 
@@ -151,7 +151,7 @@ def cuts(run: Run, start: float, end: float) -> dict[str, float]:
                 shares.setdefault(flow.role, []).append(self.alpha ** self.weight(flow) / 2)
 
     (scheme,) = load_schemes([Noting])
-    run_once(Run(run.scenario, scheme, run.seed))
+    run_one(Run(run.scenario, scheme, run.seed))
     return {name: statistics.fmean(found) for name, found in shares.items()}
 
 

@@ -1,0 +1,126 @@
+"""`shortflow sweep`: schemes at every point of a grid of settings."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shortflow.cli import console
+from shortflow.cli.options import (
+    Dask,
+    Jobs,
+    Json,
+    MaxSeeds,
+    ScenarioName,
+    Seeds,
+    SetValues,
+    UntilCi,
+    executor,
+    parse_names,
+    parse_settings,
+    scenario_with,
+)
+from shortflow.cli.terminal import print_result
+from shortflow.errors import ExitCode
+from shortflow.grid import Grid
+from shortflow.metrics.catalogue import check_name
+from shortflow.precision import Precision
+from shortflow.report.sweep import sweep_tables
+from shortflow.store.runs import Store
+from shortflow.sweep import Sweep
+from shortflow.sweep import sweep as run_sweep
+
+
+def sweep(
+    scenario: ScenarioName,
+    schemes: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Schemes, separated by commas, written as `shortflow compare` takes them."),
+    ],
+    grid: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="Values of a key of scenario or scheme: 0.2,0.4,0.8 or LOW:HIGH:STEP, or both. An axis each.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Keep the runs in this directory, and resume there.")
+    ],
+    link: Annotated[
+        list[str] | None, typer.Option("--link", metavar="A=B", help="Give key B the value that --grid gives key A.")
+    ] = None,
+    zip_keys: Annotated[
+        list[str] | None,
+        typer.Option("--zip", metavar="A,B", help="Take the values of these keys in step instead of all combinations."),
+    ] = None,
+    seeds: Seeds = 3,
+    until_ci: UntilCi = None,
+    max_seeds: MaxSeeds = 100,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    set_values: SetValues = None,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Show these metrics, separated by commas (default: main ones).")
+    ] = None,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Keep the tables of flows, ports and samples of every run too.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Run schemes at every point of a grid of settings, coarse first, and keep every finished run at once.
+
+    What is in DIR already is not run again, so that the same command goes on after Ctrl-C, a kill or a full disk. A run
+    that fails is kept with its error and stops no other; the exit code is then 1.
+    """
+    names = parse_names(schemes, "--schemes")
+    shown = parse_names(metrics, "--metrics") if metrics else []
+    until = Precision.parse(until_ci, max_seeds) if until_ci else None
+    settings = parse_settings(set_values)
+    axes = Grid.parse(grid, link or [], zip_keys or [])
+    loaded = scenario_with(scenario, {**settings, **axes.points[0]})
+    for name in shown:
+        check_name(name, loaded.classes)
+    console.note_warnings(loaded)
+    with console.progress_bar(scenario) as progress:
+        done = run_sweep(
+            loaded,
+            names,
+            axes,
+            seeds,
+            store=Store(out),
+            settings=settings,
+            until=until,
+            tables=tables,
+            jobs=executor(jobs, dask),
+            progress=progress,
+            found=lambda had, of: _note_found(out, had, of),
+        )
+    _note(done, out, until)
+    if json:
+        console.print_json(done.document())
+    else:
+        print_result(sweep_tables(done, shown))
+    return ExitCode.CLAIM_FAILED if done.failures else ExitCode.FINE
+
+
+def _note_found(out: Path, had: int, of: int) -> None:
+    if had:
+        console.print_note(f"found {had:,} of {of:,} runs in {out}; {of - had:,} are to be run")
+
+
+def _note(done: Sweep, out: Path, until: Precision | None) -> None:
+    console.print_note(f"results: {out / 'runs.parquet'} ({done.runs:,} runs, {done.reused:,} of them from before)")
+    if failures := done.failures:
+        first = failures[0]
+        at = ", ".join(f"{key}={value}" for key, value in first["at"].items())
+        console.print_note(
+            f"{len(failures):,} runs failed, and are tried again by the same command; the first, {first['scheme']} "
+            f"with seed {first['seed']} at {at}: {first['error']}"
+        )
+    if until:
+        wide = sum(not point.met for point in done.points)
+        console.print_note(
+            f"--until-ci: {len(done.points) - wide} of {len(done.points)} points have {until.text}"
+            + (f"; {wide} have not with {until.most} seeds" if wide else "")
+        )

@@ -1,0 +1,132 @@
+"""A Dask cluster: any that has a scheduler's address, on one machine or on many."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from shortflow._core import Control
+from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.executors.executor import Executor, Session
+from shortflow.executors.outcome import Failed, Finished, Outcome
+from shortflow.executors.task import Files, OtherCode, Task, adopted, code_id, files_of, perform
+from shortflow.result import Run
+
+Client = Any
+"""`distributed.Client`; Dask is there only if it was asked for, and has no types."""
+Future = Any
+"""`distributed.Future`."""
+
+_PATIENCE_S = 10
+"""So long the scheduler has to answer, and to have a worker."""
+_AHEAD = 2
+"""So many runs are handed over for each thread of the cluster, so that none waits for this process."""
+
+
+class Dask(Executor):
+    """The workers behind a Dask scheduler, which must have the same build of Shortflow as this process.
+
+    A run that loses its worker is done again by another. A law in Python must be in a file that all see under the same
+    path; the other files that a scenario names travel with it.
+    """
+
+    def __init__(self, address: str) -> None:
+        """The scheduler's address, such as `tcp://10.0.0.1:8786`; nothing is connected yet."""
+        self.address = address
+
+    @contextlib.contextmanager
+    def session(self, *, tables: bool) -> Iterator[Session]:
+        """A connection; a `MissingRequirement` says what is not there, or not the same."""
+        with contextlib.closing(_connected(self.address)) as client:
+            _check_workers(client, self.address)
+            yield _Cluster(client, self.address, tables)
+
+
+class _Cluster(Session):
+    def __init__(self, client: Client, address: str, tables: bool) -> None:
+        self._client, self._address, self._tables = client, address, tables
+        self._jobs: set[Future] = set()
+        self._files: dict[tuple[str, ...], Future] = {}
+        self._threads, self._counted_at = 0, float("-inf")
+
+    @property
+    def room(self) -> int:
+        if self._client.status != "running":
+            raise MissingRequirement(
+                f"--dask {self._address}: the scheduler is gone; the same command goes on from here"
+            )
+        if time.monotonic() - self._counted_at > 1:
+            self._threads, self._counted_at = sum(self._client.nthreads().values()), time.monotonic()
+        return _AHEAD * max(self._threads, 1)
+
+    def submit(self, run: Run) -> Future:
+        task = Task.of(run, tables=self._tables)
+        job = self._client.submit(_perform, task, self._shared(run), pure=False, key=f"shortflow-{run.key}")
+        self._jobs.add(job)
+        return job
+
+    def outcome(self, run: Run, job: Future) -> Outcome:
+        self._jobs.discard(job)
+        if job.status != "finished":
+            error = job.exception() if job.status == "error" else ConnectionError("the scheduler lost the run")
+            return Failed.of(error)
+        answer: Finished | Failed = job.result()
+        if isinstance(answer, Finished):
+            return adopted(run, answer)
+        if answer.kind == OtherCode.__name__:
+            raise MissingRequirement(f"--dask {self._address}: {answer.message}")
+        return answer
+
+    def stop(self) -> bool:
+        """Runs that workers have begun go on to their end there; nobody waits for them."""
+        self._client.cancel(list(self._jobs), force=True)
+        return True
+
+    def _shared(self, run: Run) -> Future:
+        """The files of a run's scenario, which travel to a worker once, and again if it is lost."""
+        hashes = tuple(run.scenario.files().values())
+        if hashes and hashes not in self._files:
+            self._files[hashes] = self._client.submit(dict, files_of(run.scenario), pure=False)
+        return self._files.get(hashes)
+
+
+def _perform(task: Task, files: Files | None) -> Finished | Failed:
+    """Do a task on a worker. Errors come back as data, which needs nothing of this process to be read."""
+    try:
+        return perform(task, Control(), files)
+    except OtherCode as error:
+        worker = import_module("distributed").get_worker()
+        return Failed(OtherCode.__name__, f"worker {worker.address} {error}")
+    except Exception as error:
+        return Failed.of(error)
+
+
+def _connected(address: str) -> Client:
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise MissingRequirement("--dask needs Dask: pip install 'shortflow[dask]'") from None
+    try:
+        return distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
+    except ValueError as error:
+        raise ConfigError(f"--dask {address}: not an address such as tcp://10.0.0.1:8786 ({error})") from None
+    except (OSError, TimeoutError) as error:
+        raise MissingRequirement(f"--dask {address}: no scheduler answers there within {_PATIENCE_S} s") from error
+
+
+def _check_workers(client: Client, address: str) -> None:
+    """Refuse workers that would give other results; those that come later are refused when they do."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE_S)
+    except TimeoutError:
+        raise MissingRequirement(f"--dask {address}: the scheduler has no workers") from None
+    found: dict[str, Any] = client.run(code_id, on_error="return")
+    for worker, code in sorted(found.items()):
+        if isinstance(code, BaseException):
+            raise MissingRequirement(f"--dask {address}: worker {worker} cannot load Shortflow: {code}")
+        if code != code_id():
+            raise MissingRequirement(
+                f"--dask {address}: worker {worker} has Shortflow {code}, and here is {code_id()}; install the same "
+                "build there"
+            )

@@ -1,0 +1,84 @@
+"""This machine: one thread for each run, since the core releases the interpreter's lock while it simulates.
+
+A law in Python does not release it, so such runs have processes of their own; each thread then waits for one.
+"""
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent import futures
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+from shortflow._core import Control
+from shortflow.errors import Cancelled
+from shortflow.executors.executor import Executor, Session
+from shortflow.executors.outcome import Failed, Finished, Outcome, complete
+from shortflow.executors.processes import Processes
+from shortflow.result import Run, execute
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Local(Executor):
+    """Threads of this process and, of laws in Python, processes beside it."""
+
+    def __init__(self, jobs: int | None = None) -> None:
+        """So many runs at a time; unless told otherwise one for each core that this process may use."""
+        self.jobs = jobs or available_cores()
+
+    @contextlib.contextmanager
+    def session(self, *, tables: bool) -> Iterator[Session]:
+        """Threads, which last until all runs are done."""
+        with contextlib.closing(Processes()) as processes, ThreadPoolExecutor(self.jobs) as pool:
+            yield _Threads(pool, self.jobs, processes, tables)
+
+
+class _Threads(Session):
+    def __init__(self, pool: ThreadPoolExecutor, jobs: int, processes: Processes, tables: bool) -> None:
+        self._pool, self._jobs, self._processes, self._tables = pool, jobs, processes, tables
+        self._at_work: dict[Future[Finished], Control] = {}
+        self._stopping = threading.Event()
+
+    @property
+    def room(self) -> int:
+        """One more for each thread, so that none waits for this one."""
+        return 2 * self._jobs
+
+    @property
+    def controls(self) -> Sequence[Control]:
+        return list(self._at_work.values())
+
+    def submit(self, run: Run) -> Future[Finished]:
+        control = Control()
+        job = self._pool.submit(self._work, run, control)
+        self._at_work[job] = control
+        return job
+
+    def outcome(self, run: Run, job: Future[Finished]) -> Outcome:
+        del self._at_work[job]
+        error = job.exception()
+        if error is None:
+            return job.result()
+        return Failed(type(error).__name__, str(error), error)
+
+    def stop(self) -> bool:
+        """The pool's own wait for its threads hears no signal, so there must be nothing left to wait for by then."""
+        self._stopping.set()
+        self._processes.stop()
+        for job, control in self._at_work.items():
+            job.cancel()
+            control.cancel()
+        return not futures.wait(self._at_work, 0.1).not_done
+
+    def _work(self, run: Run, control: Control) -> Finished:
+        if self._stopping.is_set():
+            raise Cancelled("the run was cancelled")
+        if self._jobs > 1 and run.scheme_source and run.scheme_source.in_python:
+            return self._processes.work(run, tables=self._tables)
+        result = execute(run, control)
+        return replace(complete(result, tables=self._tables), result=result)

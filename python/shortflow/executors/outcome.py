@@ -1,0 +1,91 @@
+"""What becomes of a run, as plain data that travels between processes."""
+
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shortflow.errors import ConfigError, SimulationError
+from shortflow.result import Checksum, Record, RunResult, RunSummary, measured, summarize
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that came to its end."""
+
+    record: Record
+    """Provenance, metrics and the simulator's own account: some kilobytes."""
+    tables: Mapping[str, bytes]
+    """Its tables as Parquet, by name; empty unless they were asked for."""
+    result: RunResult | None = field(default=None, compare=False, repr=False)
+    """The result itself, if it was made in this process."""
+
+    @property
+    def summary(self) -> RunSummary:
+        """What comparisons keep of it."""
+        return summarize(self.record)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run that ended in an error."""
+
+    kind: str
+    """The name of the exception."""
+    message: str
+    cause: BaseException | None = field(default=None, compare=False, repr=False)
+    """The exception itself, where it was raised in this process."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> "Failed":
+        """What is left of an exception when it leaves its process."""
+        return cls(type(error).__name__, str(error))
+
+    @property
+    def error(self) -> BaseException:
+        """An exception that says it."""
+        if self.cause:
+            return self.cause
+        return ConfigError(self.message) if self.kind == "ConfigError" else SimulationError(self.text)
+
+    @property
+    def text(self) -> str:
+        """The error in words."""
+        expected = self.kind in ("ConfigError", "SimulationError")
+        return self.message if expected and self.message else f"{self.kind}: {self.message}"
+
+
+Outcome = Finished | Failed
+
+
+def complete(result: RunResult, *, tables: bool) -> Finished:
+    """A result as it is kept: with its metrics, and if asked with its tables encoded."""
+    encoded = _encoded(result) if tables else {}
+    record: Record = {
+        "provenance": result.provenance,
+        **measured(result),
+        "tables": {name: checksum(data) for name, data in encoded.items()},
+        "meta": result.meta,
+    }
+    return Finished(record, encoded)
+
+
+def checksum(data: bytes) -> Checksum:
+    """What the contents of a file are known by."""
+    return Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
+
+
+def _encoded(result: RunResult) -> dict[str, bytes]:
+    from shortflow.store.columns import TABLES  # with Polars, which takes long to import
+
+    return {name: _parquet(getattr(result, name)) for name in TABLES}
+
+
+def _parquet(table: "pl.DataFrame") -> bytes:
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    return buffer.getvalue()

@@ -1,0 +1,100 @@
+"""Processes of this machine for laws in Python: each does one run at a time, told over a pipe.
+
+They are no `multiprocessing`, whose processes would run the user's own script from its top.
+"""
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from typing import IO
+
+from shortflow.errors import Cancelled, SimulationError
+from shortflow.executors.outcome import Failed, Finished
+from shortflow.executors.task import Task, adopted
+from shortflow.result import Run
+
+_ATTEMPTS = 3
+"""A run whose process dies is tried so often."""
+
+
+class Processes:
+    """Processes that wait for work, started when there is more of it than they can do."""
+
+    def __init__(self) -> None:
+        """None is started yet."""
+        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
+        self._all: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def work(self, run: Run, *, tables: bool) -> Finished:
+        """Do a run in a process that has nothing else to do; called by several threads at once."""
+        task = Task.of(run, tables=tables)
+        for _ in range(_ATTEMPTS):
+            process = self._process()
+            try:
+                answer = _ask(process, task)
+            except (EOFError, OSError, pickle.UnpicklingError):  # the process has died
+                self._end(process)
+                continue
+            self._idle.put(process)
+            if isinstance(answer, Failed):
+                raise answer.error
+            return adopted(run, answer)
+        raise SimulationError(f"its process died {_ATTEMPTS} times; is there too little memory?")
+
+    def stop(self) -> None:
+        """End all processes at once, and let no more start."""
+        with self._lock:
+            self._stopped = True
+            for process in self._all:
+                process.kill()
+
+    def close(self) -> None:
+        """End all processes, which have nothing to do, and wait for that."""
+        self.stop()
+        for process in [*self._all]:
+            self._end(process)
+
+    def _process(self) -> "subprocess.Popen[bytes]":
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            pass
+        with self._lock:
+            if self._stopped:
+                raise Cancelled("the run was cancelled")
+            command = [sys.executable, "-P", "-m", "shortflow.executors.worker"]
+            paths = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+            # A session of its own, so that Ctrl-C reaches this process alone, which then ends the other.
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=paths, start_new_session=True
+            )
+            self._all.add(process)
+            return process
+
+    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+        with self._lock:
+            self._all.discard(process)
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
+        process.wait()
+
+
+def _ask(process: "subprocess.Popen[bytes]", task: Task) -> Finished | Failed:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    send(process.stdin, task)
+    answer: Finished | Failed = pickle.load(process.stdout)
+    return answer
+
+
+def send(pipe: IO[bytes], message: object) -> None:
+    """Write a message into a pipe."""
+    pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
+    pipe.flush()

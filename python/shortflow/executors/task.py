@@ -1,0 +1,92 @@
+"""A run as a message to another process: everything it needs is in it, or is compared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from shortflow._core import Control
+from shortflow.errors import ConfigError
+from shortflow.executors.outcome import Finished, complete
+from shortflow.metrics.catalogue import measuring_id
+from shortflow.result import Run, build_id, execute, provenance
+from shortflow.scenario import Scenario, Source
+from shortflow.scheme import SchemeSource
+
+Files = Mapping[str, tuple[str, bytes]]
+"""The files that a scenario names, as ending and contents, by the keys that name them."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run, as plain data."""
+
+    key: str
+    scenario: Source
+    directory: str
+    """Where the scenario's file names are looked up, if no files come along."""
+    scheme: SchemeSource
+    parameters: tuple[tuple[str, str, str], ...]
+    """The scheme's, the hash of a law in Python among them."""
+    seed: int
+    code: str
+    tables: bool
+
+    @classmethod
+    def of(cls, run: Run, *, tables: bool) -> "Task":
+        """The task of a run; a `ConfigError` for a law that is in no file."""
+        if run.scheme_source is None:
+            raise ConfigError(
+                f"{run.scheme.name}: only a law that is named as FILE.py:CLASS can run in other processes"
+            )
+        scenario, parameters = run.scenario, tuple(run.scheme.resolved())
+        place = str(scenario.directory)
+        return cls(run.key, scenario.source, place, run.scheme_source, parameters, run.seed, code_id(), tables)
+
+
+class OtherCode(Exception):
+    """A worker has another build of Shortflow, or another version of a law."""
+
+
+def code_id() -> str:
+    """What two processes must have in common to give the same results: the core, and the code that measures."""
+    return f"{build_id()}, metrics {measuring_id()}"
+
+
+def files_of(scenario: Scenario) -> Files:
+    """The files that a scenario names."""
+    stated = {each["key"]: each["value"] for each in scenario.resolved() if each["source"] != "default"}
+    paths = {key: scenario.directory / stated[key] for key in scenario.files() if key in stated}
+    return {key: (path.suffix, path.read_bytes()) for key, path in paths.items()}
+
+
+def perform(task: Task, control: Control, files: Files | None = None) -> Finished:
+    """Do a task. With `files`, nothing of the scenario is read from this machine's own."""
+    if task.code != code_id():
+        raise OtherCode(f"has Shortflow {code_id()}, and not {task.code}")
+    scheme = task.scheme.build()
+    if tuple(scheme.resolved()) != task.parameters:
+        raise OtherCode(f"has other contents of {task.scheme.base}")
+    with TemporaryDirectory() as folder:
+        place, source = Path(task.directory), task.scenario
+        if files:
+            place, source = Path(folder), source.changed(_placed(files, Path(folder)))
+        run = Run(Scenario(source.read(place), place, source), scheme, task.seed)
+        result = execute(run, control)
+    return complete(replace(result, provenance={**result.provenance, "key": task.key}), tables=task.tables)
+
+
+def adopted(run: Run, done: Finished) -> Finished:
+    """What a task gave, as the result of this process's own run: with its names of files."""
+    theirs = done.record["provenance"]
+    ours = provenance(run, theirs["digest"], theirs["wall_s"])
+    origin = {**ours, "platform": theirs["platform"], "finished_at": theirs["finished_at"]}
+    return replace(done, record={**done.record, "provenance": origin})  # type: ignore[typeddict-item]
+
+
+def _placed(files: Files, folder: Path) -> list[tuple[str, str]]:
+    """Put files into a folder; the settings that name them there."""
+    placed = [(key, f"{number}{suffix}") for number, (key, (suffix, _)) in enumerate(files.items())]
+    for key, name in placed:
+        (folder / name).write_bytes(files[key][1])
+    return placed

@@ -1,0 +1,29 @@
+"""What a process of `executors.processes` does: a task, an answer, and so on until nobody asks any more."""
+
+import os
+import pickle
+import sys
+
+from shortflow._core import Control
+from shortflow.executors.outcome import Failed
+from shortflow.executors.processes import send
+from shortflow.executors.task import perform
+
+
+def main() -> None:
+    """Answer tasks from stdin on stdout; what a law prints goes to stderr."""
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)
+        while True:
+            try:
+                task = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                return
+            try:
+                send(answers, perform(task, Control()))
+            except Exception as error:
+                send(answers, Failed.of(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""The values that keys take in a search or a sweep, and the points of a grid over several keys."""
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shortflow.errors import ConfigError, did_you_mean
+from shortflow.quantities import in_base_unit
+
+_QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)")
+_MOST_VALUES = 1_000_000
+MOST_POINTS = 100_000
+"""So many points a grid can have."""
+
+Point = Mapping[str, str]
+"""A value for each key."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The values of a key from one end to the other, in ascending order."""
+
+    key: str
+    values: Sequence[int | float]
+    unit: str = ""
+    """The unit that all values have, as the key's own syntax writes it."""
+
+    @classmethod
+    def parse(cls, text: str) -> "Steps":
+        """Read `KEY=LOW:HIGH`, in steps of one unit, or `KEY=LOW:HIGH:STEP`; all three have the same unit, or none.
+
+        The high end is always among the values, so the last step may be shorter.
+        """
+        key, _, bounds = (part.strip() for part in text.partition("="))
+        quantities = [_QUANTITY.fullmatch(bound.strip()) for bound in bounds.split(":")]
+        found = [quantity for quantity in quantities if quantity]
+        if not key or len(found) not in (2, 3) or len(found) < len(quantities):
+            raise ConfigError(
+                f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, such as servers=1:100 or "
+                "switch.mark_above=5pkt:200pkt"
+            )
+        units = {quantity[2] for quantity in found}
+        if len(units) > 1:
+            raise ConfigError(f"{text}: expected the same unit everywhere, such as duration=100ms:900ms:50ms")
+        low, high, step = [*(float(quantity[1]) for quantity in found), 1.0][:3]
+        if not (step > 0 and low <= high and (high - low) / step < _MOST_VALUES and math.isfinite(step)):
+            raise ConfigError(f"{text}: expected a low end, a high end that is not below it, and a step above 0")
+        if low < high < low + step * (1 - 1e-9):
+            raise ConfigError(f"{text}: expected a step no wider than the range, such as {key}=0.1:0.9:0.1")
+        values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
+        if values[-1] < high - step * 1e-9:
+            values.append(high)
+        return cls(key, [_plain(value) for value in values], units.pop())
+
+    def written(self, value: int | float) -> str:
+        """A value as a setting of the key, which takes no exponent."""
+        return f"{Decimal(repr(value)):f}{self.unit}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Keys that vary together, such as one key and those linked to it."""
+
+    keys: tuple[str, ...]
+    values: Sequence[tuple[str, ...]]
+    """At each place a value for each key."""
+
+    @property
+    def levels(self) -> list[int]:
+        """How fine a picture each place belongs to: 0 for the ends, 1 for the middle, 2 for the middles beside it, …
+
+        Words have no order, so that all of them are of level 0.
+        """
+        found = [0] * len(self.values)
+        if in_base_unit([value[0] for value in self.values]) is None:
+            return found
+        gaps, level = [(0, len(self.values) - 1)], 1
+        while gaps := [(low, high) for low, high in gaps if high - low > 1]:
+            for low, high in gaps:
+                found[(low + high) // 2] = level
+            gaps = [half for low, high in gaps for half in ((low, (low + high) // 2), ((low + high) // 2, high))]
+            level += 1
+        return found
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of the places of some axes."""
+
+    axes: Sequence[Axis]
+
+    @classmethod
+    def parse(cls, grids: Sequence[str], links: Sequence[str] = (), zips: Sequence[str] = ()) -> "Grid":
+        """Read `KEY=VALUES`, `A=B` for links, and `A,B` for keys whose values go in step.
+
+        Values are separated by commas, and each may be a range LOW:HIGH:STEP. In a link, B takes the value of A.
+        """
+        values: dict[str, list[str]] = {}
+        for text in grids:
+            key, found = _values(text)
+            if _name(key) in map(_name, values):
+                raise ConfigError(f"--grid {text}: {key} has values already")
+            values[key] = found
+        linked = _links(links, values)
+        zipped = [_zip(text, values) for text in zips]
+        repeated = [key for keys in zipped for key in keys]
+        if len(repeated) > len(set(repeated)):
+            raise ConfigError("--zip: a key goes in step with others once only; name all of them in one --zip")
+        groups = [*zipped, *((key,) for key in values if key not in repeated)]
+        groups.sort(key=lambda keys: list(values).index(keys[0]))
+        grid = cls([_axis(keys, values, linked) for keys in groups])
+        if math.prod(len(axis.values) for axis in grid.axes) > MOST_POINTS:
+            raise ConfigError(f"--grid: more than {MOST_POINTS:,} points")
+        return grid
+
+    @property
+    def keys(self) -> list[str]:
+        """All keys that vary."""
+        return [key for axis in self.axes for key in axis.keys]
+
+    @property
+    def points(self) -> list[Point]:
+        """Every combination, in the order of the axes."""
+        return [point for _, point in self._ordered()]
+
+    @property
+    def coarse_first(self) -> list[int]:
+        """The places of the points, ordered so that the first ones are a coarse picture that later ones make finer."""
+        levels = [level for level, _ in self._ordered()]
+        return sorted(range(len(levels)), key=lambda place: (levels[place], place))
+
+    def _ordered(self) -> list[tuple[int, Point]]:
+        places = [list(zip(axis.levels, axis.values, strict=True)) for axis in self.axes]
+        return [
+            (
+                max((level for level, _ in combination), default=0),
+                dict(zip(self.keys, (value for _, values in combination for value in values), strict=True)),
+            )
+            for combination in itertools.product(*places)
+        ]
+
+
+def _values(text: str) -> tuple[str, list[str]]:
+    """The key and the values of one `--grid`, numbers in ascending order."""
+    key, equals, right = (part.strip() for part in text.partition("="))
+    items = [item.strip() for item in right.split(",")]
+    if not key or not equals or not all(items):
+        raise ConfigError(
+            f"--grid {text}: expected KEY=VALUES, such as transport.g=0.05:0.11:0.005 or load=0.2,0.4,0.8"
+        )
+    values: list[str] = []
+    for item in items:
+        if ":" in item:
+            steps = Steps.parse(f"{key}={item}")
+            values += [steps.written(value) for value in steps.values]
+        else:
+            values.append(item)
+    numbers = in_base_unit(values)
+    if numbers is None:
+        return key, list(dict.fromkeys(values))
+    by_number = dict(sorted(zip(numbers, values, strict=True), key=lambda pair: pair[0]))
+    return key, list(by_number.values())
+
+
+def _links(texts: Iterable[str], values: Mapping[str, object]) -> dict[str, str]:
+    """The keys that take the value of another, each with that other."""
+    linked: dict[str, str] = {}
+    for text in texts:
+        source, equals, target = (part.strip() for part in text.partition("="))
+        if not source or not equals or not target:
+            raise ConfigError(f"--link {text}: expected A=B, where B takes the value of A, which has a --grid")
+        _require(f"--link {text}", source, values)
+        if _name(target) in map(_name, (*values, *linked)):
+            raise ConfigError(f"--link {text}: {target} has values already")
+        linked[target] = source
+    return linked
+
+
+def _zip(text: str, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    keys = tuple(key.strip() for key in text.split(","))
+    if len(keys) < 2:
+        raise ConfigError(f"--zip {text}: expected two or more keys, such as topology.hosts,topology.rate")
+    for key in keys:
+        _require(f"--zip {text}", key, values)
+    lengths = {key: len(values[key]) for key in keys}
+    if len(set(lengths.values())) > 1:
+        counted = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise ConfigError(f"--zip {text}: expected as many values of each; {counted}")
+    return keys
+
+
+def _require(what: str, key: str, values: Mapping[str, object]) -> None:
+    if key not in values:
+        hint = did_you_mean(key, values) or f"; these have: {', '.join(values) or 'none'}"
+        raise ConfigError(f"{what}: {key!r} has no --grid{hint}")
+
+
+def _axis(keys: tuple[str, ...], values: Mapping[str, Sequence[str]], linked: Mapping[str, str]) -> Axis:
+    followers = [(target, source) for target, source in linked.items() if source in keys]
+    every = (*keys, *(target for target, _ in followers))
+    sources = (*keys, *(source for _, source in followers))
+    return Axis(every, list(zip(*(values[source] for source in sources), strict=True)))
+
+
+def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
+    """Refuse keys that vary and are set too."""
+    fixed = set(map(_name, settings))
+    for key in keys:
+        if _name(key) in fixed:
+            raise ConfigError(f"{key}: its values vary, so it cannot be set too")
+
+
+def _name(key: str) -> str:
+    """A key without what may stand before a parameter's name."""
+    return key.removeprefix("parameters.")
+
+
+def _plain(value: float) -> int | float:
+    """A whole number as such; others without the digits that adding up steps leaves behind."""
+    return int(value) if value.is_integer() else round(value, 12)

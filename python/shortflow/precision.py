@@ -1,0 +1,126 @@
+"""Seeds until an interval is narrow enough, and how many a wanted width would take.
+
+The rule is sequential: it looks at the interval after every five seeds and stops when that is narrow enough. An
+interval that happens to be narrow ends the looking, so that those of such a comparison cover the truth somewhat less
+often than 95 % of the time. The looks come after fixed numbers of seeds, in their order, so that `--jobs` changes
+nothing.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from shortflow.comparison import Comparison
+from shortflow.errors import ConfigError
+from shortflow.metrics.catalogue import MEAN_FCT, TASK_TIME, check_name
+from shortflow.metrics.stats import CONFIDENCE, Estimate
+
+LEAST_SEEDS = 5
+"""So many seeds are run before the first look, and between any two."""
+_MOST_FORESEEN = 1_000_000
+
+
+@dataclass(frozen=True)
+class Precision:
+    """An interval that is wanted: half its width over the mean."""
+
+    width: float
+    metric: str | None = None
+    """What it is of; without, the mean completion time of each class, or the times of tasks where there are some."""
+    most: int = 100
+    """So many seeds are run at most."""
+
+    @classmethod
+    def parse(cls, text: str, most: int = 100) -> "Precision":
+        """Read `2%`, or `METRIC=2%` for one metric."""
+        metric, _, width = (part.strip() for part in text.rpartition("="))
+        try:
+            number = float(width.removesuffix("%")) / 100 if width.endswith("%") else math.nan
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            raise ConfigError(f"--until-ci {text}: expected a width such as 2%, or METRIC=2%, such as p99_short_s=5%")
+        if most < LEAST_SEEDS:
+            raise ConfigError(f"--max-seeds {most}: expected {LEAST_SEEDS} at least, which --until-ci begins with")
+        return cls(number, metric or None, most)
+
+    def check(self, classes: Sequence[str]) -> None:
+        """Refuse the name of a metric that no run with these classes of flows can have."""
+        if self.metric is not None:
+            check_name(self.metric, classes)
+
+    def is_met(self, comparison: Comparison) -> bool:
+        """Whether the intervals of every scheme are narrow enough."""
+        found = widths(comparison, self.metric)
+        return bool(found) and all(each.share <= self.width for each in found)
+
+    @property
+    def text(self) -> str:
+        """What is wanted, in words."""
+        of = f" of {self.metric}" if self.metric else " of the main times"
+        return f"±{self.width:.3g}{of}" if self.width >= 1 else f"±{self.width * 100:.3g} %{of}"
+
+
+@dataclass(frozen=True)
+class Width:
+    """How wide the interval of a scheme's metric is."""
+
+    scheme: str
+    metric: str
+    estimate: Estimate
+
+    @property
+    def share(self) -> float:
+        """Half the width over the mean; infinite for a single seed, and for a lower bound."""
+        half = self.estimate.half_width
+        if half is None or self.estimate.lower_bound:
+            return math.inf
+        return half / abs(self.estimate.value) if self.estimate.value else (math.inf if half else 0.0)
+
+    def more_seeds(self, width: float) -> int | None:
+        """How many more seeds it would take until half the width is this share of the mean; none if never."""
+        n = self.estimate.n
+        if not math.isfinite(self.share):
+            return None
+        if self.share <= width:
+            return 0
+        wanted = _narrowness(n) * width / self.share
+        low, high = n, _MOST_FORESEEN
+        if _narrowness(high) > wanted:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if _narrowness(middle) <= wanted else (middle, high)
+        return high - n
+
+
+def widths(comparison: Comparison, metric: str | None = None) -> list[Width]:
+    """The widths of a metric, or of the main times, of each scheme that has them; the widest first."""
+    of_tasks = [name for name, each in comparison.metrics.items() if each.statistic is TASK_TIME]
+    of_flows = [name for name, each in comparison.metrics.items() if each.statistic is MEAN_FCT]
+    names = [metric] if metric else of_tasks or of_flows
+    found = [
+        Width(scheme, name, estimate)
+        for scheme in comparison.schemes
+        for name in names
+        if (estimate := comparison.estimate(scheme, name))
+    ]
+    return sorted(found, key=lambda each: -each.share)
+
+
+def seeds_until(until: Precision, first: int, look: Callable[[Sequence[int]], bool]) -> bool:
+    """Have ever more seeds run, `look` by look, until it says that they are enough; whether it did in the end."""
+    done = 0
+    ends = [*range(max(first, LEAST_SEEDS), until.most, LEAST_SEEDS), until.most]
+    for end in ends:
+        if look(range(done + 1, end + 1)):
+            return True
+        done = end
+    return False
+
+
+def _narrowness(n: int) -> float:
+    """What half an interval's width is proportional to: Student's quantile over the root of the number of seeds."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) / math.sqrt(n)

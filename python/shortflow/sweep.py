@@ -1,0 +1,185 @@
+"""Schemes in a scenario at every point of a grid of settings, over common seeds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
+
+from shortflow.comparison import Comparison, SchemeTable
+from shortflow.engine import Batch, Jobs, Progress, run_each
+from shortflow.errors import ConfigError
+from shortflow.executors import Failed
+from shortflow.grid import Grid, Point, check_apart
+from shortflow.precision import Precision, seeds_until
+from shortflow.result import Run
+from shortflow.runner import Planner
+from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.store.runs import Store
+from shortflow.transport import Transport
+
+
+class PointTable(TypedDict):
+    """A point as other programs read it."""
+
+    at: dict[str, str]
+    seeds: list[int]
+    digest: str
+    schemes: dict[str, SchemeTable]
+    until_ci_met: NotRequired[bool]
+
+
+class FailureTable(TypedDict):
+    """A run that failed, as other programs read it."""
+
+    at: dict[str, str]
+    scheme: str
+    seed: int
+    error: str
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What the runs at a point gave."""
+
+    at: Point
+    comparison: Comparison
+    failures: Sequence[tuple[Run, Failed]] = ()
+    met: bool | None = None
+    """Whether the intervals became as narrow as was wanted; None if nothing was."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The finished points of a sweep, in the order of the grid."""
+
+    scenario: str
+    title: str
+    settings: dict[str, str]
+    """What was changed at every point."""
+    grid: Grid
+    points: Sequence[Swept]
+    runs: int
+    reused: int
+    """How many of the runs were there already."""
+
+    @property
+    def failures(self) -> list[FailureTable]:
+        """The runs that failed, each once, at the first point that has it."""
+        found: dict[str, FailureTable] = {}
+        for point in self.points:
+            for run, failed in point.failures:
+                table = FailureTable(at=dict(point.at), scheme=run.scheme.name, seed=run.seed, error=failed.text)
+                found.setdefault(run.key, table)
+        return list(found.values())
+
+    def document(self) -> dict[str, Any]:
+        """The sweep as plain data; `docs/results.md` describes it."""
+        return {
+            "scenario": self.scenario,
+            "title": self.title,
+            "settings": self.settings,
+            "keys": self.grid.keys,
+            "points": [_table(point) for point in self.points],
+            "runs": self.runs,
+            "failed": self.failures,
+        }
+
+
+def sweep(
+    scenario: Scenario,
+    schemes: Sequence[str | Transport],
+    grid: Grid,
+    seeds: int,
+    *,
+    store: Store,
+    settings: Settings | None = None,
+    until: Precision | None = None,
+    tables: bool = False,
+    jobs: Jobs = None,
+    progress: Progress | None = None,
+    found: Callable[[int, int], object] | None = None,
+) -> Sweep:
+    """Run every scheme at every point of the grid with seeds 1 to `seeds`, but for what is in the store.
+
+    Every point is validated before the first run. Points are run coarse first, so that a part of the sweep is a coarse
+    picture of it. A run that fails is kept with its error and stops no other. With `until`, each point has as many
+    seeds as its intervals need. `found` is told how many runs the store had, of how many.
+    """
+    check_apart(grid.keys, settings or {})
+    if until:
+        until.check(scenario.classes)
+    places = _places(Planner(scenario, schemes), grid, settings or {})
+    order, everything = [places[number] for number in grid.coarse_first], Batch()
+
+    def look(new: Sequence[int]) -> bool:
+        begun = [place for place in order if not place.met]
+        runs = [run for place in begun for run in place.more(new)]
+        done = run_each(runs, jobs=jobs, store=store, tables=tables, keep_going=True, progress=progress, found=found)
+        everything.summaries.update(done.summaries)
+        everything.failures.update(done.failures)
+        for place in begun:
+            place.met = until is not None and place.is_met(until, everything)
+        return all(place.met for place in begun)
+
+    if until:
+        seeds_until(until, seeds, look)
+    else:
+        look(range(1, seeds + 1))
+    points = [place.swept(everything, wanted=until is not None) for place in places]
+    reused = sum(summary.reused for summary in everything.summaries.values())
+    runs = len(everything.summaries) + len(everything.failures)
+    return Sweep(scenario.name, scenario.title, dict(as_pairs(settings)), grid, points, runs, reused)
+
+
+class _Place:
+    """A point while its runs are done."""
+
+    def __init__(self, at: Point, planned: Callable[[Sequence[int]], list[Run]]) -> None:
+        self.met = False
+        self._at, self._planned = at, planned
+        self._runs: list[Run] = []
+
+    def more(self, seeds: Sequence[int]) -> list[Run]:
+        """The runs with more seeds."""
+        new = self._planned(seeds)
+        self._runs += new
+        return new
+
+    def is_met(self, until: Precision, batch: Batch) -> bool:
+        """Whether no more seeds are needed, or would help."""
+        found = self.swept(batch, wanted=True)
+        return bool(found.failures) or until.is_met(found.comparison)
+
+    def swept(self, batch: Batch, *, wanted: bool) -> Swept:
+        """What the runs gave."""
+        done = [batch.summaries[run.key] for run in self._runs if run.key in batch.summaries]
+        failed = [(run, batch.failures[run.key]) for run in self._runs if run.key in batch.failures]
+        of = self._runs[0].scenario
+        comparison = Comparison(of.name, of.title, dict(self._at), done)
+        return Swept(self._at, comparison, failed, self.met and not failed if wanted else None)
+
+
+def _places(planner: Planner, grid: Grid, settings: Settings) -> list[_Place]:
+    """Every point, validated; an error says at which point it is."""
+    places = []
+    for point in grid.points:
+        changed = {**settings, **point}
+        try:
+            planner.runs(changed, [1])
+        except ConfigError as error:
+            where = ", ".join(f"{key}={value}" for key, value in point.items())
+            raise ConfigError(f"--grid: at {where}: {error}") from None
+        places.append(_Place(point, lambda seeds, changed=changed: planner.runs(changed, seeds)))  # type: ignore[misc]
+    return places
+
+
+def _table(point: Swept) -> PointTable:
+    of = point.comparison.document()
+    table: PointTable = {
+        "at": dict(point.at),
+        "seeds": of["seeds"],
+        "digest": of["digest"],
+        "schemes": of["schemes"],
+    }
+    if point.met is not None:
+        table["until_ci_met"] = point.met
+    return table
