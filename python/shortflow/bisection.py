@@ -8,13 +8,14 @@ import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypedDict
 
-from shortflow.engine import Jobs, Progress, run_all
+from shortflow.engine import Jobs, Progress, run_each
 from shortflow.errors import ConfigError
 from shortflow.grid import Steps, check_apart
 from shortflow.metrics.catalogue import check_name, missing
-from shortflow.runner import plan
+from shortflow.runner import Planner
 from shortflow.scenario import Scenario, Settings, as_pairs
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # those of two signs come first
@@ -157,23 +158,32 @@ def search(
     *,
     settings: Settings | None = None,
     jobs: Jobs = None,
+    out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Search:
-    """Find for each seed the largest value at which the condition holds; the seeds' runs go side by side."""
+    """Find for each seed the largest value at which the condition holds; the seeds' runs go side by side.
+
+    With `out`, each finished run is stored there at once, without tables, and one that is there is not run again.
+    """
     check_apart([steps.key], settings or {})
     check_name(condition.metric, scenario.classes)
+    store = None
+    if out:
+        from shortflow.store.runs import Store
+
+        store = Store(Path(out))
+    planner = Planner(scenario, [scheme])
     bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
     trials: list[Trial] = []
     while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
         runs = [
             run
             for seed, middle in middles.items()
-            for run in plan(
-                scenario, [scheme], [seed], {**(settings or {}), steps.key: steps.written(steps.values[middle])}
-            )
+            for run in planner.runs({**(settings or {}), steps.key: steps.written(steps.values[middle])}, [seed])
         ]
-        summaries = run_all(runs, jobs=jobs, progress=progress)
-        for (seed, middle), done in zip(middles.items(), summaries, strict=True):
+        batch = run_each(runs, jobs=jobs, store=store, tables=False, progress=progress)
+        for (seed, middle), run in zip(middles.items(), runs, strict=True):
+            done = batch.summaries[run.key]
             if condition.metric not in done.metrics:
                 raise missing(condition.metric, [row.metric for row in done.rows])
             holds = condition.holds(done.metrics, done.lower_bounds)

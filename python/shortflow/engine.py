@@ -85,7 +85,7 @@ def run_each(
         raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
     finally:
         if store:
-            store.close()
+            store.flush()
     if store:
         from shortflow.store.reading import renew_table
 

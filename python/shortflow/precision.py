@@ -17,7 +17,8 @@ from shortflow.metrics.stats import CONFIDENCE, Estimate
 
 LEAST_SEEDS = 5
 """So many seeds are run before the first look, and between any two."""
-_MOST_FORESEEN = 1_000_000
+WIDTHS = (0.05, 0.02, 0.01)
+"""The widths that people ask for."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +78,15 @@ class Width:
             return math.inf
         return half / abs(self.estimate.value) if self.estimate.value else (math.inf if half else 0.0)
 
-    def more_seeds(self, width: float) -> int | None:
-        """How many more seeds it would take until half the width is this share of the mean; none if never."""
+    def more_seeds(self, width: float) -> int:
+        """About how many more seeds it would take until half the width, now finite, is this share of the mean."""
         n = self.estimate.n
-        if not math.isfinite(self.share):
-            return None
         if self.share <= width:
             return 0
         wanted = _narrowness(n) * width / self.share
-        low, high = n, _MOST_FORESEEN
-        if _narrowness(high) > wanted:
-            return None
+        low, high = n, 2 * n
+        while _narrowness(high) > wanted:
+            low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if _narrowness(middle) <= wanted else (middle, high)
@@ -106,6 +105,11 @@ def widths(comparison: Comparison, metric: str | None = None) -> list[Width]:
         if (estimate := comparison.estimate(scheme, name))
     ]
     return sorted(found, key=lambda each: -each.share)
+
+
+def more_seeds(found: Sequence[Width], width: float) -> int:
+    """About how many more seeds it would take until none of the intervals is wider."""
+    return max(each.more_seeds(width) for each in found)
 
 
 def seeds_until(until: Precision, first: int, look: Callable[[Sequence[int]], bool]) -> bool:

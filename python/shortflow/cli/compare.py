@@ -1,5 +1,6 @@
 """`shortflow compare`: several schemes on the same flows, over several seeds."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -8,12 +9,16 @@ import typer
 from shortflow import runner
 from shortflow.cli import console
 from shortflow.cli.options import (
+    Dask,
     Jobs,
     Json,
+    MaxSeeds,
     OutDirectory,
     ScenarioName,
     Seeds,
     SetValues,
+    UntilCi,
+    executor,
     parse_names,
     parse_settings,
     scenario_with,
@@ -21,6 +26,7 @@ from shortflow.cli.options import (
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import check_name
+from shortflow.precision import WIDTHS, Precision, more_seeds, widths
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
@@ -37,7 +43,10 @@ def compare(
         ),
     ],
     seeds: Seeds = 5,
+    until_ci: UntilCi = None,
+    max_seeds: MaxSeeds = 100,
     jobs: Jobs = None,
+    dask: Dask = None,
     set_values: SetValues = None,
     metrics: Annotated[
         str | None,
@@ -58,6 +67,7 @@ def compare(
     """
     names = parse_names(schemes, "--schemes")
     chosen = _chosen(metrics)
+    until = Precision.parse(until_ci, max_seeds) if until_ci else None
     settings = parse_settings(set_values)
     loaded = scenario_with(scenario, settings)
     for name in chosen:
@@ -69,9 +79,10 @@ def compare(
             names,
             range(1, seeds + 1),
             settings=settings,
-            jobs=jobs,
+            jobs=executor(jobs, dask),
             out=out,
             ideal=ideal,
+            until=until,
             progress=progress,
         )
     shown = [comparison.require(name) for name in chosen]
@@ -79,6 +90,7 @@ def compare(
         _note_kept(comparison, out)
     console.note_repeated(comparison)
     console.note_unfinished(comparison)
+    _note_precision(comparison, until)
     if json:
         console.print_json(comparison.document())
         return
@@ -96,6 +108,23 @@ def _chosen(metrics: str | None) -> list[str]:
     if any(name.lower() == ALL for name in names):
         raise ConfigError(f"--metrics {metrics}: expected names of metrics, or `{ALL}` alone")
     return names
+
+
+def _note_precision(comparison: Comparison, until: Precision | None) -> None:
+    """Say how wide the widest interval is, and how many more seeds narrower ones would take."""
+    found = [each for each in widths(comparison, until.metric if until else None) if math.isfinite(each.share)]
+    if not found or not (widest := found[0]).share:
+        return
+    seeds = len(comparison.seeds)
+    text = f"{widest.metric} of {widest.scheme} has the widest interval, ±{widest.share * 100:.2g} % with {seeds} seeds"
+    if until and until.is_met(comparison):
+        text += f"; the rule was to add seeds until {until.text}, which makes intervals a little too narrow"
+    else:
+        wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
+        text += "".join(
+            f"; ±{width * 100:.3g} % would take about {more_seeds(found, width):,} more" for width in wanted
+        )
+    console.print_note(text)
 
 
 def _note_kept(comparison: Comparison, out: Path) -> None:

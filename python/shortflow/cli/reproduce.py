@@ -8,7 +8,7 @@ import typer
 
 from shortflow import papers
 from shortflow.cli.console import note_report, print_json, print_note, progress_bar
-from shortflow.cli.options import Jobs, Json
+from shortflow.cli.options import Dask, Jobs, Json, executor
 from shortflow.cli.terminal import print_result
 from shortflow.errors import ExitCode
 from shortflow.lab.choices import parse_choices
@@ -41,6 +41,7 @@ def reproduce_figures(
         bool, typer.Option("--sensitivity", help="Try every other choice too, and say which verdicts change.")
     ] = False,
     jobs: Jobs = None,
+    dask: Dask = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
         "results/reproduction"
     ),
@@ -54,10 +55,12 @@ def reproduce_figures(
     chosen_figures = select(patterns or [])
     chosen = parse_choices(choice or [], _values(chosen_figures))
 
+    where = executor(jobs, dask)
+
     def again(chosen: Chosen) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
         with progress_bar(label) as progress:
-            return reproduce(chosen_figures, scale=scale, out=out, chosen=chosen, jobs=jobs, progress=progress)
+            return reproduce(chosen_figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress)
 
     done = again(chosen)
     moved = shifts(done, again, alternatives(chosen_figures, chosen)) if sensitivity else []

@@ -8,7 +8,18 @@ from rich.text import Text
 from shortflow.bisection import Condition, Search
 from shortflow.bisection import search as find
 from shortflow.cli.console import print_json, print_note, progress_bar
-from shortflow.cli.options import Jobs, Json, ScenarioName, Seeds, SetValues, parse_settings, scenario_with
+from shortflow.cli.options import (
+    Dask,
+    Jobs,
+    Json,
+    OutDirectory,
+    ScenarioName,
+    Seeds,
+    SetValues,
+    executor,
+    parse_settings,
+    scenario_with,
+)
 from shortflow.cli.terminal import print_result
 from shortflow.grid import Steps
 from shortflow.report.tables import named_table, stacked
@@ -27,13 +38,16 @@ def search(
     scheme: Annotated[str, typer.Option(help="Transport and queue discipline (`shortflow list schemes`).")] = "dctcp",
     seeds: Seeds = 5,
     jobs: Jobs = None,
+    dask: Dask = None,
     set_values: SetValues = None,
+    out: OutDirectory = None,
     json: Json = False,
 ) -> None:
     """Find the largest value of a key for which a condition holds, by bisection for each seed.
 
     Where it still holds at the end of the range, the answer is that or more.
     Such as the most senders without a missed deadline: --key senders=1:100 --condition deadline_miss==0.
+    With --out, every finished run is kept at once and not run again the next time.
     """
     settings = parse_settings(set_values)
     with progress_bar(scenario) as progress:
@@ -44,7 +58,8 @@ def search(
             Condition.parse(condition),
             range(1, seeds + 1),
             settings=settings,
-            jobs=jobs,
+            jobs=executor(jobs, dask),
+            out=out,
             progress=progress,
         )
     _note_unfinished(found)

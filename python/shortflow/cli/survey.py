@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from shortflow.cli.console import note_report, print_json, progress_bar
-from shortflow.cli.options import Jobs, Json, SetValues, parse_settings
+from shortflow.cli.options import Dask, Jobs, Json, SetValues, executor, parse_settings
 from shortflow.cli.terminal import print_result
 from shortflow.lab.study import Scale
 from shortflow.report.tables import lay_out, stacked
@@ -32,6 +32,7 @@ def survey(
         int, typer.Option(min=1, help="Seeds of each comparison. More of them tell smaller differences apart.")
     ] = SEEDS,
     jobs: Jobs = None,
+    dask: Dask = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
         "results/survey"
     ),
@@ -42,9 +43,9 @@ def survey(
     Finished runs are kept, so that an interrupted call goes on where it stopped. With workloads named, all their
     numbers are printed too.
     """
-    chosen, settings = choose(workloads or []), parse_settings(set_values)
+    chosen, settings, where = choose(workloads or []), parse_settings(set_values), executor(jobs, dask)
     with progress_bar(f"survey, {scale.value}") as progress:
-        found = run_survey(chosen, scale=scale, out=out, settings=settings, seeds=seeds, jobs=jobs, progress=progress)
+        found = run_survey(chosen, scale=scale, out=out, settings=settings, seeds=seeds, jobs=where, progress=progress)
     report = write_pages(found, out)
     note_report(report, found.runs, found.reused, found.seconds)
     if json:

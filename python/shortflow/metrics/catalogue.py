@@ -356,9 +356,13 @@ def distances(rows: Iterable[Row], best: Iterable[Row]) -> list[Row]:
     ]
 
 
-def possible(classes: Iterable[str]) -> dict[str, Metric]:
+def possible(classes: Iterable[str]) -> Mapping[str, Metric]:
     """Every metric that a run with these classes of flows may have, by name."""
-    names = list(dict.fromkeys(classes))
+    return _possible(tuple(dict.fromkeys(classes)))
+
+
+@functools.cache
+def _possible(names: Sequence[str]) -> Mapping[str, Metric]:
     every = [Metric(each, name) for name in names for scope in (OF_CLASS, OF_BOTH) for each in scope.statistics]
     every += [Metric(each, name, of) for name in names for of in SIZE_BINS for each in OF_BIN.statistics]
     every += [Metric(each) for scope in (OF_PORTS, OF_NETWORK) for each in scope.statistics]

@@ -105,9 +105,9 @@ class Store:
             self._segment.add(outcome.record)
             self._without_tables[run.key] = outcome.record
 
-    def close(self) -> None:
-        """End what this process appends; the store can go on to be used."""
-        self._segment.close()
+    def flush(self) -> None:
+        """Make what this process appended safe against a power cut; directories are from the first."""
+        self._segment.flush()
 
     def place(self, run: Run) -> Path:
         """Where a run is kept, whether it is there yet or not."""

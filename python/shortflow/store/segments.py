@@ -8,6 +8,7 @@ written again. A line that a killed process left unfinished at the end counts as
 import hashlib
 import os
 import secrets
+import weakref
 import zlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -91,13 +92,10 @@ class Segment:
         parts, line = self._split(failure["provenance"])
         return self._append(parts, _Failed(*line, failure["error"]))
 
-    def close(self) -> None:
-        """Make everything safe, and end the segment."""
+    def flush(self) -> None:
+        """Make everything safe against a power cut."""
         if self._file is not None:
             os.fsync(self._file)
-            os.close(self._file)
-            self._file = None
-            self._parts.clear()
 
     def _split(self, origin: Provenance) -> tuple[list[_Part], tuple[str, str, str, RunOrigin]]:
         """The parts of an origin that are not there yet, and what a line says of it."""
@@ -133,6 +131,7 @@ class Segment:
             name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}.jsonl"
             self.path, self._size = self._directory / name, 0
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+            weakref.finalize(self, os.close, self._file)
         return self._file
 
 
