@@ -121,9 +121,8 @@ def _note_precision(comparison: Comparison, until: Precision | None) -> None:
         text += f"; the rule was to add seeds until {until.text}, which makes intervals a little too narrow"
     else:
         wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
-        text += "".join(
-            f"; ±{width * 100:.3g} % would take about {more_seeds(found, width):,} more" for width in wanted
-        )
+        more = ((width, more_seeds(found, width)) for width in wanted)
+        text += "".join(f"; ±{width * 100:.3g} % would take about {count:,} more" for width, count in more)
     console.print_note(text)
 
 

@@ -56,7 +56,7 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True)
 class Kept:
-    """What segments hold, each run by its place: its segment's path and the beginning of its key."""
+    """What segments hold, each run by its place: its segment's path and its key."""
 
     records: dict[Path, Record] = field(default_factory=dict)
     failures: dict[Path, Failure] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Segment:
             raise OSError(error.errno, error.strerror, str(self.path)) from error
         self._size += len(data)
         self._parts.update(part.id for part in parts)
-        return self.path / line.origin["key"][:12]
+        return self.path / line.origin["key"]
 
     def _open(self) -> int:
         if self._file is None:
@@ -136,11 +136,17 @@ class Segment:
 
 
 def read_segments(directory: Path) -> Kept:
-    """Everything in the segments of a directory, in the order in which it was appended."""
+    """Everything in the segments of a directory, in an order that is the same however many runs were done at a time."""
     kept = Kept()
     for path in sorted(directory.glob("*.jsonl")):
         _read(path, kept)
-    return kept
+    records = sorted(kept.records.items(), key=lambda item: _rank(item[1]["provenance"]))
+    failures = sorted(kept.failures.items(), key=lambda item: _rank(item[1]["provenance"]))
+    return Kept(dict(records), dict(failures), kept.damages)
+
+
+def _rank(origin: Provenance) -> tuple[str, str, int, str, str]:
+    return origin["scenario"], origin["scheme"], origin["seed"], origin["key"], origin["finished_at"]
 
 
 def _read(path: Path, kept: Kept) -> None:
@@ -155,10 +161,10 @@ def _read(path: Path, kept: Kept) -> None:
             if isinstance(line, _Part):
                 parts[line.id] = line
             elif isinstance(line, _Run):
-                kept.records[path / line.origin["key"][:12]] = _record(line, parts)
+                kept.records[path / line.origin["key"]] = _record(line, parts)
             else:
                 origin = _origin(line, parts)
-                kept.failures[path / line.origin["key"][:12]] = {"provenance": origin, "error": line.error}
+                kept.failures[path / line.origin["key"]] = {"provenance": origin, "error": line.error}
         except (msgspec.MsgspecError, ValueError, KeyError) as error:
             what = f"without the part {error}" if isinstance(error, KeyError) else str(error)
             kept.damages.append(f"{path}, line {number}: damaged, or written by another version: {what}")

@@ -1,0 +1,251 @@
+"""Where runs are done changes nothing but the time: threads, processes, the workers of a Dask cluster."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+import shortflow as api
+from conftest import Command
+from shortflow.errors import ConfigError, ExitCode, MissingRequirement, SimulationError
+from shortflow.executors import Executor, Failed, Finished, Local
+from shortflow.executors.cluster import Dask
+from shortflow.executors.processes import Processes
+from shortflow.result import Run
+from shortflow.runner import plan
+from shortflow.scenario import load_scenario
+
+LAW = """
+import os
+import shortflow
+
+
+class Halving(shortflow.CongestionControl):
+    parameters = {"to": 0.5}
+
+    def on_congestion(self, window, cause, flow):
+        if cause == "ecn-echo":
+            self.multiplicative_decrease(window, self.to)
+        else:
+            super().on_congestion(window, cause, flow)
+
+
+class Deadly(Halving):
+    def on_ack(self, window, ack):
+        os._exit(1)
+"""
+
+
+CLUSTER = """
+import sys
+import distributed
+
+if __name__ == "__main__":
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a scheduler with two workers, each a process with one thread."""
+    pytest.importorskip("distributed")
+    script = tmp_path_factory.mktemp("cluster") / "cluster.py"
+    script.write_text(CLUSTER, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=script.parent,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.communicate()
+
+
+def digests(executor: Executor, runs: list[Run]) -> dict[tuple[str, int], str]:
+    found = {}
+    for run, outcome in executor.outcomes(runs, tables=True):
+        assert isinstance(outcome, Finished), outcome
+        origin = outcome.record["provenance"]
+        assert origin["key"] == run.key
+        assert origin["scenario_settings"] == run.scenario.resolved()
+        assert set(outcome.tables) == {"flows", "tasks", "samples", "ports"}
+        found[run.scheme.name, run.seed] = origin["digest"]
+    return found
+
+
+def some_runs(small: dict[str, object], folder: Path) -> list[Run]:
+    """Runs of a built-in scheme and of a law, on sizes that a file holds and changed by a setting."""
+    (folder / "law.py").write_text(LAW, encoding="utf-8")
+    (folder / "sizes.csv").write_text("bytes,cumulative\n2000,0.5\n30000,1\n", encoding="utf-8")
+    traffic: Any = small["traffic"]
+    traffic[1]["sizes"] = {"kind": "cdf", "file": "sizes.csv"}
+    scenario = load_scenario(small, {"load": 0.3}, directory=folder)
+    return plan(scenario, ["dctcp", "l2dct+w_max=1", f"{folder / 'law.py'}:Halving"], [1, 2], {"transport.to": 0.6})
+
+
+def test_processes_give_what_a_thread_gives(small: dict[str, object], tmp_path: Path) -> None:
+    runs = some_runs(small, tmp_path)
+    alone, many = digests(Local(1), runs), digests(Local(2), runs)
+    assert alone == many
+    assert len(set(alone.values())) == 6
+
+
+def test_a_dask_cluster_gives_what_this_process_gives(small: dict[str, object], tmp_path: Path, cluster: str) -> None:
+    runs = some_runs(small, tmp_path)
+    expected = digests(Local(1), runs)
+    assert digests(Dask(cluster), runs) == expected
+    (tmp_path / "away").mkdir()
+    (tmp_path / "sizes.csv").rename(tmp_path / "away" / "sizes.csv")  # it has travelled; nobody reads it here any more
+    with pytest.raises(FileNotFoundError):
+        digests(Dask(cluster), some_runs_again(runs))
+
+
+def some_runs_again(runs: list[Run]) -> list[Run]:
+    return [Run(run.scenario, run.scheme, run.seed + 10, run.scheme_source) for run in runs]
+
+
+@pytest.mark.parametrize("where", ["threads", "cluster"])
+def test_a_sweep_is_the_same_wherever_it_is_run(
+    shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str, where: str
+) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    sweep = ("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "load=0.2:0.5:0.1", "--seeds", "3", "--json")
+    here = shortflow(*sweep, "--out", "here", "--jobs", "1")
+    there = shortflow(*sweep, "--out", "there", *(("--dask", cluster) if where == "cluster" else ("--jobs", "2")))
+    assert there.code == ExitCode.FINE, there.stderr
+    assert there.document == here.document
+    drop = ["finished_at"]
+    one, two = (api.read_store(tmp_path / name).drop(drop).sort("run") for name in ("here", "there"))
+    assert one.equals(two)
+
+
+def test_a_lost_worker_changes_no_result(small: dict[str, object], tmp_path: Path, cluster: str) -> None:
+    distributed = pytest.importorskip("distributed")
+    scenario = load_scenario({**small, "duration": "400ms"})
+    runs = plan(scenario, ["dctcp", "tcp"], list(range(1, 21)))
+    expected = {
+        (run.scheme.name, run.seed): api.run(scenario, run.scheme.name, run.seed).provenance["digest"] for run in runs
+    }
+    with closing(distributed.Client(cluster, set_as_default=False)) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+    found: dict[tuple[str, int], str] = {}
+    for run, outcome in Dask(cluster).outcomes(runs):
+        if len(found) == 5:
+            os.kill(victim, signal.SIGKILL)
+        assert isinstance(outcome, Finished), outcome
+        found[run.scheme.name, run.seed] = outcome.record["provenance"]["digest"]
+    assert found == expected
+
+
+def test_workers_of_another_build_are_refused(
+    small: dict[str, object], cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = plan(load_scenario(small), ["dctcp"], [1])
+    monkeypatch.setattr("shortflow.executors.task.build_id", lambda: "9.9.9+mine")
+    with pytest.raises(MissingRequirement, match=r"worker tcp://\S+ has Shortflow \d.*, and here is 9\.9\.9\+mine"):
+        list(Dask(cluster).outcomes(runs))
+    # A worker that comes later is found out when it is given its first run.
+    monkeypatch.setattr("shortflow.executors.cluster._check_workers", lambda *_: None)
+    with pytest.raises(MissingRequirement, match=r"worker tcp://\S+ has Shortflow \d.*, and not 9\.9\.9\+mine"):
+        list(Dask(cluster).outcomes(runs))
+
+
+def test_a_law_that_a_worker_does_not_have_is_an_error_of_that_run(
+    small: dict[str, object], tmp_path: Path, cluster: str
+) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    runs = plan(load_scenario(small), ["dctcp", f"{tmp_path / 'law.py'}:Halving"], [1])
+    (tmp_path / "law.py").unlink()
+    outcomes = {run.scheme.name: outcome for run, outcome in Dask(cluster).outcomes(runs)}
+    assert isinstance(outcomes["dctcp"], Finished)
+    failed = outcomes["Halving"]
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, ConfigError)
+    assert "there is no file" in failed.text
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "wanted"),
+    [
+        ("tcp://127.0.0.1:9", ExitCode.MISSING_REQUIREMENT, "--dask tcp://127.0.0.1:9: no scheduler answers there"),
+        ("nonsense://x", ExitCode.WRONG_INPUT, "--dask nonsense://x: not an address such as tcp://10.0.0.1:8786"),
+    ],
+)
+def test_a_scheduler_that_is_not_there_is_a_clear_error(
+    shortflow: Command, monkeypatch: pytest.MonkeyPatch, address: str, code: ExitCode, wanted: str
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("shortflow.executors.cluster._PATIENCE_S", 1)
+    for command in (
+        ("compare", "incast", "--schemes", "tcp,dctcp"),
+        ("search", "incast", "--key", "load=0.1:0.2", "--condition", "drops==0"),
+        ("sweep", "incast", "--schemes", "tcp", "--grid", "switch.mark_above=5pkt,9pkt", "--out", "store"),
+        ("reproduce", "pecn/fig6"),
+        ("survey", "fast"),
+    ):
+        answer = shortflow(*command, "--dask", address)
+        if command[0] == "search" and answer.code == ExitCode.WRONG_INPUT and "load" in answer.stderr:
+            continue
+        assert answer.code == code, answer.stderr
+        assert wanted in answer.stderr
+        assert "Traceback" not in answer.stderr
+
+
+def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Deadly", f"{tmp_path / 'law.py'}:Halving"], [1])
+    outcomes = {run.scheme.name: outcome for run, outcome in Local(2).outcomes(runs)}
+    assert isinstance(outcomes["Halving"], Finished)
+    failed = outcomes["Deadly"]
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, SimulationError)
+    assert "its process died 3 times" in failed.text
+
+
+def test_a_killed_process_loses_no_run(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    begun: list[Any] = []
+    original = Processes._process
+
+    def noted(self: Processes) -> Any:
+        begun.append(original(self))
+        return begun[-1]
+
+    monkeypatch.setattr(Processes, "_process", noted)
+    runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Halving"], list(range(1, 7)))
+    killer = threading.Thread(target=lambda: (_wait_for(begun), begun[0].kill()))
+    killer.start()
+    found = digests(Local(2), runs)
+    killer.join()
+    assert found == digests(Local(1), runs)
+
+
+def _wait_for(begun: list[Any]) -> None:
+    while not begun:
+        time.sleep(0.001)
+    time.sleep(0.05)
+
+
+def test_closing_the_outcomes_stops_what_is_at_work(small: dict[str, object]) -> None:
+    runs = plan(load_scenario({**small, "duration": "1000s"}), ["dctcp"], [1, 2, 3])
+    quick = plan(load_scenario(small), ["dctcp"], [1])
+    begin = time.monotonic()
+    with closing(Local(2).outcomes([*quick, *runs])) as outcomes:
+        assert next(outcomes)[0] is quick[0]
+    assert time.monotonic() - begin < 30

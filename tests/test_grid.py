@@ -1,0 +1,77 @@
+"""Grids of settings: what is read, and in what order their points are run."""
+
+import pytest
+
+from shortflow import Grid
+from shortflow.errors import ConfigError
+
+
+def test_every_combination_is_a_point_and_the_last_axis_varies_fastest() -> None:
+    grid = Grid.parse(["load=0.2,0.4", "switch.mark_above=5pkt:15pkt:5pkt"])
+    assert grid.keys == ["load", "switch.mark_above"]
+    assert [tuple(point.values()) for point in grid.points] == [
+        (load, above) for load in ("0.2", "0.4") for above in ("5pkt", "10pkt", "15pkt")
+    ]
+
+
+def test_values_are_ranges_and_lists_in_ascending_order() -> None:
+    (axis,) = Grid.parse(["transport.g=0.05:0.07:0.01,0.0625,0.06"]).axes
+    assert [value for (value,) in axis.values] == ["0.05", "0.06", "0.0625", "0.07"]
+    (axis,) = Grid.parse(["topology.rtt=1ms,100us,900us"]).axes
+    assert [value for (value,) in axis.values] == ["100us", "900us", "1ms"]
+    (axis,) = Grid.parse(["topology.kind=star,pair,star"]).axes
+    assert [value for (value,) in axis.values] == ["star", "pair"]
+
+
+def test_the_xdctcp_grid_has_420_triplets() -> None:
+    grid = Grid.parse(["transport.g=0.05:0.11:0.005,0.0625", "transport.ns=0.1:0.5:0.1", "transport.nl=0.5:1:0.1"])
+    assert len(grid.points) == 14 * 5 * 6
+    assert {"transport.g": "0.0625", "transport.ns": "0.3", "transport.nl": "1"} in grid.points
+
+
+def test_a_link_gives_two_keys_one_value_and_a_zip_takes_values_in_step() -> None:
+    linked = Grid.parse(["queue.low=5pkt,9pkt"], links=["queue.low=queue.high"])
+    assert linked.points == [{"queue.low": low, "queue.high": low} for low in ("5pkt", "9pkt")]
+    zipped = Grid.parse(["hosts=4,8", "load=0.1,0.2", "rate=1Gbps,10Gbps"], zips=["hosts,rate"])
+    assert zipped.keys == ["hosts", "rate", "load"]
+    assert [tuple(point.values()) for point in zipped.points] == [
+        ("4", "1Gbps", "0.1"),
+        ("4", "1Gbps", "0.2"),
+        ("8", "10Gbps", "0.1"),
+        ("8", "10Gbps", "0.2"),
+    ]
+
+
+def test_the_first_points_are_a_coarse_picture() -> None:
+    line = Grid.parse(["n=0:8"])
+    assert line.coarse_first == [0, 8, 4, 2, 6, 1, 3, 5, 7]
+    square = Grid.parse(["a=1:3", "b=1:3"])
+    corners = [square.points[place] for place in square.coarse_first[:4]]
+    assert corners == [{"a": a, "b": b} for a in ("1", "3") for b in ("1", "3")]
+    words = Grid.parse(["kind=x,y,z", "n=1,2,3"])
+    first = [words.points[place] for place in words.coarse_first[:6]]
+    assert first == [{"kind": kind, "n": n} for kind in "xyz" for n in "13"], "words have no middle"
+    for grid in (line, square, words):
+        assert sorted(grid.coarse_first) == list(range(len(grid.points)))
+
+
+@pytest.mark.parametrize(
+    ("grids", "links", "zips", "wanted"),
+    [
+        (["load"], [], [], "--grid load: expected KEY=VALUES"),
+        (["load=0.1,,0.2"], [], [], "--grid load=0.1,,0.2: expected KEY=VALUES"),
+        (["load=0.8:0.1:0.1"], [], [], "a high end that is not below it"),
+        (["load=0.1", "parameters.load=0.2"], [], [], "parameters.load has values already"),
+        (["load=0.1"], ["laod=rate"], [], "--link laod=rate: 'laod' has no --grid; did you mean \"load\"?"),
+        (["load=0.1"], ["load"], [], "--link load: expected A=B"),
+        (["load=0.1", "rate=1Gbps"], ["load=rate"], [], "rate has values already"),
+        (["a=1,2", "b=1,2,3"], [], ["a,b"], "--zip a,b: expected as many values of each; a has 2, b has 3"),
+        (["a=1,2", "b=1,2", "c=1,2"], [], ["a,b", "b,c"], "a key goes in step with others once only"),
+        (["a=1,2"], [], ["a"], "--zip a: expected two or more keys"),
+        (["a=1:1000", "b=1:1000"], [], [], "more than 100,000 points"),
+    ],
+)
+def test_what_is_no_grid_is_refused(grids: list[str], links: list[str], zips: list[str], wanted: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        Grid.parse(grids, links, zips)
+    assert wanted in str(error.value)

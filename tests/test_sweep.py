@@ -1,0 +1,287 @@
+"""Sweeps: what they run, what they keep whatever happens, and how they go on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+import tomli_w
+
+import shortflow as api
+from conftest import Command, started
+from made import make_result
+from shortflow.errors import ConfigError, DamagedResult, ExitCode
+from shortflow.executors.outcome import complete
+from shortflow.store import segments
+from shortflow.store.segments import Segment, read_segments
+
+GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
+SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
+RUNS = 2 * 3 * 2 * 2
+
+
+@pytest.fixture
+def small_file(small: dict[str, object], tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(tomli_w.dumps(small), encoding="utf-8")
+    return path
+
+
+def rows(store: Path) -> pl.DataFrame:
+    return pl.read_parquet(store / "runs.parquet").drop("finished_at")
+
+
+@pytest.mark.usefixtures("small_file")
+def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
+    shortflow: Command, tmp_path: Path
+) -> None:
+    one, two = (shortflow(*SWEEP[:-1], f"jobs{jobs}", "--jobs", jobs, "--json") for jobs in ("1", "2"))
+    assert one.document == two.document
+    table = rows(tmp_path / "jobs1")
+    assert table.equals(rows(tmp_path / "jobs2"))
+    assert table.height == RUNS
+    assert sorted(table["load"].unique()) == [0.2, 0.4, 0.6]
+    assert sorted(table["switch.mark_above"].unique()) == [5, 20]
+    assert table["error"].null_count() == RUNS
+    points = one.document["points"]
+    assert [point["at"] for point in points][:2] == [
+        {"load": "0.2", "switch.mark_above": "5pkt"},
+        {"load": "0.2", "switch.mark_above": "20pkt"},
+    ]
+    compared = shortflow(
+        *("compare", "small.toml", "--schemes", "tcp,dctcp", "--seeds", "2", "--set", "load=0.6", "--no-ideal"),
+        *("--set", "switch.mark_above=20pkt", "--json"),
+    )
+    assert points[-1]["schemes"] == compared.document["schemes"]
+
+
+@pytest.mark.usefixtures("small_file")
+def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_path: Path) -> None:
+    first = shortflow(*SWEEP, "--json")
+    assert "found" not in first.stderr
+    assert f"({RUNS} runs, 0 of them from before)" in first.stderr
+    assert len(list((tmp_path / "store" / "segments").iterdir())) == 1
+    assert list((tmp_path / "store" / "runs").iterdir()) == []
+    again = shortflow(*SWEEP, "--json")
+    assert again.document == first.document
+    assert f"found {RUNS} of {RUNS} runs in store; 0 are to be run" in again.stderr
+    more = shortflow(*SWEEP[:-4], "--seeds", "3", "--out", "store", "--json")
+    assert f"found {RUNS} of {RUNS * 3 // 2} runs in store; {RUNS // 2} are to be run" in more.stderr
+    assert len(list((tmp_path / "store" / "segments").iterdir())) == 2
+
+
+@pytest.mark.usefixtures("small_file")
+def test_schemes_that_a_key_does_not_concern_are_run_once(shortflow: Command) -> None:
+    answer = shortflow(
+        *("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "transport.g=0.1:0.5:0.1", "--seeds", "1"),
+        *("--out", "store", "--json"),
+    )
+    assert answer.document["runs"] == 1 + 5
+    digests = {point["schemes"]["tcp"]["digests"]["1"] for point in answer.document["points"]}
+    assert len(digests) == 1
+
+
+@pytest.mark.usefixtures("small_file")
+def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: Path) -> None:
+    narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
+    assert shortflow(*narrow).code == ExitCode.FINE
+    with pytest.raises(ConfigError, match="without tables of flows; `sweep --tables` keeps them"):
+        api.read_flows(tmp_path / "store")
+    assert "0 of them from before" in shortflow(*narrow, "--tables").stderr
+    assert len(list((tmp_path / "store" / "runs").iterdir())) == 4
+    assert set(api.read_flows(tmp_path / "store").join(api.read_store(tmp_path / "store"), on="run")["load"]) == {
+        0.2,
+        0.4,
+    }
+    assert "4 of them from before" in shortflow(*narrow).stderr, "a run with tables is a run"
+
+
+KILLS = 5
+
+
+def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(
+    small_file: Path, shortflow: Command, tmp_path: Path
+) -> None:
+    calm = shortflow(*SWEEP[:-1], "calm", "--json")
+    command = [sys.executable, "-m", "shortflow", *SWEEP, "--json"]
+    killed = 0
+    segments_of = tmp_path / "store" / "segments"
+    for kill in range(KILLS):
+        with started(command, cwd=small_file.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            before = len(list(segments_of.glob("*"))) if segments_of.is_dir() else 0
+            while process.poll() is None and (not segments_of.is_dir() or len(list(segments_of.glob("*"))) == before):
+                time.sleep(0.002)
+            time.sleep(0.003 * kill)
+            process.send_signal(signal.SIGKILL)
+            killed += process.wait() == -signal.SIGKILL
+    assert killed >= 2, "it was still at work at least so often"
+    done = shortflow(*SWEEP, "--json")
+    assert "found " in done.stderr
+    assert done.document == calm.document
+    assert rows(tmp_path / "store").equals(rows(tmp_path / "calm"))
+
+
+@pytest.mark.usefixtures("small_file")
+def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortflow: Command, tmp_path: Path) -> None:
+    whole = shortflow(*SWEEP, "--json")
+    (segment,) = (tmp_path / "store" / "segments").iterdir()
+    data = segment.read_bytes()
+    segment.write_bytes(data[:-40])
+    assert api.read_store(tmp_path / "store").height == RUNS - 1
+    assert f"found {RUNS - 1} of {RUNS} runs" in shortflow(*SWEEP).stderr
+    lines = data.splitlines(keepends=True)
+    number = next(place for place, line in enumerate(lines, 1) if b'"line":"run"' in line)
+    lines[number - 1] = lines[number - 1].replace(b"0", b"1", 1)
+    segment.write_bytes(b"".join(lines))
+    with pytest.raises(DamagedResult, match=rf"line {number}: damaged.*its checksum is wrong; remove the line"):
+        api.read_store(tmp_path / "store")
+    again = shortflow(*SWEEP, "--json")
+    assert f"line {number}: damaged" in again.stderr
+    assert again.document == whole.document
+
+
+@pytest.mark.usefixtures("small_file")
+def test_a_full_disk_loses_nothing_that_was_finished(
+    shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = 12_000
+
+    def write(file: int, data: bytes) -> int:
+        nonlocal room
+        if room == 0:
+            raise OSError(28, "No space left on device")
+        written = os.write(file, data[:room])
+        room -= written
+        return written
+
+    with monkeypatch.context() as patch:
+        patch.setattr(segments, "os", SimpleNamespace(**{**vars(os), "write": write}))
+        failed = shortflow(*SWEEP)
+    assert failed.code == ExitCode.MISSING_REQUIREMENT
+    assert ".jsonl: No space left on device; free some space there" in failed.stderr
+    found = read_segments(tmp_path / "store" / "segments")
+    assert 0 < len(found.records) < RUNS
+    assert not found.damages
+    assert f"found {len(found.records)} of {RUNS} runs" in shortflow(*SWEEP).stderr
+    assert rows(tmp_path / "store").height == RUNS
+
+
+LAW = """
+import shortflow
+
+
+class Fragile(shortflow.CongestionControl):
+    parameters = {"g": 0.1}
+
+    def on_ack(self, window, ack):
+        if self.g > 0.25:
+            raise ValueError("too much")
+        super().on_ack(window, ack)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.usefixtures("small_file")
+def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
+    shortflow: Command, tmp_path: Path, jobs: str
+) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    command = ("sweep", "small.toml", "--schemes", "law.py:Fragile,tcp", "--grid", "transport.g=0.1:0.4:0.1")
+    answer = shortflow(*command, "--seeds", "1", "--jobs", jobs, "--out", "store", "--json")
+    assert answer.code == ExitCode.CLAIM_FAILED
+    failed = answer.document["failed"]
+    assert [each["at"]["transport.g"] for each in failed] == ["0.3", "0.4"]
+    assert "Fragile: ValueError: too much (law.py:" in failed[0]["error"]
+    assert "2 runs failed, and are tried again by the same command" in answer.stderr
+    table = api.read_store(tmp_path / "store")
+    assert sorted(table.filter(pl.col("error").is_not_null())["transport.g"]) == [0.3, 0.4]
+    assert table.filter(pl.col("error").is_null()).height == 3
+    assert table.filter(pl.col("error").is_not_null())["digest"].null_count() == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["--grid", "laod=0.1,0.2"], ["laod", 'did you mean "load"']),
+        (["--grid", "load=0.2,0.4", "--grid", "transport.q=0.1"], ["at load=0.2, transport.q=0.1", "transport.q"]),
+        (["--grid", "load=0.2,1e9"], ["--grid: at load=1e9", "load"]),
+        (["--grid", "transport.g=0.1,7"], ["--grid: at transport.g=7", "transport.g"]),
+        (["--grid", "load=0.2,0.4", "--set", "load=0.3"], ["load: its values vary, so it cannot be set too"]),
+        (["--grid", "load=0.2,0.4", "--metrics", "afct_shrt_s"], ["did you mean", "afct_short_s"]),
+        (["--grid", "load=0.2,0.4", "--until-ci", "2"], ["--until-ci 2: expected a width such as 2%"]),
+        (["--grid", "load=0.2,0.4", "--until-ci", "nothing=2%"], ["nothing", "metric"]),
+        (["--grid", "load=0.2,0.4", "--until-ci", "2%", "--max-seeds", "4"], ["--max-seeds 4: expected 5 at least"]),
+        (["--grid", "load=0.2,0.4", "--dask", "tcp://localhost:1", "--jobs", "2"], ["--jobs: is about this machine"]),
+    ],
+)
+@pytest.mark.usefixtures("small_file")
+def test_what_is_wrong_is_said_before_the_first_run(
+    shortflow: Command, tmp_path: Path, arguments: list[str], wanted: list[str]
+) -> None:
+    answer = shortflow("sweep", "small.toml", "--schemes", "dctcp", *arguments, "--out", "store")
+    assert answer.code == ExitCode.WRONG_INPUT
+    for text in wanted:
+        assert text in answer.stderr
+    assert not (tmp_path / "store" / "segments").exists()
+
+
+@pytest.mark.usefixtures("small_file")
+def test_runs_of_another_build_stay_and_are_run_again(
+    shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("shortflow.result.build_id", lambda: "0.0.1+old")
+        shortflow(*SWEEP)
+    again = shortflow(*SWEEP)
+    assert "found" not in again.stderr
+    table = api.read_store(tmp_path / "store")
+    assert table.filter(pl.col("superseded"))["build"].unique().to_list() == ["0.0.1+old"]
+    assert table.height == 2 * RUNS
+    narrow = (*SWEEP[:4], "--grid", "load=0.2", "--seeds", "1", "--out", "mixed")
+    with monkeypatch.context() as patch:
+        patch.setattr("shortflow.result.build_id", lambda: "0.0.1+old")
+        shortflow(*narrow)
+    shortflow(*narrow[:-4], "--seeds", "2", "--out", "mixed")
+    assert api.read_store(tmp_path / "mixed").filter(~pl.col("superseded")).height == 4
+
+
+@pytest.mark.usefixtures("small_file")
+def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tmp_path: Path) -> None:
+    shortflow(*SWEEP)
+    (segment,) = (tmp_path / "store" / "segments").iterdir()
+    kept = read_segments(segment.parent)
+    segment.unlink()
+    older = Segment(segment.parent)
+    for record in kept.records.values():
+        older.add({**record, "measured_by": "code of yesterday"})
+    with pytest.raises(ConfigError, match="were measured by another version of Shortflow"):
+        api.read_store(tmp_path / "store")
+    assert rows(tmp_path / "store").height == RUNS, "the table is as it was"
+    assert "found" not in shortflow(*SWEEP).stderr
+    assert api.read_store(tmp_path / "store").filter(~pl.col("superseded")).height == RUNS
+
+
+def test_what_segments_hold_comes_back_as_it_was(tmp_path: Path) -> None:
+    segment = Segment(tmp_path)
+    results = [
+        make_result(scheme, seed, load) for scheme in ("dctcp", "tcp") for seed in (1, 2) for load in ("0.2", "0.4")
+    ]
+    records = [complete(result, tables=False).record for result in results]
+    for record in records:
+        segment.add(record)
+    failure = {"provenance": {**records[0]["provenance"], "key": "another"}, "error": "it went wrong"}
+    segment.add_failure(failure)  # type: ignore[arg-type]
+    kept = read_segments(tmp_path)
+    assert {place.name: record for place, record in kept.records.items()} == {
+        record["provenance"]["key"]: record for record in records
+    }
+    assert list(kept.failures.values()) == [failure]
+    lines = [json.loads(line[9:])["line"] for line in segment.path.read_bytes().splitlines()]
+    assert lines.count("part") == 2 + 2 + 1, "two loads, two schemes, one code"
+    assert lines.count("run") == 8
