@@ -229,17 +229,18 @@ def test_a_killed_process_loses_no_run(
 
     monkeypatch.setattr(Processes, "_process", noted)
     runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Halving"], list(range(1, 7)))
-    killer = threading.Thread(target=lambda: (_wait_for(begun), begun[0].kill()))
+    killer = threading.Thread(target=_kill_first, args=(begun,))
     killer.start()
     found = digests(Local(2), runs)
     killer.join()
     assert found == digests(Local(1), runs)
 
 
-def _wait_for(begun: list[Any]) -> None:
+def _kill_first(begun: list[Any]) -> None:
     while not begun:
         time.sleep(0.001)
     time.sleep(0.05)
+    begun[0].kill()
 
 
 def test_closing_the_outcomes_stops_what_is_at_work(small: dict[str, object]) -> None:

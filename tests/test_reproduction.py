@@ -558,7 +558,7 @@ def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:
 def test_progress_is_told_line_by_line_where_stderr_is_no_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(console, "LATELY_S", 0.0)
     with console.progress_bar("quick") as progress:
         progress(0.25, 3, 12)
     assert capsys.readouterr().err == "quick: 3/12 runs, 25% of the work, 0 s\n"

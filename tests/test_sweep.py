@@ -285,3 +285,25 @@ def test_what_segments_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     lines = [json.loads(line[9:])["line"] for line in segment.path.read_bytes().splitlines()]
     assert lines.count("part") == 2 + 2 + 1, "two loads, two schemes, one code"
     assert lines.count("run") == 8
+
+
+def test_after_ctrl_c_the_table_has_what_was_finished_and_the_sweep_goes_on(
+    small: dict[str, object], shortflow: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "duration": "2s"}), encoding="utf-8")
+    command = [sys.executable, "-m", "shortflow", *SWEEP]
+    segments_of = tmp_path / "store" / "segments"
+    with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not any(b'"run"' in path.read_bytes() for path in segments_of.glob("*")):
+            time.sleep(0.002)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert process.returncode == ExitCode.INTERRUPTED, errors
+    kept = read_segments(segments_of).records
+    assert 0 < len(kept) < RUNS
+    assert (
+        f"interrupted; {len(kept)} of {RUNS} runs were finished and are kept in store; the same command goes on"
+        in errors
+    )
+    assert rows(tmp_path / "store").height == len(kept)
+    assert f"found {len(kept)} of {RUNS} runs" in shortflow(*SWEEP).stderr

@@ -81,16 +81,20 @@ def run_each(
         if missing:
             _work(missing, executor, store, tables, keep_going, batch, tally)
     except KeyboardInterrupt as cause:
+        _conclude(store)
         kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
         raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
-    finally:
-        if store:
-            store.flush()
+    _conclude(store)
+    return batch
+
+
+def _conclude(store: "Store | None") -> None:
+    """Make the store's runs safe, and its table of runs what it should be."""
     if store:
         from shortflow.store.reading import renew_table
 
+        store.flush()
         renew_table(store)
-    return batch
 
 
 def run_one(run: Run, progress: Progress | None = None) -> RunResult:

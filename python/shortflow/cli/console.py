@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shortflow.cli.pace import LATELY_S, Pace
+
 if TYPE_CHECKING:
     from shortflow.comparison import Comparison
     from shortflow.engine import Progress
@@ -15,9 +17,6 @@ if TYPE_CHECKING:
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
-
-LINE_EVERY_S = 30.0
-"""How often progress is told where stderr is no terminal."""
 
 
 def print_json(document: object) -> None:
@@ -55,17 +54,19 @@ def progress_bar(label: str) -> "Iterator[Progress]":
 
 def _progress_lines(label: str) -> "Progress":
     started = last = time.monotonic()
+    pace = Pace()
 
     def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
         nonlocal last
+        rate, left = pace.told(fraction, finished)
         now = time.monotonic()
-        if now - last >= LINE_EVERY_S:
+        if now - last >= LATELY_S:
             last, spent = now, now - started
-            left = (
-                f", at most {spent * (1 - fraction) / fraction:.0f} s left" if 0 < fraction < 1 and spent >= 1 else ""
-            )
+            rest = f", at most {left:.0f} s left" if left and fraction < 1 else ""
             shown = f"; {waiting}" if waiting else ""
-            print_note(f"{label}: {finished}/{total} runs, {fraction:.0%} of the work, {spent:.0f} s{left}{shown}")
+            print_note(
+                f"{label}: {finished}/{total} runs{rate}, {fraction:.0%} of the work, {spent:.0f} s{rest}{shown}"
+            )
 
     return update
 

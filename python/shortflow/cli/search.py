@@ -62,6 +62,8 @@ def search(
             out=out,
             progress=progress,
         )
+    if out:
+        print_note(f"results: {out / 'runs.parquet'}")
     _note_unfinished(found)
     if json:
         _note_ends(found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from shortflow.cli.pace import Pace
 from shortflow.report.tables import terminal_width
 
 if TYPE_CHECKING:
@@ -49,10 +50,12 @@ def live_bar(label: str) -> "Iterator[Told]":
     try:
         with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task(label, total=1.0, runs="", waiting="")
+            pace = Pace()
 
             def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
                 shown = f"; {waiting}" if waiting else ""
-                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs", waiting=shown)
+                rate, _ = pace.told(fraction, finished)
+                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs{rate}", waiting=shown)
 
             yield update
     finally:

@@ -62,7 +62,8 @@ class _Cluster(Session):
 
     def submit(self, run: Run) -> Future:
         task = Task.of(run, tables=self._tables)
-        job = self._client.submit(_perform, task, self._shared(run), pure=False, key=f"shortflow-{run.key}")
+        name = f"shortflow-{run.key}{'-tables' if self._tables else ''}"
+        job = self._client.submit(_perform, task, self._shared(run), pure=False, key=name)
         self._jobs.add(job)
         return job
 

@@ -11,9 +11,9 @@ import sys
 import threading
 from typing import IO
 
-from shortflow.errors import Cancelled, SimulationError
+from shortflow.errors import Cancelled, ConfigError, SimulationError
 from shortflow.executors.outcome import Failed, Finished
-from shortflow.executors.task import Task, adopted
+from shortflow.executors.task import OtherCode, Task, adopted
 from shortflow.result import Run
 
 _ATTEMPTS = 3
@@ -41,6 +41,8 @@ class Processes:
                 self._end(process)
                 continue
             self._idle.put(process)
+            if isinstance(answer, Failed) and answer.kind == OtherCode.__name__:
+                raise ConfigError(f"{run.scheme.name}: another process {answer.message}; was it changed meanwhile?")
             if isinstance(answer, Failed):
                 raise answer.error
             return adopted(run, answer)

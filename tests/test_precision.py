@@ -1,0 +1,104 @@
+"""Seeds until an interval is narrow enough."""
+
+import math
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from conftest import Command
+from made import make_rows
+from shortflow.comparison import Comparison
+from shortflow.errors import ConfigError, ExitCode
+from shortflow.precision import Precision, more_seeds, seeds_until, widths
+from shortflow.result import RunSummary
+
+
+def compared(*values: float, scheme: str = "dctcp") -> Comparison:
+    runs = [
+        RunSummary(scheme, seed, f"d{seed}", make_rows(afct_short_s=value, drops=value * 1000), 0.0)
+        for seed, value in enumerate(values, 1)
+    ]
+    return Comparison("made", "made", {}, runs)
+
+
+def test_the_width_is_half_the_interval_over_the_mean() -> None:
+    # Of 9, 10, 11 the standard error is 1/sqrt(3), and Student's quantile with 2 degrees of freedom 4.3027.
+    (found,) = widths(compared(9.0, 10.0, 11.0), "drops")
+    assert found.share == pytest.approx(4.3027 / math.sqrt(3) / 10, rel=1e-4)
+
+
+def test_the_seeds_that_a_width_takes_are_those_after_which_it_is_reached() -> None:
+    (found,) = widths(compared(9.0, 10.0, 11.0), "drops")
+    # With standard deviation 1 and mean 10, ± 2 % of the mean is t / sqrt(n) <= 0.2: n = 99 has t = 1.9845 and gives
+    # 0.19945, n = 98 gives 0.20049.
+    assert more_seeds([found], 0.02) == 99 - 3
+    assert more_seeds([found], 0.5) == 0
+    assert more_seeds([found], 0.02) > more_seeds([found], 0.05) > more_seeds([found], 0.1) > 0
+
+
+def test_the_looks_are_after_every_five_seeds_and_at_the_most() -> None:
+    def looks(most: int, first: int = 5, enough_at: int = 10**9) -> tuple[list[list[int]], bool]:
+        seen: list[list[int]] = []
+
+        def look(new: object) -> bool:
+            seen.append(list(new))  # type: ignore[call-overload]
+            return seen[-1][-1] >= enough_at
+
+        return seen, seeds_until(Precision(0.1, most=most), first, look)
+
+    assert looks(12) == ([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12]], False)
+    assert looks(100, enough_at=7) == ([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], True)
+    assert looks(9, first=8) == ([[1, 2, 3, 4, 5, 6, 7, 8], [9]], False)
+    assert looks(5) == ([[1, 2, 3, 4, 5]], False)
+    assert looks(6, first=10) == ([[1, 2, 3, 4, 5, 6]], False)
+
+
+@pytest.mark.parametrize("text", ["2", "x%", "0%", "-1%", "", "nan%", "inf%"])
+def test_what_is_no_width_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="expected a width such as 2%"):
+        Precision.parse(text)
+
+
+def test_a_width_may_name_its_metric() -> None:
+    assert Precision.parse("p99_short_s = 5%", 20) == Precision(0.05, "p99_short_s", 20)
+    assert Precision.parse("2%") == Precision(0.02, None, 100)
+
+
+def test_seeds_are_added_until_the_interval_is_narrow(
+    shortflow: Command, small: dict[str, object], tmp_path: Path
+) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    command = ("compare", "small.toml", "--schemes", "tcp,dctcp", "--no-ideal", "--json")
+    narrow = shortflow(*command, "--until-ci", "afct_short_s=25%", "--max-seeds", "60", "--jobs", "1")
+    seeds = narrow.document["seeds"]
+    assert len(seeds) in range(5, 60, 5)
+    for table in narrow.document["schemes"].values():
+        mean = table["metrics"]["afct_short_s"]
+        low, high = mean["ci95"]
+        assert (high - low) / 2 <= 0.25 * mean["mean"]
+    assert "which makes intervals a little too narrow" in narrow.stderr
+    assert shortflow(*command, "--until-ci", "afct_short_s=25%", "--max-seeds", "60", "--jobs", "2").document == (
+        narrow.document
+    )
+    wide = shortflow(*command, "--until-ci", "afct_short_s=0.1%", "--max-seeds", "7")
+    assert len(wide.document["seeds"]) == 7
+    assert "±0.1 % would take about" in wide.stderr
+    usual = shortflow(*command, "--seeds", "3")
+    assert "has the widest interval, ±" in usual.stderr
+    assert "±2 % would take about" in usual.stderr
+
+
+def test_each_point_of_a_sweep_has_the_seeds_that_it_needs(
+    shortflow: Command, small: dict[str, object], tmp_path: Path
+) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    answer = shortflow(
+        *("sweep", "small.toml", "--schemes", "dctcp", "--grid", "load=0.3,0.7", "--until-ci", "afct_short_s=25%"),
+        *("--max-seeds", "30", "--out", "store", "--json"),
+    )
+    assert answer.code == ExitCode.FINE
+    few, many = answer.document["points"]
+    assert few["until_ci_met"]
+    assert len(few["seeds"]) < len(many["seeds"])
+    assert "--until-ci: " in answer.stderr
