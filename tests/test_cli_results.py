@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -320,9 +321,7 @@ def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None
     assert "interrupted" in stderr
     assert "Traceback" not in stderr
     kept = list((out / "runs").iterdir())
-    told = (
-        f"interrupted; {len(kept)} of 1000 runs were finished and are kept in {out / 'runs'}; the same command goes on"
-    )
+    told = f"interrupted; {len(kept)} of 1000 runs were finished and are kept in {out}; the same command goes on"
     assert told in stderr
     assert 0 < len(kept) < 1000
     for run in kept:
@@ -342,7 +341,7 @@ def take_and_interrupt(condition):
     have = take(condition)
     if threading.get_ident() == main_thread:
         taken += 1
-        if taken == 1000:
+        if taken == 100:
             os.kill(os.getpid(), signal.SIGINT)
     return have
 
@@ -373,6 +372,7 @@ def test_ctrl_c_stops_a_run_that_would_take_hours(tmp_path: Path) -> None:
 
 NEVER_RETURNS = """
 from pathlib import Path
+from typing import Any
 import shortflow
 
 class NeverReturns(shortflow.CongestionControl):
@@ -389,22 +389,36 @@ class Fails(shortflow.CongestionControl):
 """
 
 
+@contextlib.contextmanager
+def hanging(folder: Path, schemes: str, jobs: int) -> Iterator["subprocess.Popen[Any]"]:
+    """A comparison of which one run never ends, when that has begun."""
+    (folder / "law.py").write_text(NEVER_RETURNS, encoding="utf-8")
+    command = [sys.executable, "-c", WITH_CTRL_C, "compare", "incast", "--schemes", schemes, "--seeds", "1"]
+    with started([*command, "--jobs", str(jobs)], stderr=subprocess.PIPE, text=True, cwd=folder) as process:
+        deadline = time.monotonic() + 60
+        while not (folder / "called").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield process
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_ctrl_c_or_a_failure_ends_a_hook_that_never_returns_in_its_own_process(tmp_path: Path, fails: bool) -> None:
+    with hanging(tmp_path, f"law.py:NeverReturns{',law.py:Fails' if fails else ''}", 2) as process:
+        if not fails:
+            process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == (2 if fails else 130)
+    assert ("ValueError: on purpose" if fails else "interrupted; ") in stderr
+
+
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("fails", [False, True], ids=["", "another run fails"])
 def test_a_second_signal_ends_a_hook_that_never_returns(
-    tmp_path: Path, first: signal.Signals, second: signal.Signals, fails: bool
+    tmp_path: Path, first: signal.Signals, second: signal.Signals
 ) -> None:
-    (tmp_path / "law.py").write_text(NEVER_RETURNS, encoding="utf-8")
-    schemes = "law.py:NeverReturns,law.py:Fails" if fails else "law.py:NeverReturns"
-    command = [sys.executable, "-c", WITH_CTRL_C, "compare", "incast", "--schemes", schemes, "--seeds", "1"]
-    with started([*command, "--jobs", "2"], stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "called").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.5 if fails else 0)
+    with hanging(tmp_path, "law.py:NeverReturns", 1) as process:
         process.send_signal(first)
-        time.sleep(0.5)
+        time.sleep(1.5)
         assert process.poll() is None, "the first waits for the run"
         process.send_signal(second)
         process.communicate(timeout=20)

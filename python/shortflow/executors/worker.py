@@ -3,6 +3,8 @@
 import os
 import pickle
 import sys
+import threading
+import time
 
 from shortflow._core import Control
 from shortflow.executors.outcome import Failed
@@ -12,6 +14,7 @@ from shortflow.executors.task import perform
 
 def main() -> None:
     """Answer tasks from stdin on stdout; what a law prints goes to stderr."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         while True:
@@ -23,6 +26,13 @@ def main() -> None:
                 send(answers, perform(task, Control()))
             except Exception as error:
                 send(answers, Failed.of(error))
+
+
+def _end_with(parent: int) -> None:
+    """End when the process that started this one is gone, whatever a law does meanwhile."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 if __name__ == "__main__":

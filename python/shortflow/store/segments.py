@@ -120,6 +120,9 @@ class Segment:
                 self._flushed_at = monotonic()
         except OSError as error:
             os.ftruncate(file, self._size)
+            if not self._size:
+                self.path.unlink()
+                self._file = None
             raise OSError(error.errno, error.strerror, str(self.path)) from error
         self._size += len(data)
         self._parts.update(part.id for part in parts)
