@@ -13,7 +13,7 @@ from shortflow.report.write import report_numbers, write_report
 
 def report(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where `run --out` or `compare --out` kept results.")
+        Path, typer.Argument(metavar="DIR", help="Where `run`, `compare`, `sweep` or `tune` kept results (`--out`).")
     ],
     out: Annotated[
         Path | None,

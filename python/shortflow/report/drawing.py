@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from shortflow.report.looks import look_of
-from shortflow.report.plot import Axis, Panel, Plot, Series
+from shortflow.report.grids import draw_heat, draw_parallel
+from shortflow.report.looks import Look, look_of
+from shortflow.report.plot import AnyPlot, Axis, HeatPlot, Panel, ParallelPlot, Plot, Series
 from shortflow.report.plotting import error_bars, labelled, log_axis, percentage, plain
 
 _PALE = 0.35
@@ -17,8 +18,16 @@ _AT_LEAST = "≥"
 _FRAME = {"showline": True, "linecolor": "#9ca3af", "gridcolor": "#e5e7eb", "zeroline": False, "ticks": "outside"}
 
 
-def draw(plot: Plot) -> go.Figure:
+def draw(plot: AnyPlot) -> go.Figure:
     """The figure of a plot."""
+    if isinstance(plot, HeatPlot):
+        return _styled(draw_heat(plot), framed=False)
+    if isinstance(plot, ParallelPlot):
+        return _styled(draw_parallel(plot), framed=False)
+    return _styled(_draw_panels(plot))
+
+
+def _draw_panels(plot: Plot) -> go.Figure:
     figure = make_subplots(
         1,
         len(plot.panels),
@@ -41,10 +50,10 @@ def draw(plot: Plot) -> go.Figure:
                 in_legend.add(name)
                 owners.append(series.at)
         figure.update_xaxes(**_axis(panel.x, _values(panel, "x")), row=1, col=column)
-        figure.update_yaxes(**_axis(panel.y, _values(panel, "y"), from_zero=True), row=1, col=column)
+        figure.update_yaxes(**_axis(panel.y, _values(panel, "y"), from_zero=panel.mark != "scatter"), row=1, col=column)
     if plot.menu:
         figure.update_layout(updatemenus=[_menu(plot, owners)])
-    return _styled(figure)
+    return figure
 
 
 def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
@@ -55,6 +64,13 @@ def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
         yield go.Scatter(**common, mode="lines", line={**look.line, "width": 1.2})
     elif panel.mark == "steps":
         yield from _steps(series, name)
+    elif panel.mark == "band":
+        yield go.Scatter(**common, mode="lines+markers", **_marks(series, look))  # first, as the legend shows it
+        yield from _band(series, look)
+    elif panel.mark == "scatter":
+        mode = "lines+markers" if series.joined else "markers"
+        errors = error_bars(series.y, _ends(series))
+        yield go.Scatter(**common, mode=mode, error_y=errors, opacity=look.opacity, **_marks(series, look))
     elif panel.mark == "bars":
         yield go.Bar(
             **common,
@@ -68,10 +84,27 @@ def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
             **common,
             **bounds,
             mode="lines+markers+text" if bounds else "lines+markers",
-            line=look.line,
-            marker={"size": 8, "symbol": [f"{look.symbol}-open" if low else look.symbol for low in _low(series)]},
+            **_marks(series, look),
             error_y=error_bars(series.y, _ends(series)),
         )
+
+
+def _marks(series: Series, look: Look) -> dict[str, object]:
+    """Marks, hollow where they are lower bounds, and the line between them."""
+    symbols = [f"{look.symbol}-open" if low else look.symbol for low in _low(series)]
+    marks: dict[str, object] = {"line": look.line, "marker": {"size": 8, "symbol": symbols, "color": look.colour}}
+    if series.labels:
+        marks |= {"hovertext": [plain(label) for label in series.labels], "hoverinfo": "x+y+text+name"}
+    return marks
+
+
+def _band(series: Series, look: Look) -> Iterator[go.Scatter]:
+    """The area between the ends of the intervals, where marks have one."""
+    ends = [(x, pair) for x, pair in zip(series.x, _ends(series), strict=True) if pair]
+    x = _shown([place for place, _ in ends])
+    common = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    yield go.Scatter(x=x, y=[low for _, (low, _) in ends], **common)
+    yield go.Scatter(x=x, y=[high for _, (_, high) in ends], **common, fill="tonexty", fillcolor=look.pale)
 
 
 def _steps(series: Series, name: str) -> Iterator[go.Scatter]:
@@ -162,9 +195,10 @@ def _menu(plot: Plot, owners: Sequence[str | None]) -> dict[str, object]:
     return {"buttons": buttons, "active": list(plot.menu).index(plot.shown or ""), "showactive": True, **place}
 
 
-def _styled(figure: go.Figure) -> go.Figure:
-    figure.update_xaxes(**_FRAME)
-    figure.update_yaxes(**_FRAME)
+def _styled(figure: go.Figure, *, framed: bool = True) -> go.Figure:
+    if framed:
+        figure.update_xaxes(**_FRAME)
+        figure.update_yaxes(**_FRAME)
     figure.update_layout(
         template="none",
         font={"family": "system-ui, sans-serif", "size": 13, "color": "#1f2937"},
@@ -173,6 +207,6 @@ def _styled(figure: go.Figure) -> go.Figure:
         modebar={"orientation": "v"},
         hovermode="closest",
         hoverlabel={"namelength": -1},
-        height=430,
+        height=figure.layout.height or 430,
     )
     return figure

@@ -21,6 +21,13 @@ class Look:
     symbol: str
     dash: str
     hatch: str
+    opacity: float = 1.0
+
+    @property
+    def pale(self) -> str:
+        """The colour of an area below lines."""
+        red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
+        return f"rgba({red},{green},{blue},0.18)"
 
     @property
     def line(self) -> dict[str, object]:
@@ -33,8 +40,20 @@ class Look:
         return {"color": self.colour, "pattern": {"shape": self.hatch}}
 
 
+BEST, FEASIBLE, INFEASIBLE, GIVEN_UP = "best", "feasible", "infeasible", "given up"
+GROUPS = {
+    BEST: Look("#d55e00", "star", "solid", ""),
+    FEASIBLE: Look("#0072b2", "circle", "solid", "", 0.55),
+    INFEASIBLE: Look("#9ca3af", "x", "dot", "", 0.55),
+    GIVEN_UP: Look("#9ca3af", "line-ew-open", "dash", "", 0.55),
+}
+"""The looks of what parameters are worth, where marks are choices of parameters and not schemes."""
+
+
 def look_of(scheme: str) -> Look:
-    """The look of a scheme by its place in the registry, and of a user's own scheme by its name."""
+    """The look of a scheme by its place in the registry, of a user's own scheme by its name, or of a group."""
+    if scheme in GROUPS:
+        return GROUPS[scheme]
     places = _places()
     place = places.get(scheme, len(places) + zlib.crc32(scheme.encode()) % len(PALETTE))
     turn = place // len(PALETTE) % len(DASHES)

@@ -14,6 +14,10 @@ from shortflow.report.figures import plots
 from shortflow.report.markup import page
 from shortflow.report.plot import Plot
 from shortflow.report.study import Study
+from shortflow.report.sweep_page import SweepView
+from shortflow.report.sweep_page import table as sweep_table
+from shortflow.report.sweep_page import view as sweep_view
+from shortflow.report.swept import Swept
 from shortflow.report.tables import Section, comparison_sections, overview_section
 from shortflow.result import RunResult, git_revision
 from shortflow.scenario import Setting
@@ -43,21 +47,26 @@ class StudyView:
     """Where each number came from: one row per run."""
 
 
-def render(studies: Sequence[Study]) -> str:
+def render(studies: Sequence[Study], sweeps: Sequence[Swept] = ()) -> str:
     """The whole page."""
     results = _results(studies)
+    shown = [sweep_view(sweep) for sweep in sweeps]
+    swept = [
+        run.origin for sweep in sweeps for places in sweep.runs.values() for of in places.values() for run in of.runs
+    ]
     return page(
         "report/page.html",
-        lead=_lead(studies, results),
+        lead=_lead(studies, results, shown),
         views=[_view(study) for study in studies],
-        versions=", ".join(sorted({result.provenance["version"] for result in results})),
+        sweeps=shown,
+        versions=", ".join(sorted({each["version"] for each in (*(of.provenance for of in results), *swept) if each})),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         revision=git_revision() or f"version {_core.version()}",
     )
 
 
-def document(studies: Sequence[Study]) -> dict[str, Any]:
-    """The numbers behind the page as plain data: of each study its plots, and the comparison at each point."""
+def document(studies: Sequence[Study], sweeps: Sequence[Swept] = ()) -> dict[str, Any]:
+    """The numbers behind the page as plain data: of each study or sweep its plots, and what each point gave."""
     found = {
         "studies": [
             {
@@ -69,7 +78,8 @@ def document(studies: Sequence[Study]) -> dict[str, Any]:
                 "superseded": [{name: origin[name] for name in _SUPERSEDED} for origin in study.superseded],
             }
             for study in studies
-        ]
+        ],
+        "sweeps": [sweep_table(sweep) for sweep in sweeps],
     }
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))  # what is no finite number becomes null
     return plain
@@ -79,11 +89,16 @@ def _results(studies: Sequence[Study]) -> list[RunResult]:
     return [result for study in studies for point in study.points for result in point.results]
 
 
-def _lead(studies: Sequence[Study], results: Sequence[RunResult]) -> str:
+def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
+    schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
+    runs = f"{len(results) + sum(view.runs for view in sweeps):,} runs of {len(schemes)} schemes"
+    if not results:
+        return f"{runs}."
     flows = sum(len(result.flows) for result in results)
     simulated = sum(result.meta["end_s"] for result in results)
-    return f"{len(results)} runs of {len(schemes)} schemes: {flows:,} flows in {simulated:,.1f} simulated seconds."
+    of_which = f"; {len(results)} of them have tables, with" if sweeps else ":"
+    return f"{runs}{of_which} {flows:,} flows in {simulated:,.1f} simulated seconds."
 
 
 def _view(study: Study) -> StudyView:

@@ -38,6 +38,11 @@ class Series:
     unfinished_share: Sequence[float] | float | None = None
     """The share of flows behind each mark, or behind all of them, that did not finish."""
 
+    labels: Sequence[str] = ()
+    """What is shown of each mark when it is pointed at; empty for its numbers alone."""
+    joined: bool = False
+    """Whether marks that are scattered otherwise are joined by a line."""
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -46,7 +51,7 @@ class Panel:
     title: str
     x: Axis
     y: Axis
-    mark: Literal["bars", "points", "steps", "line"]
+    mark: Literal["bars", "points", "band", "scatter", "steps", "line"]
     series: Sequence[Series]
 
 
@@ -61,3 +66,49 @@ class Plot:
     """What the menu says for each point of which one at a time is shown; empty without a menu."""
     shown: str | None = None
     """The point that is shown at first."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A number for each pair of values of two keys."""
+
+    title: str
+    x: Axis
+    y: Axis
+    cells: Sequence[Sequence[float | None]]
+    """A row for each category of `y`, in it a cell for each category of `x`; null where there is none."""
+    lower_bound: Sequence[Sequence[bool]]
+    """Where the truth is the cell's number or more."""
+
+
+@dataclass(frozen=True)
+class HeatPlot:
+    """Heat maps of one metric, with one scale of colours."""
+
+    heading: str
+    caption: str
+    colour: Axis
+    maps: Sequence[HeatMap]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of one kind through parallel axes, all of them as long as there are axes."""
+
+    group: str
+    values: Sequence[Sequence[float]]
+    labels: Sequence[str] = ()
+    """What is shown of each line when it is pointed at; empty for the group alone."""
+
+
+@dataclass(frozen=True)
+class ParallelPlot:
+    """Parallel axes, each with its ends as `window`, and a line through them for each choice of parameters."""
+
+    heading: str
+    caption: str
+    axes: Sequence[Axis]
+    groups: Sequence[Lines]
+
+
+AnyPlot = Plot | HeatPlot | ParallelPlot

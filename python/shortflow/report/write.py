@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from shortflow.report.page import document, render
-from shortflow.report.study import Study, studies
-from shortflow.result import Provenance
+from shortflow.report.study import Study
+from shortflow.report.study import studies as make_studies
+from shortflow.report.swept import Swept
+from shortflow.report.swept import swept as make_swept
+from shortflow.result import Provenance, summarize
 from shortflow.store.files import write_text
 from shortflow.store.runs import read_each, read_run, select_runs
 
@@ -22,22 +25,27 @@ def write_report(directory: Path, page: Path, only: Sequence[Path] | None = None
     Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
     come from different code are a `ConfigError`.
     """
-    found = _studies(directory, only)
-    write_text(page, render(found))
-    return sum(len(point.results) for study in found for point in study.points)
+    studies, sweeps = _found(directory, only)
+    write_text(page, render(studies, sweeps))
+    of_sweeps = sum(len(each.runs) for sweep in sweeps for places in sweep.runs.values() for each in places.values())
+    return of_sweeps + sum(len(point.results) for study in studies for point in study.points)
 
 
 def report_numbers(directory: Path) -> dict[str, Any]:
     """The numbers behind the page's plots and tables as plain data, in the shape that docs/results.md describes."""
-    return document(_studies(directory))
+    return document(*_found(directory))
 
 
-def _studies(directory: Path, only: Sequence[Path] | None = None) -> list[Study]:
+def _found(directory: Path, only: Sequence[Path] | None = None) -> tuple[list[Study], list[Swept]]:
+    """What counts in a directory: runs with tables as studies, and those of sweeps, which have none, over a grid."""
     selection = select_runs(directory, only)
     superseded = [selection.origin(place) for place in selection.superseded]
     if superseded:
         _log.warning("%s", _left_out(directory, superseded))
-    return studies(read_each(selection.current, read_run).values(), superseded)
+    records = {place: selection.records[place] for place in selection.current}
+    with_tables = [place for place, record in records.items() if record["tables"]]
+    alone = [summarize(record) for record in records.values() if not record["tables"]]
+    return make_studies(read_each(with_tables, read_run).values(), superseded), make_swept(alone)
 
 
 def _left_out(directory: Path, superseded: Sequence[Provenance]) -> str:

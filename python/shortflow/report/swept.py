@@ -1,0 +1,153 @@
+"""Runs over a grid of settings, put in order: the keys that vary, their values, and what each scheme gave where."""
+
+import functools
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from shortflow.comparison import Comparison
+from shortflow.metrics.catalogue import Metric
+from shortflow.metrics.stats import Estimate
+from shortflow.quantities import common_axis, in_base_unit
+from shortflow.report.tables import headline_metrics
+from shortflow.result import RunSummary
+from shortflow.scenario import Setting
+from shortflow.store.frames import short_name, varying
+
+Place = tuple[str, ...]
+"""A value for each of some keys."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that varies."""
+
+    name: str
+    values: Sequence[str]
+    """In ascending order, words in that of their first run."""
+    in_step: Sequence[str] = ()
+    """Keys that vary with it, one value for one."""
+
+    @functools.cached_property
+    def numbers(self) -> tuple[Sequence[float], str] | None:
+        """The values as numbers of one unit, and this; none where some are words."""
+        return common_axis(self.values)
+
+    def number(self, value: str) -> float:
+        """Where a value stands on the key's axis: at its number or, of words, at its place."""
+        at = self.values.index(value)
+        return self.numbers[0][at] if self.numbers else float(at)
+
+    @property
+    def label(self) -> str:
+        """The key, and those that go in step with it."""
+        return (
+            f"{short_name(self.name)} (with {', '.join(map(short_name, self.in_step))})"
+            if self.in_step
+            else short_name(self.name)
+        )
+
+
+@dataclass(frozen=True)
+class Swept:
+    """All runs of one scenario without tables, by scheme and point."""
+
+    name: str
+    title: str
+    keys: Sequence[Key]
+    own: Mapping[str, Sequence[int]]
+    """For each scheme the places of the keys that it has: a key of a law is no other law's."""
+    runs: Mapping[str, Mapping[Place, Comparison]]
+    """For each scheme its runs at each place of its own keys."""
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes in the order of their first run."""
+        return list(self.runs)
+
+    @property
+    def points(self) -> list[Place]:
+        """Every combination of the keys' values."""
+        return list(itertools.product(*(key.values for key in self.keys)))
+
+    @functools.cached_property
+    def metrics(self) -> list[Metric]:
+        """The few metrics that runs are compared by, of any run."""
+        every = [of for places in self.runs.values() for of in places.values()]
+        return list(dict.fromkeys(metric for each in every for metric in headline_metrics(each)))
+
+    def estimate(self, scheme: str, point: Place, metric: Metric) -> Estimate | None:
+        """A metric of a scheme at a point, of which only its own keys matter; none where there is no run."""
+        comparison = self.runs[scheme].get(tuple(point[place] for place in self.own[scheme]))
+        return comparison.estimate(scheme, metric.name) if comparison else None
+
+
+def swept(runs: Iterable[RunSummary]) -> list[Swept]:
+    """The runs by scenario, in the order of their first run; each has its origin."""
+    by_scenario: dict[str, list[RunSummary]] = {}
+    for run in runs:
+        if run.origin:
+            by_scenario.setdefault(run.origin["scenario"], []).append(run)
+    return [_swept(name, group) for name, group in by_scenario.items()]
+
+
+def _swept(name: str, runs: Sequence[RunSummary]) -> Swept:
+    by_scheme: dict[str, list[RunSummary]] = {}
+    for run in runs:
+        by_scheme.setdefault(run.scheme, []).append(run)
+    of_scenario = varying(_settings(run, "scenario_settings") for run in runs)
+    of_schemes = {
+        scheme: varying(_settings(run, "scheme_settings") for run in group) for scheme, group in by_scheme.items()
+    }
+    names = list(dict.fromkeys([*of_scenario, *(key for keys in of_schemes.values() for key in keys)]))
+    keys = _keys(names, [_values(run) for run in runs])
+    own = {
+        scheme: [i for i, key in enumerate(keys) if key.name in of_scenario or key.name in of_schemes[scheme]]
+        for scheme in by_scheme
+    }
+    title = runs[0].origin["title"] if runs[0].origin else ""
+    found: dict[str, dict[Place, list[RunSummary]]] = {}
+    for scheme, group in by_scheme.items():
+        for run in group:
+            values = _values(run)
+            place = tuple(values.get(keys[i].name, "") for i in own[scheme])
+            found.setdefault(scheme, {}).setdefault(place, []).append(run)
+    compared = {
+        scheme: {place: Comparison(name, title, {}, group) for place, group in places.items()}
+        for scheme, places in found.items()
+    }
+    return Swept(name, title, keys, own, compared)
+
+
+def _keys(names: Sequence[str], settings: Sequence[Mapping[str, str]]) -> list[Key]:
+    """The keys with their values; one that goes in step with an earlier one is left to that."""
+    keys: list[Key] = []
+    for name in names:
+        leader = next((i for i, key in enumerate(keys) if _in_step(key.name, name, settings)), None)
+        if leader is not None:
+            keys[leader] = Key(keys[leader].name, keys[leader].values, [*keys[leader].in_step, name])
+            continue
+        values = list(dict.fromkeys(each[name] for each in settings if name in each))
+        numbers = in_base_unit(values)
+        if numbers:
+            values = [value for _, value in sorted(zip(numbers, values, strict=True))]
+        keys.append(Key(name, values))
+    return keys
+
+
+def _in_step(one: str, other: str, settings: Sequence[Mapping[str, str]]) -> bool:
+    """Whether each value of one key has one value of the other beside it, both ways."""
+    pairs = {(each.get(one), each.get(other)) for each in settings}
+    return len({first for first, _ in pairs}) == len(pairs) == len({second for _, second in pairs})
+
+
+def _settings(run: RunSummary, of: str) -> Sequence[Setting]:
+    origin = run.origin
+    if origin is None:
+        return []
+    return origin["scenario_settings"] if of == "scenario_settings" else origin["scheme_settings"]
+
+
+def _values(run: RunSummary) -> dict[str, str]:
+    every = [*_settings(run, "scenario_settings"), *_settings(run, "scheme_settings")]
+    return {setting["key"]: setting["value"] for setting in every}

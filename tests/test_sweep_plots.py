@@ -1,0 +1,144 @@
+"""The plots of sweeps: which kind for how many keys, what stands where, and that they can be drawn."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from conftest import Command
+from made import make_rows
+from shortflow.report.drawing import draw
+from shortflow.report.looks import BEST
+from shortflow.report.plot import HeatPlot, ParallelPlot, Plot
+from shortflow.report.sweep_page import table, view
+from shortflow.report.sweep_plots import plots
+from shortflow.report.swept import Swept, swept
+from shortflow.result import RunSummary
+from shortflow.scenario import Setting
+
+
+def run_of(
+    scheme: str, seed: int, fct: float, scenario: dict[str, str], law: dict[str, str], goodput: float = 1e8
+) -> RunSummary:
+    def settings(values: dict[str, str]) -> list[Setting]:
+        return [{"key": key, "value": value, "source": "--set"} for key, value in values.items()]
+
+    origin: Any = {
+        "scenario": "made",
+        "title": "A made-up scenario",
+        "scheme": scheme,
+        "scenario_settings": settings(scenario),
+        "scheme_settings": settings(law),
+        "version": "0",
+    }
+    return RunSummary(scheme, seed, "-", make_rows(afct_short_s=fct, goodput_long_bps=goodput), 0.0, origin=origin)
+
+
+def of_keys(**keys: list[str]) -> Swept:
+    """l2dct at all combinations of up to three keys, one of the scenario and two of the law; tcp has not the latter."""
+    runs = [
+        run_of(
+            "l2dct",
+            seed,
+            (float(g) + float(w) + float(load)) * 1e-3 * seed,
+            {"parameters.load": load},
+            {"transport.g": g, "transport.w_max": w},
+            goodput=1e8 * float(g),
+        )
+        for load in keys.get("load", ["0.5"])
+        for g in keys.get("g", ["1"])
+        for w in keys.get("w", ["1"])
+        for seed in (1, 3)
+    ]
+    runs += [run_of("tcp", 1, 4e-3, {"parameters.load": load}, {}) for load in keys.get("load", ["0.5"])]
+    (found,) = swept(runs)
+    return found
+
+
+def test_one_key_is_a_line_with_a_band_and_a_level_of_who_has_not_got_it() -> None:
+    sweep = of_keys(g=["4", "10", "2"])
+    plot = next(iter(plots(sweep)))
+    assert isinstance(plot, Plot)
+    (panel,) = plot.panels
+    ours, tcp = panel.series
+    assert panel.mark == "band"
+    assert panel.x.label == "transport.g"
+    assert list(ours.x) == [2.0, 4.0, 10.0], "numbers in their order"
+    assert list(ours.y) == pytest.approx([7.0, 11.0, 23.0]), "means of seeds 1 and 3, in ms"
+    assert (list(tcp.x), list(tcp.y)) == ([2.0, 4.0, 10.0], [4.0, 4.0, 4.0])
+    assert "The key is none of tcp" in plot.caption
+    line, low, high = draw(plot).data[:3]
+    assert (line.name, line.showlegend) == ("l2dct", True)
+    assert high.fill == "tonexty"
+    assert not low.showlegend
+    assert all(under < mean < over for under, mean, over in zip(low.y, line.y, high.y, strict=True))
+
+
+def test_two_keys_are_a_heat_map_for_each_scheme() -> None:
+    sweep = of_keys(g=["1", "2", "3"], load=["0.2", "0.4"])
+    plot = next(iter(plots(sweep)))
+    assert isinstance(plot, HeatPlot)
+    ours, tcp = plot.maps
+    assert (ours.title, list(ours.x.categories), list(ours.y.categories)) == ("l2dct", ["1", "2", "3"], ["0.2", "0.4"])
+    assert [[pytest.approx(cell) for cell in row] for row in ours.cells] == [[4.4, 6.4, 8.4], [4.8, 6.8, 8.8]]
+    assert tcp.cells == [[4.0] * 3, [4.0] * 3], "which has no g, but a load"
+    figure = draw(plot)
+    assert [(each.zmin, each.zmax) for each in figure.data] == [(4.0, pytest.approx(8.8))] * 2, "one scale of colours"
+    assert figure.data[0].text[0][0] == "4.4"
+
+
+def test_three_keys_are_small_multiples_and_a_bundle() -> None:
+    sweep = of_keys(g=["1", "2", "3"], load=["0.2", "0.4"], w=["1", "2", "3", "4"])
+    found = list(plots(sweep))
+    heat = next(plot for plot in found if isinstance(plot, HeatPlot))
+    assert [each.title for each in heat.maps] == ["load = 0.2", "load = 0.4"]
+    assert list(heat.maps[0].x.categories) == ["1", "2", "3", "4"]
+    assert heat.maps[1].cells[2][3] == pytest.approx(2 * (3 + 4 + 0.4))
+    bundle = next(plot for plot in found if isinstance(plot, ParallelPlot))
+    assert [axis.label for axis in bundle.axes[:3]] == ["load", "transport.g", "transport.w_max"]
+    best = next(lines for lines in bundle.groups if lines.group == BEST)
+    assert len(best.values) == 2
+    assert list(best.values[0][:3]) == [0.2, 1.0, 1.0]
+    heights = [trace.y[:5] for trace in draw(bundle).data if trace.name == BEST]
+    assert list(heights[0]) == [0.0, 0.0, 0.0, 0.0, 0.0], "the least of everything"
+    assert all(isinstance(draw(plot).to_json(), str) for plot in found)
+
+
+def test_a_trade_off_joins_what_nothing_beats() -> None:
+    sweep = of_keys(g=["1", "2", "3"])
+    plot = next(plot for plot in plots(sweep) if plot.heading.startswith("Trade-off"))
+    assert isinstance(plot, Plot)
+    front = next(series for series in plot.panels[0].series if series.scheme == BEST)
+    assert front.joined
+    assert list(front.y) == [100.0, 200.0, 300.0], "more goodput for more time"
+    assert front.labels[0] == "tcp: as it is"
+
+
+def test_keys_in_step_are_one_axis() -> None:
+    runs = [run_of("l2dct", 1, 1e-3, {}, {"transport.a": value, "transport.b": value * 2}) for value in ("1", "2", "3")]
+    (found,) = swept(runs)
+    assert [key.label for key in found.keys] == ["transport.a (with transport.b)"]
+
+
+def test_the_best_point_of_each_scheme_is_in_the_table() -> None:
+    shown = view(of_keys(g=["3", "1", "2"]))
+    assert [row[:2] for row in shown.best.rows] == [("l2dct", "1"), ("tcp", "–")]
+    assert shown.runs == 7
+    numbers = table(of_keys(g=["3", "1", "2"]))
+    assert numbers["keys"] == ["transport.g"]
+    assert {point["at"].get("transport.g") for point in numbers["points"]} == {"1", "2", "3", None}
+
+
+def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> None:
+    Path("small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    grid = ("--grid", "transport.g=0.05,0.2", "--grid", "load=0.2,0.4")
+    assert shortflow("sweep", "small.toml", "--schemes", "tcp,dctcp", *grid, "--seeds", "1", "--out", "s").code == 0
+    assert shortflow("report", "s").code == 0
+    page = Path("s/report.html").read_text(encoding="utf-8")
+    assert "small, over load, transport.g" in page
+    document = json.loads(shortflow("report", "s", "--json").stdout)
+    (sweep,) = document["sweeps"]
+    assert len(sweep["points"]) == 2 + 4
+    assert len(sweep["plots"][0]["maps"]) == 2
