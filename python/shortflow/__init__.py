@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from shortflow.store.reading import read_flows, read_store
     from shortflow.store.runs import read_run, write_run
     from shortflow.transport import CongestionControl
+    from shortflow.tuning.engine import tune
+    from shortflow.tuning.goal import Constraint, Goal, Objective
+    from shortflow.tuning.proposals import optuna_study
+    from shortflow.tuning.record import Tuning, read_tuning
+    from shortflow.tuning.space import Parameter
 
     __version__: str
 
@@ -37,11 +42,15 @@ __all__ = [
     "Condition",
     "ConfigError",
     "CongestionControl",
+    "Constraint",
     "DamagedResult",
     "Estimate",
     "Flow",
+    "Goal",
     "Grid",
     "Interrupted",
+    "Objective",
+    "Parameter",
     "RunResult",
     "RunSummary",
     "Scenario",
@@ -50,17 +59,21 @@ __all__ = [
     "Setting",
     "SimulationError",
     "Steps",
+    "Tuning",
     "Window",
     "__version__",
     "compare",
     "load_scenario",
     "load_schemes",
+    "optuna_study",
     "read_flows",
     "read_run",
     "read_store",
+    "read_tuning",
     "run",
     "search",
     "shipped_scenarios",
+    "tune",
     "write_report",
     "write_run",
 ]
@@ -80,6 +93,11 @@ _HOMES = {
     "store.reading": ("read_flows", "read_store"),
     "store.runs": ("read_run", "write_run"),
     "transport": ("CongestionControl",),
+    "tuning.engine": ("tune",),
+    "tuning.goal": ("Constraint", "Goal", "Objective"),
+    "tuning.proposals": ("optuna_study",),
+    "tuning.record": ("Tuning", "read_tuning"),
+    "tuning.space": ("Parameter",),
 }
 """Where the names come from, by module."""
 

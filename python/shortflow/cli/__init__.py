@@ -22,6 +22,7 @@ COMMANDS = {
     "survey": "survey",
     "sweep": "sweep",
     "search": "search",
+    "tune": "tune",
     "list": "list_names",
     "show": "show",
     "schema": "schema",

@@ -13,6 +13,9 @@ from shortflow.report.swept import swept as make_swept
 from shortflow.result import Provenance, summarize
 from shortflow.store.files import write_text
 from shortflow.store.runs import read_each, read_run, select_runs
+from shortflow.tuning.pages import document as tuning_document
+from shortflow.tuning.pages import write_page as write_tuning
+from shortflow.tuning.record import is_tuning, read_tuning
 
 __all__ = ["report_numbers", "write_report"]
 
@@ -23,8 +26,12 @@ def write_report(directory: Path, page: Path, only: Sequence[Path] | None = None
     """Write a page about the runs in or below `directory`, or about some of them; returns how many it shows.
 
     Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
-    come from different code are a `ConfigError`.
+    come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes.
     """
+    if only is None and is_tuning(directory):
+        tuning = read_tuning(directory)
+        write_tuning(tuning, page)
+        return tuning.runs
     studies, sweeps = _found(directory, only)
     write_text(page, render(studies, sweeps))
     of_sweeps = sum(len(each.runs) for sweep in sweeps for places in sweep.runs.values() for each in places.values())
@@ -33,7 +40,7 @@ def write_report(directory: Path, page: Path, only: Sequence[Path] | None = None
 
 def report_numbers(directory: Path) -> dict[str, Any]:
     """The numbers behind the page's plots and tables as plain data, in the shape that docs/results.md describes."""
-    return document(*_found(directory))
+    return tuning_document(read_tuning(directory)) if is_tuning(directory) else document(*_found(directory))
 
 
 def _found(directory: Path, only: Sequence[Path] | None = None) -> tuple[list[Study], list[Swept]]:

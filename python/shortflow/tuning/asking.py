@@ -1,0 +1,164 @@
+"""What is asked of a tuning, checked before anything is run."""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from shortflow.errors import ConfigError
+from shortflow.grid import check_apart
+from shortflow.metrics.catalogue import possible
+from shortflow.result import Run, build_id
+from shortflow.runner import Planner
+from shortflow.scenario import Scenario, Settings, as_pairs, load_scenario
+from shortflow.scheme import split_settings
+from shortflow.tuning.goal import Constraint, Goal
+from shortflow.tuning.record import Question
+from shortflow.tuning.space import Parameter
+
+WORKLOADS = ("l2dct-pareto", "l2dct-benchmark", "websearch-star", "facebook-hadoop-star")
+"""Where parameters are checked unless told: the first of these that is not the scenario and has the goal's metrics."""
+_MOST_PARAMETERS = 12
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A scenario with what was changed, and the goal as this scenario has it."""
+
+    scenario: Scenario
+    settings: Settings
+    """Changes to the scenario and to schemes."""
+    goal: Goal
+    left_out: Sequence[Constraint] = ()
+    """Constraints of the goal that cannot be told in this scenario."""
+
+    def runs(self, scheme: str, seeds: Iterable[int], tuned: Settings | None = None) -> list[Run]:
+        """The runs of a scheme, with its own parameters or with tuned ones."""
+        return Planner(self.scenario, [scheme]).runs({**self.settings, **(tuned or {})}, list(seeds))
+
+    def accepts(self, scheme: str, tuned: Settings) -> bool:
+        """Whether scenario and scheme take a combination of parameters."""
+        try:
+            self.runs(scheme, [1], tuned)
+        except ConfigError:
+            return False
+        return True
+
+
+def ask(
+    here: Workload,
+    there: Workload | None,
+    scheme: str,
+    parameters: Sequence[Parameter],
+    *,
+    baseline: str,
+    seeds: int,
+    batch: int,
+) -> Question:
+    """The question, if all of it makes sense here and in the second workload; else a `ConfigError`."""
+    here.goal.check(here.scenario.classes)
+    for name in (scheme, baseline, *here.goal.schemes):
+        here.runs(name, [1])
+    _check_keys(parameters, here.settings)
+    parameters = [_in_its_steps(here, scheme, each) for each in parameters]
+    _check_ranges(here, scheme, parameters)
+    if there:
+        try:
+            _check_ranges(there, scheme, parameters)
+        except ConfigError as error:
+            raise ConfigError(f"--check-on {there.scenario.name}: {error}") from error
+    (run,) = here.runs(scheme, [1])
+    resolved = {key: value for key, value, _ in [*run.scenario.core.resolved(), *run.scheme.resolved()]}
+    untuned = {each.key: resolved.get(each.key, resolved.get(f"parameters.{each.key}")) for each in parameters}
+    return Question(
+        scenario=here.scenario.name,
+        title=here.scenario.title,
+        fingerprint=run.scenario.fingerprint,
+        classes=here.scenario.classes,
+        scheme=scheme,
+        settings=dict(as_pairs(here.settings)),
+        parameters=parameters,
+        untuned={key: value for key, value in untuned.items() if value is not None},
+        goal=here.goal,
+        baseline=baseline,
+        seeds=seeds,
+        batch=batch,
+        build=build_id(),
+    )
+
+
+def second_workload(
+    name: str | None, scenario: Scenario, goal: Goal, settings: Settings, counterparts: Mapping[str, str]
+) -> Workload:
+    """The scenario of this name with `settings`, or else the first of `WORKLOADS` in which the goal can be told.
+
+    `counterparts` names what stands there for metrics of the goal.
+    """
+    if name is not None:
+        found = load_scenario(name, split_settings(settings)[0])
+        try:
+            return Workload(found, settings, *goal.elsewhere(counterparts, found.classes))
+        except ConfigError as error:
+            raise ConfigError(
+                f"--check-on {name}: {error}; --check-metric METRIC=METRIC says what stands there for a metric"
+            ) from error
+    wanted = [counterparts.get(each.metric, each.metric) for each in goal.objectives]
+    for each in WORKLOADS:
+        if each != scenario.name and all(metric in possible(load_scenario(each).classes) for metric in wanted):
+            return second_workload(each, scenario, goal, settings, counterparts)
+    raise ConfigError(
+        f"--check-on: none of {', '.join(WORKLOADS)} has {' and '.join(wanted)}; name a second scenario, with "
+        f"--check-metric {wanted[0]}=METRIC if its metrics are called otherwise, or say --check-on none"
+    )
+
+
+def _check_keys(parameters: Sequence[Parameter], settings: Settings) -> None:
+    if not 1 <= len(parameters) <= _MOST_PARAMETERS:
+        raise ConfigError(f"--param: expected 1 to {_MOST_PARAMETERS} of them, found {len(parameters)}")
+    for number, each in enumerate(parameters):
+        try:
+            check_apart([each.key], [other.key for other in parameters[:number]])
+        except ConfigError:
+            raise ConfigError(f"--param {each.key}: is given twice") from None
+        check_apart([each.key], settings)
+
+
+def _in_its_steps(here: Workload, scheme: str, parameter: Parameter) -> Parameter:
+    """The parameter, in steps of one if its key takes whole numbers alone; a `ConfigError` if the key is unknown."""
+
+    def accepts(value: float, prefix: str = "") -> bool:
+        return here.accepts(scheme, {prefix + parameter.key: parameter.written(value)})
+
+    ends = [end for end in (parameter.low, parameter.high) if accepts(end)]
+    if not ends:
+        if accepts(parameter.low, "transport."):
+            raise ConfigError(f'--param {parameter.key}: unknown key; did you mean "transport.{parameter.key}"?')
+        here.runs(scheme, [1], {parameter.key: parameter.written(parameter.low)})  # says what is wrong
+    is_whole = parameter.low.is_integer() and parameter.high.is_integer()
+    if parameter.step is None and is_whole and not accepts(ends[0] + (0.5 if ends[0] == parameter.low else -0.5)):
+        return replace(parameter, step=1.0)
+    return parameter
+
+
+def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Parameter]) -> None:
+    """See that each end of each range is accepted with some ends of the others, and that it matters which end."""
+    untried = {(each.key, end) for each in parameters for end in (each.low, each.high)}
+    for ends in itertools.product(*((each.low, each.high) for each in parameters)):
+        corner = {(each.key, end) for each, end in zip(parameters, ends, strict=True)}
+        settings = {each.key: each.written(end) for each, end in zip(parameters, ends, strict=True)}
+        if not untried.isdisjoint(corner) and workload.accepts(scheme, settings):
+            untried -= corner
+    for each in parameters:
+        for end in (each.low, each.high):
+            if (each.key, end) in untried:
+                workload.runs(scheme, [1], {each.key: each.written(end)})  # says what is wrong with this end alone
+                raise ConfigError(f"--param {each.text}: {each.written(end)} does not go with any end of the others")
+        if not _matters(workload, scheme, each):
+            raise ConfigError(f"--param {each.key}: changes nothing; {scheme} has a value of its own for it")
+
+
+def _matters(workload: Workload, scheme: str, parameter: Parameter) -> bool:
+    """Whether runs with both ends differ, where both are accepted with nothing else tuned."""
+    ends = [{parameter.key: parameter.written(end)} for end in (parameter.low, parameter.high)]
+    if not all(workload.accepts(scheme, end) for end in ends):
+        return True
+    return len({run.key for end in ends for run in workload.runs(scheme, [1], end)}) > 1

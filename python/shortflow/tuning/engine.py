@@ -1,0 +1,240 @@
+"""The search for parameters: batches of trials on common seeds, then a check on fresh ones.
+
+Every trial runs with the same seeds, and so on the same flows, as every other and as the schemes it is compared with.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from shortflow.engine import Batch, Jobs, Progress, run_each
+from shortflow.errors import ConfigError
+from shortflow.metrics.catalogue import missing
+from shortflow.result import Run, RunSummary
+from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.store.runs import Store
+from shortflow.tuning import record
+from shortflow.tuning.asking import Workload, ask
+from shortflow.tuning.goal import UNFINISHED, Goal, Measurement
+from shortflow.tuning.proposals import Proposals, require_optuna
+from shortflow.tuning.record import Check, Question, Trial, Tuning
+from shortflow.tuning.space import Parameter
+
+BATCH = 8
+"""So many trials are proposed before the results of any of them are known."""
+TRIALS = 64
+SEEDS = 3
+CHECK_SEEDS = 10
+BASELINE = "dctcp"
+_CHECKED = 5
+"""Of a Pareto front so many trials are checked."""
+_TELLING = 4
+"""So many feasible trials say what is usual, before one is given up for being worse."""
+
+
+def tune(
+    scenario: Scenario,
+    scheme: str,
+    parameters: Sequence[Parameter],
+    goal: Goal,
+    *,
+    out: str | Path,
+    trials: int = TRIALS,
+    seeds: int = SEEDS,
+    settings: Settings | None = None,
+    baseline: str = BASELINE,
+    check_on: Workload | None = None,
+    check_seeds: int = CHECK_SEEDS,
+    jobs: Jobs = None,
+    progress: Progress | None = None,
+) -> Tuning:
+    """Search for the parameters of a scheme that serve a goal best, and check those that were found.
+
+    Trials have seeds 1 to `seeds`; their number is rounded up to whole batches of eight. With one objective, a trial
+    that is hopeless after a third of its seeds is given up. The best trial, or up to five of a Pareto front, then run
+    with `check_seeds` fresh seeds, in the scenario and in a second workload, beside the untuned scheme and the
+    `baseline`. Everything is kept in `out`: a call with the same question goes on where an earlier one stopped.
+
+    `ConfigError` if a key, a metric or a range is wrong, before anything is run; `MissingRequirement` without Optuna.
+    """
+    require_optuna()
+    here = Workload(scenario, settings or {}, goal)
+    question = ask(here, check_on, scheme, parameters, baseline=baseline, seeds=seeds, batch=BATCH)
+    tuning = record.resume(Path(out), question)
+    fresh = range(seeds + 1, seeds + check_seeds + 1)
+    workloads = [here, *([check_on] if check_on else [])]
+    bench = _Bench(Path(out), jobs, progress, _expected(tuning, trials, len(workloads) * check_seeds))
+    for workload in workloads:  # with a seed that the check needs in any case
+        bench.require_metrics(workload, _schemes(question, workload), fresh[0])
+    tuning = _search(bench, here, tuning, trials)
+    if tuning.chosen:
+        tuning = replace(tuning, checks=[_check(bench, each, tuning, fresh) for each in workloads])
+        record.write(bench.directory, tuning)
+    return tuning
+
+
+class _Bench:
+    """Where runs are done: a store, an executor, and one progress over all calls."""
+
+    def __init__(self, directory: Path, jobs: Jobs, progress: Progress | None, expected: int) -> None:
+        self.directory = directory
+        self._store, self._jobs, self._progress = Store(directory), jobs, progress
+        self._done, self._expected = 0, expected
+
+    def measure(self, goal: Goal, groups: Sequence[Sequence[Run]], *, keep_going: bool = True) -> list[Measurement]:
+        """What each group of runs gave, in their order; all run side by side.
+
+        A run that fails has no metrics or, without `keep_going`, ends it.
+        """
+        done = self._run([run for group in groups for run in group], keep_going=keep_going)
+        return [_measurement(goal, [(run, done.summaries.get(run.key)) for run in group]) for group in groups]
+
+    def require_metrics(self, workload: Workload, schemes: Sequence[str], seed: int) -> None:
+        """Refuse metrics that untuned runs do not have; a run that fails ends it."""
+        runs = [run for scheme in schemes for run in workload.runs(scheme, [seed])]
+        for summary in self._run(runs, keep_going=False).summaries.values():
+            for metric in workload.goal.metrics:
+                if metric != UNFINISHED and metric not in summary.metrics:
+                    error = missing(metric, [row.metric for row in summary.rows])
+                    raise ConfigError(f"{workload.scenario.name} under {summary.scheme}: {error}")
+
+    def _run(self, runs: Sequence[Run], *, keep_going: bool) -> Batch:
+        done = run_each(
+            runs, jobs=self._jobs, store=self._store, tables=False, keep_going=keep_going, progress=self._hear
+        )
+        self._done += len(runs)
+        return done
+
+    def _hear(self, fraction: float, finished: int, total: int, waiting: str = "", /) -> None:
+        """Tell how far all the work is, of which the present call has some runs."""
+        if self._progress:
+            expected = max(self._expected, self._done + total)
+            self._progress((self._done + fraction * total) / expected, self._done + finished, expected, waiting)
+
+
+def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
+    """How many runs there are at most: of references, of the trials that are missing, of the check."""
+    question = tuning.question
+    batches = math.ceil(max(trials - len(tuning.trials), 0) / question.batch)
+    checked = 1 if len(question.goal.objectives) == 1 else _CHECKED
+    references = len(question.references)
+    return question.seeds * (references + batches * question.batch) + fresh_runs * (references + checked) + references
+
+
+def _measurement(goal: Goal, runs: Sequence[tuple[Run, RunSummary | None]]) -> Measurement:
+    """What some runs gave, seed by seed, of what decides."""
+    done = [summary for _, summary in runs]
+    values = {metric: [run.metrics.get(metric) if run else None for run in done] for metric in goal.metrics}
+    values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]  # there is none without finite flows
+    bounds = sorted({metric for run in done if run for metric in run.lower_bounds if metric in values})
+    return Measurement([run.seed for run, _ in runs], values, bounds, [run.digest if run else None for run in done])
+
+
+def _joined(first: Measurement, second: Measurement) -> Measurement:
+    """Measurements with different seeds as one."""
+    return Measurement(
+        first.seeds + second.seeds,
+        {metric: values + second.values[metric] for metric, values in first.values.items()},
+        sorted({*first.lower_bounds, *second.lower_bounds}),
+        first.digests + second.digests,
+    )
+
+
+def _schemes(question: Question, workload: Workload) -> list[str]:
+    """The schemes beside the tuned one: untuned, the baseline, those of constraints."""
+    return list(dict.fromkeys([question.scheme, question.baseline, *workload.goal.schemes]))
+
+
+def _search(bench: _Bench, here: Workload, tuning: Tuning, trials: int) -> Tuning:
+    """The tuning with so many trials: a full batch at a time, each kept as soon as it is done."""
+    question = tuning.question
+    names = question.references
+    groups = [here.runs(name, range(1, question.seeds + 1)) for name in names]
+    found = bench.measure(here.goal, groups, keep_going=False)
+    tuning = replace(tuning, references=dict(zip(names, found, strict=True)))
+    proposals = Proposals(question.parameters, question.goal)
+    proposals.replay(tuning.trials, [tuning.judge(trial) for trial in tuning.trials])
+    while len(tuning.trials) < trials:
+        batch = len(tuning.trials) // question.batch
+        proposed = proposals.batch(
+            batch,
+            question.batch,
+            lambda values: here.accepts(question.scheme, question.written(values)),
+            None if batch else question.untuned_values,
+        )
+        new = list(_batch(bench, here, tuning, proposed))
+        tuning = replace(tuning, trials=[*tuning.trials, *new], checks=[])
+        record.write(bench.directory, tuning)
+        proposals.tell(new, [tuning.judge(trial) for trial in new])
+    return tuning
+
+
+def _batch(bench: _Bench, here: Workload, tuning: Tuning, proposed: Sequence[Mapping[str, float]]) -> Iterator[Trial]:
+    """The trials of a batch: the first of their seeds, then the others of those that are not hopeless."""
+    question = tuning.question
+    settings = [question.written(values) for values in proposed]
+    first, rest = _stages(question)
+    found = bench.measure(here.goal, [here.runs(question.scheme, first, each) for each in settings])
+    begun = [
+        Trial(number, dict(values), setting, measured)
+        for number, (values, setting, measured) in enumerate(
+            zip(proposed, settings, found, strict=True), len(tuning.trials)
+        )
+    ]
+    going = [trial for trial in begun if rest and not _is_hopeless(tuning, trial)]
+    later = bench.measure(here.goal, [here.runs(question.scheme, rest, trial.settings) for trial in going])
+    more = {trial.number: each for trial, each in zip(going, later, strict=True)}
+    for trial in begun:
+        if trial.number in more:
+            yield replace(trial, found=_joined(trial.found, more[trial.number]))
+        else:
+            yield replace(trial, given_up=bool(rest))
+
+
+def _stages(question: Question) -> tuple[range, range]:
+    """The seeds after which a trial may be given up, and the others; with two objectives none is given up."""
+    one = len(question.goal.objectives) == 1
+    first = math.ceil(question.seeds / 3) if one else question.seeds
+    return range(1, first + 1), range(first + 1, question.seeds + 1)
+
+
+def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
+    """Whether flows were left unfinished, or the objective is worse than the median of feasible trials on these seeds.
+
+    What infeasible trials reached does not count: a constraint usually costs something.
+    """
+    judgement = tuning.judge(trial)
+    if judgement.objectives is None or judgement.violations[0] > 0:
+        return True
+    (objective,) = tuning.question.goal.objectives
+    means = [tuning.trials[each].found.mean(objective.metric, len(trial.found.seeds)) for each in tuning.feasible]
+    known = [mean for mean in means if mean is not None]
+    return len(known) >= _TELLING and objective.gain(judgement.objectives[0] - statistics.median(known)) < 0
+
+
+def _check(bench: _Bench, workload: Workload, tuning: Tuning, seeds: Sequence[int]) -> Check:
+    """The trials that matter beside the other schemes, on seeds that no trial has seen."""
+    question, names = tuning.question, _schemes(tuning.question, workload)
+    trials = [tuning.trials[number] for number in _worth_checking(tuning)]
+    groups = [workload.runs(name, seeds) for name in names]
+    groups += [workload.runs(question.scheme, seeds, trial.settings) for trial in trials]
+    found = bench.measure(workload.goal, groups)
+    return Check(
+        scenario=workload.scenario.name,
+        title=workload.scenario.title,
+        settings=dict(as_pairs(workload.settings)),
+        classes=workload.scenario.classes,
+        goal=workload.goal,
+        left_out=[each.text for each in workload.left_out],
+        schemes=dict(zip(names, found, strict=False)),
+        trials={trial.number: each for trial, each in zip(trials, found[len(names) :], strict=True)},
+    )
+
+
+def _worth_checking(tuning: Tuning) -> list[int]:
+    """The chosen trial first, and others along the front: its ends and some between them."""
+    front, chosen = tuning.front, tuning.chosen
+    assert chosen is not None
+    return list(dict.fromkeys([chosen.number, *record.spread(front, _CHECKED)]))[:_CHECKED]

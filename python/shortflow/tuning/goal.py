@@ -1,0 +1,199 @@
+"""What a tuning is after: one objective, perhaps under constraints, or two objectives that pull apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from shortflow.errors import ConfigError, unknown_name
+from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, check_name, possible
+from shortflow.quantities import parse
+
+_SIGNS = ("<=", ">=")
+_SYNTAX = "METRIC >= FACTOR * SCHEME or METRIC >= NUMBER, also with <=, such as `goodput_long_bps >= 0.99 * dctcp`"
+UNFINISHED = UNFINISHED_OF_ALL.pattern
+"""The metric that tells whether flows were left unfinished."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What the runs of one scheme with one choice of parameters gave, seed by seed."""
+
+    seeds: list[int]
+    values: dict[str, list[float | None]]
+    """For each metric its value with each seed; none where a run does not have it."""
+    lower_bounds: list[str]
+    """The metrics that some run knows as lower bounds only, since something did not finish."""
+    digests: list[str | None]
+    """Of each run; none of one that failed."""
+
+    def mean(self, metric: str, first: int | None = None) -> float | None:
+        """A metric's mean over the seeds, or over the `first` of them; none if a run does not have it."""
+        values = self.values[metric][:first]
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A metric whose mean over the seeds is to be as small, or as large, as can be."""
+
+    metric: str
+    maximize: bool = False
+
+    @property
+    def text(self) -> str:
+        """The objective in words."""
+        return f"{'largest' if self.maximize else 'least'} {self.metric}"
+
+    def gain(self, change: float) -> float:
+        """A change as it counts for this objective: above 0 where it is for the better."""
+        return change if self.maximize else -change
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A metric whose mean has to stay above, or below, a number or a multiple of another scheme's mean."""
+
+    metric: str
+    sign: str
+    bound: float
+    """A factor if there is a scheme, else a number in `unit`."""
+    unit: str = ""
+    """The unit of the bound as metrics have it; empty if none was written, which means the metric's own."""
+    scheme: str | None = None
+    """The scheme with whose mean on the same seeds it is compared; none if the bound is a number."""
+
+    @classmethod
+    def parse(cls, text: str) -> "Constraint":
+        """Read a constraint such as `goodput_long_bps >= 0.99 * dctcp` or `queue_mean_pkt <= 30pkt`."""
+        sign = next((each for each in _SIGNS if each in text), None)
+        metric, _, right = (part.strip() for part in text.partition(sign or "="))
+        if sign is None or not metric or not right:
+            raise ConfigError(f"--subject-to {text}: not a constraint, which is {_SYNTAX}")
+        if quantity := parse(right):
+            share = quantity.unit == "%"
+            number = quantity.number * (0.01 if share else quantity.factor)
+            return cls(metric, sign, number, "share" if share else quantity.base)
+        factor, star, name = (part.strip() for part in right.partition("*"))
+        if not star:
+            return cls(metric, sign, 1.0, scheme=right)
+        number_of = parse(factor)
+        if number_of is None or number_of.unit not in ("", "%") or number_of.number <= 0 or not name:
+            raise ConfigError(f"--subject-to {text}: not a constraint, which is {_SYNTAX}")
+        return cls(metric, sign, number_of.number * (0.01 if number_of.unit else 1.0), scheme=name)
+
+    @property
+    def text(self) -> str:
+        """The constraint as it is written."""
+        if self.scheme:
+            return f"{self.metric} {self.sign} {self.bound:g} * {self.scheme}"
+        return f"{self.metric} {self.sign} {self.bound:g}{self.unit.replace('share', '')}"
+
+    def limit(self, references: Mapping[str, Measurement], first: int | None = None) -> float | None:
+        """The bound as a number, over the same seeds; none where the other scheme does not have the metric."""
+        if self.scheme is None:
+            return self.bound
+        mean = references[self.scheme].mean(self.metric, first)
+        return None if mean is None else self.bound * mean
+
+    def violation(self, value: float, limit: float) -> float:
+        """By how much of the bound a value is on its wrong side; 0 or less if it is on the right one."""
+        beyond = value - limit if self.sign == "<=" else limit - value
+        return beyond / abs(limit) if limit else beyond
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a measurement is worth."""
+
+    objectives: list[float] | None
+    """The mean of each objective; none where a run does not have a metric that decides."""
+    violations: list[float]
+    """Of what must hold, that flows finish first of all: above 0 where it does not, by how much of the bound."""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether it may be chosen."""
+        return self.objectives is not None and all(each <= 0 for each in self.violations)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One or two objectives and any constraints. Flows that are left unfinished always break it."""
+
+    objectives: list[Objective]
+    constraints: list[Constraint] = field(default_factory=list)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that decide, each once."""
+        wanted = [each.metric for each in self.objectives]
+        return list(dict.fromkeys([*wanted, *(each.metric for each in self.constraints), UNFINISHED]))
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes that constraints compare with."""
+        return list(dict.fromkeys(each.scheme for each in self.constraints if each.scheme))
+
+    @property
+    def text(self) -> str:
+        """The goal in words."""
+        wanted = " and ".join(each.text for each in self.objectives)
+        limits = " and ".join(each.text for each in self.constraints)
+        return f"{wanted}, subject to {limits}" if limits else wanted
+
+    def check(self, classes: Sequence[str]) -> None:
+        """Refuse metrics that no run with these classes of flows can have, bounds of another unit, and other numbers
+        of objectives than one or two."""
+        names = [each.metric for each in self.objectives]
+        if len(names) not in (1, 2) or len(set(names)) < len(names):
+            raise ConfigError(
+                "--minimize, --maximize: expected one metric, or two different ones whose trade-off is wanted; found "
+                f"{', '.join(names) or 'none'}"
+            )
+        for metric in self.metrics:
+            check_name(metric, classes)
+        for limit in self.constraints:
+            unit = possible(classes)[limit.metric].unit
+            if limit.unit not in ("", unit):
+                wanted = f"in {unit}" if unit else "without a unit"
+                raise ConfigError(f"--subject-to {limit.text}: {limit.metric} is {wanted}")
+
+    def elsewhere(self, counterparts: Mapping[str, str], classes: Sequence[str]) -> "tuple[Goal, list[Constraint]]":
+        """The goal for another scenario with these classes of flows, where some metrics have a counterpart.
+
+        Beside it the constraints on metrics that cannot be had there; an objective that cannot is a `ConfigError`.
+        """
+        unknown = next((metric for metric in counterparts if metric not in self.metrics), None)
+        if unknown:
+            raise unknown_name("metric of the goal", unknown, self.metrics)
+        objectives = [replace(each, metric=counterparts.get(each.metric, each.metric)) for each in self.objectives]
+        constraints = [replace(each, metric=counterparts.get(each.metric, each.metric)) for each in self.constraints]
+        known = possible(classes)
+        lost = [each for each in constraints if each.metric not in known]
+        goal = Goal(objectives, [each for each in constraints if each not in lost])
+        goal.check(classes)
+        return goal, lost
+
+    def judge(self, found: Measurement, references: Mapping[str, Measurement]) -> Judgement:
+        """What a measurement is worth beside those of other schemes, of which as many of the first seeds count."""
+        objectives = [found.mean(each.metric) for each in self.objectives]
+        pairs = [(found.mean(each.metric), each.limit(references, len(found.seeds))) for each in self.constraints]
+        known = [each for each in objectives if each is not None]
+        violations = [
+            each.violation(value, limit)
+            for each, (value, limit) in zip(self.constraints, pairs, strict=True)
+            if value is not None and limit is not None
+        ]
+        complete = len(known) == len(objectives) and len(violations) == len(pairs)
+        return Judgement(known if complete else None, [self._unfinished(found), *violations])
+
+    def _unfinished(self, found: Measurement) -> float:
+        """The share of flows that did not finish; 1 if only what else is open makes a metric that decides a bound."""
+        share = found.mean(UNFINISHED) or 0.0
+        return share or float(any(metric in found.lower_bounds for metric in self.metrics))
+
+
+def dominates(goal: Goal, one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether the means of the objectives are nowhere worse and somewhere better than other ones."""
+    gains = [objective.gain(ours - theirs) for objective, ours, theirs in zip(goal.objectives, one, other, strict=True)]
+    return all(gain >= 0 for gain in gains) and any(gain > 0 for gain in gains)

@@ -1,0 +1,87 @@
+"""A tuning's report, and the tuning as other programs read it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from shortflow.report.drawing import draw
+from shortflow.report.markup import page
+from shortflow.store.files import write_text
+from shortflow.tuning.plots import plots
+from shortflow.tuning.proposals import importances
+from shortflow.tuning.record import Check, Trial, Tuning
+from shortflow.tuning.tables import sections
+from shortflow.tuning.verdict import holds, sentence, verdict, verdicts
+
+
+def write_page(tuning: Tuning, path: Path) -> None:
+    """Write the report: the verdict, tables and plots in one file that opens offline."""
+    content = page(
+        "tuning/page.html",
+        question=tuning.question,
+        sentence=sentence(tuning),
+        numbers=[each.words for each in verdicts(tuning)],
+        sections=list(sections(tuning)),
+        plots=[(plot, draw(plot)) for plot in plots(tuning)],
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+    write_text(path, content)
+
+
+def document(tuning: Tuning) -> dict[str, Any]:
+    """The tuning as plain data, in the shape that docs/results.md describes."""
+    chosen, found = tuning.chosen, importances(tuning)
+    objectives = [each.metric for each in tuning.question.goal.objectives]
+    return {
+        "question": {**msgspec.to_builtins(tuning.question), "goal": _goal(tuning)},
+        "verdict": sentence(tuning),
+        "holds": holds(tuning).value,
+        "chosen": {"trial": chosen.number, "settings": chosen.settings} if chosen else None,
+        "front": tuning.front,
+        "importance": dict(zip(objectives, found, strict=True)) if found else {},
+        "references": msgspec.to_builtins(tuning.references),
+        "trials": [_trial(tuning, trial) for trial in tuning.trials],
+        "checks": [_check(tuning, check) for check in tuning.checks],
+        "plots": msgspec.json.decode(msgspec.json.encode(list(plots(tuning)))),  # no number is infinite in JSON
+    }
+
+
+def _goal(tuning: Tuning) -> dict[str, Any]:
+    goal = tuning.question.goal
+    return {
+        "objectives": [{"metric": each.metric, "maximize": each.maximize} for each in goal.objectives],
+        "constraints": [each.text for each in goal.constraints],
+    }
+
+
+def _trial(tuning: Tuning, trial: Trial) -> dict[str, Any]:
+    judgement = tuning.judge(trial)
+    return {
+        "number": trial.number,
+        "settings": trial.settings,
+        "given_up": trial.given_up,
+        "feasible": judgement.feasible,
+        "objectives": judgement.objectives,
+        "violations": judgement.violations,
+        **msgspec.to_builtins(trial.found),
+    }
+
+
+def _check(tuning: Tuning, check: Check) -> dict[str, Any]:
+    judged = {number: verdict(tuning, check, number) for number in check.trials}
+    return {
+        "scenario": check.scenario,
+        "settings": check.settings,
+        "left_out": check.left_out,
+        "schemes": msgspec.to_builtins(check.schemes),
+        "trials": {
+            str(number): {
+                "holds": judged[number].holds.value,
+                "words": judged[number].words,
+                **msgspec.to_builtins(found),
+            }
+            for number, found in check.trials.items()
+        },
+    }

@@ -1,0 +1,228 @@
+"""A tuning as it is kept in a file, after each batch of trials: what was asked, and what the runs gave."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from shortflow.errors import ConfigError, DamagedResult
+from shortflow.store.files import write_bytes
+from shortflow.tuning.goal import Goal, Judgement, Measurement, dominates
+from shortflow.tuning.space import Parameter
+
+FILE = "tuning.json"
+"""The file's name in the directory of a tuning."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What decides every trial of a tuning: tunings with the same question have the same trials."""
+
+    scenario: str
+    title: str
+    fingerprint: str
+    """A hash of all that the scenario says, `settings` included."""
+    classes: list[str]
+    """The classes of its flows."""
+    scheme: str
+    settings: dict[str, str]
+    """What was changed with `--set`."""
+    parameters: list[Parameter]
+    untuned: dict[str, str]
+    """The parameters as they are when nothing is tuned, of those that have a value then."""
+    goal: Goal
+    baseline: str
+    """The scheme that the found parameters are also compared with."""
+    seeds: int
+    """Every trial has seeds 1 to this one."""
+    batch: int
+    """So many trials are proposed at a time, whatever the number of jobs."""
+    build: str
+    """The simulator's version and hash."""
+
+    @property
+    def references(self) -> list[str]:
+        """The schemes that are measured on the trials' seeds: the untuned one first."""
+        return list(dict.fromkeys([self.scheme, self.baseline, *self.goal.schemes]))
+
+    @property
+    def untuned_values(self) -> dict[str, float] | None:
+        """The parameters as they are when nothing is tuned, as numbers; none if one is not in its range."""
+        values = {each.key: each.value(self.untuned.get(each.key, "")) for each in self.parameters}
+        known = {key: value for key, value in values.items() if value is not None}
+        return known if len(known) == len(values) else None
+
+    def written(self, values: Mapping[str, float]) -> dict[str, str]:
+        """Values of all parameters as settings."""
+        return {each.key: each.written(values[each.key]) for each in self.parameters}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One choice of parameters and what it gave."""
+
+    number: int
+    """From 0 on, in the order in which they were proposed."""
+    values: dict[str, float]
+    """Of each parameter the number that was proposed, in the parameter's unit."""
+    settings: dict[str, str]
+    """The same as settings, with as many digits as count."""
+    found: Measurement
+    given_up: bool = False
+    """Whether it was hopeless after the first of its seeds, so that the others were not run."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """The found parameters beside the untuned scheme and others, on seeds that no trial has seen."""
+
+    scenario: str
+    title: str
+    settings: dict[str, str]
+    classes: list[str]
+    goal: Goal
+    """The goal as this scenario has it."""
+    left_out: list[str]
+    """Constraints that cannot be told in this scenario."""
+    schemes: dict[str, Measurement]
+    """By name; the scheme of the question is the untuned one."""
+    trials: dict[int, Measurement]
+    """By the number of the trial whose parameters were checked."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A question, its trials so far, and the checks when all are done."""
+
+    question: Question
+    references: dict[str, Measurement] = field(default_factory=dict)
+    """The schemes of `Question.references`, untuned, on the trials' seeds."""
+    trials: list[Trial] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    """On fresh seeds, and on a second workload unless that was not wanted; empty until then."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs are behind it."""
+        checked = (found for check in self.checks for found in (*check.schemes.values(), *check.trials.values()))
+        measured = [*self.references.values(), *(trial.found for trial in self.trials), *checked]
+        return sum(len(found.seeds) for found in measured)
+
+    @functools.cached_property
+    def measure(self) -> str:
+        """The scheme that objectives are held against: the untuned one or, if that is infeasible, the baseline."""
+        question = self.question
+        untuned = question.goal.judge(self.references[question.scheme], self.references)
+        return question.scheme if untuned.feasible else question.baseline
+
+    def judge(self, trial: Trial) -> Judgement:
+        """What a trial is worth over the seeds that it has."""
+        return self.question.goal.judge(trial.found, self.references)
+
+    @functools.cached_property
+    def feasible(self) -> dict[int, list[float]]:
+        """The means of the objectives of each trial that has all seeds and may be chosen, by number."""
+        judged = {trial.number: self.judge(trial) for trial in self.trials if not trial.given_up}
+        return {number: each.objectives for number, each in judged.items() if each.feasible and each.objectives}
+
+    @functools.cached_property
+    def front(self) -> list[int]:
+        """The feasible trials that no other beats, by the first objective: one, or a Pareto front of two objectives."""
+        goal = self.question.goal
+        best = [
+            number
+            for number, values in self.feasible.items()
+            if not any(dominates(goal, other, values) for other in self.feasible.values())
+        ]
+        ordered = sorted(best, key=lambda number: (self.feasible[number][0], number))
+        return ordered if len(goal.objectives) > 1 else ordered[:1]
+
+    @functools.cached_property
+    def chosen(self) -> Trial | None:
+        """The best trial; of a front the one that gains most on both objectives together.
+
+        Trials that lose nothing against the scheme that they are held against go before others; what counts then is the
+        product of the ratios by which the objectives are better.
+        """
+        if not self.front:
+            return None
+        if len(self.question.goal.objectives) == 1:
+            return self.trials[self.front[0]]
+        return self.trials[max(self.front, key=lambda number: (self._rank(number), -number))]
+
+    def _rank(self, number: int) -> tuple[bool, float]:
+        other = self.references[self.measure]
+        product, loses = 1.0, False
+        for objective, value in zip(self.question.goal.objectives, self.feasible[number], strict=True):
+            before = other.mean(objective.metric)
+            if before:
+                loses |= objective.gain(value - before) < 0
+                product *= value / before if objective.maximize else before / max(value, 1e-300)
+        return not loses, product
+
+
+def spread(numbers: Sequence[int], most: int) -> list[int]:
+    """Up to so many of some numbers, evenly along them, both ends included."""
+    count = min(len(numbers), most)
+    return [numbers[round(i * (len(numbers) - 1) / max(count - 1, 1))] for i in range(count)]
+
+
+def is_tuning(directory: Path) -> bool:
+    """Whether a directory holds a tuning."""
+    return (directory / FILE).is_file()
+
+
+def write(directory: Path, tuning: Tuning) -> None:
+    """Keep a tuning, in place of its earlier state; the file appears complete or not at all."""
+    write_bytes(directory / FILE, msgspec.json.format(msgspec.json.encode(tuning), indent=1) + b"\n")
+
+
+def read_tuning(directory: str | Path) -> Tuning:
+    """The tuning in a directory; a `DamagedResult` if there is none, or not as it was written."""
+    path = Path(directory) / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Tuning)
+    except FileNotFoundError:
+        raise DamagedResult(f"{path}: missing; `shortflow tune` writes it") from None
+    except OSError as error:
+        raise DamagedResult(f"{path}: {error.strerror}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DamagedResult(
+            f"{path}: damaged, or written by another version: {error}; remove it to start anew"
+        ) from error
+
+
+def resume(directory: Path, question: Question) -> Tuning:
+    """What a directory has of this question, or the beginning of its answer; a `ConfigError` if it has another one."""
+    if not is_tuning(directory):
+        return Tuning(question)
+    found = read_tuning(directory)
+    differs = [
+        each.name for each in fields(Question) if getattr(found.question, each.name) != getattr(question, each.name)
+    ]
+    if differs:
+        raise ConfigError(
+            f"--out {directory}: holds another tuning, which differs in {', '.join(map(_named, differs))}"
+            f"{_shown(found.question, question, differs)}; name another directory"
+        )
+    return found
+
+
+def _named(attribute: str) -> str:
+    return attribute.replace("_", " ")
+
+
+def _shown(before: Question, now: Question, differs: Sequence[str]) -> str:
+    """Both values, where they are short."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, list):
+            return " ".join(each.text for each in value)
+        return value.text if isinstance(value, Goal) else str(value)
+
+    if len(differs) > 1 or isinstance(getattr(now, differs[0]), dict):
+        return ""
+    return f" ({text(getattr(before, differs[0]))} there, {text(getattr(now, differs[0]))} here)"

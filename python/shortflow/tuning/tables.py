@@ -1,0 +1,110 @@
+"""The tables of a tuning: what was found, the front, and how the found parameters do beside other schemes."""
+
+from collections.abc import Iterator, Sequence
+
+from shortflow.metrics.catalogue import Metric, possible
+from shortflow.metrics.stats import Estimate, estimate
+from shortflow.report.tables import NOTHING, Column, Section, common_scales, number, percent, shown
+from shortflow.tuning.goal import UNFINISHED, Measurement
+from shortflow.tuning.proposals import importances
+from shortflow.tuning.record import Check, Tuning, spread
+from shortflow.tuning.verdict import change, verdict
+
+_MOST_OF_FRONT = 12
+"""So many trials of a front, evenly along it, are in its table; all of them are in the plot."""
+
+
+def sections(tuning: Tuning) -> Iterator[Section]:
+    """All tables, the found parameters first."""
+    yield _parameters(tuning)
+    if len(tuning.question.goal.objectives) > 1 and tuning.front:
+        yield _front(tuning)
+    for check in tuning.checks:
+        yield _check(tuning, check)
+
+
+def _parameters(tuning: Tuning) -> Section:
+    """Each parameter with its found and its untuned value, its range, and its share in each objective."""
+    question, chosen = tuning.question, tuning.chosen
+    keys = [each.key for each in question.parameters]
+    columns = [
+        Column("found", [chosen.settings[key] if chosen else NOTHING for key in keys]),
+        Column("untuned", [question.untuned.get(key, NOTHING) for key in keys]),
+        Column("range", [each.text.partition("=")[2] for each in question.parameters]),
+    ]
+    for objective, shares in zip(question.goal.objectives, importances(tuning), strict=False):
+        cells = [f"{100 * shares[key]:.0f} %" if key in shares else NOTHING for key in keys]
+        columns.append(Column(f"importance for\n{objective.metric}", cells))
+    return Section(_counts(tuning), [Column("parameter", keys)], columns)
+
+
+def _counts(tuning: Tuning) -> str:
+    """Which trial was chosen of how many, and what became of the others."""
+    given_up = sum(trial.given_up for trial in tuning.trials)
+    infeasible = len(tuning.trials) - given_up - len(tuning.feasible)
+    chosen = f"Trial {tuning.chosen.number}" if tuning.chosen else "None"
+    return f"{chosen} of {len(tuning.trials)} trials ({given_up} given up, {infeasible} infeasible)"
+
+
+def _front(tuning: Tuning) -> Section:
+    """Trials along the Pareto front: parameters, and the means of the objectives on the trials' seeds."""
+    question, chosen = tuning.question, tuning.chosen
+    numbers = {*spread(tuning.front, _MOST_OF_FRONT), *([chosen.number] if chosen else [])}
+    trials = [tuning.trials[number] for number in tuning.front if number in numbers]
+    names = [f"{trial.number}{' (chosen)' if trial is chosen else ''}" for trial in trials]
+    columns = [Column(each.key, [trial.settings[each.key] for trial in trials]) for each in question.parameters]
+    metrics = _metrics(question.classes, [each.metric for each in question.goal.objectives])
+    columns += _estimates(metrics, [trial.found for trial in trials])
+    count = len(tuning.front)
+    some = f"{len(trials)} of {count} trials" if len(trials) < count else f"{count} trials"
+    return Section(f"Pareto front, {some}, on the trials' seeds", [Column("trial", names)], columns)
+
+
+def _check(tuning: Tuning, check: Check) -> Section:
+    """The checked trials and the other schemes on fresh seeds, with each objective beside what it is held against."""
+    question = tuning.question
+    scheme = question.scheme
+    trials = {
+        f"trial {number}, {verdict(tuning, check, number).holds.value}": found for number, found in check.trials.items()
+    }
+    others = {f"{'untuned ' if name == scheme else ''}{name}": found for name, found in check.schemes.items()}
+    rows = {**trials, **others}
+    left = any(found.mean(UNFINISHED) for found in rows.values())
+    metrics = [metric for metric in check.goal.metrics if metric != UNFINISHED or left]
+    columns = _estimates(_metrics(check.classes, metrics), list(rows.values()))
+    for each in check.goal.objectives:
+        changes = [change(each.metric, found, check.schemes[tuning.measure]) for found in rows.values()]
+        columns.append(Column(f"{each.metric}\nvs {tuning.measure}\n(%)", [_changed(found) for found in changes]))
+    seeds = next(iter(check.schemes.values())).seeds
+    heading = f"{check.scenario}, fresh seeds {seeds[0]} to {seeds[-1]}"
+    return Section(heading, [Column("scheme", list(rows))], columns, apart=len(others))
+
+
+def _metrics(classes: Sequence[str], names: Sequence[str]) -> list[Metric]:
+    known = possible(classes)
+    return [known[name] for name in names]
+
+
+def _estimates(metrics: Sequence[Metric], rows: Sequence[Measurement]) -> list[Column]:
+    """A column of means with their intervals for each metric; metrics of one unit share it."""
+    found = {metric: [_estimate(metric, row) for row in rows] for metric in metrics}
+    scales = common_scales(found)
+    return [
+        Column(
+            f"{metric.name}\n({scales[metric.unit].unit})" if scales[metric.unit].unit else metric.name,
+            [shown(each, scales[metric.unit].divisor) for each in found[metric]],
+        )
+        for metric in metrics
+    ]
+
+
+def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
+    values = [value for value in row.values[metric.name] if value is not None]
+    if not values:
+        return None
+    found = estimate(values, metric.support)
+    return Estimate(found.value, found.ci95, found.n, lower_bound=metric.name in row.lower_bounds)
+
+
+def _changed(found: Estimate | None) -> str:
+    return number(0.0) if found is not None and not found.value else percent(found)

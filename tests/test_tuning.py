@@ -1,0 +1,511 @@
+"""Tuning: what is asked, that proposals follow from it alone, and that what was found is judged where it was not."""
+
+import dataclasses
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import tomli_w
+
+import shortflow
+from conftest import Command, started
+from shortflow.engine import run_each
+from shortflow.errors import ConfigError, DamagedResult
+from shortflow.report.drawing import draw
+from shortflow.report.plot import ParallelPlot, Plot
+from shortflow.tuning import engine, record
+from shortflow.tuning.asking import Workload, ask, second_workload
+from shortflow.tuning.engine import tune
+from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective
+from shortflow.tuning.plots import plots
+from shortflow.tuning.proposals import importances, optuna_study
+from shortflow.tuning.record import Question, Trial, Tuning
+from shortflow.tuning.space import Parameter
+from shortflow.tuning.verdict import Holds, holds, sentence, verdict
+
+AFCT, GOODPUT = "afct_short_s", "goodput_long_bps"
+W_MAX = Parameter.parse("transport.w_max=1:5")
+W_MIN = Parameter.parse("transport.w_min=0.05:1:log")
+FASTEST = Goal([Objective(AFCT)])
+BOTH = Goal([Objective(AFCT), Objective(GOODPUT, maximize=True)])
+
+
+def trial_settings(found: Tuning) -> list[dict[str, str]]:
+    return [trial.settings for trial in found.trials]
+
+
+def plain(found: Tuning) -> Any:
+    return msgspec.to_builtins(found)
+
+
+# What is written.
+
+
+def test_ranges_are_read_with_their_units() -> None:
+    knee = Parameter.parse("transport.knee_low=20KB:1MB")
+    assert (knee.low, knee.high, knee.unit) == (20.0, 1000.0, "KB")
+    assert knee.written(123.456) == "123.5KB", "four digits"
+    assert knee.written(1000.0) == "1000KB"
+    assert knee.value("0.2MB") == 200.0
+    assert knee.value("2MB") is None
+    assert knee.value("unlimited") is None
+    assert knee.text == "transport.knee_low=20KB:1000KB"
+    k = Parameter.parse("switch.mark_above=5pkt:50pkt:10pkt")
+    assert (k.high, k.step, k.value("25pkt"), k.value("26pkt")) == (45.0, 10.0, 25.0, None)
+    g = Parameter.parse("transport.g=0.00001:0.5:log")
+    assert g.log
+    assert g.written(g.low) == "0.00001", "the keys' own syntax has no exponent"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("w_max", "expected KEY=LOW:HIGH"),
+        ("w_max=1", "expected KEY=LOW:HIGH"),
+        ("w_max=1:2:3:4", "expected KEY=LOW:HIGH"),
+        ("w_max=1:2:3:log", "expected KEY=LOW:HIGH"),
+        ("w_max=low:high", "expected KEY=LOW:HIGH"),
+        ("w_max=5:1", "a high end above it"),
+        ("w_max=0:1:log", "begins above 0"),
+        ("knee=10KB:5ms", "quantities of one kind"),
+        ("w_max=1:2:5", "a step above 0 that fits"),
+    ],
+)
+def test_ranges_that_are_none(text: str, complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint) as error:
+        Parameter.parse(text)
+    assert f"--param {text}" in str(error.value)
+
+
+def test_constraints_are_read() -> None:
+    assert Constraint.parse(f"{GOODPUT} >= 0.99 * dctcp") == Constraint(GOODPUT, ">=", 0.99, scheme="dctcp")
+    assert Constraint.parse(f"{GOODPUT}>=99%*xdctcp+g=0.09") == Constraint(GOODPUT, ">=", 0.99, scheme="xdctcp+g=0.09")
+    assert Constraint.parse(f"{AFCT} <= dctcp") == Constraint(AFCT, "<=", 1.0, scheme="dctcp")
+    assert Constraint.parse("p99_short_s <= 5ms") == Constraint("p99_short_s", "<=", 0.005, "s")
+    assert Constraint.parse("deadline_miss <= 2%") == Constraint("deadline_miss", "<=", 0.02, "share")
+    assert Constraint.parse("queue_mean_pkt <= 30") == Constraint("queue_mean_pkt", "<=", 30.0)
+    for text in (
+        "",
+        AFCT,
+        f"{AFCT} < 1",
+        f"{AFCT} == 1",
+        f"{AFCT} <= ",
+        f"{AFCT} >= x * dctcp",
+        f"{AFCT} >= 2ms * dctcp",
+    ):
+        with pytest.raises(ConfigError, match="not a constraint"):
+            Constraint.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("goal", "complaint"),
+    [
+        (Goal([]), "expected one metric"),
+        (Goal([Objective(AFCT), Objective(AFCT)]), "two different ones"),
+        (Goal([Objective("afct_shrt_s")]), 'did you mean "afct_short_s"'),
+        (Goal([Objective(AFCT)], [Constraint.parse("goodput_log_bps >= dctcp")]), 'did you mean "goodput_long_bps"'),
+        (Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 5ms")]), "goodput_long_bps is in bps"),
+    ],
+)
+def test_goals_that_are_none(goal: Goal, complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        goal.check(["short", "long"])
+
+
+def question_of(
+    small: dict[str, object], *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
+) -> Question:
+    here = Workload(shortflow.load_scenario(small), settings or {}, FASTEST)
+    parsed = [Parameter.parse(each) for each in parameters]
+    return ask(here, None, scheme, parsed, baseline="dctcp", seeds=1, batch=8)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        (["transport.w_mx=1:5"], 'did you mean "transport.w_max"'),
+        (["w_max=1:5"], 'did you mean "transport.w_max"'),
+        (["switch.mark_abov=5pkt:50pkt"], 'did you mean "switch.mark_above"'),
+        (["transport.w_max=0.1pkt:5pkt"], "transport.w_max"),
+        (["transport.g=0.1:1.5"], "transport.g: 1.5 is not"),
+        (["transport.g=0.1:0.5", "transport.g=0.1:0.5"], "given twice"),
+        (["load=0.1:0.5", "parameters.load=0.1:0.5"], "given twice"),
+        ([], "expected 1 to 12"),
+    ],
+)
+def test_keys_and_ends_are_checked_before_anything_is_run(
+    parameters: list[str], complaint: str, small: dict[str, object]
+) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        question_of(small, *parameters)
+
+
+def test_a_key_cannot_be_tuned_and_set(small: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="cannot be set too"):
+        question_of(small, "load=0.1:0.5", settings={"load": "0.3"})
+    with pytest.raises(ConfigError, match="changes nothing"):
+        question_of(small, "transport.g=0.1:0.5", scheme="dctcp+g=0.2")
+
+
+def test_what_the_question_says_of_the_parameters(small: dict[str, object]) -> None:
+    found = question_of(small, "transport.w_max=1:5", "transport.knee_low=1KB:900KB", "switch.mark_above=5pkt:50pkt")
+    assert [each.step for each in found.parameters] == [None, None, 1.0], "packets are whole"
+    assert found.untuned_values == {"transport.w_max": 2.5, "transport.knee_low": 200.0, "switch.mark_above": 20.0}
+    assert question_of(small, "transport.w_max=3:5").untuned_values is None
+    assert question_of(small, "load=0.1:0.9").untuned == {"load": "0.4"}
+
+
+def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
+    benchmark = shortflow.load_scenario("l2dct-benchmark")
+    goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 0.99 * dctcp")])
+    assert second_workload(None, benchmark, goal, {}, {}).scenario.name == "l2dct-pareto"
+    websearch = second_workload("websearch-star", benchmark, goal, {}, {AFCT: "afct_websearch_100kb_s"})
+    assert [each.metric for each in websearch.goal.objectives] == ["afct_websearch_100kb_s"]
+    assert not websearch.goal.constraints
+    assert [each.metric for each in websearch.left_out] == [GOODPUT], "there are no backlogged flows of a class long"
+    with pytest.raises(ConfigError, match=r"--check-on websearch-star: .*afct_short_s.*--check-metric"):
+        second_workload("websearch-star", benchmark, goal, {}, {})
+    with pytest.raises(ConfigError, match='metric of the goal; did you mean "afct_short_s"'):
+        second_workload("l2dct-pareto", benchmark, goal, {}, {"afct_shrt_s": AFCT})
+    with pytest.raises(ConfigError, match="--check-on: none of"):
+        second_workload(None, benchmark, Goal([Objective("afct_mine_s")]), {}, {})
+
+
+# What trials are worth.
+
+
+def made(*times: float, goodput: float = 1e8, unfinished: float = 0.0, bound: bool = False) -> Measurement:
+    values: dict[str, list[float | None]] = {
+        AFCT: list(times),
+        GOODPUT: [goodput] * len(times),
+        UNFINISHED: [unfinished] * len(times),
+    }
+    return Measurement(list(range(1, len(times) + 1)), values, [AFCT] if bound else [], ["-"] * len(times))
+
+
+KEPT = Goal([Objective(AFCT)], [Constraint(GOODPUT, ">=", 0.9, scheme="dctcp")])
+REFERENCES = {"l2dct": made(2.0, 2.0), "dctcp": made(3.0, 3.0)}
+
+
+def test_unfinished_flows_make_a_trial_infeasible_however_fast_it_seems() -> None:
+    assert KEPT.judge(made(1.0, 1.0), REFERENCES).feasible
+    assert not KEPT.judge(made(1.0, 1.0, unfinished=0.01), REFERENCES).feasible
+    assert not KEPT.judge(made(1.0, 1.0, bound=True), REFERENCES).feasible
+    lost = KEPT.judge(made(1.0, 1.0, goodput=0.5e8), REFERENCES)
+    assert lost.violations == pytest.approx([0.0, 4 / 9])
+    missing = made(1.0)
+    missing.values[GOODPUT][0] = None
+    assert KEPT.judge(missing, REFERENCES).objectives is None
+
+
+def tuning_of(goal: Goal, *found: Measurement, references: dict[str, Measurement] | None = None) -> Tuning:
+    question = Question(
+        "s", "t", "-", ["short", "long"], "l2dct", {}, [W_MAX], {"transport.w_max": "2.5"}, goal, "dctcp", 2, 8, "-"
+    )
+    trials = [
+        Trial(number, {"transport.w_max": 1.0 + number / 4}, {"transport.w_max": f"{1 + number / 4:g}"}, each)
+        for number, each in enumerate(found)
+    ]
+    return Tuning(question, references or REFERENCES, trials)
+
+
+def test_the_best_feasible_trial_is_chosen() -> None:
+    found = tuning_of(
+        KEPT, made(1.5, 1.5), made(1.0, 1.0, goodput=0.5e8), made(1.2, 1.4), made(0.5, 0.5, unfinished=0.1)
+    )
+    assert found.chosen is not None
+    assert found.chosen.number == 2
+    assert tuning_of(KEPT, made(1.0, 1.0, unfinished=0.5)).chosen is None
+    assert "flows were left unfinished in 1" in sentence(tuning_of(KEPT, made(1.0, 1.0, unfinished=0.5)))
+
+
+def test_a_front_has_what_no_trial_beats_and_its_choice_loses_nothing() -> None:
+    points = [(1.0, 0.5e8), (1.5, 1.1e8), (1.4, 0.9e8), (2.5, 1.5e8), (1.6, 1.1e8), (2.5, 1.4e8)]
+    found = tuning_of(BOTH, *(made(time, time, goodput=rate) for time, rate in points))
+    assert found.front == [0, 2, 1, 3]
+    assert found.chosen is not None
+    assert found.chosen.number == 1, "0 doubles the speed for half the goodput, 3 is slower than l2dct untuned"
+
+
+def test_what_is_worse_than_usual_after_a_third_of_the_seeds_is_given_up() -> None:
+    usual = [made(1.0, 9.0), made(2.0, 9.0), made(3.0, 9.0), made(0.1, 0.1, goodput=1.0), made(4.0, 9.0)]
+    found = tuning_of(KEPT, *usual)
+
+    def is_hopeless(measured: Measurement) -> bool:
+        return engine._is_hopeless(found, Trial(9, {}, {}, measured))
+
+    assert is_hopeless(made(2.6))
+    assert not is_hopeless(made(2.4)), "the median of the feasible ones with this seed is 2.5"
+    assert is_hopeless(made(0.1, unfinished=0.1))
+    assert not engine._is_hopeless(tuning_of(KEPT, *usual[:3]), Trial(9, {}, {}, made(99.0))), "too few to tell"
+
+
+# Verdicts.
+
+
+def checked(goal: Goal, tuned: Measurement, untuned: Measurement, baseline: Measurement) -> Tuning:
+    check = record.Check("s", "t", {}, ["short", "long"], goal, [], {"l2dct": untuned, "dctcp": baseline}, {0: tuned})
+    return dataclasses.replace(tuning_of(goal, made(1.0, 1.0)), checks=[check])
+
+
+@pytest.mark.parametrize(
+    ("tuned", "expected"),
+    [
+        (made(1.00, 1.01, 0.99), Holds.YES),
+        (made(3.00, 3.01, 2.99), Holds.NO),
+        (made(1.00, 3.50, 1.10), Holds.OPEN),
+        (made(1.00, 1.01, 0.99, unfinished=0.001, bound=True), Holds.NO),
+        (made(1.00, 1.01, 0.99, goodput=0.8e8), Holds.NO),
+        (made(1.00, 1.01, 0.99, goodput=0.95e8), Holds.YES),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Holds) -> None:
+    found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
+    assert holds(found) is expected
+    words = {Holds.YES: "hold on", Holds.NO: "do not hold on", Holds.OPEN: "undecided whether"}
+    assert words[expected] in sentence(found)
+
+
+def test_a_verdict_has_its_numbers() -> None:
+    found = checked(KEPT, made(1.0, 1.0, 1.0, goodput=0.95e8), made(2.0, 2.0, 2.0), made(4.0, 4.0, 4.0))
+    words = verdict(found, found.checks[0], 0).words
+    assert "50.0 %" in words
+    assert "lower than with untuned l2dct and 75.0 %" in words
+    assert "goodput_long_bps is 95.0 % of dctcp's (at least 90 % wanted)" in words
+
+
+def test_an_infeasible_scheme_is_no_measure() -> None:
+    slow = {"l2dct": made(0.5, 0.5, goodput=0.1e8), "dctcp": made(3.0, 3.0)}
+    found = tuning_of(KEPT, made(2.0, 2.0), references=slow)
+    assert found.measure == "dctcp"
+    worse = tuning_of(KEPT, made(3.5, 3.5), references=slow)
+    assert sentence(worse) == "No feasible trial is better than dctcp."
+
+
+def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
+    left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
+    found = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.01, bound=True), left, left)
+    assert holds(found) is Holds.OPEN
+    assert "1 % of the flows did not finish, 2 % with untuned l2dct" in verdict(found, found.checks[0], 0).words
+
+
+# Plots.
+
+
+def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
+    points = [(1.0, 0.5e8), (1.5, 1.1e8), (1.6, 0.9e8)]
+    trials = [made(time, time, goodput=rate) for time, rate in points]
+    found = tuning_of(BOTH, *trials, made(0.5, 0.5, unfinished=0.5, bound=True))
+    trade_off, history, choices, importance = plots(found)
+    assert isinstance(trade_off, Plot)
+    marks = {series.scheme: (list(series.x), list(series.y)) for series in trade_off.panels[0].series}
+    assert marks["best"] == ([1.0, 1.5], [50.0, 110.0])
+    assert marks["feasible"] == ([1.6], [90.0])
+    assert marks["infeasible"] == ([0.5], [100.0])
+    assert marks["dctcp"] == ([3.0], [100.0])
+    assert trade_off.panels[0].series[1].labels == ["trial 2: transport.w_max = 1.5"]
+    assert isinstance(history, Plot)
+    assert len(history.panels) == 2, "one for each objective"
+    assert isinstance(choices, ParallelPlot)
+    assert [axis.window for axis in choices.axes] == [(1.0, 5.0), (0.5, 1.6), (50.0, 110.0)]
+    assert {lines.group: lines.values for lines in choices.groups}["feasible"] == [[1.5, 1.6, 90.0]]
+    assert isinstance(importance, Plot)
+    assert importance.panels[1].title == GOODPUT
+    hollow = next(trace for trace in draw(trade_off).data if trace.name == "infeasible")
+    assert hollow.marker.symbol == ("x-open",)
+    assert all(isinstance(draw(plot).to_json(), str) for plot in (history, choices, importance))
+
+
+# Whole tunings.
+
+
+def run_tuning(small: dict[str, object], out: Path, **options: Any) -> Tuning:
+    scenario = shortflow.load_scenario(small)
+    usual: dict[str, Any] = {"trials": 16, "seeds": 2, "check_seeds": 3}
+    goal = options.pop("goal", FASTEST)
+    return tune(scenario, "l2dct", [W_MAX, W_MIN], goal, out=out, **{**usual, **options})
+
+
+def test_the_number_of_jobs_changes_nothing(small: dict[str, object], tmp_path: Path) -> None:
+    one, two = (run_tuning(small, tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
+    assert plain(one) == plain(two)
+    assert len(one.trials) == 16
+    assert one.trials[0].settings == {"transport.w_max": "2.5", "transport.w_min": "0.125"}, "untuned first"
+    assert len({tuple(each.items()) for each in trial_settings(one)}) == 16
+    assert one.chosen is not None
+    assert one.feasible[one.chosen.number][0] == min(values[0] for values in one.feasible.values())
+
+
+def test_trials_and_schemes_see_the_same_flows(small: dict[str, object], tmp_path: Path) -> None:
+    found = run_tuning(small, tmp_path / "t", trials=8)
+    assert found.trials[0].found.digests == found.references["l2dct"].digests
+    assert {tuple(trial.found.seeds) for trial in found.trials} <= {(1,), (1, 2)}
+    assert found.checks[0].schemes["dctcp"].seeds == [3, 4, 5], "fresh"
+
+
+def test_more_trials_go_on_from_those_that_are_there(small: dict[str, object], tmp_path: Path) -> None:
+    whole = run_tuning(small, tmp_path / "whole", trials=24)
+    run_tuning(small, tmp_path / "parts", trials=8)
+    assert plain(run_tuning(small, tmp_path / "parts", trials=20)) == plain(whole), "a multiple of 8"
+
+
+def test_another_question_needs_another_directory(small: dict[str, object], tmp_path: Path) -> None:
+    run_tuning(small, tmp_path / "t", trials=8)
+    with pytest.raises(ConfigError, match=r"another tuning, which differs in seeds \(2 there, 3 here\)"):
+        run_tuning(small, tmp_path / "t", trials=8, seeds=3)
+    (tmp_path / "t" / record.FILE).write_text('{"question": 1}')
+    with pytest.raises(DamagedResult, match=r"tuning\.json: damaged"):
+        run_tuning(small, tmp_path / "t", trials=8)
+
+
+def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Path) -> None:
+    found = run_tuning(small, tmp_path / "t", goal=BOTH)
+    assert not any(trial.given_up for trial in found.trials), "with two objectives no trial can be hopeless"
+    assert found.chosen is not None
+    assert found.chosen.number in found.front
+    assert found.chosen.number in found.checks[0].trials
+    assert len(found.checks[0].trials) == min(len(found.front), 5)
+    assert len(importances(found)) == 2
+    assert sum(importances(found)[0].values()) == pytest.approx(1.0)
+    study = optuna_study(found)
+    assert sorted(trial.number for trial in study.best_trials) == sorted(found.front)
+
+
+def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path: Path) -> None:
+    marks = [Parameter.parse("switch.mark_above=2pkt:90pkt:log")]
+    scenario = shortflow.load_scenario(small)
+
+    def tuned(out: str, trials: int) -> Tuning:
+        return tune(scenario, "dctcp", marks, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
+
+    whole = tuned("whole", 16)
+    assert all(re.fullmatch(r"\d+pkt", each["switch.mark_above"]) for each in trial_settings(whole))
+    assert list(whole.references) == ["dctcp"], "the baseline is the scheme itself"
+    tuned("parts", 8)
+    assert plain(tuned("parts", 16)) == plain(whole)
+
+
+def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, object], tmp_path: Path) -> None:
+    knees = [Parameter.parse("transport.knee_low=10KB:1MB"), Parameter.parse("transport.knee_high=20KB:2MB")]
+    found = tune(
+        shortflow.load_scenario(small), "l2dct", knees, FASTEST, out=tmp_path, trials=16, seeds=1, check_seeds=2
+    )
+    assert len(found.trials) == 16
+    assert all(trial.values["transport.knee_low"] <= trial.values["transport.knee_high"] for trial in found.trials)
+
+
+def test_a_run_that_fails_late_leaves_what_was_done(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run_tuning(small, tmp_path / "whole", trials=16)
+    calls = 0
+
+    def stopped(*arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 5:  # in the middle of the second batch
+            raise KeyboardInterrupt
+        return run_each(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_each", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run_tuning(small, tmp_path / "t", trials=16)
+    assert len(record.read_tuning(tmp_path / "t").trials) == 8
+    assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(whole)
+
+
+# The command.
+
+TUNE = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", AFCT)
+QUICK = ("--trials", "8", "--seeds", "2", "--check-seeds", "2", "--check-on", "none", "--out", "t")
+
+
+@pytest.fixture
+def written(small: dict[str, object], tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(tomli_w.dumps(small), encoding="utf-8")
+    return path
+
+
+def test_the_command_says_what_it_found(shortflow: Command, written: Path) -> None:
+    answer = shortflow(*TUNE, *QUICK)
+    assert answer.code in (0, 1), answer.stderr
+    assert "transport.w_max" in answer.stdout
+    assert "fresh seeds 3 to 4" in answer.stdout
+    assert "report: t/report.html" in answer.stderr
+    again = shortflow(*TUNE, *QUICK, "--json")
+    document = again.document
+    assert document["verdict"] in " ".join(answer.stdout.split())
+    assert [trial["number"] for trial in document["trials"]] == list(range(8))
+    assert document["importance"][AFCT]["transport.w_max"] in (0.0, 1.0)
+    assert {plot["heading"] for plot in document["plots"]} >= {"Importance of each parameter"}
+    assert set(document) >= {"question", "holds", "chosen", "front", "checks", "references"}
+    page = Path("t/report.html").read_text(encoding="utf-8")
+    assert document["verdict"].replace("'", "&#39;") in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        (("--param", "transport.w_mn=0:1"), 'did you mean "transport.w_min"'),
+        (("--maximize", "goodput_lon_bps"), 'did you mean "goodput_long_bps"'),
+        (("--subject-to", f"{GOODPUT} >= 0.9 * dctpc"), "dctcp"),
+        (("--baseline", "dctpc"), 'did you mean "dctcp"'),
+        (("--check-set", "load=0.2"), "need a second workload"),
+        (("--check-metric", AFCT), "expected METRIC=METRIC"),
+        (("--trials", "0"), "whole number from 1"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_run(
+    changes: tuple[str, ...], complaint: str, shortflow: Command, written: Path
+) -> None:
+    check_on = ("--check-on", "l2dct-pareto") if changes[0] == "--check-metric" else ()
+    answer = shortflow(*TUNE, *QUICK, *check_on, *changes)
+    assert answer.code == 2
+    assert complaint in answer.stderr
+    assert not Path("t").exists()
+
+
+def test_a_tuning_has_its_report(shortflow: Command, written: Path) -> None:
+    answer = shortflow(*TUNE, "--maximize", GOODPUT, *QUICK)
+    Path("t/report.html").unlink()
+    assert shortflow("report", "t").code == 0
+    page = Path("t/report.html").read_text(encoding="utf-8")
+    assert f"Trade-off of {AFCT} and {GOODPUT}" in page
+    assert "Pareto front, " in page
+    data = re.findall(r'<script type="application/json" data-plot="[^"]+">(.*?)</script>', page, re.DOTALL)
+    assert len([json.loads(each)["data"] for each in data]) == 4
+    assert shortflow("report", "t", "--json").document["verdict"] in " ".join(answer.stdout.split())
+
+
+def test_tuning_without_optuna_says_what_to_install(
+    shortflow: Command, written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    answer = shortflow(*TUNE, *QUICK)
+    assert answer.code == 3
+    assert "pip install 'shortflow[tune]'" in answer.stderr
+    assert not Path("t").exists()
+
+
+def test_a_killed_tuning_goes_on_to_the_same_end(shortflow: Command, written: Path, tmp_path: Path) -> None:
+    arguments = [*TUNE, *QUICK[:-2], "--trials", "40", "--set", "duration=150ms", "--json"]
+    command = [sys.executable, "-c", "from shortflow.__main__ import main; main()", *arguments, "--out", "killed"]
+    with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while not (tmp_path / "killed" / record.FILE).exists() and process.poll() is None:
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert 0 < len(record.read_tuning(tmp_path / "killed").trials) < 40
+    whole = shortflow(*arguments, "--out", "whole")
+    killed = shortflow(*arguments, "--out", "killed")
+    assert json.loads(killed.stdout) == whole.document
