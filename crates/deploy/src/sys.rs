@@ -1,21 +1,14 @@
-//! The kernel's interfaces that the standard library does not have: namespaces, network devices, mounts, locks. The
-//! unsafe code of the loader is here, behind safe functions.
+//! What the loader asks of the kernel in more than one call of `rustix`, or of what that does not have.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, CString};
+use rustix::fs::{FlockOperation, MemfdFlags};
+use rustix::io::{Errno, FdFlags};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
-use std::io::{self, Error, ErrorKind, Seek, Write};
-use std::mem::{size_of_val, zeroed};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::process::{Command, Stdio};
-
-/// -1 as the error that it stands for.
-fn check(code: impl Into<i64>) -> io::Result<i64> {
-    match code.into() {
-        -1 => Err(Error::last_os_error()),
-        code => Ok(code),
-    }
-}
+use std::io::{self, Error, Seek, Write};
+use std::mem::zeroed;
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::Command;
 
 /// A network namespace. It has no name, so it is gone once nobody holds it: however a process ends,
 /// nothing is left behind.
@@ -29,8 +22,8 @@ impl Namespace {
     /// Fails without `CAP_SYS_ADMIN`.
     pub fn new() -> io::Result<Namespace> {
         let born = std::thread::spawn(|| {
-            // SAFETY: unshare touches no memory; the namespace is that of this short-lived thread.
-            check(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
+            // SAFETY: of files nothing is unshared; the namespace is that of this short-lived thread.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             File::open("/proc/thread-self/ns/net").map(Namespace)
         });
         born.join().unwrap_or_else(|_| Err(Error::other("the thread that makes a namespace died")))
@@ -41,11 +34,9 @@ impl Namespace {
     /// # Errors
     /// Fails where `action` does, or without `CAP_SYS_ADMIN`.
     pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
-        let fd = self.0.as_raw_fd();
         std::thread::scope(|scope| {
-            let inside = scope.spawn(move || {
-                // SAFETY: setns touches no memory; fd is open for as long as self lives.
-                check(unsafe { libc::setns(fd, libc::CLONE_NEWNET) })?;
+            let inside = scope.spawn(|| {
+                move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))?;
                 action()
             });
             inside.join().unwrap_or_else(|_| Err(Error::other("the thread inside a namespace died")))
@@ -60,7 +51,14 @@ impl From<File> for Namespace {
     }
 }
 
-fn interface(name: &str) -> libc::ifreq {
+/// A closed pipe on stdout ends this process quietly, as `| head` expects.
+pub fn end_with_closed_pipes() {
+    // SAFETY: no handler of this process is replaced but the one that Rust's start ignores the signal with.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
+/// A request of ioctl(2) about the network device `name`.
+pub fn interface(name: &str) -> libc::ifreq {
     // SAFETY: an ifreq of zeros is valid.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
@@ -69,20 +67,13 @@ fn interface(name: &str) -> libc::ifreq {
     request
 }
 
-/// A closed pipe on stdout ends this process quietly, as `| head` expects.
-pub fn end_with_closed_pipes() {
-    // SAFETY: no handler of this process is replaced but the one that Rust's start ignores the signal with.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-}
-
 /// Number of the network device `name` of this thread's namespace.
+///
+/// # Errors
+/// Fails without such a device.
 pub fn interface_index(name: &str) -> io::Result<i32> {
-    let name = CString::new(name)?;
-    // SAFETY: the name ends with a zero byte.
-    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
-        0 => Err(Error::last_os_error()),
-        index => Ok(index as i32),
-    }
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    Ok(rustix::net::netdevice::name_to_index(socket, name)? as i32)
 }
 
 /// Whether what leaves the device `name` of this thread's namespace begins with an Ethernet header, as over loopback too.
@@ -92,10 +83,14 @@ pub fn interface_index(name: &str) -> io::Result<i32> {
 pub fn has_ethernet_header(name: &str) -> io::Result<bool> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
     let mut request = interface(name);
-    // SAFETY: SIOCGIFHWADDR reads and writes one ifreq, which outlives the call.
-    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &raw mut request) })?;
-    // SAFETY: the kernel has filled in this address, whose family is the kind of the device.
-    let kind = unsafe { request.ifr_ifru.ifru_hwaddr.sa_family };
+    // SAFETY: SIOCGIFHWADDR reads and writes one ifreq, which outlives the call; then the kernel has filled in the
+    // address, whose family is the kind of the device.
+    let kind = unsafe {
+        if libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &raw mut request) != 0 {
+            return Err(Error::last_os_error());
+        }
+        request.ifr_ifru.ifru_hwaddr.sa_family
+    };
     Ok([libc::ARPHRD_ETHER, libc::ARPHRD_LOOPBACK].contains(&kind))
 }
 
@@ -112,52 +107,19 @@ pub fn interfaces() -> io::Result<Vec<String>> {
         .collect())
 }
 
-/// Puts another `BPF_MAP_TYPE_STRUCT_OPS` map in the place of the one that a link has registered (`BPF_LINK_UPDATE` of
-/// linux/bpf.h): at no moment is none registered.
+/// Puts another `BPF_MAP_TYPE_STRUCT_OPS` map in the place of the one that a link has registered: at no moment is none
+/// registered. (`bpf_link__update_map` of libbpf takes links that this process has made, and none from a pin.)
 ///
 /// # Errors
 /// Fails if the new one has another name, or is of another kind.
-pub fn update_link(link: &impl AsRawFd, map: &impl AsRawFd) -> io::Result<()> {
-    const BPF_LINK_UPDATE: libc::c_int = 29;
-    // The link, the new map, flags, and an old map, which no flag asks for.
-    let attributes = [link.as_raw_fd() as u32, map.as_raw_fd() as u32, 0, 0];
-    let size = size_of_val(&attributes);
-    // SAFETY: the kernel reads `size` bytes.
-    check(unsafe { libc::syscall(libc::SYS_bpf, BPF_LINK_UPDATE, attributes.as_ptr(), size) })?;
-    Ok(())
-}
-
-/// Mounts a bpf file system at `directory`, only root's, under the name `source`.
-///
-/// # Errors
-/// Fails without `CAP_SYS_ADMIN`.
-pub fn mount_bpf(source: &CStr, directory: &CStr) -> io::Result<()> {
-    let (kind, options) = (c"bpf", c"mode=0700");
-    let (source, directory, data) = (source.as_ptr(), directory.as_ptr(), options.as_ptr().cast());
-    // SAFETY: all arguments are strings that end with a zero byte.
-    check(unsafe { libc::mount(source, directory, kind.as_ptr(), 0, data) })?;
-    Ok(())
-}
-
-/// Takes the topmost file system away from `directory`, once nobody uses it.
-///
-/// # Errors
-/// Fails without `CAP_SYS_ADMIN`.
-pub fn unmount(directory: &CStr) -> io::Result<()> {
-    // SAFETY: the argument is a string that ends with a zero byte.
-    check(unsafe { libc::umount2(directory.as_ptr(), libc::MNT_DETACH) })?;
-    Ok(())
-}
-
-/// Whether an open file is on the cgroup2 file system.
-///
-/// # Errors
-/// Fails if the kernel cannot tell.
-pub fn is_cgroup2(file: &impl AsRawFd) -> io::Result<bool> {
-    // SAFETY: a statfs of zeros is valid, and the kernel writes one.
-    let mut found: libc::statfs = unsafe { zeroed() };
-    check(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut found) })?;
-    Ok(i128::from(found.f_type) == i128::from(libc::CGROUP2_SUPER_MAGIC))
+#[cfg(feature = "bpf")]
+pub fn update_link(link: &impl AsFd, map: &impl AsFd) -> io::Result<()> {
+    let [link, map] = [link.as_fd(), map.as_fd()].map(|file| file.as_raw_fd());
+    // SAFETY: both files are open, and no options are given.
+    match unsafe { libbpf_rs::libbpf_sys::bpf_link_update(link, map, std::ptr::null()) } {
+        0 => Ok(()),
+        code => Err(Error::from_raw_os_error(-code)),
+    }
 }
 
 /// What a tool of iproute2 prints, in the namespace of the calling thread. It has all of its input from the start: when
@@ -166,31 +128,15 @@ pub fn is_cgroup2(file: &impl AsRawFd) -> io::Result<bool> {
 /// # Errors
 /// Fails where the tool does, and without it.
 pub fn iproute2(tool: &str, arguments: &[&str], input: &str) -> io::Result<String> {
+    let mut file = File::from(rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?);
+    file.write_all(input.as_bytes())?;
+    file.rewind()?;
     let named = |error: Error| Error::new(error.kind(), format!("{tool} (of iproute2): {error}"));
-    let child = Command::new(tool)
-        .args(arguments)
-        .stdin(memory_file(input)?)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(named)?;
-    let output = child.wait_with_output()?;
+    let output = Command::new(tool).args(arguments).stdin(file).output().map_err(named)?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(Error::other(format!("{tool}: {}", String::from_utf8_lossy(&output.stderr).trim())))
-}
-
-/// A file without a name that is read from its beginning.
-fn memory_file(text: &str) -> io::Result<File> {
-    // SAFETY: the name ends with a zero byte; the descriptor is new and owned by nobody else.
-    let mut file = unsafe {
-        let fd = check(libc::memfd_create(c"input".as_ptr(), libc::MFD_CLOEXEC))?;
-        File::from(OwnedFd::from_raw_fd(fd as RawFd))
-    };
-    file.write_all(text.as_bytes())?;
-    file.rewind()?;
-    Ok(file)
 }
 
 /// Locks `file` unless another process has, for as long as it is open, here or in a child process of this one: what a
@@ -198,13 +144,11 @@ fn memory_file(text: &str) -> io::Result<File> {
 ///
 /// # Errors
 /// Fails if it is not a file that can be locked.
-pub fn try_lock(file: &impl AsRawFd) -> io::Result<bool> {
-    // SAFETY: flock touches no memory.
-    match check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }) {
-        Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => return Ok(false),
         locked => locked?,
-    };
-    // SAFETY: fcntl touches no memory.
-    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) })?;
+    }
+    rustix::io::fcntl_setfd(file, FdFlags::empty())?;
     Ok(true)
 }

@@ -8,7 +8,8 @@ use crate::congestion::Control;
 use crate::host::TcpSettings;
 use crate::plan::{Plan, Transfer};
 use crate::switch::{Clock, Stalls, flow_of, longest_wait, no_stalls};
-use crate::sys::{self, Interest, Poll, TcpInfo};
+use crate::sys::{self, CHANGES, Poll, READABLE};
+use rustix::net::sockopt::set_tcp_congestion;
 use shortflow_cc::Role;
 use shortflow_deploy::Failure;
 use shortflow_deploy::sys::Namespace;
@@ -38,7 +39,7 @@ const UNCOUNTED: FlowId = FlowId(u32::MAX);
 struct Active {
     message: Message,
     /// What the kernel had counted when it started.
-    before: TcpInfo,
+    before: libc::tcp_info,
 }
 
 #[derive(Debug)]
@@ -71,7 +72,7 @@ fn listeners(
     let listen = |(&host, namespace): (&HostId, &Namespace)| {
         let listener = namespace.within(|| TcpListener::bind((tcp.address(host), PORT)))?;
         listener.set_nonblocking(true)?;
-        sys::set_congestion(&listener, control.name())?;
+        set_tcp_congestion(&listener, control.name())?;
         sys::end_when_closed(&listener)?;
         Ok(listener)
     };
@@ -94,7 +95,7 @@ fn sockets(
 
 impl Connection {
     fn new(ends: (HostId, HostId), sender: TcpStream, control: &Control) -> io::Result<Connection> {
-        sys::set_congestion(&sender, control.name())?;
+        set_tcp_congestion(&sender, control.name())?;
         sys::end_when_closed(&sender)?;
         Ok(Connection {
             ends,
@@ -111,10 +112,10 @@ impl Connection {
         })
     }
 
-    /// Bytes acknowledged; the kernel counts the SYN too.
-    fn acked(&self) -> io::Result<(u64, TcpInfo)> {
+    /// Bytes acknowledged (the kernel counts the SYN too), and what else it says.
+    fn acked(&self) -> io::Result<(u64, libc::tcp_info)> {
         let info = sys::tcp_info(&self.sender)?;
-        Ok((info.acked.saturating_sub(1), info))
+        Ok((info.tcpi_bytes_acked.saturating_sub(1), info))
     }
 }
 
@@ -179,7 +180,7 @@ impl<'a> Traffic<'a> {
         let poll = Poll::new()?;
         let listeners = listeners(namespaces, tcp, control)?;
         for (token, listener) in listeners.iter().enumerate() {
-            poll.add(listener, token as u64, Interest::Readable)?;
+            poll.add(listener, token as u64, READABLE)?;
         }
         let mut sockets = sockets(plan, namespaces, tcp)?;
         let connection = |&ends: &(HostId, HostId)| {
@@ -245,7 +246,7 @@ impl<'a> Traffic<'a> {
         sys::connect(&connection.sender, (self.tcp.address(connection.ends.1), PORT).into())?;
         self.senders.insert(connection.sender.local_addr()?, number);
         let token = self.listeners.len() + 2 * number;
-        self.poll.add(&connection.sender, token as u64, Interest::Changes)
+        self.poll.add(&connection.sender, token as u64, CHANGES)
     }
 
     /// Sends everything at its time, until the measured time is over and every flow with an end is finished,
@@ -329,7 +330,8 @@ impl<'a> Traffic<'a> {
 
     /// Waits for at most `patience`, and does what has become possible. Gives the end of the wait.
     fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<Instant> {
-        let ready: Vec<u64> = self.poll.wait(Duration::from_nanos(patience.as_ps() / 1000))?.collect();
+        let mut ready = Vec::new();
+        self.poll.wait(Duration::from_nanos(patience.as_ps() / 1000), &mut ready)?;
         let woken = clock.now();
         for token in ready {
             match (token as usize).checked_sub(self.listeners.len()) {
@@ -355,7 +357,7 @@ impl<'a> Traffic<'a> {
             socket.set_nonblocking(true)?;
             socket.set_nodelay(true)?;
             sys::end_when_closed(&socket)?;
-            self.poll.add(&socket, (self.listeners.len() + 2 * number + 1) as u64, Interest::Changes)?;
+            self.poll.add(&socket, (self.listeners.len() + 2 * number + 1) as u64, CHANGES)?;
             self.connections[number].receiver = Some(socket);
             self.receive(number)?;
         }
@@ -385,7 +387,7 @@ impl<'a> Traffic<'a> {
     fn receive(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let Some(receiver) = &mut connection.receiver else { return Ok(()) };
-        while let Some(bytes @ 1..) = sys::discard_received(receiver)? {
+        while let Some(bytes @ 1..) = sys::discard_received(receiver, &mut self.zeros)? {
             connection.received += bytes as u64;
         }
         while connection.ends_at.front().is_some_and(|end| *end <= connection.received) {
@@ -428,8 +430,8 @@ impl<'a> Traffic<'a> {
         }
         let Some(row) = self.rows.get_mut(message.flow.index()) else { return Ok(()) };
         row.finish = finish;
-        row.retransmits = info.retransmits.saturating_sub(before.retransmits);
-        row.timeouts = u32::from(info.timeouts.saturating_sub(before.timeouts));
+        row.retransmits = info.tcpi_total_retrans.saturating_sub(before.tcpi_total_retrans);
+        row.timeouts = info.tcpi_total_rto.saturating_sub(before.tcpi_total_rto).into();
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
             row.acked_in_window = message.acked_in_window(acked);
@@ -459,7 +461,7 @@ impl<'a> Traffic<'a> {
             self.meter.count(message.class, new);
             if message.is_backlogged() {
                 let shared = throughput(new, time);
-                let window = f64::from(info.cwnd);
+                let window = f64::from(info.tcpi_snd_cwnd);
                 let subjects =
                     [(Subject::FlowThroughput(message.flow), shared), (Subject::Cwnd(message.flow), window)];
                 self.samples.extend(subjects.map(|(subject, value)| Sample { at, subject, value }));

@@ -8,6 +8,7 @@ use common::hosts::{Cgroup, Inhabited, said_without, started};
 use common::{alone, eventually, is_registered, must, program, said, took};
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
 use serde_json::{Value, json};
 use shortflow_deploy::sys::{Namespace, try_lock};
 use shortflow_testbed::sys;
@@ -80,7 +81,7 @@ fn new_sockets_do_not_take_the_replaced_default() {
     let Some(_alone) = alone() else { return };
     let host = Inhabited::new(Some(of_kernel()));
     let congestion =
-        || host.namespace.within(|| sys::congestion(&TcpListener::bind("127.0.0.1:0")?)).unwrap();
+        || host.namespace.within(|| Ok(tcp_congestion(TcpListener::bind("127.0.0.1:0")?)?)).unwrap();
     host.load(&["load", "sf_dctcp", "--default"]);
     assert_eq!(congestion(), "sf_dctcp");
     let replaced = registered("sf_dctcp");
@@ -121,7 +122,7 @@ fn a_replacement_is_not_noticed() {
             let mut tried = 0;
             while !is_over.load(Ordering::Relaxed) {
                 let socket = sys::tcp_socket([127, 0, 0, 1].into()).unwrap();
-                sys::set_congestion(&socket, "sf_fast").unwrap();
+                set_tcp_congestion(&socket, "sf_fast").unwrap();
                 tried += 1;
             }
             tried
@@ -153,10 +154,10 @@ fn connections_that_outlive_an_unload_are_seen() {
     let Some(_alone) = alone() else { return };
     must(&["load", "sf_dctcp"]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    sys::set_congestion(&listener, "sf_dctcp").unwrap();
+    set_tcp_congestion(&listener, "sf_dctcp").unwrap();
     let address = listener.local_addr().unwrap();
     let sender = sys::tcp_socket(address.ip()).unwrap();
-    sys::set_congestion(&sender, "sf_dctcp").unwrap();
+    set_tcp_congestion(&sender, "sf_dctcp").unwrap();
     sys::connect(&sender, address).unwrap();
     let (receiver, _) = listener.accept().unwrap();
     assert!(must(&["unload"]).contains("2 connections keep it until they end"));

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{column, eventually, open_files, program, run, scenario, turn};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -39,15 +40,11 @@ fn flows_of_a_scenario_on_real_tcp() {
 }
 
 /// Stops a process for `pause`.
-#[allow(unsafe_code, reason = "the standard library has no kill(2) of such signals")]
 fn stall(process: &Child, pause: Duration) {
-    let signal = |signal| {
-        // SAFETY: kill touches no memory; the process has not been waited for, so that the number is its own.
-        assert_eq!(unsafe { libc::kill(process.id() as libc::pid_t, signal) }, 0);
-    };
-    signal(libc::SIGSTOP);
+    let process = Pid::from_child(process);
+    kill_process(process, Signal::STOP).unwrap();
     std::thread::sleep(pause);
-    signal(libc::SIGCONT);
+    kill_process(process, Signal::CONT).unwrap();
 }
 
 /// The testbed's account of a run, during which something is done to the process again and again.

@@ -1,17 +1,17 @@
 //! The bpf file system that pins are in, and whether it lasts.
 
-use crate::{Failure, sys};
-use std::ffi::CStr;
+use crate::Failure;
+use rustix::fs::{major, minor};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags};
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Where bpf file systems are mounted.
 pub const BPFFS: &str = "/sys/fs/bpf";
-const BPFFS_C: &CStr = c"/sys/fs/bpf";
 /// Source of a mount that is ours: /proc/mounts shows it.
-const OURS: &CStr = c"shortflow";
+const OURS: &str = "shortflow";
 
 /// A line of /proc/PID/mountinfo.
 #[derive(Debug, PartialEq)]
@@ -46,7 +46,7 @@ fn mountinfo(process: &str) -> String {
 /// Device and source of the bpf file system that this process sees at [`BPFFS`].
 fn here() -> Option<(String, String)> {
     let device = fs::metadata(BPFFS).ok()?.dev();
-    let device = format!("{}:{}", libc::major(device), libc::minor(device));
+    let device = format!("{}:{}", major(device), minor(device));
     let text = mountinfo("self");
     let found = Mount::all(&text).find(|mount| mount.kind == "bpf" && mount.device == device)?;
     Some((device, found.source.to_owned()))
@@ -60,7 +60,9 @@ pub fn mount() -> Result<(), Failure> {
     if here().is_some() {
         return Ok(());
     }
-    sys::mount_bpf(OURS, BPFFS_C).map_err(Failure::host("mount -t bpf bpf /sys/fs/bpf"))
+    // Only root's.
+    rustix::mount::mount(OURS, BPFFS, "bpf", MountFlags::empty(), Some(c"mode=0700"))
+        .map_err(|error| Failure::host("mount -t bpf bpf /sys/fs/bpf")(error.into()))
 }
 
 /// Takes it away if we mounted it and nobody has put anything there. Without `CAP_SYS_ADMIN` it is left to a later command.
@@ -72,13 +74,11 @@ pub fn unmount_ours() -> Result<(), Failure> {
     let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
     let is_empty = fs::read_dir(BPFFS)
         .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_debug(&entry))));
-    if !is_empty || here().is_none_or(|(_, source)| source.as_bytes() != OURS.to_bytes()) {
+    if !is_empty || here().is_none_or(|(_, source)| source != OURS) {
         return Ok(());
     }
-    match sys::unmount(BPFFS_C) {
-        Err(error) if error.kind() != ErrorKind::PermissionDenied => {
-            Err(Failure::host("umount /sys/fs/bpf")(error))
-        }
+    match rustix::mount::unmount(BPFFS, UnmountFlags::DETACH) {
+        Err(error) if error != Errno::PERM => Err(Failure::host("umount /sys/fs/bpf")(error.into())),
         _ => Ok(()),
     }
 }

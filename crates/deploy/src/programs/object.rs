@@ -20,6 +20,8 @@ const BY_LINK: u32 = 1 << 13;
 /// `flags` of `struct tcp_congestion_ops` in kernel.h, and the one that makes SYNs ask for ECN.
 const FLAGS: usize = 56;
 const NEEDS_ECN: u32 = 2;
+/// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
+const CGROUP2: rustix::fs::FsWord = 0x6367_7270;
 /// Of each transport, what build.rs has made of its program.
 fn code_of(transport: &str) -> &'static [u8] {
     macro_rules! code {
@@ -225,7 +227,7 @@ fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Resu
 /// # Errors
 /// Fails if `cgroup` is not a directory of the cgroup2 file system.
 pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
-    let why = match fs::File::open(cgroup).and_then(|file| sys::is_cgroup2(&file)) {
+    let why = match fs::File::open(cgroup).and_then(|file| Ok(rustix::fs::fstatfs(file)?.f_type == CGROUP2)) {
         Ok(true) => return Ok(()),
         Ok(false) => {
             let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();

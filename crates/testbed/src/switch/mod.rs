@@ -14,7 +14,7 @@ mod lateness;
 pub use header::{ETHERNET, flow_of, ipv4, ipv6};
 pub use lateness::{Lateness, Stalls};
 
-use crate::sys::{self, Interest, Poll};
+use crate::sys::{self, Poll, READABLE};
 use frames::Frames;
 use shortflow_sim::engine::EventQueue;
 use shortflow_sim::net::Network;
@@ -80,7 +80,7 @@ impl Taps {
         let poll = Poll::new()?;
         let mut by_host = Vec::new();
         for (host, device) in devices {
-            poll.add(&device, host.0.into(), Interest::Readable)?;
+            poll.add(&device, host.0.into(), READABLE)?;
             if by_host.len() <= host.index() {
                 by_host.resize_with(host.index() + 1, || None);
             }
@@ -189,8 +189,7 @@ impl<'a> Switch<'a> {
             self.catch_up();
             let now = self.clock.now();
             let due = self.events.next_at().unwrap_or(Instant::MAX).min(now + patience);
-            ready.clear();
-            ready.extend(self.taps.poll.wait(Duration::from_nanos(due.since(now).as_ps() / 1000))?);
+            self.taps.poll.wait(Duration::from_nanos(due.since(now).as_ps() / 1000), &mut ready)?;
             self.report.stalls.note(self.clock.now().since(due));
             for &host in &ready {
                 self.take_in(HostId(host as u32))?;

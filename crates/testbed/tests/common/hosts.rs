@@ -6,7 +6,7 @@ use shortflow_sim::net::Network;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_testbed::switch::{Clock, Switch, SwitchReport, Taps, ipv4};
-use shortflow_testbed::sys::{self, Interest, Poll};
+use shortflow_testbed::sys::{self, Poll, READABLE};
 use shortflow_units::{HostId, Span};
 use std::fs::{self, File};
 use std::io::{self, Error, ErrorKind};
@@ -105,9 +105,10 @@ impl Drop for Cgroup {
 /// The next connection. Neither it nor what it reads is waited for without end: senders may fail.
 pub fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     const PATIENCE: Duration = Duration::from_secs(20);
-    let mut poll = Poll::new()?;
-    poll.add(listener, 0, Interest::Readable)?;
-    poll.wait(PATIENCE)?.next().ok_or(ErrorKind::TimedOut)?;
+    let (poll, mut ready) = (Poll::new()?, Vec::new());
+    poll.add(listener, 0, READABLE)?;
+    poll.wait(PATIENCE, &mut ready)?;
+    ready.first().ok_or(ErrorKind::TimedOut)?;
     let (socket, _) = listener.accept()?;
     socket.set_read_timeout(Some(PATIENCE))?;
     Ok(socket)

@@ -3,6 +3,7 @@
 use super::hosts::{Host, counted, host};
 use super::said;
 use super::wire::{Fate, Seen, carry};
+use rustix::net::sockopt::set_tcp_congestion;
 use shortflow_testbed::switch::ipv4;
 use shortflow_testbed::sys;
 use shortflow_units::HostId;
@@ -72,7 +73,7 @@ pub fn messages_under(
             socket.set_read_timeout(Some(Duration::from_secs(20)))?;
             sys::end_when_closed(&socket)?;
             let mut send = |control: Option<&str>, pause| {
-                control.map_or(Ok(()), |control| sys::set_congestion(&socket, control))?;
+                control.map_or(Ok(()), |control| set_tcp_congestion(&socket, control))?;
                 std::thread::sleep(pause);
                 socket.write_all(&vec![0; segments * SEGMENT as usize])?;
                 socket.read_exact(&mut [0])
