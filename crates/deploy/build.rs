@@ -4,18 +4,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-const PROGRAMS: [&str; 10] = [
-    "sf_dctcp",
-    "sf_d2tcp",
-    "sf_l2dct",
-    "sf_xdctcp",
-    "sf_atcp",
-    "sf_fast",
-    "setsockopt",
-    "stamp",
-    "status",
-    "cubic",
-];
+/// Window laws, for each of which there is a sender.
+const LAWS: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];
+/// The other programs.
+const PROGRAMS: [&str; 4] = ["setsockopt", "stamp", "status", "cubic"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");
@@ -23,7 +15,11 @@ fn main() {
     native_laws();
     if env::var_os("CARGO_FEATURE_BPF").is_some() {
         let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-        PROGRAMS.iter().for_each(|name| program(name, &out));
+        for law in LAWS {
+            let is_law = [format!("-DLAW={law}"), format!("-DHEADER=\"laws/{law}.h\"")];
+            program("sender", &is_law, &out.join(format!("sf_{law}.bpf.o")));
+        }
+        PROGRAMS.iter().for_each(|name| program(name, &[], &out.join(format!("{name}.bpf.o"))));
     }
 }
 
@@ -40,7 +36,7 @@ fn native_laws() {
         .compile("shortflow_laws");
 }
 
-fn program(name: &str, out: &Path) {
+fn program(name: &str, definitions: &[String], object: &Path) {
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let machine = variable("CARGO_CFG_TARGET_ARCH");
     let target = match machine.as_str() {
@@ -54,6 +50,7 @@ fn program(name: &str, out: &Path) {
     let status = Command::new(&clang)
         .args(["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wextra"])
         .args(strict)
+        .args(definitions)
         .args(["-Wno-unused-parameter", "-Wno-missing-declarations"])
         .arg(format!("-D__TARGET_ARCH_{target}"))
         // Headers of the libbpf that the loader is linked with.
@@ -63,7 +60,7 @@ fn program(name: &str, out: &Path) {
         .arg("-c")
         .arg(format!("src/bpf/{name}.bpf.c"))
         .arg("-o")
-        .arg(out.join(format!("{name}.bpf.o")))
+        .arg(object)
         .status();
     match status {
         Ok(status) if status.success() => {}

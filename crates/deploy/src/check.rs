@@ -98,7 +98,7 @@ fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
 /// The hook that tells since 7.1 when something is sent after a pause; before, `cwnd_event` does.
 const TX_START: &str = "cwnd_event_tx_start";
 
-/// The end of the name of those operations in sender.h that fit a kernel.
+/// The end of the name of those operations in sender.bpf.c that fit a kernel.
 pub fn operations(btf: &Btf<'_>) -> &'static str {
     // Two before 6.10, four since.
     match (arguments(btf, "cong_control"), arguments(btf, TX_START)) {

@@ -1,6 +1,7 @@
 //! `testbed`: a scenario on real TCP. Writes one JSON document, unless it is to check only.
 
 use shortflow_deploy::Failure;
+use shortflow_deploy::commands::key_value;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_testbed::{self as testbed, sys};
@@ -20,7 +21,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Change a value of scenario or scheme.
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     settings: Vec<(String, String)>,
     /// The kernel's congestion control, in place of the scheme's own.
     #[arg(long)]
@@ -31,11 +32,6 @@ pub struct Args {
     /// End when the process of this number ends, which has started this one.
     #[arg(long, hide = true)]
     parent: Option<u32>,
-}
-
-fn setting(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
-    Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
 pub fn run(args: Args) -> Result<(), Failure> {

@@ -12,6 +12,8 @@ mod stamp;
 mod status;
 mod unload;
 
+pub use load::key_value;
+
 use crate::{Failure, programs::messages, sys};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;

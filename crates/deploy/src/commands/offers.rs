@@ -1,6 +1,6 @@
 //! Values that completions offer.
 
-use crate::programs;
+use crate::programs::{self, By};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use std::ffi::OsStr;
@@ -26,5 +26,7 @@ pub const CONTROLS: Offers = Offers(programs::kernel_names);
 /// Their parameters, each with its equals sign.
 pub const PARAMETERS: Offers = Offers(programs::parameter_names);
 /// Rules of `stamp`.
-pub const RULES: Offers =
-    Offers(|| ["size", "remaining", "sent", "deadline", "none"].map(str::to_owned).to_vec());
+pub const RULES: Offers = Offers(|| {
+    let words = By::WORDS.0.iter().map(|(word, _)| *word);
+    words.chain(["none"]).map(str::to_owned).collect()
+});

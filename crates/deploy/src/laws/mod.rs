@@ -8,7 +8,7 @@ mod native;
 
 pub use errors::{Comparison, compare};
 pub use fields::{LawError, params};
-pub use native::{FixedPoint, exp2_neg, log2_fixed, power, priority_dscp, priority_label};
+pub use native::{FixedPoint, exp2_neg, log2_fixed, power, priority_dscp, priority_label, role_number};
 
 /// The laws that have a fixed-point form, by their names in `shortflow_cc`.
 pub const NAMES: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];

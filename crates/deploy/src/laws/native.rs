@@ -63,11 +63,7 @@ impl FixedAck {
             srtt_ns: flow.srtt.as_ps() / 1_000,
             mss: small(flow.mss),
             flight: small(flow.flight),
-            role: match flow.role {
-                Role::Unknown => 0,
-                Role::Short => 1,
-                Role::Long => 2,
-            },
+            role: role_number(flow.role),
             ..FixedAck::default()
         }
     }
@@ -84,6 +80,15 @@ impl FixedAck {
             may_grow: ack.may_grow,
             ..FixedAck::of_flow(&ack.flow)
         }
+    }
+}
+
+/// `enum role` of law.h.
+pub fn role_number(role: Role) -> u8 {
+    match role {
+        Role::Unknown => 0,
+        Role::Short => 1,
+        Role::Long => 2,
     }
 }
 

@@ -7,7 +7,7 @@ use shortflow_cc::{Ecn, TransportConfig};
 use shortflow_spec::hint;
 use std::collections::BTreeSet;
 
-/// `config.text` of sender.h.
+/// `config.text` of sender.bpf.c.
 pub(super) const TEXT: usize = 256;
 /// RFC 8257 and Linux keep two segments where the papers' simulations keep one: with one, every round trip
 /// waits for the receiver's delayed ACK.

@@ -2,8 +2,8 @@
 //! and knows where in the stream a message begins, which setsockopt(2) takes from what TCP has sent.
 
 use super::pins::{Pins, refused};
-use super::ports::number;
 use crate::Failure;
+use crate::laws::role_number;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use shortflow_cc::Role;
 use std::io::{self, Error};
@@ -26,7 +26,7 @@ impl Flow {
     /// The kernel counts the SYN as a byte of the connection; 0 is for what is not known.
     fn words(&self) -> [u64; 4] {
         let stated = |value: Option<u64>| value.map_or(0, |value| value.max(1));
-        [self.start + 1, stated(self.size), stated(self.deadline_ns), number(self.role)]
+        [self.start + 1, stated(self.size), stated(self.deadline_ns), role_number(self.role).into()]
     }
 }
 

@@ -211,7 +211,7 @@ impl Held {
     }
 }
 
-/// `struct config` of sender.h.
+/// `struct config` of sender.bpf.c.
 fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Result<Vec<u8>, Failure> {
     let words = laws::params(config).map_err(|error| Failure::Input(error.to_string()))?;
     let mut bytes = text.as_bytes().to_vec();

@@ -2,6 +2,7 @@
 
 use super::pins::{Pins, refused};
 use crate::Failure;
+use crate::laws::role_number;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use shortflow_cc::Role;
 
@@ -9,18 +10,10 @@ fn map(pins: &Pins) -> Result<MapHandle, Failure> {
     MapHandle::from_pinned_path(pins.path("ports")).map_err(refused("ports"))
 }
 
-/// `enum role` of laws/law.h.
-pub(super) fn number(role: Role) -> u64 {
-    match role {
-        Role::Unknown => 0,
-        Role::Short => 1,
-        Role::Long => 2,
-    }
-}
-
-/// The role that [`number`] gives that number.
+/// The role that [`role_number`] gives that number.
 pub(super) fn role_of(word: u64) -> Role {
-    [Role::Short, Role::Long].into_iter().find(|role| number(*role) == word).unwrap_or(Role::Unknown)
+    let is_it = |role: &Role| u64::from(role_number(*role)) == word;
+    [Role::Short, Role::Long].into_iter().find(is_it).unwrap_or(Role::Unknown)
 }
 
 /// Every port that has a role, in order.
@@ -46,7 +39,9 @@ pub fn ports(pins: &Pins) -> Result<Vec<(u16, Role)>, Failure> {
 pub fn set_port(pins: &Pins, port: u16, role: Role) -> Result<(), Failure> {
     let (map, key) = (map(pins)?, port.to_ne_bytes());
     if role != Role::Unknown {
-        return map.update(&key, &number(role).to_ne_bytes(), MapFlags::ANY).map_err(refused("ports"));
+        return map
+            .update(&key, &u64::from(role_number(role)).to_ne_bytes(), MapFlags::ANY)
+            .map_err(refused("ports"));
     }
     match map.delete(&key) {
         Err(error) if error.kind() != libbpf_rs::ErrorKind::NotFound => Err(refused("ports")(error)),

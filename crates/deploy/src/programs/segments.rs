@@ -1,7 +1,7 @@
 //! Routes by which TCP's segments are smaller, for windows below one segment (Eq. 9 of FaST).
 //!
 //! Linux takes the size of segments from the MTU of the route, and the route from the mark of the socket, which the
-//! sender sets (`fit_segments` of sender.h): [`MARK`] + 1 for halves of the full segment, [`MARK`] + 2 for quarters, and
+//! sender sets (`fit_segments` of sender.bpf.c): [`MARK`] + 1 for halves of the full segment, [`MARK`] + 2 for quarters, and
 //! so on. For each there are a rule and a table of the same number, with the IPv4 routes of one device. The sender marks
 //! only connections that leave by it, and none that the application has marked.
 //!
@@ -19,7 +19,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// `MARK_OF_SIZES` and `SIZES_MOST` of sender.h.
+/// `MARK_OF_SIZES` and `SIZES_MOST` of sender.bpf.c.
 const MARK: u32 = 0x5346_0000;
 const MOST: u32 = 7;
 /// IPv4, TCP and its timestamps.
@@ -71,7 +71,7 @@ impl Segments {
         Ok(Segments { device: device.to_owned(), sizes, lines: lines(&routes, mtu, sizes), shared })
     }
 
-    /// `sizes` and `device` of sender.h.
+    /// `sizes` and `device` of sender.bpf.c.
     pub(super) fn config(segments: Option<&Segments>) -> Vec<u8> {
         let sizes = u64::from(segments.map_or(0, |segments| segments.sizes));
         let mut bytes = sizes.to_ne_bytes().to_vec();

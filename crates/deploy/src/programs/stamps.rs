@@ -210,7 +210,7 @@ fn rule_in(map: u32) -> Option<By> {
         MapHandle::from_map_id(map).ok().filter(|map| map.name().to_string_lossy().ends_with("rule"))?;
     let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
     let number = u64::from_ne_bytes(*value.first_chunk()?);
-    [By::Size, By::Remaining, By::Sent, By::Deadline].into_iter().find(|by| *by as u64 == number)
+    By::WORDS.0.iter().map(|(_, by)| *by).find(|by| *by as u64 == number)
 }
 
 pub(super) fn index_of(device: &str) -> Result<i32, Failure> {

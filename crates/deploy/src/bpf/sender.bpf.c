@@ -1,12 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /*
- * A sender with the window law LAW: what is the same for all of them. Loss recovery and retransmission are the
+ * A sender with the window law LAW of the header HEADER, both from build.rs. Loss recovery and retransmission are the
  * kernel's. The window is kept here and written to the socket on every ACK, because the kernel changes its own
  * during recovery (proportional rate reduction, undo).
  */
-#pragma once
+#include HEADER
 #include "flow.h"
-#include "laws/law.h"
 
 /* As programs/segments.rs has them. */
 enum { SIZES_MOST = 7, MARK_OF_SIZES = 0x53460000 };
