@@ -155,7 +155,6 @@ impl Host {
         let namespace = Namespace::new()?;
         let device = namespace.within(|| {
             let device = sys::tap(CARD)?;
-            sys::offloads_off(CARD)?;
             for (key, value) in tcp.sysctls() {
                 let named = |error: Error| Error::new(error.kind(), format!("{key} = {value}: {error}"));
                 fs::write(format!("/proc/sys/net/{key}"), &value).map_err(named)?;

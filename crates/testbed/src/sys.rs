@@ -38,25 +38,6 @@ pub fn tap(name: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Turns segmentation and receive offloads of a device of the calling thread's namespace off, so that
-/// what leaves a host is what its link carries.
-///
-/// # Errors
-/// Fails without `CAP_NET_ADMIN`.
-pub fn offloads_off(name: &str) -> io::Result<()> {
-    const SIOCETHTOOL: libc::c_ulong = 0x8946;
-    const SET: [(&str, u32); 3] = [("tso", 0x1f), ("gso", 0x24), ("gro", 0x2c)];
-    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
-    for (_, command) in SET {
-        let mut value = [command, 0u32];
-        let mut request = interface(name);
-        request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
-        // SAFETY: the ethtool_value that the request points to outlives the call.
-        check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) })?;
-    }
-    Ok(())
-}
-
 /// Nanoseconds of the clock that does not jump.
 pub fn monotonic_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))

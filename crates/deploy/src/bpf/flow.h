@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
-/* What applications and operators say of flows, in maps that all programs share. */
+/* What applications and operators say of flows. */
 #pragma once
 #include "kernel.h"
 
@@ -10,10 +10,3 @@ struct flow {
 	__u64 deadline_ns;	/* of the monotonic clock; 0: none */
 	__u64 role;		/* enum role of laws/law.h */
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
-	__type(key, int);
-	__type(value, struct flow);
-} flows SEC(".maps");

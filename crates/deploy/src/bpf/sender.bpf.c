@@ -5,7 +5,7 @@
  * during recovery (proportional rate reduction, undo).
  */
 #include HEADER
-#include "flow.h"
+#include "maps.h"
 
 /* As programs/segments.rs has them. */
 enum { SIZES_MOST = 7, MARK_OF_SIZES = 0x53460000 };
@@ -50,6 +50,7 @@ const volatile struct config {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
 	__type(key, __u16);
 	__type(value, __u64);
 } ports SEC(".maps");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* What applications say of their flows, and ask back: the options of include/shortflow.h. */
-#include "flow.h"
+#include "maps.h"
 #include "laws/law.h"
 #include "../../include/shortflow.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 /* Gives each TCP packet that leaves a device its priority, as crates/sim/src/tcp/priority.rs defines them. */
-#include "flow.h"
+#include "maps.h"
 #include "laws/priority.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

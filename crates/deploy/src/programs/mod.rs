@@ -11,7 +11,6 @@ mod object;
 mod pins;
 mod ports;
 mod segments;
-mod shared;
 mod stamps;
 mod sweep;
 

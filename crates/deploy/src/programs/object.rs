@@ -3,7 +3,6 @@
 use super::config::{TEXT, kernel_name, needs_ecn, text_of};
 use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, refused};
 use super::segments::Segments;
-use super::shared::{open, pin_shared};
 use crate::{Failure, check, laws, sys};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
@@ -62,7 +61,7 @@ impl Prepared {
         let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
         let fitting = format!("sf_{}{}", config.info().name, check::operations(&kernel));
-        let mut object = open(code_of(config.info().name), pins).map_err(refused(&name))?;
+        let mut object = pins.open_object(code_of(config.info().name)).map_err(refused(&name))?;
         for mut map in object.maps_mut() {
             if map.map_type() == MapType::StructOps {
                 let fits = map.name() == fitting.as_str();
@@ -81,8 +80,7 @@ impl Prepared {
                 map.set_initial_value(&values).map_err(refused(&name))?;
             }
         }
-        let mut object = object.load().map_err(refused(&name))?;
-        pin_shared(&mut object, pins).map_err(refused(&name))?;
+        let object = object.load().map_err(refused(&name))?;
         Ok(Prepared { name, text, object, has_link })
     }
 
@@ -250,7 +248,7 @@ pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
     let directory = fs::File::open(cgroup).map_err(|error| unusable(&error))?;
     let inode = directory.metadata().map_err(|error| unusable(&error))?.ino();
     let mut is_new = false;
-    let object = open(CODE, pins).and_then(OpenObject::load).map_err(refused("setsockopt"))?;
+    let object = pins.open_object(CODE).and_then(OpenObject::load).map_err(refused("setsockopt"))?;
     for program in object.progs_mut() {
         let path = pins.path(&format!("{}_{inode}", program.name().to_string_lossy()));
         if !path.exists() {

@@ -15,7 +15,7 @@
 use super::messages;
 use crate::{Failure, check, sys};
 use libbpf_rs::query::LinkTypeInfo;
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,11 @@ impl Pins {
     /// The file called `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         Path::new(DIRECTORY).join(name)
+    }
+
+    /// Opens an object file; when it is loaded, its maps that all programs share are those of this directory.
+    pub(super) fn open_object(&self, code: &[u8]) -> libbpf_rs::Result<OpenObject> {
+        ObjectBuilder::default().pin_root_path(DIRECTORY)?.open_memory(code)
     }
 
     /// Names of the congestion controls that are registered.

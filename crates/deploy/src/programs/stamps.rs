@@ -3,12 +3,9 @@
 use super::messages;
 use super::namespaces::Seen;
 use super::pins::{Pins, refused};
-use super::shared::{open, pin_shared};
 use crate::{Failure, sys};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
-use libbpf_rs::{
-    ErrorKind, MapCore, MapFlags, MapHandle, Object, OpenObject, TC_EGRESS, TcHook, TcHookBuilder,
-};
+use libbpf_rs::{ErrorKind, MapCore, MapFlags, MapHandle, Object, TC_EGRESS, TcHook, TcHookBuilder};
 use shortflow_spec::choice;
 use std::collections::HashMap;
 use std::fmt;
@@ -72,14 +69,12 @@ impl StampProgram {
     /// Fails if the kernel refuses it.
     pub fn load(pins: &Pins, rule: Rule) -> Result<StampProgram, Failure> {
         const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stamp.bpf.o"));
-        let mut object = open(CODE, pins).map_err(refused("stamp"))?;
+        let mut object = pins.open_object(CODE).map_err(refused("stamp"))?;
         for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("rule")) {
             let value: Vec<u8> = rule.words().into_iter().flat_map(u64::to_ne_bytes).collect();
             map.set_initial_value(&value).map_err(refused("stamp"))?;
         }
-        let mut object = OpenObject::load(object).map_err(refused("stamp"))?;
-        pin_shared(&mut object, pins).map_err(refused("stamp"))?;
-        Ok(StampProgram(object))
+        object.load().map(StampProgram).map_err(refused("stamp"))
     }
 
     /// Stamps what leaves `device` of this network namespace from now on, in place of an earlier rule, for as long as

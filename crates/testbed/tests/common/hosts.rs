@@ -127,7 +127,6 @@ pub fn host(number: u32, control: &str, ecn: &str) -> io::Result<Host> {
     let namespace = Namespace::new()?;
     let device = namespace.within(|| {
         let device = sys::tap("eth0")?;
-        sys::offloads_off("eth0")?;
         fs::write("/proc/sys/net/ipv4/tcp_ecn", ecn)?;
         fs::write("/proc/sys/net/ipv4/tcp_congestion_control", control)?;
         tool("ip link set dev eth0 address 02:53:46:00:00:01 arp off gso_max_segs 1 up")?;
