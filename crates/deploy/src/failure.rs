@@ -4,13 +4,16 @@ use std::fmt;
 use std::process::ExitCode;
 
 /// The reason, in words for the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// A check or a claim did not hold.
+    #[error("{0}")]
     NotHeld(String),
     /// The input was wrong.
+    #[error("{0}")]
     Input(String),
     /// The host lacks something, or refused.
+    #[error("{0}")]
     Host(String),
 }
 
@@ -25,15 +28,7 @@ impl Failure {
     }
 
     /// The host's refusal to do `what`.
-    pub fn host(what: impl fmt::Display) -> impl FnOnce(std::io::Error) -> Failure {
+    pub fn host<E: fmt::Display>(what: impl fmt::Display) -> impl FnOnce(E) -> Failure {
         move |error| Failure::Host(format!("{what}: {error}"))
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::NotHeld(why) | Failure::Input(why) | Failure::Host(why) => f.write_str(why),
-        }
     }
 }

@@ -17,7 +17,7 @@ pub struct Control {
 
 impl Control {
     /// The congestion control `instead`, if one is named; the kernel's own for TCP and CUBIC, and for the rest the
-    /// programs of this crate, with their parameters. And what stamps packets, where the scheme gives them priorities.
+    /// programs of shortflow-deploy, with their parameters. And what stamps packets, where the scheme gives them priorities.
     ///
     /// # Errors
     /// Fails if the kernel lacks the congestion control, or refuses a program.

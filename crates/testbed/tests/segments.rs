@@ -77,7 +77,7 @@ fn forty_windows_lose_nothing() {
     let Some(_alone) = alone() else { return };
     for load in [&["load", "sf_dctcp"][..], &WITHOUT, &WITH] {
         let scenario = SCENARIO.replace("20pkt", "4pkt");
-        let (took, network, _) = between(&scenario, "tcp-ecn", hosts(load), forty).unwrap();
+        let (took, network) = between(&scenario, "tcp-ecn", hosts(load), forty).unwrap();
         let slow = network.ports()[2].counters();
         let busy = slow.busy.as_secs_f64();
         let [packets, bytes] =

@@ -62,7 +62,7 @@ pub fn mount() -> Result<(), Failure> {
     }
     // Only root's.
     rustix::mount::mount(OURS, BPFFS, "bpf", MountFlags::empty(), Some(c"mode=0700"))
-        .map_err(|error| Failure::host("mount -t bpf bpf /sys/fs/bpf")(error.into()))
+        .map_err(Failure::host("mount -t bpf bpf /sys/fs/bpf"))
 }
 
 /// Takes it away if we mounted it and nobody has put anything there. Without `CAP_SYS_ADMIN` it is left to a later command.
@@ -78,7 +78,7 @@ pub fn unmount_ours() -> Result<(), Failure> {
         return Ok(());
     }
     match rustix::mount::unmount(BPFFS, UnmountFlags::DETACH) {
-        Err(error) if error != Errno::PERM => Err(Failure::host("umount /sys/fs/bpf")(error.into())),
+        Err(error) if error != Errno::PERM => Err(Failure::host("umount /sys/fs/bpf")(error)),
         _ => Ok(()),
     }
 }

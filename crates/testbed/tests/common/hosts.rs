@@ -5,7 +5,7 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Network;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_testbed::switch::{Clock, Switch, SwitchReport, Taps, ipv4};
+use shortflow_testbed::switch::{Clock, Switch, Taps, ipv4};
 use shortflow_testbed::sys::{self, Poll, READABLE};
 use shortflow_units::{HostId, Span};
 use std::fs::{self, File};
@@ -142,7 +142,7 @@ pub fn between<T>(
     scheme: &str,
     hosts: [Host; 2],
     action: impl FnOnce(&[Namespace; 2]) -> io::Result<T>,
-) -> io::Result<(T, Network, SwitchReport)> {
+) -> io::Result<(T, Network)> {
     let scenario = Scenario::parse(scenario, "two-hosts", &[], &|_| Ok(LINKS.to_owned())).unwrap();
     let scheme = Scheme::named(scheme, &[]).unwrap();
     let network = Network::new(&scenario, &scheme.queue, Seeds::new(1)).unwrap();
@@ -154,7 +154,7 @@ pub fn between<T>(
         let switch = scope.spawn(|| switch.run(&stop));
         let done = action(&[a, b]);
         stop.store(true, Ordering::Relaxed);
-        let (network, report) = switch.join().unwrap()?;
-        Ok((done?, network, report))
+        let (network, _) = switch.join().unwrap()?;
+        Ok((done?, network))
     })
 }
