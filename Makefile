@@ -80,7 +80,7 @@ test-full: test ## The tests that take minutes too.
 	@if $(MAKE) --silent require-linux; then $(MAKE) test-kills test-kernels; \
 		else echo "skipped: test-kills and test-kernels"; fi
 
-# What the eBPF part of crates/linux is built with, as Debian calls it.
+# What the eBPF part of crates/deploy is built with, as Debian calls it.
 LINUX_PACKAGES := bpftool clang gcc libc6-dev libelf-dev llvm make pkg-config zlib1g-dev
 
 .PHONY: linux-packages
@@ -96,27 +96,32 @@ require-linux: | require
 
 .PHONY: linux
 linux: require-linux ## Build target/release/shortflow-linux.
-	cargo build --release --locked --quiet --package shortflow-linux --features bpf
+	cargo build --release --locked --quiet --package shortflow-testbed --features bpf
+
+.PHONY: deploy
+deploy: require-linux ## Build target/release/shortflow-deploy: the same without the testbed.
+	cargo build --release --locked --quiet --package shortflow-deploy --features bpf
 
 LINUX_LOG := target/test-linux.log
+LINUX := --package shortflow-deploy --package shortflow-testbed --features bpf --locked --quiet
 
 .PHONY: test-linux
-test-linux: require-linux ## Lints and tests of crates/linux with its eBPF part; lists what was skipped.
-	cargo clippy --package shortflow-linux --features bpf --all-targets --locked --quiet -- --deny warnings
-	cargo doc --package shortflow-linux --features bpf --no-deps --locked --quiet
+test-linux: require-linux ## Lints and tests of crates/deploy and crates/testbed; lists what was skipped.
+	cargo clippy $(LINUX) --all-targets -- --deny warnings
+	cargo doc $(LINUX) --no-deps
 	@mkdir -p target
-	cargo test --locked --quiet --package shortflow-linux --features bpf -- --show-output 2>&1 | tee $(LINUX_LOG)
+	cargo test $(LINUX) -- --show-output 2>&1 | tee $(LINUX_LOG)
 	@skipped=$$(awk '/^---- .* stdout ----$$/ { name = $$2 } /^skipped: / { print name ": " $$0 }' $(LINUX_LOG)); \
 		test -z "$$skipped" || { echo "$$skipped"; test -z "$${SHORTFLOW_REQUIRE:-}"; }
 
 .PHONY: test-kills
 test-kills: require-linux ## Kill and stall the testbed often, and kill what loads programs; needs root.
-	SHORTFLOW_KILLS=20 SHORTFLOW_STALLED=10 cargo test --locked --quiet --release --package shortflow-linux \
+	SHORTFLOW_KILLS=20 SHORTFLOW_STALLED=10 cargo test --locked --quiet --release --package shortflow-testbed \
 		--features bpf --test sigkill --test testbed --test lifecycle
 
 .PHONY: test-kernels
-test-kernels: linux ## Load every program into Debian's kernels, under QEMU; skipped without it.
-	crates/linux/tests/kernels/run target/release/shortflow-linux target/kernels
+test-kernels: deploy ## Load every program into Debian's kernels, under QEMU; skipped without it.
+	crates/deploy/tests/kernels/run target/release/shortflow-deploy target/kernels
 
 # Tools of who runs them, not dependencies.
 TOOLS := target/tools

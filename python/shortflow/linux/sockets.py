@@ -1,7 +1,7 @@
 """What an application tells the eBPF congestion controls about its TCP connections.
 
 It takes `shortflow-linux load NAME --cgroup PATH`, and a process in that cgroup; no privileges. The numbers are those
-of `crates/linux/include/shortflow.h`. Only the standard library is used.
+of `crates/deploy/include/shortflow.h`. Only the standard library is used.
 """
 
 import contextlib

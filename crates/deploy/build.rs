@@ -1,0 +1,73 @@
+//! Builds the fixed-point laws for this host and, where the feature `bpf` asks for it, the eBPF programs.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
+
+/// Window laws, for each of which there is a sender.
+const LAWS: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];
+/// The other programs.
+const PROGRAMS: [&str; 4] = ["setsockopt", "stamp", "status", "cubic"];
+
+fn main() {
+    println!("cargo::rerun-if-changed=src/bpf");
+    println!("cargo::rerun-if-changed=include");
+    native_laws();
+    if env::var_os("CARGO_FEATURE_BPF").is_some() {
+        let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+        for law in LAWS {
+            let is_law = [format!("-DLAW={law}"), format!("-DHEADER=\"laws/{law}.h\"")];
+            program("sender", &is_law, &out.join(format!("sf_{law}.bpf.o")));
+        }
+        PROGRAMS.iter().for_each(|name| program(name, &[], &out.join(format!("{name}.bpf.o"))));
+    }
+}
+
+/// Undefined behaviour traps: the laws are only compared here, and must have none where the verifier of eBPF
+/// cannot see it.
+fn native_laws() {
+    cc::Build::new()
+        .file("src/bpf/laws/native.c")
+        .warnings(true)
+        .flag("-Wno-unused-parameter")
+        .flag_if_supported("-fsanitize=undefined")
+        .flag_if_supported("-fsanitize-undefined-trap-on-error")
+        .opt_level(2)
+        .compile("shortflow_laws");
+}
+
+fn program(name: &str, definitions: &[String], object: &Path) {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let machine = variable("CARGO_CFG_TARGET_ARCH");
+    let target = match machine.as_str() {
+        "x86_64" => "x86",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    // Debug builds, which the tests use, take warnings for errors; not `make linux`, for another clang may have new ones.
+    let strict = (variable("PROFILE") == "debug").then_some("-Werror");
+    let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
+    let status = Command::new(&clang)
+        .args(["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wextra"])
+        .args(strict)
+        .args(definitions)
+        .args(["-Wno-unused-parameter", "-Wno-missing-declarations"])
+        .arg(format!("-D__TARGET_ARCH_{target}"))
+        // Headers of the libbpf that the loader is linked with.
+        .arg(format!("-I{}", variable("DEP_BPF_INCLUDE")))
+        // asm/types.h, where Debian keeps it.
+        .arg(format!("-I/usr/include/{machine}-linux-gnu"))
+        .arg("-c")
+        .arg(format!("src/bpf/{name}.bpf.c"))
+        .arg("-o")
+        .arg(object)
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(_) => exit(1),
+        Err(error) => {
+            eprintln!("{}: {error}; on Debian: apt-get install clang", clang.to_string_lossy());
+            exit(1);
+        }
+    }
+}

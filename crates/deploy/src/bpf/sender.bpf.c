@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/*
+ * A sender with the window law LAW of the header HEADER, both from build.rs. Loss recovery and retransmission are the
+ * kernel's. The window is kept here and written to the socket on every ACK, because the kernel changes its own
+ * during recovery (proportional rate reduction, undo).
+ */
+#include HEADER
+#include "maps.h"
+
+/* As programs/segments.rs has them. */
+enum { SIZES_MOST = 7, MARK_OF_SIZES = 0x53460000 };
+
+#define PASTE(a, b) a##b
+#define JOIN(a, b) PASTE(a, b)
+#define TEXT_OF(a) #a
+#define TEXT(a) TEXT_OF(a)
+#define HOOK(result, name, args...) SEC("struct_ops") result BPF_PROG(name, args)
+#define MY(name) JOIN(LAW, name)
+
+/*
+ * As a receiver: how long an ACK may wait for a second segment. A sender with a window below two would wait for
+ * it in every round trip, 40 ms by the kernel's default. The kernel refuses less than two ticks of its timer, which
+ * ticks 1000, 250 or 100 times a second.
+ */
+INLINE void hurry_acks(struct sock *sk)
+{
+	int us = 2000;
+
+	if (!bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)))
+		return;
+	us = 8000;
+	if (!bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)))
+		return;
+	us = 20000;
+	bpf_setsockopt(sk, SOL_TCP, TCP_BPF_DELACK_MAX, &us, sizeof(us)); /* or else the default stays */
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Set by the loader, in the order of its sections: what the user typed, then the same in fixed point. */
+const volatile struct config {
+	char text[256];
+	__u64 needs_ecn;
+	__u64 sizes;		/* of segments smaller than the full one, for which there are routes */
+	__u64 device[2];	/* the name of the device that they leave by */
+	struct MY(_params) law;
+} config SEC(".rodata.config");
+
+/* Roles by port, for applications that say nothing themselves. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u16);
+	__type(value, __u64);
+} ports SEC(".maps");
+
+/* Whether recovery has just begun, or else whether the last ACK repaired something and told of no other loss. */
+enum repair { STALLS, ADVANCES, BEGINS };
+
+/* status.bpf.c reads the first two members. */
+struct sender {
+	struct window window;
+	struct MY(_state) law;
+	struct window prior;		/* before the loss that recovery is about */
+	__u32 snd_una, delivered_ce;	/* at the last ACK */
+	__u32 cut_end;			/* no further ECN cut before this is acknowledged */
+	__u32 prior_rcv_nxt;
+	__u32 delivered;		/* at the last ACK */
+	__u32 lost;			/* at the last ACK, in all */
+	__u32 pipe;			/* half segments that recovery leaves in the network */
+	__u8 ce, is_loss;
+	__u8 is_probed;			/* the phase became CWR since the last ACK was seen */
+	__u8 has_paced;			/* the kernel paces because publish() said so */
+	__u8 repair;			/* enum repair */
+	__u8 size;			/* segments are the full one's 2^-size */
+	__u16 initial;			/* segments that a pause leaves at least */
+	__u16 full;			/* bytes of the full segment */
+};
+_Static_assert(sizeof(struct sender) <= 104, "the state fits into icsk_ca_priv");
+
+INLINE struct sender *sender_of(struct sock *sk)
+{
+	return (void *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+/* Keeps the compiler from reading the values that the loader has not set yet. */
+INLINE const struct MY(_params) *params(void)
+{
+	const struct MY(_params) *p = (const void *)&config.law;
+
+	barrier_var(p);
+	return p;
+}
+
+/* Hooks come before `start` too: the ACK of a SYN, the timeout of one. */
+INLINE _Bool has_started(const struct sender *s) { return s->window.cwnd; }
+
+INLINE __u32 segments_of(__u64 window, __u32 low) { return clamp64(window >> 24, low, 1 << 20); }
+
+INLINE __u32 in_flight(struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+}
+
+/*
+ * The window in recovery, in segments. The first retransmission leaves at once; from there one segment leaves for
+ * two that arrive, until cwnd is reached (RFC 9937 with its factor 1/2). Below cwnd the sender has lost more than
+ * it has cut: then as many leave as arrived, so that no burst follows the loss, and one more at first and where an ACK
+ * repairs something without telling of another loss.
+ */
+INLINE __u32 recovering(struct tcp_sock *tp, struct sender *s, __u32 cwnd)
+{
+	__u32 arrived = tp->delivered - s->delivered;
+
+	s->pipe = at_least(s->pipe, arrived) - arrived;
+	return clamp64(at_least(cwnd, s->pipe / 2), 1, in_flight(tp) + arrived + (s->repair != STALLS));
+}
+
+/* The segment that the window counts. */
+INLINE __u32 full_segment(struct tcp_sock *tp, const struct sender *s)
+{
+	return clamp64(tp->mss_cache, config.sizes ? at_least(s->full, 1) : 1, 0xffff);
+}
+
+/*
+ * Eq. 9 of FaST: below one segment the window goes with segments of its size, here in powers of two. Linux takes the
+ * size from the route, and the route from the mark (programs/segments.rs). It learns the size when something leaves by
+ * the new route, so where segments shrink a bare ACK goes ahead: the next one would leave as IP fragments. The pace of
+ * publish() makes up for the rounding, and for the one segment that leaves too small where they grow. A connection that
+ * leaves by another device, by IPv6 or with a mark of the application keeps whole segments.
+ */
+INLINE _Bool has_routes(struct sock *sk)
+{
+	__u64 name[2] = {};
+
+	BPF_CORE_READ_STR_INTO(&name, sk, sk_dst_cache, dev, name);
+	return name[0] == config.device[0] && name[1] == config.device[1] &&
+	       BPF_CORE_READ(sk, sk_dst_cache, ops, family) == AF_INET;
+}
+
+INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
+{
+	__u8 size = 0;
+	__u32 mark;
+
+	s->full = full_segment(tp, s);
+	for (__u8 i = 1; i <= SIZES_MOST; i++)
+		size += i <= config.sizes && s->window.cwnd <= SEGMENT >> i;
+	mark = s->size ? MARK_OF_SIZES + s->size : 0;
+	if (sk->sk_mark != mark) { /* somebody else's */
+		s->size = 0;
+		return;
+	}
+	if (!BPF_CORE_READ(sk, sk_dst_cache)) /* until something leaves by the new route */
+		return;
+	if (size && !has_routes(sk))
+		size = 0;
+	mark = size ? MARK_OF_SIZES + size : 0;
+	if (size == s->size || bpf_setsockopt(sk, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)))
+		return;
+	if (size > s->size)
+		bpf_tcp_send_ack(tp, tp->rcv_nxt);
+	s->size = size;
+}
+
+/* Whether the namespace wants a pause to shrink the window (RFC 2861). */
+INLINE _Bool shrinks_idle(struct sock *sk)
+{
+	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle;
+}
+
+INLINE __u32 within_clamp(struct tcp_sock *tp, __u32 cwnd) { return at_least(at_most(cwnd, tp->snd_cwnd_clamp), 1); }
+
+/* Below one segment the window is a pace: the kernel sends whole segments, further apart. */
+static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase)
+{
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	__u64 rtt = tp->srtt_us >> 3, bytes;
+	_Bool below = s->window.cwnd < SEGMENT;
+	__u32 cwnd = segments_of(s->window.cwnd, 1);
+
+	if (config.sizes)
+		fit_segments(sk, tp, s);
+	if (phase == CA_RECOVERY)
+		cwnd = recovering(tp, s, cwnd);
+	else if (!tp->packets_out && shrinks_idle(sk)) /* a pause may follow: restart() */
+		cwnd = at_most(cwnd, s->initial);
+	tp->snd_cwnd = within_clamp(tp, cwnd);
+	s->delivered = tp->delivered;
+	s->lost = tp->lost;
+	tp->snd_ssthresh = segments_of(s->window.ssthresh, 2);
+	if (!rtt)
+		return;
+	bytes = s->window.cwnd * full_segment(tp, s) >> 24;
+	sk->sk_pacing_rate = clamp64((below ? bytes : 2 * bytes) * 1000000 / rtt, 1, sk->sk_max_pacing_rate);
+	if (below && sk->sk_pacing_status == SK_PACING_NONE) {
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+		s->has_paced = 1;
+	} else if (!below && s->has_paced) {
+		/* Somebody who has set a rate of their own meanwhile keeps it, and fq its own pacing. */
+		if (sk->sk_pacing_status == SK_PACING_NEEDED && sk->sk_max_pacing_rate == ~0UL)
+			sk->sk_pacing_status = SK_PACING_NONE;
+		s->has_paced = 0;
+	}
+}
+
+/* What the law sees of the flow, without an acknowledgement. */
+INLINE struct ack view(struct sock *sk, struct tcp_sock *tp)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct ack ack = {
+		.sent = tp->bytes_acked + (tp->snd_nxt - tp->snd_una), .remaining = NEVER, .left_ns = NEVER,
+		.srtt_ns = (__u64)(tp->srtt_us >> 3) * 1000, .segments = 1, .snd_una = tp->snd_una,
+		.snd_nxt = tp->snd_nxt, .mss = full_segment(tp, sender_of(sk)), .flight = tp->packets_out * tp->mss_cache,
+	};
+
+	if (!flow)
+		return ack;
+	ack.role = flow->role;
+	if (flow->size)
+		ack.remaining = at_least(flow->start + flow->size, tp->bytes_acked) - tp->bytes_acked;
+	if (flow->deadline_ns) {
+		__u64 now = bpf_ktime_get_ns();
+
+		ack.left_ns = at_least(flow->deadline_ns, now) - now;
+	}
+	ack.sent = at_least(ack.sent, flow->start) - flow->start;
+	return ack;
+}
+
+/* The role that the operator gave to the connection's destination port, or else to its own. */
+INLINE __u64 role_of_ports(struct sock *sk)
+{
+	__u16 port = bpf_ntohs(sk->__sk_common.skc_dport);
+	__u64 *role = bpf_map_lookup_elem(&ports, &port);
+
+	if (!role) {
+		port = sk->__sk_common.skc_num;
+		role = bpf_map_lookup_elem(&ports, &port);
+	}
+	return role ? *role : ROLE_UNKNOWN;
+}
+
+/*
+ * RFC 6928's window, or that of the route. The socket's own is larger where the connection has begun with another
+ * congestion control, and one where its SYN was lost.
+ */
+INLINE __u16 initial_window(struct sock *sk)
+{
+	struct dst_entry *route = sk->sk_dst_cache;
+	__u32 window = 0;
+
+	if (route)
+		bpf_probe_read_kernel(&window, sizeof(window),
+				      (__u32 *)(route->_metrics & ~(unsigned long)METRICS_FLAGS) + METRIC_INITCWND);
+	return window ? at_most(window, 0xffff) : 10;
+}
+
+/* Without ECN there are no marks to obey: Reno takes over. */
+HOOK(void, MY(_start), struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+	struct flow none = {}, *flow;
+	char reno[] = "reno";
+	struct ack ack;
+
+	if (config.needs_ecn && !(tp->ecn_flags & ECN_OK)) {
+		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+		return;
+	}
+	hurry_acks(sk);
+	flow = bpf_sk_storage_get(&flows, sk, &none, BPF_SK_STORAGE_GET_F_CREATE);
+	if (flow && flow->role == ROLE_UNKNOWN)
+		flow->role = role_of_ports(sk);
+	ack = view(sk, tp);
+	s->window.cwnd = clamp64((__u64)tp->snd_cwnd << 24, SEGMENT, WINDOW_MAX);
+	s->window.ssthresh = clamp64((__u64)tp->snd_ssthresh << 24, 2 * SEGMENT, WINDOW_MAX);
+	s->initial = initial_window(sk);
+	MY(_init)(&s->law, &s->window, &ack, params());
+	s->snd_una = tp->snd_una;
+	s->cut_end = tp->snd_una - 1;
+	s->delivered_ce = tp->delivered_ce;
+	s->prior_rcv_nxt = tp->rcv_nxt;
+	s->prior = s->window;
+	publish(tp, s, CA_OPEN);
+}
+
+/* The window is what holds the sender back, so that it may grow (RFC 7661; tcp_is_cwnd_limited()). */
+INLINE _Bool is_limited(struct tcp_sock *tp, const struct sender *s)
+{
+	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited)
+		|| (s->window.cwnd < s->window.ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
+
+INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 phase)
+{
+	struct ack ack = view(sk, tp);
+
+	ack.acked = tp->snd_una - s->snd_una;
+	/* After a timeout an ACK may cover what had arrived before it, so it counts as one (RFC 3465 section 2.3), also
+	 * the one that ends the phase. */
+	ack.segments = s->is_loss ? 1 : at_least((ack.acked + ack.mss - 1) / ack.mss, 1);
+	ack.ece = tp->delivered_ce != s->delivered_ce;
+	/* After a loss most of what an ACK covers had arrived before it, and was echoed then. */
+	ack.marked = at_most((__u64)(tp->delivered_ce - s->delivered_ce) * ack.mss, ack.acked);
+	ack.may_grow = !ack.ece && phase != CA_RECOVERY && is_limited(tp, s);
+	s->snd_una = tp->snd_una;
+	s->delivered_ce = tp->delivered_ce;
+	MY(_on_ack)(&s->law, &s->window, &ack, params());
+	if ((__s32)(tp->snd_una - s->cut_end) <= 0)
+		return;
+	s->cut_end = tp->snd_una - 1; /* follows, because sequence numbers wrap */
+	if (ack.ece && phase != CA_RECOVERY) {
+		s->cut_end = tp->snd_nxt;
+		MY(_on_congestion)(&s->law, &s->window, &ack, params());
+	}
+}
+
+INLINE void control(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+	__u8 phase = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
+	_Bool is_new;
+
+	if (!has_started(s))
+		return;
+	s->is_probed = 0;
+	is_new = (__s32)(tp->snd_una - s->snd_una) > 0;
+	s->repair = s->repair == BEGINS || (is_new && tp->lost == s->lost) ? ADVANCES : STALLS;
+	if (is_new)
+		on_ack(sk, tp, s, phase);
+	if (phase < CA_RECOVERY)
+		s->is_loss = 0;
+	publish(tp, s, phase);
+}
+
+HOOK(void, MY(_control), struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs) { control(sk); }
+
+/* Before Linux 6.10. */
+HOOK(void, MY(_control2), struct sock *sk, const struct rate_sample *rs) { control(sk); }
+
+/*
+ * A loss that the kernel's tail loss probe has repaired. It tells so by entering and leaving CWR within one ACK, which
+ * ECN-Echo does not: control() comes between.
+ */
+INLINE void on_probed(struct sock *sk, struct tcp_sock *tp, struct sender *s)
+{
+	struct ack ack = view(sk, tp);
+
+	ack.flight = tp->snd_nxt - s->snd_una; /* before this ACK */
+	MY(_on_loss)(&s->law, &s->window, &ack, 0, params());
+	s->cut_end = tp->snd_nxt;
+}
+
+/* Loss: once when recovery starts, once for a series of timeouts, and once when a probe has repaired it. */
+HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+	__u64 ssthresh = s->window.ssthresh;
+	_Bool is_probed = s->is_probed && (__s32)(tp->snd_una - s->snd_una) > 0;
+	struct ack ack;
+
+	if (!has_started(s))
+		return;
+	s->is_probed = phase == CA_CWR;
+	if (phase < CA_CWR && is_probed)
+		on_probed(sk, tp, s);
+	if (phase != CA_RECOVERY && phase != CA_LOSS)
+		return;
+	ack = view(sk, tp);
+	if (phase == CA_LOSS) /* a long recovery leaves little of it in the network */
+		ack.flight -= tp->sacked_out * tp->mss_cache;
+	if (BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) < CA_RECOVERY) /* still the phase before */
+		s->prior = s->window;
+	MY(_on_loss)(&s->law, &s->window, &ack, phase == CA_LOSS, params());
+	if (s->is_loss)
+		s->window.ssthresh = ssthresh;
+	s->is_loss = phase == CA_LOSS;
+	s->cut_end = tp->snd_nxt;
+	if (phase == CA_LOSS)
+		return;
+	s->pipe = 2 * (in_flight(tp) + 1);
+	s->repair = BEGINS;
+	s->delivered = tp->delivered;
+	publish(tp, s, phase); /* recovery also starts by a timer, without an ACK */
+}
+
+/* The loss of a SYN changes nothing. */
+HOOK(__u32, MY(_ssthresh), struct sock *sk)
+{
+	struct sender *s = sender_of(sk);
+
+	return has_started(s) ? segments_of(s->window.ssthresh, 2) : ((struct tcp_sock *)sk)->snd_ssthresh;
+}
+
+/* The loss was none. */
+HOOK(__u32, MY(_undo), struct sock *sk)
+{
+	struct window *w = &sender_of(sk)->window, *prior = &sender_of(sk)->prior;
+
+	w->cwnd = clamp64(prior->cwnd, w->cwnd, WINDOW_MAX);
+	w->ssthresh = clamp64(prior->ssthresh, w->ssthresh, WINDOW_MAX);
+	return segments_of(w->cwnd, 1);
+}
+
+/*
+ * Nothing was in the network, and now something is sent. As with the kernel's own congestion controls, the window has
+ * halved with each retransmission timeout since the last segment, down to the initial one (RFC 2861), unless the
+ * namespace says otherwise. Where there is a cong_control() the kernel leaves this to it, and tells it only when it has
+ * cut the first packet, of up to 64 KB, to the window of before. So publish() has left the initial one there.
+ */
+INLINE void restart(struct sock *sk, struct tcp_sock *tp, struct sender *s)
+{
+	__u32 idle = (__u32)bpf_jiffies64() - tp->lsndtime, rto = at_least(tp->inet_conn.icsk_rto, 1);
+	struct window *w = &s->window;
+
+	if (tp->packets_out || !shrinks_idle(sk))
+		return;
+	if (idle > rto) {
+		w->ssthresh = at_least(w->ssthresh, w->cwnd / 4 * 3);
+		w->cwnd = at_least(w->cwnd >> at_most((idle - 1) / rto, 20), at_most(w->cwnd, (__u64)s->initial << 24));
+		publish(tp, s, CA_OPEN);
+	}
+	tp->snd_cwnd = within_clamp(tp, segments_of(w->cwnd, 1));
+}
+
+/*
+ * RFC 8257 section 3.2: at a change of CE what waits for its ACK gets the old echo, and the packet its own at once. What
+ * waits is told by the last ACK rather than by its timer: since Linux 6.7 ACKs also wait, without the timer, while the
+ * kernel takes in what came during a call of the application (tcp_backlog_ack_defer). After an ACK with the old echo the
+ * kernel counts the packet as acknowledged too; then ACK_OURS tells. ACK_NOW does not, because a packet with CWR sets it
+ * for itself.
+ */
+INLINE void echo(struct tcp_sock *tp, struct sender *s, __u8 ce)
+{
+	__u8 pending = tp->inet_conn.icsk_ack.pending;
+
+	if (ce != s->ce) {
+		if ((__s32)(s->prior_rcv_nxt - tp->rcv_wup) > 0 || pending & ACK_OURS) {
+			tp->ecn_flags = s->ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
+			bpf_tcp_send_ack(tp, s->prior_rcv_nxt);
+		}
+		tp->inet_conn.icsk_ack.pending |= ACK_NOW | ACK_OURS;
+	}
+	s->ce = ce;
+	s->prior_rcv_nxt = tp->rcv_nxt;
+	tp->ecn_flags = ce ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
+}
+
+/* Since Linux 7.1 it has a hook of its own. */
+HOOK(void, MY(_restart), struct sock *sk)
+{
+	struct sender *s = sender_of(sk);
+
+	if (has_started(s))
+		restart(sk, (struct tcp_sock *)sk, s);
+}
+
+HOOK(void, MY(_event), struct sock *sk, int event)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct sender *s = sender_of(sk);
+
+	if (!has_started(s))
+		return;
+	if (event == EVENT_SENDS_AGAIN)
+		restart(sk, tp, s);
+	else if (config.needs_ecn && (event == EVENT_CE || event == EVENT_NO_CE))
+		echo(tp, s, event == EVENT_CE);
+}
+
+#define OPERATIONS \
+	.init = (void *)MY(_start), .ssthresh = (void *)MY(_ssthresh), .undo_cwnd = (void *)MY(_undo), \
+	.set_state = (void *)MY(_phase), .cwnd_event = (void *)MY(_event), \
+	.flags = NON_RESTRICTED | NEEDS_ECN, .name = "sf_" TEXT(LAW)
+
+/* The loader creates the one that fits the kernel: since Linux 7.1, since 6.10, and before. */
+SEC(".struct_ops.link")
+struct tcp_congestion_ops JOIN(JOIN(sf_, LAW), _7) = {
+	OPERATIONS, .cong_control = (void *)MY(_control), .cwnd_event_tx_start = (void *)MY(_restart),
+};
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops JOIN(sf_, LAW) = { OPERATIONS, .cong_control = (void *)MY(_control) };
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops JOIN(JOIN(sf_, LAW), _2) = { OPERATIONS, .cong_control = (void *)MY(_control2) };

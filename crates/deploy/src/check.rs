@@ -1,0 +1,232 @@
+//! What eBPF congestion controls need of a host. Reads the kernel's own types (BTF), so that a feature is
+//! found where it was backported.
+
+use crate::Failure;
+use crate::packages::Packages;
+use crate::programs::mounts;
+use libbpf_rs::ReferencesType;
+use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
+use libbpf_rs::btf::{Btf, BtfType};
+use std::fmt;
+use std::fs;
+
+/// Capabilities that loading takes, with their bit in `CapEff` of capabilities(7).
+const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
+/// Those that show and open every network namespace.
+const INSPECTION: [(&str, u32); 2] = [("CAP_SYS_PTRACE", 19), ("CAP_SYS_ADMIN", 21)];
+
+/// Whether something is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is.
+    Present,
+    /// It is not, and there is another way.
+    Optional,
+    /// It is not, and nothing can be loaded without it.
+    Missing,
+}
+
+/// One line of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked for.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub verdict: Verdict,
+    /// What was found, or what to do.
+    pub detail: String,
+}
+
+impl Finding {
+    fn new(name: &'static str, verdict: Verdict, detail: impl Into<String>) -> Finding {
+        Finding { name, verdict, detail: detail.into() }
+    }
+
+    /// False where nothing can be loaded for want of it.
+    pub fn is_enough(&self) -> bool {
+        self.verdict != Verdict::Missing
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.verdict {
+            Verdict::Present => "yes",
+            Verdict::Optional => "no",
+            Verdict::Missing => "MISSING",
+        };
+        write!(f, "{:<16} {verdict:<8} {}", self.name, self.detail)
+    }
+}
+
+/// Everything that was looked for, in the order in which it is needed.
+pub fn findings() -> Vec<Finding> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let mut all = vec![Finding::new("kernel", Verdict::Present, read("/proc/sys/kernel/osrelease"))];
+    all.extend(kernel_types(Btf::from_vmlinux().ok().as_ref()));
+    all.push(jit(&read("/proc/sys/net/core/bpf_jit_enable")));
+    all.push(pins());
+    all.push(cgroup2(&read("/proc/mounts")));
+    all.push(privileges(&read("/proc/self/status")));
+    all.push(tools("to build it", &Packages::to_build()));
+    all.push(tools("for the testbed", &Packages::for_testbed()));
+    all
+}
+
+fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
+    let Some(btf) = btf else {
+        let detail = "/sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF=y";
+        return vec![Finding::new("BTF", Verdict::Missing, detail)];
+    };
+    let has = |name| btf.type_by_name::<Struct<'_>>(name).is_some();
+    let struct_ops = match arguments(btf, "cong_control") {
+        Some(count) if has("bpf_struct_ops_tcp_congestion_ops") => {
+            let tells = if arguments(btf, TX_START).is_some() { TX_START } else { "cwnd_event" };
+            let detail = format!("cong_control has {count} arguments, {tells} tells of pauses");
+            Finding::new("struct_ops", Verdict::Present, detail)
+        }
+        _ => Finding::new("struct_ops", Verdict::Missing, "the kernel needs CONFIG_BPF_SYSCALL and BPF_JIT"),
+    };
+    let link = if has("bpf_struct_ops_link") {
+        Finding::new("struct_ops link", Verdict::Present, "a pinned link holds the registration")
+    } else {
+        Finding::new("struct_ops link", Verdict::Optional, "before 6.4: a pinned map holds the registration")
+    };
+    vec![Finding::new("BTF", Verdict::Present, "/sys/kernel/btf/vmlinux"), struct_ops, link]
+}
+
+/// The hook that tells since 7.1 when something is sent after a pause; before, `cwnd_event` does.
+const TX_START: &str = "cwnd_event_tx_start";
+
+/// The end of the name of those operations in sender.bpf.c that fit a kernel.
+pub fn operations(btf: &Btf<'_>) -> &'static str {
+    // Two before 6.10, four since.
+    match (arguments(btf, "cong_control"), arguments(btf, TX_START)) {
+        (Some(4), Some(_)) => "_7",
+        (Some(4), None) => "",
+        _ => "_2",
+    }
+}
+
+/// How many arguments a hook of `tcp_congestion_ops` has, where there is one of that name.
+fn arguments(btf: &Btf<'_>, hook: &str) -> Option<usize> {
+    let ops = btf.type_by_name::<Struct<'_>>("tcp_congestion_ops")?;
+    let member = ops.iter().find(|member| member.name.is_some_and(|name| name == hook))?;
+    let pointer: Ptr<'_> = btf.type_by_id::<BtfType<'_>>(member.ty)?.try_into().ok()?;
+    let function: FuncProto<'_> = pointer.referenced_type().try_into().ok()?;
+    Some(function.iter().count())
+}
+
+fn jit(enabled: &str) -> Finding {
+    match enabled {
+        // Only the host's own network namespace shows it; struct_ops is not there without a JIT at all.
+        "" => Finding::new("JIT", Verdict::Present, "net.core.bpf_jit_enable is not shown in this namespace"),
+        "0" => Finding::new("JIT", Verdict::Missing, "sysctl net.core.bpf_jit_enable=1"),
+        value => Finding::new("JIT", Verdict::Present, format!("net.core.bpf_jit_enable = {value}")),
+    }
+}
+
+fn pins() -> Finding {
+    match mounts::lasting() {
+        Ok(true) => Finding::new("bpffs", Verdict::Present, mounts::BPFFS),
+        Ok(false) => Finding::new("bpffs", Verdict::Optional, format!("load mounts it at {}", mounts::BPFFS)),
+        Err(why) => Finding::new("bpffs", Verdict::Missing, why),
+    }
+}
+
+/// Where the cgroup2 file system is. `mounts` is the text of /proc/mounts: device, directory, type and options on each
+/// line.
+pub fn cgroup2_directory(mounts: &str) -> Option<&str> {
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let directory = fields.next()?;
+        (fields.next()? == "cgroup2").then_some(directory)
+    })
+}
+
+fn cgroup2(mounts: &str) -> Finding {
+    match cgroup2_directory(mounts) {
+        Some(directory) => Finding::new("cgroup2", Verdict::Present, directory),
+        None => Finding::new(
+            "cgroup2",
+            Verdict::Optional,
+            "load --cgroup needs it: mount -t cgroup2 none DIRECTORY",
+        ),
+    }
+}
+
+/// What a command needs that reads or changes what is loaded.
+///
+/// # Errors
+/// Names the capabilities that this process lacks.
+pub fn privileged() -> Result<(), Failure> {
+    let finding = privileges(&fs::read_to_string("/proc/self/status").unwrap_or_default());
+    if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("this takes {}", finding.detail))) }
+}
+
+/// Whether this process may inspect every network namespace, as far as capabilities go.
+pub fn may_inspect_all() -> bool {
+    lacking(&INSPECTION, &fs::read_to_string("/proc/self/status").unwrap_or_default()).is_empty()
+}
+
+/// Those that `status`, the text of /proc/self/status, does not have.
+fn lacking(capabilities: &[(&'static str, u32)], status: &str) -> Vec<&'static str> {
+    let hexadecimal = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or_default();
+    let effective = u64::from_str_radix(hexadecimal.trim(), 16).unwrap_or(0);
+    capabilities.iter().filter(|(_, bit)| effective >> bit & 1 == 0).map(|(name, _)| *name).collect()
+}
+
+/// `status` is the text of /proc/self/status.
+fn privileges(status: &str) -> Finding {
+    let lacking = lacking(&CAPABILITIES, status);
+    if lacking.is_empty() {
+        Finding::new("privileges", Verdict::Present, CAPABILITIES.map(|(name, _)| name).join(", "))
+    } else {
+        Finding::new("privileges", Verdict::Missing, format!("{}; run it as root", lacking.join(", ")))
+    }
+}
+
+/// What some command takes beside the kernel.
+fn tools(name: &'static str, lacking: &Packages) -> Finding {
+    match lacking.advice() {
+        Some(advice) => Finding::new(name, Verdict::Optional, advice),
+        None => Finding::new(name, Verdict::Present, "all"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_capability_that_lacks_is_named() {
+        assert_eq!(privileges("Name:\tx\nCapEff:\t000001ffffffffff\n").verdict, Verdict::Present);
+        let finding = privileges("CapEff:\t0000000000001000\n");
+        assert_eq!((finding.is_enough(), &*finding.detail), (false, "CAP_PERFMON, CAP_BPF; run it as root"));
+        assert!(!privileges("").is_enough());
+    }
+
+    #[test]
+    fn cgroups_are_found_wherever_they_are_mounted() {
+        let found = cgroup2("cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ntmpfs /cgroup2 tmpfs rw 0 0");
+        assert_eq!((found.verdict, &*found.detail), (Verdict::Present, "/sys/fs/cgroup/unified"));
+        assert_eq!(cgroup2("").verdict, Verdict::Optional);
+    }
+
+    /// The programs' own types are those of Linux 7.1.
+    #[test]
+    fn hooks_are_found_by_their_names_and_arguments() {
+        let btf = Btf::from_path(concat!(env!("OUT_DIR"), "/sf_dctcp.bpf.o")).unwrap();
+        assert_eq!(
+            ["cong_control", TX_START, "sndbuf_expand"].map(|hook| arguments(&btf, hook)),
+            [Some(4), Some(1), None]
+        );
+        assert_eq!(operations(&btf), "_7");
+    }
+
+    #[test]
+    fn without_types_or_jit_nothing_loads() {
+        assert!(!kernel_types(None)[0].is_enough());
+        assert!(!jit("0").is_enough() && jit("").is_enough() && jit("1").is_enough());
+    }
+}

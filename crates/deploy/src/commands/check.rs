@@ -1,0 +1,54 @@
+//! `check`: what this host supports.
+
+use crate::Failure;
+use crate::check::{self, Finding, Verdict};
+use crate::packages::Packages;
+use serde_json::{Value, json};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print it as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    let findings = check::findings();
+    let missing: Vec<&str> =
+        findings.iter().filter(|finding| !finding.is_enough()).map(|finding| finding.name).collect();
+    if args.json {
+        println!("{}", document(&findings, missing.is_empty()));
+    } else {
+        findings.iter().for_each(|finding| println!("{finding}"));
+    }
+    if !missing.is_empty() {
+        return Err(Failure::Host(format!("nothing can be loaded here: {} missing", missing.join(", "))));
+    }
+    if !args.json {
+        println!("congestion controls can be loaded here");
+    }
+    Ok(())
+}
+
+fn document(findings: &[Finding], can_load: bool) -> Value {
+    let finding = |finding: &Finding| {
+        json!({
+            "name": finding.name,
+            "verdict": match finding.verdict {
+                Verdict::Present => "present",
+                Verdict::Optional => "optional",
+                Verdict::Missing => "missing",
+            },
+            "detail": finding.detail,
+        })
+    };
+    let packages = |packages: Packages| json!({ "debian": packages.debian, "fedora": packages.fedora });
+    json!({
+        "can_load": can_load,
+        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+        "missing_packages": {
+            "build": packages(Packages::to_build()),
+            "testbed": packages(Packages::for_testbed()),
+        },
+    })
+}

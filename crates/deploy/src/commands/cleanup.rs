@@ -1,0 +1,13 @@
+//! `cleanup`: removes what a killed command has left behind.
+
+use crate::Failure;
+use crate::programs::Pins;
+
+/// Namespaces, devices and sockets of the testbed end with its process; only pins of programs can outlive it.
+pub fn run() -> Result<(), Failure> {
+    match Pins::open()? {
+        Some(pins) => println!("loaded: {}; `unload` removes them", pins.loaded()?.join(", ")),
+        None => println!("nothing is left"),
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! `laws`: how far the fixed-point laws are from the floating-point ones.
+
+use crate::Failure;
+use crate::laws::{self, Comparison};
+
+pub fn run() -> Result<(), Failure> {
+    let all = laws::compare().map_err(|error| Failure::Input(error.to_string()))?;
+    println!("Fixed point against floating point: largest error per law over the grid.");
+    println!("Errors are of the window, in segments and as a share of the window before; of alpha itself.\n");
+    println!("{}", Comparison::HEADING);
+    for comparison in &all {
+        println!("{comparison}");
+    }
+    match all.iter().filter(|comparison| !comparison.holds()).count() {
+        0 => Ok(()),
+        above => Err(Failure::NotHeld(format!("{above} errors are above their bounds"))),
+    }
+}

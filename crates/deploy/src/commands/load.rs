@@ -1,0 +1,147 @@
+//! `load`: registers congestion controls with the kernel.
+
+use super::offers;
+use super::status::of_before;
+use crate::Failure;
+use crate::check::{self, Finding};
+use crate::programs::{self, Pins, Prepared, Segments};
+use clap::ValueHint;
+use clap::builder::TypedValueParser;
+use shortflow_cc::TransportConfig;
+use std::fmt::Display;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Which; also without sf_.
+    #[arg(required = true, value_name = "NAME", value_parser = offers::CONTROLS)]
+    names: Vec<String>,
+    /// Set a parameter of all of them; `shortflow list transports` has the names.
+    #[arg(long = "param", value_name = "KEY=VALUE", hide_possible_values = true)]
+    #[arg(value_parser = offers::PARAMETERS.try_map(|text| key_value(&text)))]
+    params: Vec<(String, String)>,
+    /// Make the last one the default of this network namespace.
+    #[arg(long)]
+    default: bool,
+    /// Let the applications of this cgroup state deadlines, sizes and classes by setsockopt(2).
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
+    cgroup: Option<PathBuf>,
+    /// Let sf_fast send smaller segments by this device, with rules and routes for each size.
+    #[arg(long, value_name = "DEVICE")]
+    segments: Option<String>,
+}
+
+/// The two sides of `KEY=VALUE`.
+///
+/// # Errors
+/// Says what was expected.
+pub fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example g=0.0625")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    let mut names = Vec::new();
+    for name in &args.names {
+        let name = programs::transport_named(name)?;
+        names.retain(|other| *other != name);
+        names.push(name);
+    }
+    let configs: Result<Vec<_>, _> =
+        names.into_iter().map(|name| programs::configure(name, &args.params)).collect();
+    let configs = configs?;
+    if let Some(cgroup) = &args.cgroup {
+        programs::check_cgroup(cgroup)?;
+    }
+    let fast = configs.iter().find(|config| config.info().name == "fast").or(configs.first());
+    let segments = args.segments.as_deref().zip(fast);
+    let segments = segments.map(|(device, config)| Segments::of(device, config)).transpose()?;
+    let missing: Vec<String> =
+        check::findings().iter().filter(|finding| !finding.is_enough()).map(Finding::to_string).collect();
+    if !missing.is_empty() {
+        return Err(Failure::Host(missing.join("\n")));
+    }
+    let pins = Pins::create()?;
+    let mut fresh = Vec::new();
+    let loaded = load(&args, &configs, segments.as_ref(), &pins, &mut fresh);
+    if loaded.is_err() {
+        let mut undone: Vec<_> = fresh.iter().map(|name| pins.unregister(name)).collect();
+        undone.push(pins.sweep());
+        undone.into_iter().filter_map(Result::err).for_each(|failure| warn(&failure));
+    }
+    loaded
+}
+
+fn warn(text: &impl Display) {
+    eprintln!("warning: {text}");
+}
+
+/// Nothing is registered before the verifier has accepted everything. `fresh` gets the names of what was.
+fn load(
+    args: &Args,
+    configs: &[TransportConfig],
+    segments: Option<&Segments>,
+    pins: &Pins,
+    fresh: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let segments_of = |config: &TransportConfig| segments.filter(|_| config.info().name == "fast");
+    let prepared: Vec<Prepared> = configs
+        .iter()
+        .map(|config| Prepared::new(config, segments_of(config), pins))
+        .collect::<Result<_, _>>()?;
+    programs::remember_host_default(pins)?;
+    let already = pins.loaded()?;
+    let mut last = String::new();
+    for program in prepared {
+        last = program.name().to_owned();
+        let text = program.text().to_owned();
+        let verb = register(program, pins, already.contains(&last))?;
+        if verb == LOADED {
+            fresh.push(last.clone());
+        } else {
+            // Also where nothing changes: a command that was killed may have replaced the program, and no more.
+            programs::renew_default(&last)?.iter().for_each(warn);
+        }
+        println!("{last}: {verb}: {text}");
+    }
+    if let Some(segments) = segments {
+        segments.install(pins)?;
+        for route in segments.shared() {
+            warn(&format_args!("--segments: whole segments where several devices lead: {route}"));
+        }
+    }
+    if let Some(cgroup) = &args.cgroup {
+        let verb =
+            if programs::attach_setsockopt(pins, cgroup)? { "listens to" } else { "already listens to" };
+        println!("setsockopt: {verb} the applications of {}", cgroup.display());
+    }
+    if args.default {
+        let listeners = programs::other_listeners()?;
+        // Last of what can fail: nothing that is undone then is a default.
+        programs::make_default(pins, &last)?;
+        println!("{last}: default of this network namespace");
+        if !listeners.is_empty() {
+            warn(&of_before(&listeners));
+        }
+    }
+    Ok(())
+}
+
+const LOADED: &str = "loaded";
+
+/// Registers a program, in place of one of its name with other parameters; what was done.
+fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static str, Failure> {
+    if !is_loaded {
+        program.register(pins)?;
+        return Ok(LOADED);
+    }
+    let before = programs::loaded_text(pins, program.name())?;
+    if before == program.text() {
+        return Ok("already loaded");
+    }
+    if programs::has_segments(&before) {
+        programs::remove_segments(pins)?.iter().for_each(warn);
+    }
+    program.replace(pins)?;
+    Ok("replaced, for new connections")
+}

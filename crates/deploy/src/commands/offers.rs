@@ -1,0 +1,32 @@
+//! Values that completions offer.
+
+use crate::programs::{self, By};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+use std::ffi::OsStr;
+
+/// Takes any text: what is not among the words is refused later, with a hint at what is near.
+#[derive(Clone)]
+pub struct Offers(fn() -> Vec<String>);
+
+impl TypedValueParser for Offers {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// Names of congestion controls.
+pub const CONTROLS: Offers = Offers(programs::kernel_names);
+/// Their parameters, each with its equals sign.
+pub const PARAMETERS: Offers = Offers(programs::parameter_names);
+/// Rules of `stamp`.
+pub const RULES: Offers = Offers(|| {
+    let words = By::WORDS.0.iter().map(|(word, _)| *word);
+    words.chain(["none"]).map(str::to_owned).collect()
+});

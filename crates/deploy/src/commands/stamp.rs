@@ -1,0 +1,61 @@
+//! `stamp`: priorities of packets, for switches that queue by them.
+
+use super::offers;
+use crate::Failure;
+use crate::programs::{self, By, Pins, StampProgram};
+use clap::builder::TypedValueParser;
+use shortflow_spec::Format;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// The Ethernet device that packets leave by.
+    device: String,
+    /// What the priority is made from; none to stop.
+    #[arg(long, value_name = "RULE", value_parser = offers::RULES.try_map(|text| rule(&text)))]
+    by: Rule,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule(Option<By>);
+
+fn rule(text: &str) -> Result<Rule, String> {
+    if text == "none" {
+        return Ok(Rule(None));
+    }
+    By::WORDS
+        .read(&text.into())
+        .map(|by| Rule(Some(by)))
+        .ok_or_else(|| format!("{text:?} is not {}, none", By::WORDS.shape()))
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    let Args { device, by: Rule(by) } = args;
+    let pins = Pins::open()?;
+    match (by, pins) {
+        (None, _) => {
+            let verb = if programs::unstamp(&device)? { "no longer stamps" } else { "did not stamp" };
+            println!("{device}: {verb}");
+        }
+        (Some(by), Some(pins)) => {
+            StampProgram::load(&pins, programs::Rule::By(by))?.attach(&device)?;
+            println!("{device}: stamps by {}", by.word());
+        }
+        (Some(_), None) => {
+            let why = "nothing is loaded; `load sf_dctcp` first";
+            return Err(Failure::Input(why.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules() {
+        assert_eq!(rule("deadline"), Ok(Rule(Some(By::Deadline))));
+        assert_eq!(rule("none"), Ok(Rule(None)));
+        assert!(rule("urgency").unwrap_err().contains("remaining"));
+    }
+}

@@ -1,0 +1,226 @@
+//! `status`: what is loaded, and how its connections fare.
+
+use super::class::word;
+use crate::Failure;
+use crate::programs::{self, By, Connection, Listeners, Pins, Stamp};
+use serde_json::{Map, Value, json};
+use shortflow_cc::Role;
+use std::collections::BTreeMap;
+use std::fmt;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print it as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<(), Failure> {
+    let report = match Pins::open()? {
+        Some(pins) => Report::read(&pins)?,
+        None => Report { survivors: survivors(programs::connections()?), ..Report::default() },
+    };
+    match report {
+        report if args.json => println!("{}", report.json()),
+        report if report.controls.is_empty() => print!("nothing is loaded\n{report}"),
+        report => print!("{report}"),
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Report {
+    default: String,
+    controls: Vec<Control>,
+    /// What is not loaded and drives connections all the same.
+    survivors: Vec<Control>,
+    /// How many cgroups may call setsockopt(2).
+    cgroups: usize,
+    ports: Vec<(u16, Role)>,
+    stamps: Vec<Stamp>,
+    /// Of another congestion control, where one of ours is the default.
+    listeners: Listeners,
+}
+
+struct Control {
+    name: String,
+    parameters: String,
+    connections: Vec<Connection>,
+}
+
+/// By the congestion controls that drive them.
+fn survivors(connections: Vec<Connection>) -> Vec<Control> {
+    let mut controls: BTreeMap<String, Vec<Connection>> = BTreeMap::new();
+    for connection in connections {
+        controls.entry(connection.name.clone()).or_default().push(connection);
+    }
+    let control = |(name, connections)| Control { name, parameters: String::new(), connections };
+    controls.into_iter().map(control).collect()
+}
+
+impl Report {
+    fn read(pins: &Pins) -> Result<Report, Failure> {
+        let mut connections = programs::connections()?;
+        let mut controls = Vec::new();
+        for name in pins.loaded()? {
+            let (mine, rest) = connections.into_iter().partition(|connection| connection.name == name);
+            connections = rest;
+            controls.push(Control {
+                parameters: programs::loaded_text(pins, &name)?,
+                connections: mine,
+                name,
+            });
+        }
+        let default = programs::default_here();
+        let is_ours = controls.iter().any(|control| control.name == default);
+        Ok(Report {
+            cgroups: pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count(),
+            ports: programs::ports(pins)?,
+            stamps: programs::stamps()?,
+            listeners: if is_ours { programs::other_listeners()? } else { Listeners::default() },
+            default,
+            controls,
+            survivors: survivors(connections),
+        })
+    }
+
+    fn json(&self) -> Value {
+        let control = |control: &Control| {
+            let parameters = control.parameters.split(' ').filter_map(|pair| pair.split_once('='));
+            let parameters: Map<String, Value> =
+                parameters.map(|(key, value)| (key.to_owned(), value.into())).collect();
+            json!({
+                "name": control.name,
+                "is_default": control.name == self.default,
+                "parameters": parameters,
+                "connections": control.connections.len(),
+                "with_size": control.count(|one| one.size.is_some()),
+                "with_deadline": control.count(|one| one.deadline_ns.is_some()),
+                "with_class": control.count(|one| one.role != Role::Unknown),
+                "cwnd": control.spread(|one| one.cwnd).map(|spread| spread.json()),
+                "alpha": control.spread(|one| one.alpha).map(|spread| spread.json()),
+            })
+        };
+        let stamp = |stamp: &Stamp| json!({ "namespace": stamp.namespace, "device": stamp.device, "by": stamp.by.map(By::word) });
+        let listener = |(name, ports)| json!({ "congestion_control": name, "ports": ports });
+        let port = |(port, role): &(u16, Role)| json!({ "port": port, "class": word(*role) });
+        json!({
+            "loaded": self.controls.iter().map(control).collect::<Vec<_>>(),
+            "unloaded": self.survivors.iter().map(control).collect::<Vec<_>>(),
+            "setsockopt_cgroups": self.cgroups,
+            "ports": self.ports.iter().map(port).collect::<Vec<_>>(),
+            "stamps": self.stamps.iter().map(stamp).collect::<Vec<_>>(),
+            "other_listeners": self.listeners.iter().map(listener).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for control in &self.controls {
+            let note =
+                if control.name == self.default { "  (default of this network namespace)" } else { "" };
+            writeln!(f, "{}{note}\n{control}", control.name)?;
+        }
+        for control in &self.survivors {
+            writeln!(f, "{}  (not loaded; connections keep it until they end)\n{control}", control.name)?;
+        }
+        if !self.listeners.is_empty() {
+            writeln!(f, "{}", of_before(&self.listeners))?;
+        }
+        if self.cgroups > 0 {
+            let plural = if self.cgroups == 1 { "" } else { "s" };
+            writeln!(f, "setsockopt: listens to the applications of {} cgroup{plural}", self.cgroups)?;
+        }
+        for (port, role) in &self.ports {
+            writeln!(f, "port {port}: {}", word(*role))?;
+        }
+        self.stamps.iter().try_for_each(|stamp| {
+            let rule = stamp.by.map_or("an unknown rule", By::word);
+            writeln!(f, "{stamp}: stamps by {rule}")
+        })
+    }
+}
+
+/// Listeners that do not have the default.
+pub fn of_before(listeners: &Listeners) -> String {
+    let of_one = |(name, ports): (&String, &std::collections::BTreeSet<u16>)| {
+        let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
+        format!("{name} on port {}", ports.join(", "))
+    };
+    let all: Vec<String> = listeners.iter().map(of_one).collect();
+    format!("listening with another congestion control until restarted: {}", all.join("; "))
+}
+
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = [
+            ("size", self.count(|one| one.size.is_some())),
+            ("deadline", self.count(|one| one.deadline_ns.is_some())),
+            ("class", self.count(|one| one.role != Role::Unknown)),
+        ];
+        let known = known.iter().filter(|(_, count)| *count > 0);
+        let known: String = known.map(|(what, count)| format!("; {count} with a {what}")).collect();
+        if !self.parameters.is_empty() {
+            writeln!(f, "  parameters   {}", self.parameters)?;
+        }
+        write!(f, "  connections  {}{known}", self.connections.len())?;
+        for (what, spread) in
+            [("cwnd ", self.spread(|one| one.cwnd)), ("alpha", self.spread(|one| one.alpha))]
+        {
+            if let Some(spread) = spread {
+                write!(f, "\n  {what}        {spread}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Control {
+    fn count(&self, which: impl Fn(&Connection) -> bool) -> usize {
+        self.connections.iter().filter(|one| which(one)).count()
+    }
+
+    fn spread(&self, value: impl Fn(&Connection) -> f64) -> Option<Spread> {
+        Spread::of(self.connections.iter().map(value).collect())
+    }
+}
+
+/// Smallest, median and largest value; of an even number the median is the mean of the middle two.
+#[derive(Debug, PartialEq)]
+struct Spread {
+    min: f64,
+    median: f64,
+    max: f64,
+}
+
+impl Spread {
+    fn of(mut values: Vec<f64>) -> Option<Spread> {
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
+        Some(Spread { min, median: (low + high) / 2.0, max })
+    }
+
+    fn json(&self) -> Value {
+        json!({ "min": self.min, "median": self.median, "max": self.max })
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "min {:.3}  median {:.3}  max {:.3}", self.min, self.median, self.max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_of_odd_and_even_numbers() {
+        assert_eq!(Spread::of(vec![3.0, 1.0, 2.0]), Some(Spread { min: 1.0, median: 2.0, max: 3.0 }));
+        assert_eq!(Spread::of(vec![4.0, 1.0, 2.0, 3.0]), Some(Spread { min: 1.0, median: 2.5, max: 4.0 }));
+        assert_eq!(Spread::of(vec![]), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! The parameters of our congestion controls, and their text, which `status` shows.
+
+use super::pins::{CONFIG, PREFIX, Pins, refused};
+use crate::{Failure, laws};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use shortflow_cc::{Ecn, TransportConfig};
+use shortflow_spec::hint;
+use std::collections::BTreeSet;
+
+/// `config.text` of sender.bpf.c.
+pub(super) const TEXT: usize = 256;
+/// RFC 8257 and Linux keep two segments where the papers' simulations keep one: with one, every round trip
+/// waits for the receiver's delayed ACK.
+const CWND_FLOOR: &str = "2";
+
+/// The transport that `name` means: `sf_dctcp` or `dctcp`.
+///
+/// # Errors
+/// An unknown name is an error that says which is near.
+pub fn transport_named(name: &str) -> Result<&'static str, Failure> {
+    let short = name.strip_prefix(PREFIX).unwrap_or(name);
+    laws::NAMES.into_iter().find(|known| *known == short).ok_or_else(|| {
+        Failure::Input(format!("no eBPF congestion control {name:?}; {}", hint(short, &laws::NAMES)))
+    })
+}
+
+/// The transport `name` with parameters `key=value`. Those of the sender that are the kernel's own affair cannot
+/// be set.
+///
+/// # Errors
+/// Wrong keys and values are errors that say what was expected.
+pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportConfig, Failure> {
+    let wrong = |key: &str, why: &str| Failure::Input(format!("--param {key}: {why}"));
+    let plain = TransportConfig::named(name).map_err(|error| Failure::Input(error.to_string()))?;
+    let names = plain.params().iter().map(|param| param.name);
+    let settable: Vec<&str> = names.filter(|name| *name != "recovery").collect();
+    for (key, value) in params {
+        match (key.as_str(), value.as_str()) {
+            ("recovery", _) => return Err(wrong(key, "loss recovery is the kernel's own here")),
+            ("ecn", "classic") => {
+                return Err(wrong(key, "the receiver echoes every mark here: exact or off"));
+            }
+            (key, _) if !settable.contains(&key) => {
+                let known = hint(key, &settable);
+                return Err(wrong(key, &format!("{PREFIX}{name} has no such parameter; {known}")));
+            }
+            _ => {}
+        }
+    }
+    let floor = settable.contains(&"cwnd_floor").then_some(("cwnd_floor", CWND_FLOOR));
+    let given = floor.into_iter().chain(params.iter().map(|(key, value)| (&**key, &**value)));
+    TransportConfig::with(name, given).map_err(|error| Failure::Input(format!("--param {error}")))
+}
+
+/// Every name that `load` takes.
+pub fn kernel_names() -> Vec<String> {
+    laws::NAMES.map(|name| format!("{PREFIX}{name}")).to_vec()
+}
+
+/// What `--param` takes, of one transport or another.
+pub fn parameter_names() -> Vec<String> {
+    let configs = laws::NAMES.into_iter().filter_map(|name| TransportConfig::named(name).ok());
+    let names = configs.flat_map(|config| config.params().to_vec()).map(|param| param.name);
+    let settable: BTreeSet<&str> = names.filter(|name| *name != "recovery").collect();
+    settable.into_iter().map(|name| format!("{name}=")).collect()
+}
+
+/// The name under which the kernel knows a transport.
+pub fn kernel_name(config: &TransportConfig) -> String {
+    format!("{PREFIX}{}", config.info().name)
+}
+
+/// Parameters as `status` shows them.
+pub(super) fn text_of(config: &TransportConfig) -> String {
+    let shown = config.params().iter().filter(|param| param.name != "recovery");
+    shown.map(|param| format!("{}={}", param.name, param.default)).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the sender needs marks; without ECN it then leaves the connection to Reno.
+pub(super) fn needs_ecn(config: &TransportConfig) -> bool {
+    config.ecn() != Ecn::Off
+}
+
+/// The parameters with which `name` was loaded.
+///
+/// # Errors
+/// Fails if it is not loaded.
+pub fn loaded_text(pins: &Pins, name: &str) -> Result<String, Failure> {
+    let map = MapHandle::from_pinned_path(pins.path(name).join(CONFIG)).map_err(refused(name))?;
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(refused(name))?;
+    let text = value.unwrap_or_default();
+    let end = text.iter().take(TEXT).position(|byte| *byte == 0).unwrap_or(0);
+    Ok(String::from_utf8_lossy(&text[..end]).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(name: &str, key: &str, value: &str) -> String {
+        configure(name, &[(key.to_owned(), value.to_owned())]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn both_names_of_a_transport_are_known_and_others_get_a_hint() {
+        assert_eq!(transport_named("sf_l2dct"), Ok("l2dct"));
+        assert_eq!(transport_named("dctcp"), Ok("dctcp"));
+        let hint = transport_named("sf_dctpc").unwrap_err();
+        assert!(matches!(&hint, Failure::Input(text) if text.contains("\"dctcp\"")), "{hint}");
+    }
+
+    #[test]
+    fn wrong_parameters_name_what_was_expected() {
+        assert!(refusal("dctcp", "gg", "1").contains("\"g\""));
+        assert!(refusal("dctcp", "g", "2").contains("0 to 1"));
+        assert!(refusal("l2dct", "w_min", "3").contains("w_max"));
+        assert!(refusal("fast", "recovery", "sack").contains("kernel"));
+        let lacking = refusal("dctcp", "clip_low", "0.7");
+        assert!(lacking.contains("sf_dctcp has no such") && !lacking.contains("recovery"), "{lacking}");
+    }
+
+    #[test]
+    fn the_window_keeps_two_segments_unless_told_otherwise() {
+        let text = |params: &[(&str, &str)]| {
+            let owned: Vec<_> = params.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            text_of(&configure("dctcp", &owned).unwrap())
+        };
+        assert_eq!(text(&[]), "g=0.0625 initial_alpha=0 cwnd_floor=2 ecn=exact");
+        assert_eq!(text(&[("cwnd_floor", "1")]), "g=0.0625 initial_alpha=0 cwnd_floor=1 ecn=exact");
+    }
+
+    #[test]
+    fn every_law_fits_into_the_text_of_its_program() {
+        for name in laws::NAMES {
+            assert!(text_of(&configure(name, &[]).unwrap()).len() < 200, "{name}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is known of the messages on connections, said by the process that holds their sockets. It needs no cgroup,
+//! and knows where in the stream a message begins, which setsockopt(2) takes from what TCP has sent.
+
+use super::pins::{Pins, refused};
+use crate::Failure;
+use crate::laws::role_number;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use shortflow_cc::Role;
+use std::io::{self, Error};
+use std::os::fd::AsRawFd;
+
+/// The message that a connection carries, as `struct flow` of flow.h.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    /// Bytes of the connection before it.
+    pub start: u64,
+    /// Its bytes, where they are known.
+    pub size: Option<u64>,
+    /// When it should be complete, in nanoseconds of the monotonic clock.
+    pub deadline_ns: Option<u64>,
+    /// Whether somebody waits for it.
+    pub role: Role,
+}
+
+impl Flow {
+    /// The kernel counts the SYN as a byte of the connection; 0 is for what is not known.
+    fn words(&self) -> [u64; 4] {
+        let stated = |value: Option<u64>| value.map_or(0, |value| value.max(1));
+        [self.start + 1, stated(self.size), stated(self.deadline_ns), role_number(self.role).into()]
+    }
+}
+
+/// Where the programs look for them.
+#[derive(Debug)]
+pub struct Flows(MapHandle);
+
+impl Flows {
+    /// Of the programs that share these pins.
+    ///
+    /// # Errors
+    /// Fails if none of them was loaded.
+    pub fn open(pins: &Pins) -> Result<Flows, Failure> {
+        MapHandle::from_pinned_path(pins.path("flows")).map(Flows).map_err(refused("flows"))
+    }
+
+    /// From now on the connection of this socket carries `flow`.
+    ///
+    /// # Errors
+    /// Fails if it is not a socket of this process.
+    pub fn set(&self, socket: &impl AsRawFd, flow: &Flow) -> io::Result<()> {
+        let value: Vec<u8> = flow.words().iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.0.update(&socket.as_raw_fd().to_ne_bytes(), &value, MapFlags::ANY).map_err(Error::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_zero_and_a_deadline_of_zero_is_not() {
+        let plain = Flow { start: 0, size: None, deadline_ns: None, role: Role::Unknown };
+        assert_eq!(plain.words(), [1, 0, 0, 0]);
+        let stated = Flow { start: 7, size: Some(32_000), deadline_ns: Some(0), role: Role::Long };
+        assert_eq!(stated.words(), [8, 32_000, 1, 2]);
+    }
+}

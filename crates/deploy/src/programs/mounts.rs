@@ -1,0 +1,142 @@
+//! The bpf file system that pins are in, and whether it lasts.
+
+use crate::Failure;
+use rustix::fs::{major, minor};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Where bpf file systems are mounted.
+pub const BPFFS: &str = "/sys/fs/bpf";
+/// Source of a mount that is ours: /proc/mounts shows it.
+const OURS: &str = "shortflow";
+
+/// A line of /proc/PID/mountinfo.
+#[derive(Debug, PartialEq)]
+struct Mount<'a> {
+    /// No two mounts of the host have the same.
+    id: &'a str,
+    /// Major and minor number of what is mounted: the same in every mount namespace that has it.
+    device: &'a str,
+    directory: &'a str,
+    kind: &'a str,
+    source: &'a str,
+}
+
+impl Mount<'_> {
+    fn read(line: &str) -> Option<Mount<'_>> {
+        let (place, what) = line.split_once(" - ")?;
+        let (mut place, mut what) = (place.split(' '), what.split(' '));
+        let (id, device, directory) = (place.next()?, place.nth(1)?, place.nth(1)?);
+        Some(Mount { id, device, directory, kind: what.next()?, source: what.next()? })
+    }
+
+    fn all(mountinfo: &str) -> impl Iterator<Item = Mount<'_>> {
+        mountinfo.lines().filter_map(Mount::read)
+    }
+}
+
+/// The mounts that a process sees; empty where it is hidden.
+fn mountinfo(process: &str) -> String {
+    fs::read_to_string(format!("/proc/{process}/mountinfo")).unwrap_or_default()
+}
+
+/// Device and source of the bpf file system that this process sees at [`BPFFS`].
+fn here() -> Option<(String, String)> {
+    let device = fs::metadata(BPFFS).ok()?.dev();
+    let device = format!("{}:{}", major(device), minor(device));
+    let text = mountinfo("self");
+    let found = Mount::all(&text).find(|mount| mount.kind == "bpf" && mount.device == device)?;
+    Some((device, found.source.to_owned()))
+}
+
+/// Mounts a bpf file system where there is none.
+///
+/// # Errors
+/// Fails without `CAP_SYS_ADMIN`.
+pub fn mount() -> Result<(), Failure> {
+    if here().is_some() {
+        return Ok(());
+    }
+    // Only root's.
+    rustix::mount::mount(OURS, BPFFS, "bpf", MountFlags::empty(), Some(c"mode=0700"))
+        .map_err(Failure::host("mount -t bpf bpf /sys/fs/bpf"))
+}
+
+/// Takes it away if we mounted it and nobody has put anything there. Without `CAP_SYS_ADMIN` it is left to a later command.
+///
+/// # Errors
+/// Fails if the kernel keeps it.
+pub fn unmount_ours() -> Result<(), Failure> {
+    // Every bpf file system has maps.debug and progs.debug.
+    let is_debug = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "debug");
+    let is_empty = fs::read_dir(BPFFS)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| is_debug(&entry))));
+    if !is_empty || here().is_none_or(|(_, source)| source != OURS) {
+        return Ok(());
+    }
+    match rustix::mount::unmount(BPFFS, UnmountFlags::DETACH) {
+        Err(error) if error != Errno::PERM => Err(Failure::host("umount /sys/fs/bpf")(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a bpf file system is here; without, it can be mounted. What is pinned in it outlasts this mount namespace,
+/// because the first process of the host has the same file system, or the same namespace.
+///
+/// # Errors
+/// Says what to do where it does not.
+pub fn lasting() -> Result<bool, String> {
+    let (first, own, here) = (mountinfo("1"), mountinfo("self"), here());
+    let is_shared = match &here {
+        Some((device, _)) => Mount::all(&first).any(|mount| mount.device == device),
+        None => Mount::all(&first).any(|mount| Mount::all(&own).any(|own| own.id == mount.id)),
+    };
+    if is_shared || first.is_empty() {
+        Ok(here.is_some())
+    } else {
+        Err(apart("programs would be pinned where nobody else sees them, and lost with it"))
+    }
+}
+
+/// Whether what the host has pinned is to be seen here.
+///
+/// # Errors
+/// Says what to do where it is not.
+pub fn check_view() -> Result<(), Failure> {
+    let first = mountinfo("1");
+    let host = Mount::all(&first).filter(|mount| mount.directory == BPFFS).last();
+    match host {
+        Some(host) if host.kind == "bpf" && here().is_none_or(|(device, _)| device != host.device) => {
+            Err(Failure::Host(apart("what is loaded cannot be seen here")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `ip netns exec NAME` mounts /sys anew, under the name of the namespace.
+fn apart(consequence: &str) -> String {
+    let text = mountinfo("self");
+    let sysfs = Mount::all(&text).filter(|mount| mount.directory == "/sys").last();
+    let name = sysfs.map(|mount| mount.source).filter(|name| Path::new("/run/netns").join(name).exists());
+    let name = name.unwrap_or("NAME");
+    format!(
+        "this mount namespace has a /sys/fs/bpf of its own, as `ip netns exec` makes it: {consequence}; \
+         instead: nsenter --net=/run/netns/{name} COMMAND"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_mountinfo() {
+        let expected = Mount { id: "43", device: "0:39", directory: BPFFS, kind: "bpf", source: "shortflow" };
+        let line = "43 23 0:39 / /sys/fs/bpf rw,relatime shared:7 - bpf shortflow rw,mode=700";
+        assert_eq!(Mount::read(line), Some(expected));
+        assert_eq!(Mount::read("43 23 0:39 /"), None);
+    }
+}

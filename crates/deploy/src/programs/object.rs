@@ -1,0 +1,261 @@
+//! From an object file to a registered congestion control.
+
+use super::config::{TEXT, kernel_name, needs_ecn, text_of};
+use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, refused};
+use super::segments::Segments;
+use crate::{Failure, check, laws, sys};
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::Struct;
+use libbpf_rs::{Link, MapCore, MapType, Object, OpenObject};
+use shortflow_cc::TransportConfig;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// `BPF_F_LINK` of linux/bpf.h: the registration is that of a link.
+const BY_LINK: u32 = 1 << 13;
+/// `flags` of `struct tcp_congestion_ops` in kernel.h, and the one that makes SYNs ask for ECN.
+const FLAGS: usize = 56;
+const NEEDS_ECN: u32 = 2;
+/// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
+const CGROUP2: rustix::fs::FsWord = 0x6367_7270;
+/// Of each transport, what build.rs has made of its program.
+fn code_of(transport: &str) -> &'static [u8] {
+    macro_rules! code {
+        ($($name:literal)+) => {
+            match transport {
+                $($name => include_bytes!(concat!(env!("OUT_DIR"), "/sf_", $name, ".bpf.o")),)+
+                _ => &[],
+            }
+        };
+    }
+    code!("dctcp" "d2tcp" "l2dct" "xdctcp" "atcp" "fast")
+}
+
+/// The kernel's CUBIC, called by programs: what a test measures costs against.
+pub const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o"));
+
+/// A program that the verifier has accepted and that nobody can use yet.
+#[derive(Debug)]
+pub struct Prepared {
+    name: String,
+    text: String,
+    object: Object,
+    has_link: bool,
+}
+
+impl Prepared {
+    /// Takes the program of `config` into the kernel, with smaller segments where there are any.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses it.
+    pub fn new(
+        config: &TransportConfig,
+        segments: Option<&Segments>,
+        pins: &Pins,
+    ) -> Result<Prepared, Failure> {
+        let name = kernel_name(config);
+        let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
+        let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;
+        let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
+        let fitting = format!("sf_{}{}", config.info().name, check::operations(&kernel));
+        let mut object = pins.open_object(code_of(config.info().name)).map_err(refused(&name))?;
+        for mut map in object.maps_mut() {
+            if map.map_type() == MapType::StructOps {
+                let fits = map.name() == fitting.as_str();
+                map.set_autocreate(fits).map_err(refused(&name))?;
+                let operations = map.initial_value_mut().and_then(|operations| operations.get_mut(FLAGS..));
+                if let Some(bytes) = operations.and_then(|rest| rest.first_chunk_mut()) {
+                    let flags = u32::from_ne_bytes(*bytes);
+                    let flags = if needs_ecn(config) { flags | NEEDS_ECN } else { flags & !NEEDS_ECN };
+                    *bytes = flags.to_ne_bytes();
+                }
+                if !has_link {
+                    map.set_map_flags(map.map_flags() & !BY_LINK).map_err(refused(&name))?;
+                }
+            } else if map.name().to_string_lossy().ends_with(CONFIG) {
+                let values = config_section(config, &Segments::config(segments), &text)?;
+                map.set_initial_value(&values).map_err(refused(&name))?;
+            }
+        }
+        let object = object.load().map_err(refused(&name))?;
+        Ok(Prepared { name, text, object, has_link })
+    }
+
+    /// The name under which it will be registered.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its parameters in words.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Registers it; from here on applications can choose it.
+    ///
+    /// # Errors
+    /// Fails if there is one of that name.
+    pub fn register(mut self, pins: &Pins) -> Result<(), Failure> {
+        let name = self.name.clone();
+        // One that a killed command has left may need a moment to go.
+        if await_unregistered(&name).is_err() {
+            let why = "a congestion control of that name is there, and not from this command";
+            return Err(Failure::Host(format!("{name}: {why}; see `bpftool struct_ops list`")));
+        }
+        let directory = pins.path(&name);
+        fs::create_dir(&directory).map_err(Failure::host(directory.display()))?;
+        let registered = self.pin_and_attach(&directory).map_err(refused(&name));
+        if registered.is_err() {
+            pins.sweep()?;
+        }
+        registered
+    }
+
+    /// Registers it in place of one of its name. Since Linux 6.4 applications can choose one of both at every moment.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses; the other one stays then, and before Linux 6.4 may be gone.
+    pub fn replace(mut self, pins: &Pins) -> Result<(), Failure> {
+        if !self.has_link {
+            pins.unregister(&self.name)?;
+            return self.register(pins);
+        }
+        let name = self.name.clone();
+        let replaced = self.pin_and_update(&pins.path(&name)).map_err(refused(&name));
+        pins.settle(&name)?;
+        replaced
+    }
+
+    /// Registers it for as long as the answer is kept: it ends with the process, however that ends.
+    ///
+    /// # Errors
+    /// Fails if there is one of that name, and before Linux 6.4.
+    pub fn hold(mut self) -> Result<Held, Failure> {
+        let name = self.name.clone();
+        if !self.has_link {
+            return Err(Failure::Host(format!("{name}: only pins hold a registration before Linux 6.4")));
+        }
+        // One of a process that was killed may need a moment to go.
+        if await_unregistered(&name).is_err() {
+            let why = "another testbed runs with it, or another program has registered it";
+            return Err(Failure::Host(format!("testbed: {name}: {why}; see `bpftool struct_ops list`")));
+        }
+        let mut maps = self.object.maps_mut();
+        let mut map = maps
+            .find(|map| map.map_type() == MapType::StructOps && map.autocreate())
+            .ok_or_else(|| Failure::Host(format!("{name}: its program has no operations")))?;
+        let link = map.attach_struct_ops().map_err(refused(&name))?;
+        drop(maps);
+        Ok(Held { name, _link: link, _object: self.object })
+    }
+
+    /// A kill may leave the pins of both: the map tells which is registered.
+    fn pin_and_update(&mut self, directory: &Path) -> libbpf_rs::Result<()> {
+        let link = Link::open(directory.join(LINK))?;
+        let (mut config, mut operations) = (None, None);
+        for map in self.object.maps_mut() {
+            match map.map_type() {
+                MapType::StructOps if map.autocreate() => operations = Some(map),
+                _ if map.name().to_string_lossy().ends_with(CONFIG) => config = Some(map),
+                _ => {}
+            }
+        }
+        let (Some(mut config), Some(mut operations)) = (config, operations) else {
+            return Err(io::Error::other("its program has no operations").into());
+        };
+        operations.pin(directory.join(NEXT_MAP))?;
+        config.pin(directory.join(NEXT_CONFIG))?;
+        // This fills the map in, as an update wants it, and fails then: the name is taken.
+        drop(operations.attach_struct_ops());
+        sys::update_link(&link.as_fd(), &operations.as_fd()).map_err(libbpf_rs::Error::from)
+    }
+
+    fn pin_and_attach(&mut self, directory: &Path) -> libbpf_rs::Result<()> {
+        for mut map in self.object.maps_mut() {
+            if map.name().to_string_lossy().ends_with(CONFIG) {
+                map.pin(directory.join(CONFIG))?;
+            }
+        }
+        for mut map in self.object.maps_mut().filter(|map| map.map_type() == MapType::StructOps) {
+            if !map.autocreate() {
+                continue;
+            }
+            if self.has_link {
+                map.attach_struct_ops()?.pin(directory.join(LINK))?;
+            } else {
+                map.pin(directory.join("map"))?;
+                map.attach_struct_ops()?.disconnect();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A registration that nothing is pinned for.
+#[derive(Debug)]
+pub struct Held {
+    name: String,
+    _link: Link,
+    _object: Object,
+}
+
+impl Held {
+    /// The name under which it is registered.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// `struct config` of sender.bpf.c.
+fn config_section(config: &TransportConfig, segments: &[u8], text: &str) -> Result<Vec<u8>, Failure> {
+    let words = laws::params(config).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(TEXT, 0);
+    bytes.extend(u64::from(needs_ecn(config)).to_ne_bytes());
+    bytes.extend(segments);
+    bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+    Ok(bytes)
+}
+
+/// Finds out before anything is loaded whether [`attach_setsockopt`] can use it.
+///
+/// # Errors
+/// Fails if `cgroup` is not a directory of the cgroup2 file system.
+pub fn check_cgroup(cgroup: &Path) -> Result<(), Failure> {
+    let why = match fs::File::open(cgroup).and_then(|file| Ok(rustix::fs::fstatfs(file)?.f_type == CGROUP2)) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {
+            let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+            let place = check::cgroup2_directory(&mounts).map(|place| format!(", which is at {place}"));
+            format!("not a directory of the cgroup2 file system{}", place.unwrap_or_default())
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::Input(format!("--cgroup {}: {why}", cgroup.display())))
+}
+
+/// Lets the applications of a cgroup say what they know of their flows. False if that was so already.
+///
+/// # Errors
+/// Fails if `cgroup` is not a directory of the cgroup2 file system.
+pub fn attach_setsockopt(pins: &Pins, cgroup: &Path) -> Result<bool, Failure> {
+    const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/setsockopt.bpf.o"));
+    let shown = cgroup.display().to_string();
+    let unusable = |error: &dyn std::fmt::Display| Failure::Input(format!("--cgroup {shown}: {error}"));
+    let directory = fs::File::open(cgroup).map_err(|error| unusable(&error))?;
+    let inode = directory.metadata().map_err(|error| unusable(&error))?.ino();
+    let mut is_new = false;
+    let object = pins.open_object(CODE).and_then(OpenObject::load).map_err(refused("setsockopt"))?;
+    for program in object.progs_mut() {
+        let path = pins.path(&format!("{}_{inode}", program.name().to_string_lossy()));
+        if !path.exists() {
+            let attached = program.attach_cgroup(directory.as_raw_fd());
+            attached.map_err(|error| unusable(&error))?.pin(&path).map_err(refused("setsockopt"))?;
+            is_new = true;
+        }
+    }
+    Ok(is_new)
+}

@@ -1,0 +1,207 @@
+//! What keeps programs loaded when the command has ended: files of the bpf file system.
+//!
+//! ```text
+//! /sys/fs/bpf/shortflow/
+//!   flows, ports          maps that all programs share
+//!   defaults              default congestion control of each namespace before ours
+//!   segments/INODE        that network namespace has the routes of --segments
+//!   setsockopt_INODE      the hooks of that cgroup; getsockopt_INODE beside it
+//!   host                  the host's default before the first of ours
+//!   sf_NAME/config        its parameters
+//!   sf_NAME/link          its registration; before Linux 6.4 `map`
+//!   sf_NAME/next-config   those of one that is to replace it, and next-map its operations
+//! ```
+
+use super::messages;
+use crate::{Failure, check, sys};
+use libbpf_rs::query::LinkTypeInfo;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What begins every name that we register, so that a host's own are never touched.
+pub(super) const PREFIX: &str = "sf_";
+pub(super) const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// Files of a congestion control.
+pub const CONFIG: &str = "config";
+pub const LINK: &str = "link";
+pub const NEXT_CONFIG: &str = "next-config";
+pub const NEXT_MAP: &str = "next-map";
+/// Only root may open it: any user could hold the lock of a file that he may read.
+const LOCK: &str = "/run/shortflow.lock";
+/// `BPF_STRUCT_OPS_STATE_INUSE`, the word after the reference count of a map that is registered.
+const IN_USE: [u8; 4] = 1u32.to_ne_bytes();
+/// The kernel unregisters some time after the last file is gone.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A command waits for others so long before it says so, and so long before it gives up.
+const QUIET_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The directory, while no other command changes it.
+#[derive(Debug)]
+pub struct Pins {
+    _lock: File,
+}
+
+impl Pins {
+    /// Waits for other commands.
+    pub(super) fn lock() -> Result<Pins, Failure> {
+        check::privileged()?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        let lock = options.open(LOCK).map_err(Failure::host(LOCK))?;
+        await_lock(&lock)?;
+        Ok(Pins { _lock: lock })
+    }
+
+    /// The file called `name`.
+    pub fn path(&self, name: &str) -> PathBuf {
+        Path::new(DIRECTORY).join(name)
+    }
+
+    /// Opens an object file; when it is loaded, its maps that all programs share are those of this directory.
+    pub(super) fn open_object(&self, code: &[u8]) -> libbpf_rs::Result<OpenObject> {
+        ObjectBuilder::default().pin_root_path(DIRECTORY)?.open_memory(code)
+    }
+
+    /// Names of the congestion controls that are registered.
+    ///
+    /// # Errors
+    /// Fails where the kernel does not say what is registered.
+    pub fn loaded(&self) -> Result<Vec<String>, Failure> {
+        let registered = registered()?;
+        let is_loaded = |name: &String| registered.contains(name) && self.is_held(name);
+        Ok(self.names().into_iter().filter(is_loaded).collect())
+    }
+
+    /// Whether what is pinned for `name` is a registration, and not one that has been taken back.
+    fn is_held(&self, name: &str) -> bool {
+        let by_link = self.registered_map(name).is_some();
+        let map = || MapHandle::from_pinned_path(self.path(name).join("map"));
+        let value = || map().and_then(|map| map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY));
+        by_link || value().is_ok_and(|value| value.is_some_and(|value| value.get(4..8) == Some(&IN_USE)))
+    }
+
+    /// The kernel's number of the operations that the link of `name` has registered.
+    fn registered_map(&self, name: &str) -> Option<u32> {
+        let info = Link::open(self.path(name).join(LINK)).and_then(|link| link.info());
+        match info.ok()?.info {
+            LinkTypeInfo::StructOps(found) => Some(found.map_id).filter(|id| *id != 0),
+            _ => None,
+        }
+    }
+
+    /// Ends the replacement of `name`, wherever it stopped: what is registered keeps its parameters.
+    ///
+    /// # Errors
+    /// Fails without the right to.
+    pub fn settle(&self, name: &str) -> Result<(), Failure> {
+        let directory = self.path(name);
+        let (map, config) = (directory.join(NEXT_MAP), directory.join(NEXT_CONFIG));
+        if config.exists() {
+            let next = MapHandle::from_pinned_path(&map).and_then(|map| map.info());
+            if next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name)) {
+                fs::rename(&config, directory.join(CONFIG)).map_err(Failure::host(config.display()))?;
+            } else {
+                remove(&config)?;
+            }
+        }
+        if map.exists() { remove(&map) } else { Ok(()) }
+    }
+
+    /// Names of all files and directories.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
+    /// Unregisters the congestion control `name` and removes its files. Its connections keep it until they end.
+    ///
+    /// # Errors
+    /// Fails if the kernel keeps it.
+    pub fn unregister(&self, name: &str) -> Result<(), Failure> {
+        let directory = self.path(name);
+        let (link, map) = (directory.join(LINK), directory.join("map"));
+        if link.exists() {
+            let held = Link::open(&link).map_err(refused(name))?;
+            // Only since 6.11; before, it goes when its file is gone.
+            let _ = held.detach();
+            remove(&link)?;
+        } else if map.exists() {
+            let held = MapHandle::from_pinned_path(&map).map_err(refused(name))?;
+            held.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
+        }
+        // The parameters go last: what is registered has them.
+        remove(&directory)?;
+        await_unregistered(name)
+    }
+}
+
+/// Waits for the commands before this one, and after a while says so.
+fn await_lock(lock: &File) -> Result<(), Failure> {
+    let why = format!("another command has locked {LOCK}; `fuser -v {LOCK}` shows which");
+    let begun = Instant::now();
+    let mut is_said = false;
+    while !sys::try_lock(lock).map_err(Failure::host(LOCK))? {
+        if begun.elapsed() >= LONGEST_WAIT {
+            return Err(Failure::Host(why));
+        }
+        if begun.elapsed() >= QUIET_WAIT && !is_said {
+            eprintln!("waiting: {why}");
+            is_said = true;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
+/// Names of all congestion controls of the kernel, whoever registered them.
+///
+/// # Errors
+/// Fails where the kernel does not show them.
+fn registered() -> Result<Vec<String>, Failure> {
+    let names = fs::read_to_string(AVAILABLE).map_err(Failure::host(AVAILABLE))?;
+    Ok(names.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Waits until no congestion control of that name is registered.
+///
+/// # Errors
+/// Fails if that takes too long, or cannot be seen.
+pub fn await_unregistered(name: &str) -> Result<(), Failure> {
+    let mut waited = Duration::ZERO;
+    while registered()?.iter().any(|other| other == name) {
+        if waited >= PATIENCE {
+            return Err(Failure::Host(format!("{name}: the kernel still has it registered")));
+        }
+        std::thread::sleep(PAUSE);
+        waited += PAUSE;
+    }
+    Ok(())
+}
+
+/// An error of libbpf about `what`, and under it what libbpf said, such as the verifier's reason.
+pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
+    move |error| Failure::Host(format!("{what}: {error:#}\n{}", messages::taken()).trim_end().to_owned())
+}
+
+/// Removes a file, or a directory with all that is in it.
+pub(super) fn remove(path: &Path) -> Result<(), Failure> {
+    let removed = if path.is_dir() {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            remove(&entry.path())?;
+        }
+        fs::remove_dir(path)
+    } else {
+        fs::remove_file(path)
+    };
+    removed.map_err(Failure::host(path.display()))
+}

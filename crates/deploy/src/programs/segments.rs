@@ -1,0 +1,284 @@
+//! Routes by which TCP's segments are smaller, for windows below one segment (Eq. 9 of FaST).
+//!
+//! Linux takes the size of segments from the MTU of the route, and the route from the mark of the socket, which the
+//! sender sets (`fit_segments` of sender.bpf.c): [`MARK`] + 1 for halves of the full segment, [`MARK`] + 2 for quarters, and
+//! so on. For each there are a rule and a table of the same number, with the IPv4 routes of one device. The sender marks
+//! only connections that leave by it, and none that the application has marked.
+//!
+//! A directory among the pins records the network namespaces that have them.
+
+use super::config::loaded_text;
+use super::namespaces::{Seen, inode_here};
+use super::pins::Pins;
+use super::stamps::index_of;
+use crate::{Failure, check, sys};
+use shortflow_cc::TransportConfig;
+use shortflow_units::Bytes;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// `MARK_OF_SIZES` and `SIZES_MOST` of sender.bpf.c.
+const MARK: u32 = 0x5346_0000;
+const MOST: u32 = 7;
+/// IPv4, TCP and its timestamps.
+const HEADERS: u32 = 52;
+/// In the text of a program's parameters, before the device.
+const KEY: &str = " segments=";
+/// `IFNAMSIZ` of the kernel.
+const NAME: usize = 16;
+/// The main table has 32766.
+const PRIORITY: u32 = 32765;
+/// The directory of the network namespaces that have routes, by their numbers.
+pub(super) const RECORD: &str = "segments";
+
+/// The sizes of segments by one device of this network namespace.
+#[derive(Debug, Clone)]
+pub struct Segments {
+    device: String,
+    sizes: u32,
+    /// For `ip -batch`.
+    lines: String,
+    shared: Vec<String>,
+}
+
+impl Segments {
+    /// Halves, quarters and so on of what fits into a packet of `device`, down to the transport's smallest segment.
+    ///
+    /// # Errors
+    /// Fails for another transport than FaST, without such a device, where no IPv4 route leads by it alone, and without
+    /// `ip`.
+    pub fn of(device: &str, config: &TransportConfig) -> Result<Segments, Failure> {
+        let smallest = config.params().iter().find(|param| param.name == "min_segment");
+        let smallest: Option<Bytes> = smallest.and_then(|param| param.default.parse().ok());
+        let smallest = smallest.ok_or_else(|| {
+            Failure::Input("--segments: only the windows of sf_fast fall below one segment".to_owned())
+        })?;
+        index_of(device)?;
+        let link = ip(&format!("-oneline link show dev {device}"), "").map_err(Failure::host(device))?;
+        let mtu = link.split(' ').skip_while(|word| *word != "mtu").nth(1).and_then(|mtu| mtu.parse().ok());
+        let mtu = mtu.ok_or_else(|| Failure::Host(format!("{device}: ip link shows no mtu")))?;
+        let shown = ip("-4 -oneline route show table main", "").map_err(Failure::host("--segments"))?;
+        let routes: Vec<Route> = shown.lines().map(|line| Route::read(line, device)).collect();
+        if !routes.iter().any(|route| matches!(route, Route::Copied(_))) {
+            let why = format!("--segments: no IPv4 route of table main leads by {device} alone");
+            return Err(Failure::Input(why));
+        }
+        let is_shared = |line: &&str| line.contains("nexthop") && line.contains(&format!(" dev {device} "));
+        let shared = shown.lines().filter(is_shared).map(|line| line.trim().to_owned()).collect();
+        let sizes = sizes(mtu, smallest);
+        Ok(Segments { device: device.to_owned(), sizes, lines: lines(&routes, mtu, sizes), shared })
+    }
+
+    /// `sizes` and `device` of sender.bpf.c.
+    pub(super) fn config(segments: Option<&Segments>) -> Vec<u8> {
+        let sizes = u64::from(segments.map_or(0, |segments| segments.sizes));
+        let mut bytes = sizes.to_ne_bytes().to_vec();
+        bytes.extend(segments.map_or("", |segments| &segments.device).bytes().take(NAME - 1));
+        bytes.resize(size_of::<u64>() + NAME, 0);
+        bytes
+    }
+
+    /// What the program's text says of them.
+    pub fn text(&self) -> String {
+        format!("{KEY}{}", self.device)
+    }
+
+    /// Destinations to which several devices lead: they keep whole segments.
+    pub fn shared(&self) -> &[String] {
+        &self.shared
+    }
+
+    /// Makes the rules and routes, in place of earlier ones of this network namespace.
+    ///
+    /// # Errors
+    /// Fails without `CAP_NET_ADMIN`.
+    pub fn install(&self, pins: &Pins) -> Result<(), Failure> {
+        // Before the first rule: whatever happens from here on, some command removes it.
+        let record = pins.path(RECORD).join(inode_here()?.to_string());
+        fs::create_dir_all(&record).map_err(Failure::host(record.display()))?;
+        let installed = remove_here().and_then(|()| ip("-4 -batch -", &self.lines));
+        installed.map(drop).map_err(Failure::host("--segments"))
+    }
+}
+
+/// Whether a program with these parameters sets marks.
+pub fn has_segments(text: &str) -> bool {
+    text.contains(KEY)
+}
+
+/// Whether a program that is registered does.
+pub(super) fn are_used(pins: &Pins, loaded: &[String]) -> bool {
+    loaded.iter().any(|name| loaded_text(pins, name).is_ok_and(|text| has_segments(&text)))
+}
+
+/// Removes the rules and routes of every network namespace that has some. The answer has a line for each where that
+/// failed: its record stays.
+///
+/// # Errors
+/// Fails where the record cannot be changed.
+pub fn remove_segments(pins: &Pins) -> Result<Vec<String>, Failure> {
+    let record = pins.path(RECORD);
+    let mut recorded: BTreeSet<String> = names_in(&record);
+    let mut warnings = Vec::new();
+    if recorded.is_empty() {
+        return Ok(warnings);
+    }
+    let forget = |inode: &str| {
+        let path = record.join(inode);
+        fs::remove_dir(&path).map_err(Failure::host(path.display()))
+    };
+    let Seen { namespaces, hidden } = Seen::now()?;
+    // Some hosts have processes that nobody may inspect: a namespace that only they are in counts as gone.
+    let is_gone = hidden == 0 || check::may_inspect_all();
+    for place in namespaces {
+        let inode = place.inode.to_string();
+        if !recorded.remove(&inode) {
+            continue;
+        }
+        match place.within(remove_here) {
+            Ok(()) => forget(&inode)?,
+            Err(error) => {
+                warnings.push(format!("network namespace {inode}: routes of --segments stay: {error}"))
+            }
+        }
+    }
+    for inode in recorded {
+        if is_gone {
+            forget(&inode)?;
+            continue;
+        }
+        warnings.push(format!(
+            "network namespace {inode}: not found among those that may be inspected (CAP_SYS_ADMIN and \
+             CAP_SYS_PTRACE show all); routes of --segments stay there until the next command with these rights"
+        ));
+    }
+    Ok(warnings)
+}
+
+fn names_in(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// Rules first: routes that nothing leads to do nothing.
+fn remove_here() -> io::Result<()> {
+    let is_ours = |line: &&str| tables().any(|table| line.ends_with(&format!("lookup {table}")));
+    let rules = ip("-4 rule show", "")?;
+    let rules = rules.lines().map(str::trim).filter(is_ours).filter_map(|rule| rule.rsplit(' ').next());
+    let lines: String = rules.map(|table| format!("rule del table {table}\n")).collect();
+    ip("-4 -batch -", &lines)?;
+    let routes = ip("-4 route show table all", "")?;
+    let has = |table: &u32| routes.contains(&format!("table {table} "));
+    let lines: String = tables().filter(has).map(|table| format!("route flush table {table}\n")).collect();
+    ip("-4 -batch -", &lines).map(drop)
+}
+
+fn tables() -> impl Iterator<Item = u32> {
+    (1..=MOST).map(|size| MARK + size)
+}
+
+/// How often the full segment can be halved.
+fn sizes(mtu: u32, smallest: Bytes) -> u32 {
+    let full = mtu.saturating_sub(HEADERS);
+    (1..=MOST).take_while(|size| u64::from(full >> size) >= smallest.get().max(16)).count() as u32
+}
+
+/// What a route of the main table becomes in the table of each size.
+enum Route {
+    /// The same with a smaller MTU: it leads by the device.
+    Copied(String),
+    /// Back to the main table, with these words for the destination: it leads elsewhere, or nowhere.
+    Thrown(String),
+}
+
+impl Route {
+    /// From a line of `ip -oneline route show`.
+    fn read(line: &str, device: &str) -> Route {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let has = |name: &str, value: &str| words.windows(2).any(|pair| pair == [name, value]);
+        let is_typed =
+            words.first().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_lowercase()))
+                && words.first() != Some(&"default");
+        let is_copied = has("dev", device) && !words.contains(&"nexthop") && !is_typed;
+        if is_copied {
+            words.retain(|word| !matches!(*word, "linkdown" | "dead" | "offload" | "trap" | "rt_offload"));
+            return Route::Copied(without(&["mtu", "nhid"], &words));
+        }
+        let to = if is_typed { words.get(1) } else { words.first() };
+        let mut kept: Vec<&str> = to.copied().into_iter().collect();
+        for pair in words.windows(2).filter(|pair| matches!(pair[0], "metric" | "tos")) {
+            kept.extend(pair);
+        }
+        Route::Thrown(kept.join(" "))
+    }
+}
+
+/// The words without these and their values.
+fn without(keys: &[&str], words: &[&str]) -> String {
+    let mut words = words.iter().copied().peekable();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if keys.contains(&word) {
+            words.next_if_eq(&"lock");
+            words.next();
+        } else {
+            kept.push(word);
+        }
+    }
+    kept.join(" ")
+}
+
+/// For `ip -batch`: the table of each size, and the rule that leads there. The rules stand last before that of the main
+/// table, so that a host's own keep their say; whatever the tables do not lead to is looked up there.
+fn lines(routes: &[Route], mtu: u32, sizes: u32) -> String {
+    let mut lines = String::new();
+    for size in 1..=sizes {
+        let (table, mtu) = (MARK + size, HEADERS + ((mtu - HEADERS) >> size));
+        for route in routes {
+            lines += &match route {
+                Route::Copied(route) => format!("route append {route} mtu lock {mtu} table {table}\n"),
+                Route::Thrown(to) => format!("route append throw {to} table {table}\n"),
+            };
+        }
+        lines += &format!("rule add fwmark {table} table {table} priority {PRIORITY}\n");
+    }
+    lines
+}
+
+fn ip(arguments: &str, input: &str) -> io::Result<String> {
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    sys::iproute2("ip", &arguments, input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1448 bytes: 724, 362, 181; 90 is less than 100. Of a jumbo frame 8948 / 2^6 = 139.
+    #[test]
+    fn segments_halve_down_to_the_smallest() {
+        assert_eq!(sizes(1500, Bytes::new(100)), 3);
+        assert_eq!(sizes(9000, Bytes::new(100)), 6);
+        assert_eq!(sizes(9000, Bytes::new(1)), 7);
+        assert_eq!(sizes(40, Bytes::new(1)), 0);
+    }
+
+    #[test]
+    fn every_size_has_the_routes_with_its_mtu_and_a_rule() {
+        let shown = "default via 10.0.0.1 dev e proto dhcp mtu lock 1400 metric 5 linkdown \n\
+             10.0.0.0/24 dev e scope link \n\
+             10.2.0.0/16 dev f proto kernel scope link src 10.2.0.1 metric 7 \n\
+             unreachable 10.3.0.0/16 metric 9 \n\
+             10.4.0.0/16 proto static \\\tnexthop via 10.0.0.1 dev e weight 1 \\\tnexthop via 10.2.0.1 dev f weight 1 \n";
+        let routes: Vec<Route> = shown.lines().map(|line| Route::read(line, "e")).collect();
+        let expected = "route append default via 10.0.0.1 dev e proto dhcp metric 5 mtu lock 776 table 1397096449\n\
+             route append 10.0.0.0/24 dev e scope link mtu lock 776 table 1397096449\n\
+             route append throw 10.2.0.0/16 metric 7 table 1397096449\n\
+             route append throw 10.3.0.0/16 metric 9 table 1397096449\n\
+             route append throw 10.4.0.0/16 table 1397096449\n\
+             rule add fwmark 1397096449 table 1397096449 priority 32765\n";
+        assert_eq!(lines(&routes, 1500, 1), expected);
+    }
+}

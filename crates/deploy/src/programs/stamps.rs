@@ -1,0 +1,213 @@
+//! The program that gives packets pECN's priority as they leave a device.
+
+use super::messages;
+use super::namespaces::Seen;
+use super::pins::{Pins, refused};
+use crate::{Failure, sys};
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{ErrorKind, MapCore, MapFlags, MapHandle, Object, TC_EGRESS, TcHook, TcHookBuilder};
+use shortflow_spec::choice;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
+
+choice! {
+    /// What the priority is made from, as in `shortflow_sim::tcp::priority`.
+    pub enum By {
+        /// The bytes of the message.
+        Size = "size",
+        /// Those not yet acknowledged.
+        Remaining = "remaining",
+        /// Those sent before.
+        Sent = "sent",
+        /// The time left until the deadline.
+        Deadline = "deadline",
+    }
+}
+
+/// The numbers of the two other rules in stamp.bpf.c, behind those of [`By`].
+const BY_CLASS: u64 = By::Deadline as u64 + 1;
+const BY_LEVELS: u64 = BY_CLASS + 1;
+
+/// A rule of the program: `rule` of stamp.bpf.c.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule {
+    /// A number.
+    By(By),
+    /// The size as one of eight classes.
+    SizeClass,
+    /// How many of these thresholds the bytes sent have reached; `u64::MAX` in unused places.
+    Levels([u64; 7]),
+}
+
+impl Rule {
+    fn words(self) -> [u64; 8] {
+        let (by, thresholds) = match self {
+            Rule::By(by) => (by as u64, [u64::MAX; 7]),
+            Rule::SizeClass => (BY_CLASS, [u64::MAX; 7]),
+            Rule::Levels(thresholds) => (BY_LEVELS, thresholds),
+        };
+        let mut words = [by; 8];
+        words[1..].copy_from_slice(&thresholds);
+        words
+    }
+}
+
+/// Handle and preference of our filter, so that a host's own are not touched.
+const HANDLE: u32 = 0x5346;
+const PREFERENCE: u32 = 0x5346;
+
+/// A program that the verifier has accepted: it stamps what leaves the devices that it is attached to.
+#[derive(Debug)]
+pub struct StampProgram(Object);
+
+impl StampProgram {
+    /// Takes the program with a rule into the kernel.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses it.
+    pub fn load(pins: &Pins, rule: Rule) -> Result<StampProgram, Failure> {
+        const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stamp.bpf.o"));
+        let mut object = pins.open_object(CODE).map_err(refused("stamp"))?;
+        for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("rule")) {
+            let value: Vec<u8> = rule.words().into_iter().flat_map(u64::to_ne_bytes).collect();
+            map.set_initial_value(&value).map_err(refused("stamp"))?;
+        }
+        object.load().map(StampProgram).map_err(refused("stamp"))
+    }
+
+    /// Stamps what leaves `device` of this network namespace from now on, in place of an earlier rule, for as long as
+    /// the device is there.
+    ///
+    /// # Errors
+    /// Fails without such a device, where its packets do not begin with an Ethernet header, or without `CAP_NET_ADMIN`.
+    pub fn attach(&self, device: &str) -> Result<(), Failure> {
+        let index = index_of(device)?;
+        if !sys::has_ethernet_header(device).map_err(Failure::host(device))? {
+            let why = "its packets have no Ethernet header, behind which the program looks for IP's";
+            return Err(Failure::Input(format!("{device}: {why}")));
+        }
+        for program in self.0.progs_mut() {
+            let mut hook = TcHookBuilder::new(program.as_fd())
+                .ifindex(index)
+                .replace(true)
+                .handle(HANDLE)
+                .priority(PREFERENCE)
+                .hook(TC_EGRESS);
+            hook.create().and_then(|mut hook| hook.attach()).map_err(refused(device))?;
+        }
+        Ok(())
+    }
+}
+
+/// A device that is stamped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// A file of its network namespace; `None` for this one.
+    pub namespace: Option<String>,
+    /// Its name there.
+    pub device: String,
+    /// The rule, where this process may read it (`CAP_SYS_ADMIN`).
+    pub by: Option<By>,
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.device)?;
+        self.namespace.as_ref().map_or(Ok(()), |namespace| write!(f, " of {namespace}"))
+    }
+}
+
+/// Stamps no more. False if nothing did. The `clsact` of the device stays: others may use it.
+///
+/// # Errors
+/// Fails without such a device, or without `CAP_NET_ADMIN`.
+pub fn unstamp(device: &str) -> Result<bool, Failure> {
+    let index = index_of(device)?;
+    on_filter(index, TcHook::detach).map(|gone| gone.is_some()).map_err(Failure::host(device))
+}
+
+/// All that are stamped, in the network namespaces that this process may enter.
+///
+/// # Errors
+/// Fails where the devices of this one cannot be read.
+pub fn stamps() -> Result<Vec<Stamp>, Failure> {
+    let rules = rules();
+    everywhere(|index| Ok(on_filter(index, TcHook::query)?.map(|program| rules.get(&program).copied())))
+}
+
+/// Stamps no more in any of them; the answer names them.
+///
+/// # Errors
+/// Fails without `CAP_NET_ADMIN`.
+pub fn unstamp_all() -> Result<Vec<Stamp>, Failure> {
+    everywhere(|index| Ok(on_filter(index, TcHook::detach)?.map(|()| None)))
+}
+
+/// Every device for which `find` finds something, by its index, with what that is.
+fn everywhere(find: impl Fn(i32) -> io::Result<Option<Option<By>>> + Sync) -> Result<Vec<Stamp>, Failure> {
+    let mut found = Vec::new();
+    for place in Seen::now()?.namespaces {
+        let here = place.within(|| {
+            let mut here = Vec::new();
+            for device in sys::interfaces()? {
+                // One that has gone meanwhile is not stamped.
+                let Ok(index) = sys::interface_index(&device) else { continue };
+                here.extend(find(index)?.map(|by| (device, by)));
+            }
+            Ok(here)
+        });
+        match here {
+            Ok(here) => {
+                let namespace = place.path();
+                found.extend(here.into_iter().map(|(device, by)| Stamp {
+                    namespace: namespace.clone(),
+                    device,
+                    by,
+                }));
+            }
+            Err(error) if place.is_here() => return Err(Failure::host("stamps")(error)),
+            Err(_) => {}
+        }
+    }
+    Ok(found)
+}
+
+/// What `action` gives for our filter of a device; `None` where it has none.
+fn on_filter<T>(index: i32, action: impl Fn(&mut TcHook) -> libbpf_rs::Result<T>) -> io::Result<Option<T>> {
+    let nothing = std::io::stdin();
+    let mut hook = TcHook::new(nothing.as_fd());
+    hook.ifindex(index).attach_point(TC_EGRESS).handle(HANDLE).priority(PREFERENCE);
+    match action(&mut hook) {
+        Ok(given) => Ok(Some(given)),
+        // No such filter, or no `clsact` at all.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
+            messages::taken();
+            Ok(None)
+        }
+        Err(error) => Err(io::Error::other(error.to_string())),
+    }
+}
+
+/// The rules of the programs that stamp, by the number of the program.
+fn rules() -> HashMap<u32, By> {
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    let programs = ProgInfoIter::with_query_opts(options).filter(|program| program.name == "stamp");
+    programs
+        .filter_map(|program| Some((program.id, program.map_ids.into_iter().find_map(rule_in)?)))
+        .collect()
+}
+
+/// The rule, if this is the map that has it.
+fn rule_in(map: u32) -> Option<By> {
+    let map =
+        MapHandle::from_map_id(map).ok().filter(|map| map.name().to_string_lossy().ends_with("rule"))?;
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+    let number = u64::from_ne_bytes(*value.first_chunk()?);
+    By::WORDS.0.iter().map(|(_, by)| *by).find(|by| *by as u64 == number)
+}
+
+pub(super) fn index_of(device: &str) -> Result<i32, Failure> {
+    sys::interface_index(device).map_err(|error| Failure::Input(format!("device {device:?}: {error}")))
+}

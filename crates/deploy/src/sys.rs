@@ -1,0 +1,154 @@
+//! What the loader asks of the kernel in more than one call of `rustix`, or of what that does not have.
+#![allow(unsafe_code)]
+
+use rustix::fs::{FlockOperation, MemfdFlags};
+use rustix::io::{Errno, FdFlags};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::fs::File;
+use std::io::{self, Error, Seek, Write};
+use std::mem::zeroed;
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::Command;
+
+/// A network namespace. It has no name, so it is gone once nobody holds it: however a process ends,
+/// nothing is left behind.
+#[derive(Debug)]
+pub struct Namespace(File);
+
+impl Namespace {
+    /// A new one.
+    ///
+    /// # Errors
+    /// Fails without `CAP_SYS_ADMIN`.
+    pub fn new() -> io::Result<Namespace> {
+        let born = std::thread::spawn(|| {
+            // SAFETY: of files nothing is unshared; the namespace is that of this short-lived thread.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
+            File::open("/proc/thread-self/ns/net").map(Namespace)
+        });
+        born.join().unwrap_or_else(|_| Err(Error::other("the thread that makes a namespace died")))
+    }
+
+    /// What `action` gives when it runs inside; sockets and child processes that it makes belong there.
+    ///
+    /// # Errors
+    /// Fails where `action` does, or without `CAP_SYS_ADMIN`.
+    pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        std::thread::scope(|scope| {
+            let inside = scope.spawn(|| {
+                move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))?;
+                action()
+            });
+            inside.join().unwrap_or_else(|_| Err(Error::other("the thread inside a namespace died")))
+        })
+    }
+}
+
+impl From<File> for Namespace {
+    /// From its file, for example `/proc/PID/ns/net`.
+    fn from(file: File) -> Namespace {
+        Namespace(file)
+    }
+}
+
+/// A closed pipe on stdout ends this process quietly, as `| head` expects.
+pub fn end_with_closed_pipes() {
+    // SAFETY: no handler of this process is replaced but the one that Rust's start ignores the signal with.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
+
+/// A request of ioctl(2) about the network device `name`.
+pub fn interface(name: &str) -> libc::ifreq {
+    // SAFETY: an ifreq of zeros is valid.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+        *slot = byte as libc::c_char;
+    }
+    request
+}
+
+/// Number of the network device `name` of this thread's namespace.
+///
+/// # Errors
+/// Fails without such a device.
+pub fn interface_index(name: &str) -> io::Result<i32> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    Ok(rustix::net::netdevice::name_to_index(socket, name)? as i32)
+}
+
+/// Whether what leaves the device `name` of this thread's namespace begins with an Ethernet header, as over loopback too.
+///
+/// # Errors
+/// Fails without such a device.
+pub fn has_ethernet_header(name: &str) -> io::Result<bool> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    let mut request = interface(name);
+    // SAFETY: SIOCGIFHWADDR reads and writes one ifreq, which outlives the call; then the kernel has filled in the
+    // address, whose family is the kind of the device.
+    let kind = unsafe {
+        if libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &raw mut request) != 0 {
+            return Err(Error::last_os_error());
+        }
+        request.ifr_ifru.ifru_hwaddr.sa_family
+    };
+    Ok([libc::ARPHRD_ETHER, libc::ARPHRD_LOOPBACK].contains(&kind))
+}
+
+/// Names of the network devices of this thread's namespace.
+///
+/// # Errors
+/// Fails without /proc.
+pub fn interfaces() -> io::Result<Vec<String>> {
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    Ok(table
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, _)| name.trim().to_owned())
+        .collect())
+}
+
+/// Puts another `BPF_MAP_TYPE_STRUCT_OPS` map in the place of the one that a link has registered: at no moment is none
+/// registered. (`bpf_link__update_map` of libbpf takes links that this process has made, and none from a pin.)
+///
+/// # Errors
+/// Fails if the new one has another name, or is of another kind.
+#[cfg(feature = "bpf")]
+pub fn update_link(link: &impl AsFd, map: &impl AsFd) -> io::Result<()> {
+    let [link, map] = [link.as_fd(), map.as_fd()].map(|file| file.as_raw_fd());
+    // SAFETY: both files are open, and no options are given.
+    match unsafe { libbpf_rs::libbpf_sys::bpf_link_update(link, map, std::ptr::null()) } {
+        0 => Ok(()),
+        code => Err(Error::from_raw_os_error(-code)),
+    }
+}
+
+/// What a tool of iproute2 prints, in the namespace of the calling thread. It has all of its input from the start: when
+/// this process is killed, the tool does not stop in the middle of a line.
+///
+/// # Errors
+/// Fails where the tool does, and without it.
+pub fn iproute2(tool: &str, arguments: &[&str], input: &str) -> io::Result<String> {
+    let mut file = File::from(rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?);
+    file.write_all(input.as_bytes())?;
+    file.rewind()?;
+    let named = |error: Error| Error::new(error.kind(), format!("{tool} (of iproute2): {error}"));
+    let output = Command::new(tool).args(arguments).stdin(file).output().map_err(named)?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(Error::other(format!("{tool}: {}", String::from_utf8_lossy(&output.stderr).trim())))
+}
+
+/// Locks `file` unless another process has, for as long as it is open, here or in a child process of this one: what a
+/// killed process has begun keeps the lock until it is done. False if another has.
+///
+/// # Errors
+/// Fails if it is not a file that can be locked.
+pub fn try_lock(file: &File) -> io::Result<bool> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => return Ok(false),
+        locked => locked?,
+    }
+    rustix::io::fcntl_setfd(file, FdFlags::empty())?;
+    Ok(true)
+}

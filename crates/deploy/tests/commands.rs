@@ -1,0 +1,63 @@
+//! What the commands say that need no rights and no kernel.
+#![cfg(feature = "bpf")]
+
+use serde_json::{Value, json};
+use std::process::Command;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_shortflow-deploy");
+
+/// Exit code, and what was printed.
+fn said(arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(PROGRAM).args(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn check_ends_with_a_verdict_and_names_packages() {
+    let check = |arguments: &[&str]| {
+        let output =
+            Command::new(PROGRAM).arg("check").args(arguments).env("PATH", "/nowhere").output().unwrap();
+        (output.status.code(), [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()))
+    };
+    let (code, [text, reasons]) = check(&[]);
+    let last = if code == Some(0) { text.lines().last() } else { reasons.lines().last() };
+    assert!(last.unwrap().contains(" loaded here"), "{text}{reasons}");
+    assert!(text.contains("apt-get install iproute2; Fedora: dnf install iproute iproute-tc\n"), "{text}");
+    let document: Value = serde_json::from_str(&check(&["--json"]).1[0]).unwrap();
+    assert_eq!(document["can_load"], code == Some(0));
+    assert_eq!(document["missing_packages"]["testbed"]["debian"], json!(["iproute2"]));
+    assert_eq!(document["missing_packages"]["build"]["fedora"][0], "clang");
+}
+
+/// What bash offers for the last of these words.
+fn offered(words: &[&str]) -> String {
+    let line = r#"source <("$0" completions bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _shortflow__deploy "$1" "${!#}" "${COMP_WORDS[-2]}"; echo "${COMPREPLY[*]}""#;
+    let output = Command::new("bash").args(["-c", line, PROGRAM, "shortflow-deploy"]).args(words).output();
+    String::from_utf8(output.unwrap().stdout).unwrap()
+}
+
+#[test]
+fn bash_completes_names_parameters_and_rules() {
+    assert!(offered(&["load", "sf_"]).starts_with("sf_dctcp sf_d2tcp "), "{}", offered(&["load", "sf_"]));
+    assert!(offered(&["load", "sf_dctcp", "--"]).contains("--param"));
+    assert!(offered(&["load", "sf_dctcp", "--param", "initial_"]).starts_with("initial_alpha="));
+    assert_eq!(offered(&["stamp", "lo", "--by", ""]), "size remaining sent deadline none\n");
+}
+
+#[test]
+fn wrong_input_says_what_was_expected() {
+    for (arguments, says) in [
+        (&["load", "sf_dctpc"][..], "did you mean \"dctcp\""),
+        (&["load", "dctcp", "--param", "gg=1"], "did you mean \"g\""),
+        (&["load", "dctcp", "--param", "g=2"], "a number from 0 to 1"),
+        (&["load", "dctcp", "--param", "g"], "KEY=VALUE"),
+        (&["load", "l2dct", "--param", "w_min=3"], "w_max"),
+        (&["unload", "sf_quic"], "known are"),
+        (&["class", "7000=tall"], "short, long, none"),
+    ] {
+        let (code, text) = said(arguments);
+        assert!(code == 2 && text.contains(says), "{arguments:?}: {code} {text}");
+    }
+}

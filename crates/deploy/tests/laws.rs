@@ -1,0 +1,487 @@
+//! The fixed-point laws beside the floating-point ones: over the ACKs that simulated connections see, in
+//! simulations of their own, over random scripts, and at the ends of every range.
+
+use proptest::prelude::*;
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
+use shortflow_deploy::laws::{FixedPoint, NAMES, exp2_neg, log2_fixed, power, priority_dscp, priority_label};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::Scheme;
+use shortflow_sim::simulation::{self, Unattended};
+use shortflow_units::{Bytes, Instant, Span};
+use std::sync::{Arc, Mutex};
+
+/// How far a fixed-point window may be from the floating-point one after any number of ACKs, as a share of it.
+/// Each ACK adds up to 2^-24 segments and a cut halves what has come together; 2^-17 leaves room for windows of
+/// FaST of a tenth of a segment and for alpha^(1/8) at small alpha.
+const DRIFT: f64 = 1.0 / 131_072.0;
+
+/// What became of all connections of a simulation.
+#[derive(Debug, Default)]
+struct Drift {
+    /// Largest distance, as a share of the window.
+    worst: f64,
+    hooks: u64,
+    cuts: u64,
+    losses: u64,
+    /// Hooks before which the windows were on two sides of an edge.
+    ties: u64,
+}
+
+/// A floating-point law that a fixed-point one follows through everything that happens to it.
+#[derive(Debug)]
+struct Followed {
+    float: Transport,
+    fixed: FixedPoint,
+    shadow: Window,
+    /// The window as the law left it: what differs from it later is the sender's doing.
+    left: Window,
+    drift: Arc<Mutex<Drift>>,
+}
+
+impl Followed {
+    fn new(config: &TransportConfig, drift: Arc<Mutex<Drift>>) -> Followed {
+        let window = Window { cwnd: 0.0, ssthresh: f64::INFINITY };
+        let fixed = FixedPoint::new(config).unwrap();
+        Followed { float: config.start(), fixed, shadow: window, left: window, drift }
+    }
+
+    fn step(&mut self, window: &mut Window, hook: impl Fn(&mut dyn CongestionControl, &mut Window)) {
+        let mut drift = self.drift.lock().unwrap();
+        if window.cwnd != self.left.cwnd {
+            self.shadow.cwnd = window.cwnd;
+        }
+        if window.ssthresh != self.left.ssthresh {
+            self.shadow.ssthresh = window.ssthresh;
+        }
+        // Slow start ends at ssthresh, and FaST counts differently below two segments: windows on either side of
+        // such an edge part by a whole step, however near they are; they are brought together again.
+        let sides = |window: &Window| (window.in_slow_start(), window.cwnd < 2.0);
+        let held = |segments: f64| (segments * 16_777_216.0).round() / 16_777_216.0;
+        let shadow = Window { cwnd: held(self.shadow.cwnd), ssthresh: held(self.shadow.ssthresh) };
+        let tie = sides(window) != sides(&shadow);
+        hook(&mut self.float, window);
+        hook(&mut self.fixed, &mut self.shadow);
+        if tie {
+            drift.ties += 1;
+            self.shadow = *window;
+        }
+        self.left = *window;
+        drift.hooks += 1;
+        drift.worst = drift.worst.max((self.shadow.cwnd / window.cwnd - 1.0).abs());
+    }
+}
+
+impl CongestionControl for Followed {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        self.step(window, |law, window| law.on_ack(window, ack));
+        let apart = match self.float.alpha() {
+            Some(alpha) => (alpha - self.fixed.alpha().unwrap()).abs(),
+            None => 0.0,
+        };
+        assert!(apart < 5e-8, "alpha is off by {apart}"); // 2^-31 (1 + 1/g) for g of 0.01
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        self.step(window, |law, window| law.on_congestion(window, cause, flow));
+        let mut drift = self.drift.lock().unwrap();
+        if cause == Cause::EcnEcho { drift.cuts += 1 } else { drift.losses += 1 }
+    }
+
+    fn initial_window(&self, configured: f64) -> f64 {
+        let (float, fixed) = (self.float.initial_window(configured), self.fixed.initial_window(configured));
+        assert_eq!(float, fixed);
+        float
+    }
+
+    fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {
+        let float = self.float.segment_size(window, mss, room);
+        let fixed = self.fixed.segment_size(window, mss, room);
+        assert!(float.get().abs_diff(fixed.get()) <= 1, "{float} {fixed}"); // the window is rounded
+        float
+    }
+
+    fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
+        self.float.window_bytes(window, mss)
+    }
+}
+
+/// Incast with deadlines beside backlogged flows of one class or another; some packets are lost.
+fn scenario(ack_every: u32) -> Scenario {
+    let text = format!(
+        r#"
+title = "Waves of short flows beside long ones"
+duration = "200ms"
+drain = "10s"
+[topology]
+kind = "star"
+hosts = 12
+rate = "1Gbps"
+rtt = "200us"
+[switch]
+buffer = "60pkt"
+mark_above = "10pkt"
+[tcp]
+ack_every = {ack_every}
+rto_min = "5ms"
+[[traffic]]
+kind = "incast"
+flows = 9
+sizes = {{ kind = "uniform", min = "1B", max = "300KB" }}
+repeat = 4
+every = "10ms"
+deadline = {{ kind = "uniform", min = "1ms", max = "20ms" }}
+[[traffic]]
+kind = "long-lived"
+flows = 2
+[faults]
+loss = 0.002
+"#
+    );
+    Scenario::parse(&text, "waves", &[], &|_| Err("no file".to_owned()))
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(scenario: &Scenario, scheme: &Scheme) -> Outcome {
+    simulation::run(scenario, scheme, 1, &mut Unattended).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every ACK, cut and loss of every connection of a simulation goes to both laws.
+#[test]
+fn windows_stay_together_over_the_acks_of_a_simulation() {
+    for name in NAMES {
+        for ack_every in [1, 2] {
+            let config = Scheme::named(name, &[]).unwrap().transport;
+            let drift = Arc::new(Mutex::new(Drift::default()));
+            let seen = drift.clone();
+            let start = Arc::new(move || Box::new(Followed::new(&config, seen.clone())) as _);
+            let scheme = Scheme::user_defined(name, name.to_owned(), String::new(), &[], start).unwrap();
+            run(&scenario(ack_every), &scheme);
+            let drift = drift.lock().unwrap();
+            println!("{name}: {drift:?}");
+            assert!(drift.worst <= DRIFT, "{name}: {drift:?}");
+            assert!(
+                drift.hooks > 5_000 && drift.losses > 10 && drift.ties < drift.hooks / 1_000,
+                "{drift:?}"
+            );
+            assert!(drift.cuts > 50 || name == "atcp", "{name}: {drift:?}"); // which ignores ECN by default
+        }
+    }
+}
+
+/// A simulation whose connections run the C text gives the completion times of the paper's law.
+#[test]
+fn a_simulation_with_fixed_point_laws_is_the_same_experiment() {
+    for name in NAMES {
+        let scheme = Scheme::named(name, &[]).unwrap();
+        let law = FixedPoint::new(&scheme.transport).unwrap();
+        let start = Arc::new(move || Box::new(law.clone()) as _);
+        let fixed = Scheme::user_defined(name, name.to_owned(), String::new(), &[], start).unwrap();
+        let scenario = scenario(1);
+        let mean = |outcome: &Outcome| {
+            let times: Vec<f64> =
+                outcome.flows.iter().filter_map(|flow| Some(flow.fct()?.as_secs_f64())).collect();
+            (times.len(), times.iter().sum::<f64>() / times.len() as f64)
+        };
+        let ((flows, float), (finished, fixed)) =
+            (mean(&run(&scenario, &scheme)), mean(&run(&scenario, &fixed)));
+        println!("{name}: mean completion {:.4} ms, fixed point {:.4} ms", float * 1e3, fixed * 1e3);
+        assert!(flows == 36 && finished == 36 && (fixed / float - 1.0).abs() < 0.01, "{float} {fixed}");
+    }
+}
+
+/// What happens to a connection next.
+#[derive(Debug, Clone)]
+enum Event {
+    Ack { bytes: u64, ece: bool, cut: bool },
+    Lost(Cause),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let ack = |ece| {
+        (prop_oneof![6 => Just(1_460u64), 1 => 1..1_460u64], any::<bool>())
+            .prop_map(move |(bytes, cut)| Event::Ack { bytes, ece, cut: ece && cut })
+    };
+    let loss = prop_oneof![Just(Cause::FastRetransmit), Just(Cause::Timeout)].prop_map(Event::Lost);
+    prop::collection::vec(prop_oneof![40 => ack(false), 15 => ack(true), 1 => loss], 1..400)
+}
+
+/// Settings of every law. g keeps alpha above 2^-60 through the longest script: below, alpha counts as 0, which
+/// alpha^(1/8) would show.
+fn settings() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)>)> {
+    let real = |low: f64, high: f64| (low..=high).prop_map(|value| value.to_string());
+    let size = || 0u64..3_000_000;
+    let marks = (real(0.01, 0.07), real(0.0, 1.0));
+    let own = prop::sample::select(NAMES.to_vec()).prop_flat_map(move |name| {
+        let pair = (real(0.01, 1.0), real(1.0, 10.0), size(), size(), any::<bool>());
+        pair.prop_map(move |(low, high, near, beyond, first)| {
+            let (near, far) = (format!("{near}B"), format!("{}B", near + beyond));
+            let choose = |a: &str, b: &str| (if first { a } else { b }).to_owned();
+            let own = match name {
+                "d2tcp" => vec![("clip_low", low), ("clip_high", high)],
+                "l2dct" => vec![
+                    ("w_min", low),
+                    ("w_max", high),
+                    ("knee_low", near),
+                    ("knee_high", far),
+                    ("profile", choose("las", "srpt")),
+                ],
+                "atcp" => vec![
+                    ("w_low", low),
+                    ("w_high", high),
+                    ("t1", near),
+                    ("t2", far),
+                    ("middle", choose("linear", "exponential")),
+                    ("base", "dctcp".to_owned()),
+                ],
+                "xdctcp" => vec![("threshold", near), ("classify", choose("role", "bytes"))],
+                _ => Vec::new(),
+            };
+            (name, own)
+        })
+    });
+    (own, marks).prop_map(|((name, mut own), (g, alpha))| {
+        own.extend([("g", g), ("initial_alpha", alpha)]);
+        (name, own)
+    })
+}
+
+fn configured(name: &str, settings: &[(&str, String)]) -> TransportConfig {
+    let settings = settings.iter().map(|(key, value)| (*key, &**value));
+    TransportConfig::with(name, settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A flow that has `at` of its `size` bytes behind it, due 30 ms after its start.
+fn flow_at(at: u64, size: u64, flight: u64, role: Role) -> FlowView {
+    FlowView {
+        now: Instant::ZERO + Span::from_nanos(at * 10),
+        srtt: Span::from_micros(250),
+        mss: Bytes::new(1_460),
+        sent: Bytes::new(at),
+        remaining: Bytes::new(size.saturating_sub(at)),
+        flight: Bytes::new(flight),
+        deadline: Some(Instant::ZERO + Span::from_millis(30)),
+        role,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any settings, any ACKs, marks and losses.
+    #[test]
+    fn windows_stay_together_over_any_script(
+        (name, settings) in settings(), script in events(), size in 1u64..5_000_000, role in 0usize..3
+    ) {
+        let config = configured(name, &settings);
+        let drift = Arc::new(Mutex::new(Drift::default()));
+        let mut law = Followed::new(&config, drift.clone());
+        let mut window = Window { cwnd: law.initial_window(10.0), ssthresh: f64::INFINITY };
+        let role = [Role::Unknown, Role::Short, Role::Long][role];
+        let mut at = 0;
+        for event in script {
+            let flight = (window.cwnd * 1_460.0) as u64;
+            let flow = flow_at(at, size, flight, role);
+            match event {
+                Event::Lost(cause) => law.on_congestion(&mut window, cause, &flow),
+                Event::Ack { bytes, ece, cut } => {
+                    at += bytes;
+                    let (snd_una, snd_nxt) = (at, at + flight);
+                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, snd_una, snd_nxt, flow, path: None };
+                    law.on_ack(&mut window, &ack);
+                    if cut {
+                        law.on_congestion(&mut window, Cause::EcnEcho, &flow);
+                    }
+                }
+            }
+            let worst = drift.lock().unwrap().worst;
+            prop_assert!(worst <= DRIFT, "{name}: {worst}");
+        }
+    }
+
+    #[test]
+    fn logarithm_and_power(bits in 0u32..60, mantissa: u64, w in 0u64..(100 << 24)) {
+        let value = (1 << bits | mantissa & ((1 << bits) - 1)).max(1);
+        let exact = (value as f64).log2();
+        let log = log2_fixed(value) as f64 / 2f64.powi(32);
+        prop_assert!((-2f64.powi(-28)..=2f64.powi(-40)).contains(&(log - exact)), "{log} {exact}");
+        let (alpha, exponent) = (value as f64 / 2f64.powi(60), w as f64 / 2f64.powi(24));
+        let (p, exact) = (power(value, w) as f64 / 2f64.powi(60), alpha.powf(exponent));
+        prop_assert!((p - exact).abs() <= 2f64.powi(-29) + 2f64.powi(-28) * exponent * exact, "{p} {exact}");
+    }
+
+    /// Whoever is sooner never gets the higher number.
+    #[test]
+    fn priorities_keep_their_order(a: u64, b: u64, shift in 0u32..64, lowest in 10u32..15) {
+        let (sooner, later) = ((a >> shift).min(b >> shift), (a >> shift).max(b >> shift));
+        prop_assert!(priority_label(sooner) <= priority_label(later));
+        prop_assert!(priority_dscp(sooner, lowest) <= priority_dscp(later, lowest));
+        prop_assert!(priority_label(later) <= 0xfffff && priority_dscp(later, lowest) <= 63);
+    }
+
+    #[test]
+    fn power_of_two(z in 0u64..(60 << 32)) {
+        let (p, exact) = (exp2_neg(z) as f64 / 2f64.powi(60), (-(z as f64) / 2f64.powi(32)).exp2());
+        prop_assert!((p - exact).abs() <= 2f64.powi(-30) * exact + 2f64.powi(-60), "{p} {exact}");
+    }
+
+    /// An ACK for n segments moves the window as n ACKs do, but for the growth between them.
+    #[test]
+    fn a_merged_ack_counts_as_its_segments(
+        n in 1u32..64, cwnd in 64.0..1e5f64,
+        beyond in prop_oneof![Just(f64::INFINITY), Just(-62.0), 0.0..64.0f64]
+    ) {
+        let config = TransportConfig::named("dctcp").unwrap();
+        let (mut float, mut fixed) = (config.start(), FixedPoint::new(&config).unwrap());
+        // Both round to 2^-24, so that they take the same number of steps to ssthresh.
+        let held = |segments: f64| (segments * 16_777_216.0).round() / 16_777_216.0;
+        let (cwnd, ssthresh) = (held(cwnd), held(cwnd + beyond));
+        let mut windows = [Window { cwnd, ssthresh }; 2];
+        let ack = |segments: u64| AckSample {
+            acked: Bytes::new(segments * 1_460),
+            ece: false,
+            may_grow: true,
+            snd_una: 1,
+            snd_nxt: 2,
+            flow: flow_at(0, 1 << 30, 0, Role::Unknown),
+            path: None,
+        };
+        for _ in 0..n {
+            float.on_ack(&mut windows[0], &ack(1));
+        }
+        fixed.on_merged_ack(&mut windows[1], &ack(n.into()), n);
+        let n = f64::from(n);
+        prop_assert!((windows[0].cwnd - windows[1].cwnd).abs() <= n * n / cwnd.powi(3) + 1e-6, "{windows:?}");
+    }
+}
+
+/// After a timeout that 60 segments had survived, cwnd = 1 and ssthresh = 30: their ACK does not bring cwnd back.
+/// The reference counts each ACK as one segment, however many it covers; merged ACKs exist in the kernel only.
+#[test]
+fn a_cumulative_ack_ends_slow_start_at_ssthresh() {
+    let config = TransportConfig::named("dctcp").unwrap();
+    let mut fixed = FixedPoint::new(&config).unwrap();
+    let ack = AckSample {
+        acked: Bytes::new(60 * 1_460),
+        ece: false,
+        may_grow: true,
+        snd_una: 1,
+        snd_nxt: 2,
+        flow: flow_at(0, 1 << 30, 0, Role::Unknown),
+        path: None,
+    };
+    for (segments, cwnd) in [(1, 2.0), (29, 30.0), (60, 30.0 + 31.0 / 30.0)] {
+        let mut window = Window { cwnd: 1.0, ssthresh: 30.0 };
+        fixed.on_merged_ack(&mut window, &ack, segments);
+        assert!((window.cwnd - cwnd).abs() < 1e-6, "{segments}: {window:?}");
+    }
+}
+
+/// Worked numbers: sizes in bytes, times in nanoseconds. A class of a hardware switch is the DSCP over 8.
+#[test]
+fn priorities_in_packets() {
+    let labels = [0, 1, 1_460, 16_383, 16_384, 32_768, 32_770, u64::MAX - 1, u64::MAX].map(priority_label);
+    assert_eq!(labels, [1, 1, 1_460, 16_383, 16_384, 32_768, 32_769, 835_583, 0xfffff]);
+    let dscps = [0, 1_024, 1_280, 2_048, 4_095, 4_096, 98_000, 1 << 20, 1 << 26, u64::MAX];
+    assert_eq!(dscps.map(|size| priority_dscp(size, 10)), [1, 1, 1, 4, 7, 8, 25, 40, 63, 63]);
+    let times = [0, 16_384, 1_000_000, 20_000_000, 1 << 30, u64::MAX];
+    assert_eq!(times.map(|time| priority_dscp(time, 14)), [1, 1, 23, 40, 63, 63]);
+    for class in 0..7 {
+        let first_of_next = 4_096 << (2 * class);
+        let classes = [first_of_next - 1, first_of_next].map(|size| priority_dscp(size, 10) / 8);
+        assert_eq!(classes, [class, class + 1]);
+    }
+}
+
+#[test]
+fn ends_of_the_power() {
+    const ONE: u64 = 1 << 60;
+    assert_eq!([power(ONE, 5 << 24), power(ONE, 0), power(0, 0), power(1, 0)], [ONE; 4]);
+    assert_eq!([power(0, 1), power(1, 2 << 24), power(ONE / 2, u64::MAX)], [0; 3]);
+    assert_eq!(power(ONE / 4, 1 << 23), ONE / 2);
+}
+
+/// The one coarse place: after 645 windows without a mark alpha is 0, and a long L2DCT flow then keeps its window at
+/// the next mark where the real alpha^(1/8) still takes 0.3 % of it.
+#[test]
+fn a_long_rest_brings_alpha_to_zero() {
+    let config = configured("l2dct", &[("initial_alpha", "1".to_owned())]);
+    let (mut float, mut fixed) = (config.start(), FixedPoint::new(&config).unwrap());
+    let flow = flow_at(2_000_000, 4_000_000, 14_600, Role::Unknown);
+    let mut windows = [Window { cwnd: 1_000.0, ssthresh: 2.0 }; 2];
+    for window in 1..=700 {
+        let acked = Bytes::new(1_460);
+        let ack = AckSample {
+            acked,
+            ece: false,
+            may_grow: false,
+            snd_una: window,
+            snd_nxt: window,
+            flow,
+            path: None,
+        };
+        float.on_ack(&mut windows[0], &ack);
+        fixed.on_ack(&mut windows[1], &ack);
+    }
+    assert!(float.alpha().unwrap() > 0.0 && fixed.alpha() == Some(0.0));
+    float.on_congestion(&mut windows[0], Cause::EcnEcho, &flow);
+    fixed.on_congestion(&mut windows[1], Cause::EcnEcho, &flow);
+    assert_eq!(windows[1].cwnd, 1_000.0);
+    assert!((997.0..1_000.0).contains(&windows[0].cwnd), "{windows:?}");
+}
+
+/// Nothing overflows, divides by zero or leaves its range: undefined behaviour would end the test binary.
+#[test]
+fn the_ends_of_every_range() {
+    for name in NAMES {
+        for alpha in ["0", "1"] {
+            let mut settings = vec![("g", "1".to_owned()), ("initial_alpha", alpha.to_owned())];
+            settings.extend((name == "fast").then(|| ("min_segment", "1B".to_owned())));
+            let config = configured(name, &settings);
+            for cwnd in [1.0 / 9_000.0, 1.0, 1.5, 2.0, 1e3, 1_048_575.5, 1_048_576.0] {
+                for mss in [1, 36, 1_460, 9_000] {
+                    for acked in [0, 1, mss, 1 << 31, u64::from(u32::MAX)] {
+                        check_ends(&config, cwnd, mss, acked);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn check_ends(config: &TransportConfig, cwnd: f64, mss: u64, acked: u64) {
+    for (remaining, left, srtt) in
+        [(0, 0, 0), (u64::MAX - 1, 1, 1 << 40), (1, 1 << 60, 1), (u64::MAX, 0, 5_000)]
+    {
+        let flow = FlowView {
+            now: Instant::ZERO,
+            srtt: Span::from_ps(srtt),
+            mss: Bytes::new(mss),
+            sent: Bytes::new(remaining),
+            remaining: Bytes::new(remaining),
+            flight: Bytes::new(acked),
+            deadline: Some(Instant::from_ps(left)),
+            role: Role::Unknown,
+        };
+        let mut fixed = FixedPoint::new(config).unwrap();
+        let mut window = Window { cwnd, ssthresh: f64::INFINITY };
+        for step in 0..12u64 {
+            let snd_una = (1 << 32) - 3 + step; // wraps
+            let sample = AckSample {
+                acked: Bytes::new(acked),
+                ece: step % 2 == 0,
+                may_grow: true,
+                snd_una,
+                snd_nxt: snd_una + acked,
+                flow,
+                path: None,
+            };
+            fixed.on_ack(&mut window, &sample);
+            let causes = [Cause::EcnEcho, Cause::EcnEcho, Cause::FastRetransmit, Cause::Timeout];
+            fixed.on_congestion(&mut window, causes[step as usize % 4], &flow);
+            let alpha = fixed.alpha().unwrap();
+            assert!(window.cwnd > 0.0 && window.cwnd <= 1_048_576.0, "{window:?}");
+            assert!(window.ssthresh >= 2.0 && (0.0..=1.0).contains(&alpha), "{window:?} {alpha}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Which congestion control of the kernel runs a scheme's transport, and what it knows of flows.
+
+use crate::programs::Programs;
+use crate::switch::Clock;
+use shortflow_deploy::Failure;
+use shortflow_sim::host::Message;
+use shortflow_sim::scheme::Scheme;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// What the kernel has of a scheme, for as long as this lives.
+#[derive(Debug)]
+pub struct Control {
+    name: String,
+    programs: Option<Programs>,
+}
+
+impl Control {
+    /// The congestion control `instead`, if one is named; the kernel's own for TCP and CUBIC, and for the rest the
+    /// programs of shortflow-deploy, with their parameters. And what stamps packets, where the scheme gives them priorities.
+    ///
+    /// # Errors
+    /// Fails if the kernel lacks the congestion control, or refuses a program.
+    pub fn of(scheme: &Scheme, instead: Option<&str>) -> Result<Control, Failure> {
+        let of_kernel = match scheme.transport.info().name {
+            _ if instead.is_some() => instead,
+            "newreno" | "sack" => Some("reno"),
+            "cubic" => Some("cubic"),
+            _ => None,
+        };
+        of_kernel.map_or(Ok(()), check)?;
+        let programs = Programs::load(scheme, of_kernel.is_some())?;
+        let name =
+            of_kernel.or(programs.as_ref().and_then(Programs::congestion)).unwrap_or_default().to_owned();
+        Ok(Control { name, programs })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives what leaves a device of this network namespace the priorities of the scheme.
+    ///
+    /// # Errors
+    /// Fails without such a device.
+    pub fn stamp(&self, device: &str) -> Result<(), Failure> {
+        self.programs.as_ref().map_or(Ok(()), |programs| programs.attach(device))
+    }
+
+    /// The connection of this socket carries `message` now: so a simulation's sender knows it.
+    ///
+    /// # Errors
+    /// Fails if it is not a socket.
+    pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
+        self.programs.as_ref().map_or(Ok(()), |programs| programs.tell(socket, message, clock))
+    }
+}
+
+/// Finds out whether the kernel has a congestion control of its own of this name.
+fn check(name: &str) -> Result<(), Failure> {
+    const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let known = std::fs::read_to_string(KNOWN).map_err(Failure::host(KNOWN))?;
+    if known.split_whitespace().any(|each| each == name) {
+        return Ok(());
+    }
+    let why = format!("testbed: the kernel has no congestion control {name} (it has {})", known.trim());
+    Err(Failure::Host(why))
+}

@@ -1,0 +1,168 @@
+//! A host: a network namespace with one network card, and the TCP settings of the scenario.
+
+use crate::switch::{ETHERNET, ipv4, ipv6};
+use crate::sys;
+use shortflow_cc::{Ecn, Recovery};
+use shortflow_deploy::Failure;
+use shortflow_deploy::sys::{Namespace, iproute2};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::Scheme;
+use shortflow_units::{HostId, Rate};
+use std::fs::{self, File};
+use std::io::{self, Error};
+use std::net::IpAddr;
+
+/// The network card of every host.
+pub const CARD: &str = "eth0";
+/// Headers of IPv4 and TCP, and the same with timestamps; then with IPv6.
+const HEADERS: [u64; 4] = [40, 52, 60, 72];
+/// What every link that carries IPv6 carries in one piece (RFC 8200 section 5).
+const LEAST_MTU: u64 = 1280;
+/// What a kernel cannot be told, and a scenario may leave at its default alone.
+const NOT_SET: [(&str, &str); 5] = [
+    ("tcp.clock_granularity", "0ps"),
+    ("tcp.grow_on_marked_acks", "false"),
+    ("tcp.initial_rto", "auto"),
+    ("tcp.receive_window", "unlimited"),
+    ("tcp.rto_max", "60s"),
+];
+/// Frames that may leave at once when the card's timer was late; at the link's rate on average.
+const BURST_FRAMES: u64 = 4;
+/// What waits in a card at most, in frames: more than any window.
+const CARD_FRAMES: u64 = 10_000;
+
+/// What the TCP of every host is like.
+#[derive(Debug, Clone)]
+pub struct TcpSettings {
+    /// Bytes of a full IP packet.
+    pub mtu: u64,
+    ipv6: bool,
+    timestamps: bool,
+    ecn: bool,
+    sack: bool,
+    initial_window: u64,
+    rto_min_ms: u64,
+    quick_acks: bool,
+}
+
+impl TcpSettings {
+    /// As scenario and scheme want it.
+    ///
+    /// # Errors
+    /// Fails where the kernel has no such setting.
+    pub fn of(scenario: &Scenario, scheme: &Scheme) -> Result<TcpSettings, Failure> {
+        let tcp = &scenario.tcp;
+        let wrong = |key: &str, value: String, expected: &str| {
+            Err(Failure::Input(format!("{key}: {value} is not {expected}, which is what a kernel has")))
+        };
+        if !HEADERS.contains(&tcp.header.get()) {
+            let headers = "40B, or 52B with timestamps; 60B or 72B over IPv6";
+            return wrong("tcp.header", tcp.header.to_string(), headers);
+        }
+        let (mtu, ipv6) = ((tcp.mss + tcp.header).get(), tcp.header.get() >= HEADERS[2]);
+        if ipv6 && mtu < LEAST_MTU {
+            let least = format!("at least {}B over IPv6", LEAST_MTU - tcp.header.get());
+            return wrong("tcp.mss", tcp.mss.to_string(), &least);
+        }
+        if tcp.initial_window.fract() != 0.0 {
+            return wrong("tcp.initial_window", tcp.initial_window.to_string(), "a whole number");
+        }
+        if !(1..=2).contains(&tcp.ack_every) {
+            return wrong("tcp.ack_every", tcp.ack_every.to_string(), "1 or 2");
+        }
+        for (key, only) in NOT_SET {
+            if let Some(other) = scenario.resolved.iter().find(|each| each.key == key && each.value != only) {
+                let found = &other.value;
+                let why = format!("{key}: {found}: the testbed cannot set it; leave it at {only}");
+                return Err(Failure::Input(why));
+            }
+        }
+        Ok(TcpSettings {
+            mtu,
+            ipv6,
+            timestamps: [HEADERS[1], HEADERS[3]].contains(&tcp.header.get()),
+            ecn: scheme.transport.ecn() != Ecn::Off,
+            sack: scheme.transport.recovery() == Recovery::Sack,
+            initial_window: tcp.initial_window as u64,
+            rto_min_ms: (tcp.rto_min.as_secs_f64() * 1e3).ceil().max(1.0) as u64,
+            quick_acks: tcp.ack_every == 1,
+        })
+    }
+
+    /// The address of a host.
+    pub fn address(&self, host: HostId) -> IpAddr {
+        if self.ipv6 { ipv6(host).into() } else { ipv4(host).into() }
+    }
+
+    /// Kernel settings of the namespace, below /proc/sys/net.
+    fn sysctls(&self) -> Vec<(&'static str, String)> {
+        let flag = |on: bool| u8::from(on).to_string();
+        let plain = |value: &str| value.to_owned();
+        vec![
+            ("ipv4/tcp_ecn", flag(self.ecn)),
+            ("ipv4/tcp_sack", flag(self.sack)),
+            ("ipv4/tcp_timestamps", flag(self.timestamps)),
+            ("ipv4/tcp_no_metrics_save", flag(true)),
+            ("ipv4/tcp_slow_start_after_idle", flag(false)),
+            ("ipv4/tcp_rmem", plain("4096 4194304 33554432")),
+            ("ipv4/tcp_wmem", plain("4096 1048576 33554432")),
+            ("ipv4/ip_local_port_range", plain("2000 65000")),
+            ("ipv4/tcp_max_syn_backlog", plain("16384")),
+            ("core/somaxconn", plain("16384")),
+        ]
+    }
+
+    /// Lines for `ip -batch`.
+    fn links(&self, host: HostId) -> String {
+        let quick = if self.quick_acks { " quickack 1" } else { "" };
+        let (network, length, at_once) =
+            if self.ipv6 { ("fd53:46::/64", 64, " nodad") } else { ("10.83.0.0/16", 16, "") };
+        format!(
+            "link set dev {CARD} address 02:53:46:00:00:01 mtu {mtu} arp off gso_max_segs 1 up\n\
+             address add {address}/{length} dev {CARD} noprefixroute{at_once}\n\
+             route add {network} dev {CARD} src {address} initcwnd {window} rto_min {rto_min}ms{quick}\n",
+            mtu = self.mtu,
+            address = self.address(host),
+            window = self.initial_window,
+            rto_min = self.rto_min_ms,
+        )
+    }
+
+    /// A line for `tc -batch`. The card counts Ethernet headers, which a link of the scenario does not have.
+    fn card(&self, rate: Rate) -> String {
+        let frame = self.mtu + ETHERNET as u64;
+        let bits = u128::from(rate.as_bps()) * u128::from(frame) / u128::from(self.mtu);
+        let (burst, limit) = (BURST_FRAMES * frame, CARD_FRAMES * frame);
+        format!("qdisc replace dev {CARD} root tbf rate {bits}bit burst {burst} limit {limit}\n")
+    }
+}
+
+/// A host of the testbed.
+#[derive(Debug)]
+pub struct Host {
+    /// Where its sockets live.
+    pub namespace: Namespace,
+    /// The far end of its network card.
+    pub device: File,
+}
+
+impl Host {
+    /// A host with a card of this rate.
+    ///
+    /// # Errors
+    /// Fails without the right to make namespaces and TAP devices, and without `ip` and `tc`.
+    pub fn new(host: HostId, rate: Rate, tcp: &TcpSettings) -> io::Result<Host> {
+        let namespace = Namespace::new()?;
+        let device = namespace.within(|| {
+            let device = sys::tap(CARD)?;
+            for (key, value) in tcp.sysctls() {
+                let named = |error: Error| Error::new(error.kind(), format!("{key} = {value}: {error}"));
+                fs::write(format!("/proc/sys/net/{key}"), &value).map_err(named)?;
+            }
+            iproute2("ip", &["-batch", "-"], &tcp.links(host))?;
+            iproute2("tc", &["-batch", "-"], &tcp.card(rate))?;
+            Ok(device)
+        })?;
+        Ok(Host { namespace, device })
+    }
+}

@@ -1,0 +1,30 @@
+//! The `shortflow-linux` command: the loader of the eBPF congestion controls, and the testbed.
+
+mod command;
+
+use clap::{Parser, Subcommand};
+use shortflow_deploy::commands;
+use std::process::ExitCode;
+
+/// Congestion controls of the short-flow papers on this host.
+#[derive(Parser)]
+#[command(name = "shortflow-linux", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Deploy(commands::Command),
+    /// Run a scenario on the kernel's TCP, in network namespaces; writes one JSON document.
+    Testbed(command::Args),
+}
+
+fn main() -> ExitCode {
+    commands::program(|cli: Cli| match cli.command {
+        Command::Deploy(command) => command.run::<Cli>(),
+        Command::Testbed(args) => command::run(args),
+    })
+}

@@ -1,0 +1,138 @@
+//! The eBPF programs of a run. They end with this process, however it ends. While they are loaded, their shared maps
+//! are pinned; the pins of a process that is killed just then are removed by the next run or `unload`.
+
+use crate::switch::Clock;
+use shortflow_cc::TransportConfig;
+use shortflow_deploy::Failure;
+use shortflow_deploy::programs::{By, Flow, Flows, Held, Pins, Prepared, Rule, StampProgram, loaded_text};
+use shortflow_sim::host::Message;
+use shortflow_sim::scheme::Scheme;
+use shortflow_sim::tcp::priority::{self, PriorityRule};
+use shortflow_units::Bytes;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// A congestion control, the stamps of packets, and what both are told of flows.
+#[derive(Debug)]
+pub struct Programs {
+    congestion: Option<String>,
+    stamp: Option<StampProgram>,
+    flows: Flows,
+    _held: Option<Held>,
+}
+
+impl Programs {
+    /// For `scheme`: the stamps of its packets, and unless the kernel has one of its own, the congestion control. `None`
+    /// if that takes no program.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses a program, or if it has one of that name with other parameters.
+    pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<Programs>, Failure> {
+        let transport = (!has_own).then_some(&scheme.transport);
+        let rule = rule(&scheme.priority);
+        if transport.is_none() && rule.is_none() {
+            return Ok(None);
+        }
+        let pins = Pins::create()?;
+        let programs = Programs::with(&pins, transport, rule);
+        pins.sweep()?;
+        programs.map(Some)
+    }
+
+    fn with(
+        pins: &Pins,
+        transport: Option<&TransportConfig>,
+        rule: Option<Rule>,
+    ) -> Result<Programs, Failure> {
+        let control = transport.map(|transport| hold(pins, transport)).transpose()?;
+        let stamp = rule.map(|rule| StampProgram::load(pins, rule)).transpose()?;
+        let (congestion, held) = control.unzip();
+        Ok(Programs { congestion, stamp, flows: Flows::open(pins)?, _held: held.flatten() })
+    }
+
+    /// Name of the congestion control.
+    pub fn congestion(&self) -> Option<&str> {
+        self.congestion.as_deref()
+    }
+
+    /// Stamps what leaves this device of this network namespace, if packets carry priorities.
+    ///
+    /// # Errors
+    /// Fails without such a device.
+    pub fn attach(&self, device: &str) -> Result<(), Failure> {
+        self.stamp.as_ref().map_or(Ok(()), |stamp| stamp.attach(device))
+    }
+
+    /// The connection of this socket carries `message` now.
+    ///
+    /// # Errors
+    /// Fails if it is not a socket.
+    pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
+        let size = (!message.is_backlogged()).then_some(message.end - message.start);
+        let deadline_ns = message.deadline.map(|deadline| clock.monotonic_ns(deadline));
+        self.flows.set(socket, &Flow { start: message.start, size, deadline_ns, role: message.role })
+    }
+}
+
+/// The rule of the stamps.
+fn rule(priority: &PriorityRule) -> Option<Rule> {
+    match priority.by {
+        priority::By::None => None,
+        priority::By::Size | priority::By::SizeDscp => Some(Rule::By(By::Size)),
+        priority::By::SizeClass => Some(Rule::SizeClass),
+        priority::By::Remaining => Some(Rule::By(By::Remaining)),
+        priority::By::Sent => Some(Rule::By(By::Sent)),
+        priority::By::Deadline => Some(Rule::By(By::Deadline)),
+        priority::By::Levels => Some(Rule::Levels(priority.thresholds.all().map(Bytes::get))),
+    }
+}
+
+/// Name of the congestion control, and its registration unless it is loaded already.
+fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held>), Failure> {
+    let prepared = Prepared::new(transport, None, pins)?;
+    let name = prepared.name().to_owned();
+    if !pins.loaded()?.contains(&name) {
+        return Ok((name, Some(prepared.hold()?)));
+    }
+    let (wanted, found) = (prepared.text(), loaded_text(pins, &name)?);
+    if found == wanted {
+        return Ok((name, None));
+    }
+    Err(Failure::Host(format!("testbed: {name} {}", difference(&found, wanted))))
+}
+
+/// Where two lists of parameters differ, and what to do about it.
+fn difference(found: &str, wanted: &str) -> String {
+    let only = |these: &str, others: &str| {
+        let pairs = these.split(' ').filter(|pair| others.split(' ').all(|other| other != *pair));
+        pairs.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (of_found, of_wanted) = (only(found, wanted), only(wanted, found));
+    let keys = |pairs: &[String]| -> Vec<String> {
+        pairs.iter().filter_map(|pair| Some(pair.split_once('=')?.0.to_owned())).collect()
+    };
+    if keys(&of_found) != keys(&of_wanted) {
+        return format!("is loaded with {}, which the run does not want; unload it", of_found.join(" "));
+    }
+    let set: String = of_found.iter().map(|pair| format!(" --set transport.{pair}")).collect();
+    let (found, wanted) = (of_found.join(" "), of_wanted.join(" "));
+    format!("is loaded with {found}, and the run wants {wanted}; unload it, or give it{set}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_names_the_keys_to_set() {
+        assert_eq!(
+            difference("g=0.0625 cwnd_floor=2 ecn=exact", "g=0.0625 cwnd_floor=1 ecn=exact"),
+            "is loaded with cwnd_floor=2, and the run wants cwnd_floor=1; unload it, or give it --set \
+             transport.cwnd_floor=2"
+        );
+        assert_eq!(
+            difference("beta=10 segments=eth0", "beta=10"),
+            "is loaded with segments=eth0, which the run does not want; unload it"
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! The software switch: the simulator's own network, run by the clock.
+//!
+//! A frame that a host sends into its TAP device becomes a [`Packet`] without content, crosses the
+//! ports of the scenario (rate, buffer, queue discipline, propagation delay, injected faults), and the
+//! frame is written into the TAP device of its destination when the packet arrives, with CE set if a
+//! queue has marked it. Ports compute with the times at which things are due, not with those at which
+//! this thread got round to them, so a late wake-up costs delay and never rate. How late frames left
+//! is counted, and says whether a measurement can be trusted.
+
+mod frames;
+pub mod header;
+mod lateness;
+
+pub use header::{ETHERNET, flow_of, ipv4, ipv6};
+pub use lateness::{Lateness, Stalls};
+
+use crate::sys::{self, Poll, READABLE};
+use frames::Frames;
+use shortflow_sim::engine::EventQueue;
+use shortflow_sim::host::Tally;
+use shortflow_sim::net::Network;
+use shortflow_sim::packet::{EcnField, Kind, Packet};
+use shortflow_sim::probe::{Sample, Subject};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::simulation::Event;
+use shortflow_units::{ConnId, HostId, Instant, PortId, Span};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often the thread looks whether it is to stop.
+const PATIENCE: Span = Span::from_millis(5);
+/// Frames taken from one host before the others have their turn.
+const BURST: usize = 16;
+
+/// The clock of a run: the simulator's time zero at some moment of the monotonic clock.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    origin_ns: u64,
+}
+
+impl Clock {
+    /// Time zero is so far ahead.
+    pub fn starting_in(span: Span) -> Clock {
+        Clock { origin_ns: sys::monotonic_ns() + span.as_ps() / 1000 }
+    }
+
+    /// What the monotonic clock shows then.
+    pub fn monotonic_ns(&self, at: Instant) -> u64 {
+        self.origin_ns + at.as_ps() / 1000
+    }
+
+    /// Sleeps until time zero.
+    pub fn await_start(&self) {
+        std::thread::sleep(Duration::from_nanos(self.origin_ns.saturating_sub(sys::monotonic_ns())));
+    }
+
+    /// The present time; zero before the start.
+    #[inline]
+    pub fn now(&self) -> Instant {
+        Instant::ZERO + Span::from_nanos(sys::monotonic_ns().saturating_sub(self.origin_ns))
+    }
+}
+
+/// The TAP devices of the hosts that take part.
+#[derive(Debug)]
+pub struct Taps {
+    by_host: Vec<Option<File>>,
+    poll: Poll,
+}
+
+impl Taps {
+    /// These devices.
+    ///
+    /// # Errors
+    /// Fails if one cannot be watched.
+    pub fn new(devices: impl IntoIterator<Item = (HostId, File)>) -> io::Result<Taps> {
+        let poll = Poll::new()?;
+        let mut by_host = Vec::new();
+        for (host, device) in devices {
+            poll.add(&device, host.0.into(), READABLE)?;
+            if by_host.len() <= host.index() {
+                by_host.resize_with(host.index() + 1, || None);
+            }
+            by_host[host.index()] = Some(device);
+        }
+        Ok(Taps { by_host, poll })
+    }
+
+    fn of(&mut self, host: HostId) -> Option<&mut File> {
+        self.by_host.get_mut(host.index())?.as_mut()
+    }
+}
+
+/// What a switch has seen of itself.
+#[derive(Debug, Clone, Default)]
+pub struct SwitchReport {
+    /// For each frame, how long after it was due it left.
+    pub lateness: Lateness,
+    /// When the thread was late.
+    pub stalls: Stalls,
+    /// How long the thread ran.
+    pub wall: Span,
+    /// Whether the thread had real-time priority.
+    pub real_time: bool,
+    /// Share of the time in which the thread computed, the kernel's work for it included.
+    pub busy: f64,
+    /// Frames that were lost here and not in a queue, for want of memory or because a host took no more.
+    pub lost: u64,
+    /// Backlog of the measured ports, if the scenario wants samples.
+    pub samples: Vec<Sample>,
+    /// What became of the data packets of each connection, by its number ([`flow_of`]).
+    pub tallies: HashMap<u32, Tally>,
+}
+
+/// What makes a stall, in packets: as many then arrive at once. In simulations shorter ones, twenty a second, move neither
+/// queue nor goodput by as much as 0.3 %, and two of eight packets a second move L2DCT's queue by 8 % (docs/testbed.md).
+const STALL_PACKETS: u64 = 4;
+
+/// No stalls yet of a thread in this scenario.
+pub fn no_stalls(scenario: &Scenario) -> Stalls {
+    Stalls::above(packet_time(scenario).times(STALL_PACKETS))
+}
+
+/// How long a thread waits at most: of a stall in which nothing is due, no more than this is missed.
+pub fn longest_wait(scenario: &Scenario) -> Span {
+    packet_time(scenario).min(PATIENCE)
+}
+
+/// The time that a full packet takes on the slowest link.
+pub fn packet_time(scenario: &Scenario) -> Span {
+    let full = scenario.tcp.mss + scenario.tcp.header;
+    scenario.graph.links.iter().map(|link| link.rate.tx_time(full)).max().unwrap_or(Span::ZERO)
+}
+
+/// A network between TAP devices.
+#[derive(Debug)]
+pub struct Switch<'a> {
+    scenario: &'a Scenario,
+    measured: Vec<PortId>,
+    network: Network,
+    events: EventQueue<Event>,
+    clock: Clock,
+    taps: &'a mut Taps,
+    frames: Frames,
+    report: SwitchReport,
+}
+
+impl<'a> Switch<'a> {
+    /// `network` of `scenario` between `taps`, for IP packets of at most `mtu` bytes. It measures what the
+    /// scenario says, at the times that it says.
+    pub fn new(
+        scenario: &'a Scenario,
+        network: Network,
+        taps: &'a mut Taps,
+        mtu: usize,
+        clock: Clock,
+    ) -> Switch<'a> {
+        let mut events = EventQueue::new();
+        events.schedule(Instant::ZERO + scenario.warmup, Event::WarmUpEnd);
+        events.schedule(Instant::ZERO + scenario.duration, Event::MeasureEnd);
+        network.begin(&mut events);
+        if scenario.measure.sample_every.is_some() {
+            events.schedule(Instant::ZERO, Event::Sample);
+        }
+        Switch {
+            measured: network.ports_between(&scenario.measure.ports),
+            scenario,
+            network,
+            events,
+            clock,
+            taps,
+            frames: Frames::new(mtu + ETHERNET + 4),
+            report: SwitchReport { stalls: no_stalls(scenario), ..SwitchReport::default() },
+        }
+    }
+
+    /// Forwards until `stop`. Returns the network with its counters, and the switch's own account.
+    ///
+    /// # Errors
+    /// Fails when a device does.
+    pub fn run(mut self, stop: &AtomicBool) -> io::Result<(Network, SwitchReport)> {
+        self.report.real_time = sys::real_time(50);
+        let (wall, cpu) = (sys::monotonic_ns(), sys::thread_cpu_ns());
+        let (patience, mut ready) = (longest_wait(self.scenario), Vec::new());
+        while !stop.load(Ordering::Relaxed) {
+            self.catch_up();
+            let now = self.clock.now();
+            let due = self.events.next_at().unwrap_or(Instant::MAX).min(now + patience);
+            self.taps.poll.wait(Duration::from_nanos(due.since(now).as_ps() / 1000), &mut ready)?;
+            self.report.stalls.note(self.clock.now().since(due));
+            for &host in &ready {
+                self.take_in(HostId(host as u32))?;
+            }
+        }
+        let elapsed = sys::monotonic_ns().saturating_sub(wall).max(1);
+        self.report.wall = Span::from_nanos(elapsed);
+        self.report.busy = (sys::thread_cpu_ns() - cpu) as f64 / elapsed as f64;
+        Ok((self.network, self.report))
+    }
+
+    /// Does everything that is due.
+    fn catch_up(&mut self) {
+        let now = self.clock.now();
+        if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
+            self.report.stalls.note(now.since(due));
+        }
+        while let Some(event) = self.events.next(now) {
+            match event {
+                Event::Network(event) => {
+                    if let Some(packet) = self.network.handle(&mut self.events, &self.scenario.graph, event) {
+                        self.hand_over(&packet);
+                    }
+                }
+                Event::Sample => self.take_sample(),
+                Event::WarmUpEnd => {
+                    let kept = self.scenario.measure.sample_every.map_or(&[][..], |_| &self.measured);
+                    self.network.open_window(self.events.now(), kept);
+                }
+                Event::MeasureEnd => self.network.close_window(self.events.now()),
+                // Hosts are real here: they have their own timers.
+                Event::Timer { .. } | Event::FlowStart(_) => {}
+            }
+        }
+        self.events.advance(now);
+    }
+
+    /// A packet arrives at its host.
+    fn hand_over(&mut self, packet: &Packet) {
+        let due = self.events.now();
+        self.report.lateness.add(self.clock.now().since(due));
+        if packet.kind == Kind::Data {
+            self.report.tallies.entry(packet.flow_id).or_default().count_arrived(packet);
+        }
+        let frame = self.frames.get_mut(packet.seq);
+        let sent = match (frame, self.taps.of(packet.to)) {
+            (Some(frame), Some(device)) => {
+                if packet.ecn == EcnField::Ce {
+                    header::set_ce(frame);
+                }
+                device.write(frame).is_ok()
+            }
+            _ => false,
+        };
+        self.report.lost += u64::from(!sent);
+    }
+
+    /// Takes what a host has sent.
+    fn take_in(&mut self, host: HostId) -> io::Result<()> {
+        for _ in 0..BURST {
+            let Some(device) = self.taps.of(host) else { return Ok(()) };
+            let room = self.frames.room();
+            let length = match device.read(room) {
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let Some(header) = header::read(&room[..length]) else { continue };
+            let seq = self.frames.keep(length);
+            let packet = packet_of(&header, seq);
+            self.catch_up();
+            let (kind, flow_id) = (packet.kind, packet.flow_id);
+            let waits = self.network.send(&mut self.events, host, packet);
+            if kind == Kind::Data {
+                self.report.tallies.entry(flow_id).or_default().count_left(waits);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_sample(&mut self) {
+        let at = self.events.now();
+        for &port in &self.measured {
+            let backlog = self.network.backlog(port, at);
+            let packets = (Subject::QueuePackets(port), f64::from(backlog.packets));
+            let bytes = (Subject::QueueBytes(port), backlog.bytes.as_f64());
+            let samples = [packets, bytes].map(|(subject, value)| Sample { at, subject, value });
+            self.report.samples.extend(samples);
+        }
+        let next = self.scenario.measure.sample_every.map(|every| at + every);
+        if let Some(next) = next.filter(|next| *next <= Instant::ZERO + self.scenario.duration) {
+            self.events.schedule(next, Event::Sample);
+        }
+    }
+}
+
+/// A frame as the simulator's queues see it. ACKs have the best priority, as there.
+fn packet_of(header: &header::Header, seq: u64) -> Packet {
+    let is_data = header.payload > 0;
+    Packet {
+        seq,
+        waited: Span::ZERO,
+        priority: if is_data { header.priority.into() } else { 0 },
+        conn: ConnId(0),
+        flow_id: header.flow,
+        to: header.to,
+        payload: header.payload,
+        wire: header.wire,
+        extension: None,
+        kind: if is_data { Kind::Data } else { Kind::Ack },
+        ecn: header.ecn,
+        ece: false,
+        cwr: false,
+    }
+}

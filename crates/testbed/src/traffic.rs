@@ -1,0 +1,496 @@
+//! All senders and receivers of a run, in one thread.
+//!
+//! A flow is written into its connection from its start on. The receiver answers its last byte with one byte,
+//! and the flow is finished when that is back: just when the simulator has its last ACK. The answer also keeps
+//! that ACK from being delayed.
+
+use crate::congestion::Control;
+use crate::host::TcpSettings;
+use crate::plan::{Plan, Transfer};
+use crate::switch::{Clock, Stalls, flow_of, longest_wait, no_stalls};
+use crate::sys::{self, CHANGES, Poll, READABLE};
+use rustix::net::sockopt::set_tcp_congestion;
+use shortflow_cc::Role;
+use shortflow_deploy::Failure;
+use shortflow_deploy::sys::Namespace;
+use shortflow_sim::host::{Flow, Message};
+use shortflow_sim::outcome::FlowRow;
+use shortflow_sim::probe::{ClassMeter, Sample, Subject, throughput};
+use shortflow_sim::scenario::Scenario;
+use shortflow_units::{Bytes, FlowId, HostId, Instant, Span};
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
+use std::time::Duration;
+
+const PORT: u16 = 1983;
+/// Bytes written at once: few, as the kernel does not let go of the processor meanwhile.
+const CHUNK: usize = 1 << 15;
+/// Connections that a listener lets wait.
+const BACKLOG: usize = 100;
+/// How long connections may take that are made before the run.
+const PATIENCE: Span = Span::from_millis(30_000);
+/// The row of a flow that has none.
+const UNCOUNTED: FlowId = FlowId(u32::MAX);
+
+/// A flow on its way.
+#[derive(Debug)]
+struct Active {
+    message: Message,
+    /// What the kernel had counted when it started.
+    before: libc::tcp_info,
+}
+
+#[derive(Debug)]
+struct Connection {
+    ends: (HostId, HostId),
+    sender: TcpStream,
+    receiver: Option<TcpStream>,
+    /// Whether it has been asked for.
+    begun: bool,
+    /// Whether it stands.
+    open: bool,
+    /// Flows that are not finished, in order.
+    flows: VecDeque<Active>,
+    /// Bytes to write in all, and written so far.
+    wanted: u64,
+    written: u64,
+    /// Where flows end in the stream, and how much of it has arrived.
+    ends_at: VecDeque<u64>,
+    received: u64,
+    /// Bytes acknowledged up to the last sample.
+    sampled: u64,
+}
+
+/// A listener of each host.
+fn listeners(
+    namespaces: &HashMap<HostId, Namespace>,
+    tcp: &TcpSettings,
+    control: &Control,
+) -> io::Result<Vec<TcpListener>> {
+    let listen = |(&host, namespace): (&HostId, &Namespace)| {
+        let listener = namespace.within(|| TcpListener::bind((tcp.address(host), PORT)))?;
+        listener.set_nonblocking(true)?;
+        set_tcp_congestion(&listener, control.name())?;
+        sys::end_when_closed(&listener)?;
+        Ok(listener)
+    };
+    namespaces.iter().map(listen).collect()
+}
+
+/// For each host a socket for every connection that it begins.
+fn sockets(
+    plan: &Plan,
+    namespaces: &HashMap<HostId, Namespace>,
+    tcp: &TcpSettings,
+) -> io::Result<HashMap<HostId, Vec<TcpStream>>> {
+    let of_host = |(&host, namespace): (&HostId, &Namespace)| {
+        let count = plan.connections.iter().filter(|(source, _)| *source == host).count();
+        let made = namespace.within(|| (0..count).map(|_| sys::tcp_socket(tcp.address(host))).collect())?;
+        Ok((host, made))
+    };
+    namespaces.iter().map(of_host).collect()
+}
+
+impl Connection {
+    fn new(ends: (HostId, HostId), sender: TcpStream, control: &Control) -> io::Result<Connection> {
+        set_tcp_congestion(&sender, control.name())?;
+        sys::end_when_closed(&sender)?;
+        Ok(Connection {
+            ends,
+            sender,
+            receiver: None,
+            begun: false,
+            open: false,
+            flows: VecDeque::new(),
+            wanted: 0,
+            written: 0,
+            ends_at: VecDeque::new(),
+            received: 0,
+            sampled: 0,
+        })
+    }
+
+    /// Bytes acknowledged (the kernel counts the SYN too), and what else it says.
+    fn acked(&self) -> io::Result<(u64, libc::tcp_info)> {
+        let info = sys::tcp_info(&self.sender)?;
+        Ok((info.tcpi_bytes_acked.saturating_sub(1), info))
+    }
+}
+
+/// The senders and receivers.
+#[derive(Debug)]
+pub struct Traffic<'a> {
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+    tcp: &'a TcpSettings,
+    control: &'a Control,
+    poll: Poll,
+    listeners: Vec<TcpListener>,
+    connections: Vec<Connection>,
+    /// Whose sender has this address.
+    senders: HashMap<SocketAddr, usize>,
+    zeros: Vec<u8>,
+    rows: Vec<FlowRow>,
+    /// The connection of each row.
+    carriers: Vec<usize>,
+    active: Vec<usize>,
+    meter: ClassMeter,
+    samples: Vec<Sample>,
+    sampled: Instant,
+    pending: usize,
+    /// The measured time, as far as it has begun and ended.
+    window: Range<Instant>,
+    late_starts: Span,
+}
+
+/// What the hosts have seen.
+#[derive(Debug)]
+pub struct TrafficReport {
+    /// Flows in order of their starts, without what only the network knows.
+    pub rows: Vec<FlowRow>,
+    /// For each row the number of its connection in the network, if it had one to itself.
+    pub numbers: Vec<Option<u32>>,
+    /// Throughput and windows.
+    pub samples: Vec<Sample>,
+    /// Counted flows with an end that were not finished.
+    pub unfinished: usize,
+    /// When the thread was late.
+    pub stalls: Stalls,
+    /// By how much the last of the starts was late.
+    pub late_starts: Span,
+    /// When it was over.
+    pub end: Instant,
+}
+
+impl<'a> Traffic<'a> {
+    /// Sockets for everything in `plan`, `namespaces` by host. The kernel is told of a connection's oldest unfinished
+    /// flow, which is what the law of a simulation's sender knows.
+    ///
+    /// # Errors
+    /// Fails when there are too many open files, or if the kernel lacks the congestion control.
+    pub fn new(
+        scenario: &'a Scenario,
+        plan: &'a Plan,
+        namespaces: &HashMap<HostId, Namespace>,
+        tcp: &'a TcpSettings,
+        control: &'a Control,
+    ) -> io::Result<Traffic<'a>> {
+        let poll = Poll::new()?;
+        let listeners = listeners(namespaces, tcp, control)?;
+        for (token, listener) in listeners.iter().enumerate() {
+            poll.add(listener, token as u64, READABLE)?;
+        }
+        let mut sockets = sockets(plan, namespaces, tcp)?;
+        let connection = |&ends: &(HostId, HostId)| {
+            let sender = sockets.get_mut(&ends.0).and_then(Vec::pop).ok_or(ErrorKind::NotFound)?;
+            Connection::new(ends, sender, control)
+        };
+        let connections = plan.connections.iter().map(connection).collect::<io::Result<_>>()?;
+        Ok(Traffic {
+            scenario,
+            plan,
+            tcp,
+            control,
+            poll,
+            listeners,
+            connections,
+            senders: HashMap::new(),
+            zeros: vec![0; CHUNK],
+            rows: Vec::new(),
+            carriers: Vec::new(),
+            active: Vec::new(),
+            meter: ClassMeter::new(scenario.classes.len()),
+            samples: Vec::new(),
+            sampled: Instant::ZERO,
+            pending: 0,
+            window: Instant::MAX..Instant::MAX,
+            late_starts: Span::ZERO,
+        })
+    }
+
+    /// Connects everything, unless the scenario has connections begin with their flows.
+    ///
+    /// # Errors
+    /// Fails if a connection fails, or takes too long.
+    pub fn connect(&mut self) -> Result<(), Failure> {
+        let clock = Clock::starting_in(Span::ZERO);
+        for first in (0..self.connections.len()).step_by(BACKLOG) {
+            let last = self.connections.len().min(first + BACKLOG);
+            let connected = (first..last).try_for_each(|number| self.begin(number));
+            let connected = connected.and_then(|()| self.await_connections(clock, first..last));
+            if !connected.map_err(Failure::host("testbed: a connection"))? {
+                return Err(Failure::Host("testbed: the hosts cannot reach each other".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether these connections stand before patience ends.
+    fn await_connections(&mut self, clock: Clock, which: Range<usize>) -> io::Result<bool> {
+        let stands = |each: &Connection| each.open && each.receiver.is_some();
+        while !self.connections[which.clone()].iter().all(stands) {
+            if clock.now() > Instant::ZERO + PATIENCE {
+                return Ok(false);
+            }
+            self.serve(clock, Span::from_millis(10))?;
+        }
+        Ok(true)
+    }
+
+    /// Asks for a connection.
+    fn begin(&mut self, number: usize) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        connection.begun = true;
+        sys::connect(&connection.sender, (self.tcp.address(connection.ends.1), PORT).into())?;
+        self.senders.insert(connection.sender.local_addr()?, number);
+        let token = self.listeners.len() + 2 * number;
+        self.poll.add(&connection.sender, token as u64, CHANGES)
+    }
+
+    /// Sends everything at its time, until the measured time is over and every flow with an end is finished,
+    /// or until the drain is over too.
+    ///
+    /// # Errors
+    /// Fails when a connection does.
+    pub fn run(&mut self, clock: Clock) -> io::Result<TrafficReport> {
+        let scenario = self.scenario;
+        let (warm, measured) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
+        let over = measured + scenario.drain;
+        clock.await_start();
+        let mut starts = self.plan.transfers.iter().peekable();
+        let mut sample_at = scenario.measure.sample_every.map(|_| Instant::ZERO);
+        let (mut warming, mut measuring) = (true, true);
+        let (patience, mut stalls) = (longest_wait(scenario), no_stalls(scenario));
+        loop {
+            let now = clock.now();
+            while let Some(transfer) = starts.next_if(|transfer| transfer.arrival.at <= now) {
+                self.start(clock, transfer)?;
+            }
+            if warming && now >= warm {
+                self.note_acked(|message, acked| message.acked_at_start = acked)?;
+                self.window.start = now;
+                warming = false;
+            }
+            if let Some(at) = sample_at.filter(|at| *at <= now) {
+                self.sample(now)?;
+                sample_at =
+                    scenario.measure.sample_every.map(|every| at + every).filter(|at| *at <= measured);
+            }
+            if measuring && now >= measured {
+                self.note_acked(|message, acked| message.acked_at_end = Some(acked))?;
+                self.window.end = now;
+                measuring = false;
+            }
+            if now >= over || !measuring && self.pending == 0 {
+                return self.finish(now, stalls);
+            }
+            let next_start = starts.peek().map(|transfer| transfer.arrival.at);
+            let window = [warming.then_some(warm), measuring.then_some(measured), Some(over)];
+            let next = window.into_iter().chain([next_start, sample_at]).flatten().min().unwrap_or(over);
+            let now = clock.now();
+            let due = next.min(now + patience);
+            let woken = self.serve(clock, due.since(now))?;
+            stalls.note(woken.since(due));
+        }
+    }
+
+    /// A flow begins.
+    fn start(&mut self, clock: Clock, transfer: &Transfer) -> io::Result<()> {
+        let Transfer { arrival, connection: number, counted } = *transfer;
+        if !self.connections[number].begun {
+            self.begin(number)?;
+        }
+        let now = clock.now();
+        self.late_starts = self.late_starts.max(now.since(arrival.at));
+        let backlogged = arrival.size == Bytes::MAX;
+        let flow = if counted { FlowId::from(self.rows.len()) } else { UNCOUNTED };
+        if counted {
+            self.rows.push(FlowRow { start: now, ..FlowRow::new(&arrival, None) });
+            self.carriers.push(number);
+            self.pending += usize::from(!backlogged);
+        }
+        let connection = &mut self.connections[number];
+        let start = connection.wanted;
+        connection.wanted = if backlogged { u64::MAX } else { start.saturating_add(arrival.size.get()) };
+        let role = Role::of_class(&self.scenario.classes[arrival.class.index()]);
+        let deadline = arrival.deadline.map(|allowed| now + allowed);
+        let flow = Flow { flow, class: arrival.class, role, deadline };
+        let message = Message::new(flow, start..connection.wanted);
+        let (_, before) = connection.acked()?;
+        if connection.flows.is_empty() {
+            self.active.push(number);
+            self.control.tell(&connection.sender, &message, clock)?;
+        }
+        connection.flows.push_back(Active { message, before });
+        connection.ends_at.push_back(connection.wanted);
+        self.write(number)
+    }
+
+    /// Waits for at most `patience`, and does what has become possible. Gives the end of the wait.
+    fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<Instant> {
+        let mut ready = Vec::new();
+        self.poll.wait(Duration::from_nanos(patience.as_ps() / 1000), &mut ready)?;
+        let woken = clock.now();
+        for token in ready {
+            match (token as usize).checked_sub(self.listeners.len()) {
+                None => self.accept(token as usize)?,
+                Some(place) if place % 2 == 0 => {
+                    self.write(place / 2)?;
+                    self.take_answers(clock, place / 2)?;
+                }
+                Some(place) => self.receive(place / 2)?,
+            }
+        }
+        Ok(woken)
+    }
+
+    fn accept(&mut self, listener: usize) -> io::Result<()> {
+        loop {
+            let (socket, from) = match self.listeners[listener].accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let Some(&number) = self.senders.get(&from) else { continue };
+            socket.set_nonblocking(true)?;
+            socket.set_nodelay(true)?;
+            sys::end_when_closed(&socket)?;
+            self.poll.add(&socket, (self.listeners.len() + 2 * number + 1) as u64, CHANGES)?;
+            self.connections[number].receiver = Some(socket);
+            self.receive(number)?;
+        }
+    }
+
+    /// Writes what there is to write and the kernel takes.
+    fn write(&mut self, number: usize) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        if !connection.open {
+            if let Some(error) = connection.sender.take_error()? {
+                return Err(error);
+            }
+            connection.open = connection.sender.peer_addr().is_ok();
+        }
+        while connection.open && connection.written < connection.wanted {
+            let left = connection.wanted - connection.written;
+            let length = left.min(CHUNK as u64);
+            match sys::send(&connection.sender, &self.zeros[..length as usize], length < left)? {
+                Some(taken) => connection.written += taken as u64,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has arrived, and answers the flows that end there.
+    fn receive(&mut self, number: usize) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        let Some(receiver) = &mut connection.receiver else { return Ok(()) };
+        while let Some(bytes @ 1..) = sys::discard_received(receiver, &mut self.zeros)? {
+            connection.received += bytes as u64;
+        }
+        while connection.ends_at.front().is_some_and(|end| *end <= connection.received) {
+            connection.ends_at.pop_front();
+            receiver.write_all(&[1])?;
+        }
+        Ok(())
+    }
+
+    /// Takes answers; each finishes a flow.
+    fn take_answers(&mut self, clock: Clock, number: usize) -> io::Result<()> {
+        let mut answers = [0; 64];
+        loop {
+            let count = match self.connections[number].sender.read(&mut answers) {
+                Ok(0) => return Ok(()),
+                Ok(count) => count,
+                Err(error) if [ErrorKind::WouldBlock, ErrorKind::NotConnected].contains(&error.kind()) => {
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            };
+            for _ in 0..count {
+                self.conclude(number, Some(clock.now()))?;
+            }
+            let connection = &self.connections[number];
+            if let Some(Active { message, .. }) = connection.flows.front() {
+                self.control.tell(&connection.sender, message, clock)?;
+            }
+        }
+    }
+
+    /// The first flow of a connection is finished, or the run is over. Fills its row.
+    fn conclude(&mut self, number: usize, finish: Option<Instant>) -> io::Result<()> {
+        let connection = &mut self.connections[number];
+        let (acked, info) = connection.acked()?;
+        let Some(Active { message, before }) = connection.flows.pop_front() else { return Ok(()) };
+        self.meter.count(message.class, acked - std::mem::replace(&mut connection.sampled, acked));
+        if connection.flows.is_empty() {
+            self.active.retain(|active| *active != number);
+        }
+        let Some(row) = self.rows.get_mut(message.flow.index()) else { return Ok(()) };
+        row.finish = finish;
+        row.retransmits = info.tcpi_total_retrans.saturating_sub(before.tcpi_total_retrans);
+        row.timeouts = info.tcpi_total_rto.saturating_sub(before.tcpi_total_rto).into();
+        row.acked = Bytes::new(message.acked(acked));
+        if row.overlaps(&self.window) {
+            row.acked_in_window = message.acked_in_window(acked);
+        }
+        self.pending -= usize::from(finish.is_some());
+        Ok(())
+    }
+
+    fn note_acked(&mut self, note: impl Fn(&mut Message, u64)) -> io::Result<()> {
+        for &number in &self.active {
+            let (acked, _) = self.connections[number].acked()?;
+            for Active { message, .. } in &mut self.connections[number].flows {
+                let of_message = message.acked(acked);
+                note(message, of_message);
+            }
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, at: Instant) -> io::Result<()> {
+        let time = at.since(std::mem::replace(&mut self.sampled, at));
+        for &number in &self.active {
+            let connection = &mut self.connections[number];
+            let (acked, info) = connection.acked()?;
+            let new = acked - std::mem::replace(&mut connection.sampled, acked);
+            let Some(Active { message, .. }) = connection.flows.front() else { continue };
+            self.meter.count(message.class, new);
+            if message.is_backlogged() {
+                let shared = throughput(new, time);
+                let window = f64::from(info.tcpi_snd_cwnd);
+                let subjects =
+                    [(Subject::FlowThroughput(message.flow), shared), (Subject::Cwnd(message.flow), window)];
+                self.samples.extend(subjects.map(|(subject, value)| Sample { at, subject, value }));
+            }
+        }
+        self.meter.sample(at, time, &mut self.samples);
+        Ok(())
+    }
+
+    /// Closes the books. Connections stay open: their ends are no part of the run.
+    fn finish(&mut self, end: Instant, stalls: Stalls) -> io::Result<TrafficReport> {
+        let unfinished = self.pending;
+        for number in std::mem::take(&mut self.active) {
+            for _ in 0..self.connections[number].flows.len() {
+                self.conclude(number, None)?;
+            }
+        }
+        let mut flows = vec![0; self.connections.len()];
+        self.plan.transfers.iter().for_each(|transfer| flows[transfer.connection] += 1);
+        let number = |&carrier: &usize| {
+            let connection = &self.connections[carrier];
+            let to = (self.tcp.address(connection.ends.1), PORT).into();
+            match connection.sender.local_addr() {
+                Ok(from) if flows[carrier] == 1 => Some(flow_of(from, to)),
+                _ => None,
+            }
+        };
+        let numbers = self.carriers.iter().map(number).collect();
+        let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));
+        Ok(TrafficReport { rows, numbers, samples, unfinished, stalls, late_starts: self.late_starts, end })
+    }
+}

@@ -1,0 +1,135 @@
+//! Whether a measurement can be trusted. The network computes with the times at which things are due, so what
+//! a late switch costs is delay, and the hosts' thread takes the times of flows; here is how late they may be. Rare stalls of
+//! a few packets move a queue, and no percentile of all frames shows them: they are counted.
+
+use crate::measured::Measured;
+use crate::switch::{Stalls, packet_time};
+use shortflow_sim::scenario::Scenario;
+use shortflow_units::Span;
+use std::fmt;
+
+/// Frames whose lateness counts: all but the worst hundredth.
+const SHARE: f64 = 0.99;
+/// How late they may be, in packets: the time that a full one takes on the slowest link.
+const LATE_PACKETS: u64 = 1;
+/// Stalls of a thread in each second.
+const STALLS_PER_SECOND: f64 = 1.0;
+/// How long one may be, in packets.
+const LONGEST_STALL_PACKETS: u64 = 20;
+/// How late a flow may start, in packets.
+const LATE_START_PACKETS: u64 = 20;
+/// A switch that computes for a larger share of the time has no room for bursts.
+const BUSY: f64 = 0.9;
+
+/// The answer: the reasons against trust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trust {
+    /// Without any, the measurement can be trusted.
+    pub against: Vec<String>,
+}
+
+impl fmt::Display for Trust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.against.as_slice() {
+            [] => f.write_str("trustworthy"),
+            reasons => write!(f, "not trustworthy: {}", reasons.join("; ")),
+        }
+    }
+}
+
+/// Whether frames left and flows started in time, neither thread stalled, and nothing was lost outside queues.
+pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
+    let packet = packet_time(scenario);
+    let (switch, mut against) = (&measured.switch, Vec::new());
+    let late = |what: &str, late: Span, packets: u64| {
+        let bound = packet.times(packets);
+        let text = || format!("{what} {:.0} µs late, more than {:.0} µs", micros(late), micros(bound));
+        (late > bound).then(text)
+    };
+    against.extend(late("1 % of the frames left at least", switch.lateness.percentile(SHARE), LATE_PACKETS));
+    against.extend(late("a flow started", measured.late_starts, LATE_START_PACKETS));
+    for (who, stalls) in [("the switch", &switch.stalls), ("the hosts' thread", &measured.host_stalls)] {
+        against.extend(late(&format!("{who} was"), stalls.longest(), LONGEST_STALL_PACKETS));
+        against.extend(too_many(who, stalls, switch.wall));
+    }
+    if switch.lost > 0 {
+        against.push(format!("{} frames were lost outside the queues", switch.lost));
+    }
+    if switch.busy > BUSY {
+        against.push(format!("the switch computed for {:.0} % of the time", switch.busy * 100.0));
+    }
+    Trust { against }
+}
+
+/// What is said of more stalls than `wall` allows; it allows one however short it is.
+fn too_many(who: &str, stalls: &Stalls, wall: Span) -> Option<String> {
+    let (count, seconds) = (stalls.count(), wall.as_secs_f64());
+    let text = || {
+        format!("{who} was more than {:.0} µs late {count} times in {seconds:.1} s", micros(stalls.limit()))
+    };
+    (count as f64 > (STALLS_PER_SECOND * seconds).max(1.0)).then(text)
+}
+
+fn micros(span: Span) -> f64 {
+    span.as_secs_f64() * 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switch::{SwitchReport, no_stalls};
+    use shortflow_sim::outcome::{Counters, Outcome};
+    use shortflow_units::Instant;
+
+    /// At 100 Mbit/s a packet of 1500 bytes takes 120 µs.
+    const SCENARIO: &str = "title = \"t\"\nduration = \"1s\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
+        rate = \"100Mbps\"\nrtt = \"1ms\"\n[switch]\nbuffer = \"100pkt\"\nmark_above = \"8pkt\"\n\
+        [[traffic]]\nkind = \"long-lived\"\nflows = 1\nfrom = [0]\nto = 2";
+
+    fn measured(late_micros: u64) -> Measured {
+        let mut switch = SwitchReport::default();
+        (0..100).for_each(|i| switch.lateness.add(Span::from_micros(if i < 98 { 1 } else { late_micros })));
+        let (flows, tasks, samples) = (Vec::new(), Vec::new(), Vec::new());
+        let (ports, drops, counters) = (Vec::new(), Vec::new(), Counters::default());
+        let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end: Instant::ZERO };
+        let (host_stalls, late_starts) = (Stalls::default(), Span::ZERO);
+        Measured { outcome, switch, host_stalls, late_starts, congestion: "reno".to_owned() }
+    }
+
+    /// Six stalls of a millisecond in a second of 8,000 frames are far from the 99th percentile.
+    #[test]
+    fn stalls_of_either_thread_decide_where_the_percentile_sees_none() {
+        let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
+        for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
+            let verdict_of = |stalls: u64, micros: u64| {
+                let (mut measured, mut counted) = (measured(1), no_stalls(&scenario));
+                for _ in 0..stalls {
+                    [micros, 1].into_iter().for_each(|late| counted.note(Span::from_micros(late)));
+                }
+                let thread = if is_switch { &mut measured.switch.stalls } else { &mut measured.host_stalls };
+                *thread = counted;
+                measured.switch.wall = Span::from_millis(3000);
+                verdict(&scenario, &measured).to_string()
+            };
+            assert_eq!(verdict_of(18, 480), "trustworthy");
+            assert_eq!(verdict_of(3, 1000), "trustworthy");
+            let many = format!("not trustworthy: {who} was more than 480 µs late 4 times in 3.0 s");
+            assert_eq!(verdict_of(4, 1000), many);
+            assert_eq!(verdict_of(1, 2400), "trustworthy");
+            let long = format!("not trustworthy: {who} was 15000 µs late, more than 2400 µs");
+            assert_eq!(verdict_of(1, 15_000), long);
+        }
+    }
+
+    #[test]
+    fn a_packet_time_is_the_bound() {
+        let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
+        assert_eq!(verdict(&scenario, &measured(100)).to_string(), "trustworthy");
+        let late = verdict(&scenario, &measured(200)).to_string();
+        assert!(late.starts_with("not trustworthy: 1 % of the frames left at least 200 µs late"), "{late}");
+        assert!(late.ends_with("more than 120 µs"), "{late}");
+        let mut lossy = measured(1);
+        (lossy.switch.lost, lossy.switch.busy, lossy.late_starts) = (2, 0.95, Span::from_millis(3));
+        assert_eq!(verdict(&scenario, &lossy).against.len(), 3);
+    }
+}

@@ -1,0 +1,558 @@
+//! What load and unload leave in the kernel when programs are replaced, and when commands are killed in the middle.
+//! Needs root, iproute2 and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
+#![cfg(feature = "bpf")]
+
+mod common;
+
+use common::hosts::{Cgroup, Inhabited, said_without, started};
+use common::{alone, eventually, is_registered, must, program, said, took};
+use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
+use serde_json::{Value, json};
+use shortflow_deploy::sys::{Namespace, try_lock};
+use shortflow_testbed::sys;
+use std::fs::{self, File, Permissions};
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// A default of the kernel's own that every namespace may have; where there is another, not `reno`, to which failures
+/// fall back.
+fn of_kernel() -> &'static str {
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap();
+    let is_allowed = |name: &&str| allowed.split_whitespace().any(|other| other == *name);
+    ["cubic", "bbr"].into_iter().find(is_allowed).unwrap_or("reno")
+}
+
+fn default_here() -> String {
+    fs::read_to_string(DEFAULT).unwrap().trim().to_owned()
+}
+
+impl Inhabited {
+    /// With the default that it inherits, or `default`.
+    fn new(default: Option<&str>) -> Inhabited {
+        let namespace = Namespace::new().unwrap();
+        if let Some(name) = default {
+            namespace.within(|| fs::write(DEFAULT, name)).unwrap();
+        }
+        Inhabited::of(namespace)
+    }
+
+    fn default(&self) -> String {
+        self.namespace.within(|| Ok(default_here())).unwrap()
+    }
+
+    /// Whether `lo` has our filter.
+    fn is_stamped(&self) -> bool {
+        let line = ["tc", "filter", "show", "dev", "lo", "egress"];
+        self.namespace.within(|| Ok(started(&line))).unwrap().1.contains("handle 0x5346")
+    }
+
+    fn load(&self, arguments: &[&str]) {
+        let (code, text) = self.namespace.within(|| Ok(said(arguments))).unwrap();
+        assert_eq!(code, 0, "{arguments:?}: {text}");
+    }
+}
+
+/// The kernel's number of the program that is registered as `name`.
+fn registered(name: &str) -> u32 {
+    let link = Link::open(format!("{DIRECTORY}/{name}/link")).unwrap();
+    match link.info().unwrap().info {
+        LinkTypeInfo::StructOps(found) => found.map_id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whether nothing in the kernel uses this program any more.
+fn is_gone(program: u32) -> bool {
+    MapInfoIter::default().all(|map| map.id != program)
+}
+
+/// The kernel's default is a program rather than a name: new sockets take the replaced one, which the kernel keeps for
+/// that, unless the default is set again.
+#[test]
+fn new_sockets_do_not_take_the_replaced_default() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    let congestion =
+        || host.namespace.within(|| Ok(tcp_congestion(TcpListener::bind("127.0.0.1:0")?)?)).unwrap();
+    host.load(&["load", "sf_dctcp", "--default"]);
+    assert_eq!(congestion(), "sf_dctcp");
+    let replaced = registered("sf_dctcp");
+    // From another namespace than the one that has it.
+    must(&["load", "sf_dctcp", "--param", "g=0.25"]);
+    assert_eq!(congestion(), "sf_dctcp");
+    assert_ne!(registered("sf_dctcp"), replaced);
+    assert!(eventually(|| is_gone(replaced)), "the kernel still uses the replaced program");
+    must(&["unload"]);
+    assert_eq!(congestion(), of_kernel());
+}
+
+#[test]
+fn a_namespace_that_inherited_the_default_gets_another() {
+    let Some(_alone) = alone() else { return };
+    let before = default_here();
+    let heir = Inhabited::new(None);
+    must(&["load", "sf_dctcp", "sf_fast"]);
+    // As a child of a namespace with that default has it: without a record.
+    heir.namespace.within(|| fs::write(DEFAULT, "sf_fast")).unwrap();
+    must(&["unload", "sf_dctcp"]);
+    assert_eq!(heir.default(), "sf_fast");
+    must(&["unload"]);
+    assert_eq!((heir.default(), default_here()), (before.clone(), before));
+}
+
+/// What chooses a congestion control finds one under its name at every moment, also while another is put in its place.
+#[test]
+fn a_replacement_is_not_noticed() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_fast"]);
+    if !fs::exists(format!("{DIRECTORY}/sf_fast/link")).unwrap() {
+        return eprintln!("skipped: needs Linux 6.4");
+    }
+    let is_over = AtomicBool::new(false);
+    let (tried, replaced) = std::thread::scope(|scope| {
+        let chooser = scope.spawn(|| {
+            let mut tried = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let socket = sys::tcp_socket([127, 0, 0, 1].into()).unwrap();
+                set_tcp_congestion(&socket, "sf_fast").unwrap();
+                tried += 1;
+            }
+            tried
+        });
+        let replaced: Vec<(String, String)> = (11..20)
+            .map(|hundredths| format!("g=0.{hundredths}"))
+            .map(|gain| {
+                // A panic here would wait for the chooser for ever.
+                let load = said(&["load", "sf_fast", "--param", &gain]).1;
+                (load + &said(&["status"]).1, gain)
+            })
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        (chooser.join().unwrap(), replaced)
+    });
+    assert!(tried > 100, "{tried}");
+    for (text, gain) in replaced {
+        assert!(
+            text.starts_with("sf_fast: replaced") && text.contains(&format!("{gain} ")),
+            "{gain}: {text}"
+        );
+    }
+    let files = |directory: &str| fs::read_dir(directory).unwrap().count();
+    assert_eq!(files(&format!("{DIRECTORY}/sf_fast")), 2, "a part of a replacement is left");
+}
+
+#[test]
+fn connections_that_outlive_an_unload_are_seen() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    set_tcp_congestion(&listener, "sf_dctcp").unwrap();
+    let address = listener.local_addr().unwrap();
+    let sender = sys::tcp_socket(address.ip()).unwrap();
+    set_tcp_congestion(&sender, "sf_dctcp").unwrap();
+    sys::connect(&sender, address).unwrap();
+    let (receiver, _) = listener.accept().unwrap();
+    assert!(must(&["unload"]).contains("2 connections keep it until they end"));
+    let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
+    assert_eq!(status["loaded"], json!([]));
+    assert_eq!(
+        (&status["unloaded"][0]["name"], &status["unloaded"][0]["connections"]),
+        (&json!("sf_dctcp"), &json!(2))
+    );
+    let status = must(&["status"]);
+    assert!(
+        status.starts_with("nothing is loaded\nsf_dctcp  (not loaded; connections keep it until they end)"),
+        "{status}"
+    );
+    drop((sender, receiver));
+    assert!(eventually(|| must(&["status"]) == "nothing is loaded\n"));
+}
+
+/// Nobody has asked for it with `--default`, so that nobody has a record of it.
+#[test]
+fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
+    let Some(_alone) = alone() else { return };
+    let before = default_here();
+    must(&["load", "sf_dctcp"]);
+    fs::write(DEFAULT, "sf_dctcp").unwrap();
+    let said = must(&["unload"]);
+    assert_eq!(default_here(), before, "{said}");
+}
+
+/// Kills of `unload` and of a replacement, at moments spread over both: what the next `load` says is so is so.
+#[test]
+fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    let load = || host.load(&["load", "sf_dctcp", "sf_l2dct", "--default"]);
+    load();
+    let commands = [&["load", "sf_dctcp", "sf_l2dct", "--param", "g=0.25"][..], &["unload"]];
+    let commands = commands.map(|arguments| (arguments, took(arguments)));
+    let (mut early, mut midway) = (0, 0);
+    for step in 0..48 {
+        load();
+        let former = registered("sf_l2dct");
+        let (arguments, undisturbed) = commands[step % 2];
+        let quiet = program().args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut command = quiet.unwrap();
+        std::thread::sleep(undisturbed.mul_f64((step / 2) as f64 / 24.0));
+        let _ = command.kill();
+        let was_killed = !command.wait().unwrap().success();
+        let held = ["sf_dctcp/link", "sf_l2dct/link", "sf_dctcp/config", "sf_l2dct/config"];
+        let held =
+            held.iter().filter(|file| fs::exists(format!("{DIRECTORY}/{file}")).unwrap_or(false)).count();
+        let is_whole = held == 4 && host.default() == "sf_l2dct";
+        if was_killed {
+            early += usize::from(is_whole);
+            midway += usize::from(!is_whole);
+        }
+        if step % 2 == 0 {
+            must(arguments);
+            assert!(eventually(|| is_gone(former)), "step {step}: the default is the replaced program");
+        }
+        must(&["load", "sf_dctcp"]);
+        assert!(is_registered("sf_dctcp"), "step {step}");
+        let status = must(&["status"]);
+        assert_eq!(status.contains("sf_l2dct"), is_registered("sf_l2dct"), "step {step}: {status}");
+        must(&["unload"]);
+        assert!(!is_registered("sf_") && !fs::exists(DIRECTORY).unwrap(), "step {step}");
+        assert_eq!(host.default(), of_kernel(), "step {step}");
+    }
+    eprintln!("{commands:?}: killed before the first change {early}, in the middle {midway}");
+    assert!(midway > 0, "no kill has landed in the middle");
+}
+
+#[test]
+fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    host.load(&["load", "sf_dctcp", "--default"]);
+    let (code, text) = said_without("-sys_admin,-sys_ptrace", &["unload"]);
+    assert!(
+        code == 0
+            && text.contains("CAP_SYS_ADMIN")
+            && text.contains(&format!("its default was {}", of_kernel())),
+        "{code} {text}"
+    );
+    assert!(!is_registered("sf_"));
+    assert_eq!((host.default().as_str(), must(&["unload"]).as_str()), ("sf_dctcp", "nothing is loaded\n"));
+    assert_eq!(host.default(), of_kernel());
+    assert!(!fs::exists(DIRECTORY).unwrap());
+}
+
+/// Where a bpf file system is mounted.
+#[test]
+fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_fast"]);
+    let host = Inhabited::new(Some(of_kernel()));
+    for (arguments, default) in [
+        (&["load", "sf_dctcp", "--default"][..], "sf_dctcp"),
+        (&["unload", "sf_dctcp"], of_kernel()),
+        (&["unload"], of_kernel()),
+    ] {
+        let unit = host.namespace.within(|| Ok(said_without("-all,+bpf,+perfmon,+net_admin", arguments)));
+        let (code, text) = unit.unwrap();
+        assert!(code == 0 && !text.contains("warning"), "{arguments:?}: {code} {text}");
+        assert_eq!(host.default(), default);
+    }
+}
+
+#[test]
+fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
+    let Some(_alone) = alone() else { return };
+    let (code, text) = said_without("-net_admin", &["stamp", "lo", "--by", "none"]);
+    assert!(code == 3 && text.starts_with("this takes CAP_NET_ADMIN;"), "{code} {text}");
+}
+
+/// A `load` that was killed between mount and mkdir, where the host has no bpf file system.
+#[test]
+fn a_file_system_that_nothing_is_in_goes() {
+    let Some(_alone) = alone() else { return };
+    if is_mounted() {
+        eprintln!("skipped: the host has a bpf file system");
+        return;
+    }
+    let mount = Command::new("mount").args(["-t", "bpf", "shortflow", "/sys/fs/bpf"]).status();
+    assert!(mount.unwrap().success() && is_mounted());
+    assert_eq!(must(&["status"]), "nothing is loaded\n");
+    assert!(!is_mounted());
+}
+
+fn is_mounted() -> bool {
+    fs::read_to_string("/proc/self/mounts").unwrap().contains(" /sys/fs/bpf bpf ")
+}
+
+/// A network namespace with a name, as long as it lives.
+struct Named(String);
+
+impl Named {
+    fn new() -> Named {
+        let name = format!("shortflow-{}", std::process::id());
+        assert_eq!(started(&["ip", "netns", "add", &name]), (0, String::new()));
+        Named(name)
+    }
+
+    fn ip_netns_exec(&self, arguments: &[&str]) -> (i32, String) {
+        let line = ["ip", "netns", "exec", &self.0, env!("CARGO_BIN_EXE_shortflow-linux")];
+        started(&[&line, arguments].concat())
+    }
+
+    fn nsenter(&self, arguments: &[&str]) -> (i32, String) {
+        let file = format!("--net=/run/netns/{}", self.0);
+        started(&[&["nsenter", &file, env!("CARGO_BIN_EXE_shortflow-linux")], arguments].concat())
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        started(&["ip", "netns", "delete", &self.0]);
+    }
+}
+
+/// `ip netns exec` makes a mount namespace too: what is pinned there goes with it.
+#[test]
+fn nothing_is_loaded_where_the_pins_would_not_last() {
+    let Some(_alone) = alone() else { return };
+    let named = Named::new();
+    let advice = format!("nsenter --net=/run/netns/{}", named.0);
+    let (code, text) = named.ip_netns_exec(&["load", "sf_dctcp"]);
+    assert!(code == 3 && text.contains(&advice), "{code} {text}");
+    assert!(!is_registered("sf_"));
+    let (code, text) = named.ip_netns_exec(&["check"]);
+    assert!(code == 3 && text.contains(&advice), "{code} {text}");
+
+    let (code, text) = named.nsenter(&["load", "sf_dctcp", "--default"]);
+    assert_eq!(code, 0, "{text}");
+    for arguments in [&["status"][..], &["unload"], &["load", "sf_fast"]] {
+        let (code, text) = named.ip_netns_exec(arguments);
+        assert!(code == 3 && text.contains(&advice), "{arguments:?}: {code} {text}");
+    }
+    assert!(named.nsenter(&["status"]).1.starts_with("sf_dctcp  (default of this network namespace)"));
+    let apart = ["unshare", "--mount", env!("CARGO_BIN_EXE_shortflow-linux"), "status"];
+    assert!(started(&apart).1.starts_with("sf_dctcp"), "a copy of the host's mounts shows the host's pins");
+    must(&["unload"]);
+}
+
+#[test]
+fn an_ordinary_user_is_told_what_a_command_takes() {
+    let Some(_alone) = alone() else { return };
+    // Where an ordinary user can run it.
+    let copy = std::env::temp_dir().join(format!("shortflow-{}", std::process::id()));
+    fs::copy(env!("CARGO_BIN_EXE_shortflow-linux"), &copy).unwrap();
+    fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
+    let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy.to_str().unwrap()];
+    let (can_run, why) = started(&[&user[..], &["--version"]].concat());
+    let mut answers = Vec::new();
+    for arguments in ["status", "unload", "cleanup", "class 80=short", "stamp lo --by none", "load fast"] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        answers.push((arguments, started(&[&user, &words[..]].concat())));
+    }
+    fs::remove_file(&copy).unwrap();
+    if can_run != 0 {
+        return eprintln!("skipped: an ordinary user cannot run a program there: {why}");
+    }
+    for (arguments, (code, text)) in answers {
+        let is_told = text.contains("CAP_NET_ADMIN, CAP_PERFMON, CAP_BPF; run it as root");
+        assert!(code == 3 && is_told, "{arguments}: {code} {text}");
+    }
+}
+
+/// A socket that listens keeps the congestion control with which it was made.
+#[test]
+fn listeners_from_before_are_named() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    let listen = || host.namespace.within(|| TcpListener::bind("127.0.0.1:0")).unwrap();
+    let port = |listener: &TcpListener| listener.local_addr().unwrap().port().to_string();
+    let status = || host.namespace.within(|| Ok(must(&["status"]))).unwrap();
+    let before = listen();
+    let named = format!("until restarted: {} on port {}\n", of_kernel(), port(&before));
+    let load = host.namespace.within(|| Ok(said(&["load", "sf_dctcp", "--default"]))).unwrap();
+    assert!(load.0 == 0 && load.1.contains(&named), "{load:?}");
+    let _after = listen();
+    assert!(status().contains(&named), "{}", status());
+    drop(before);
+    assert!(!status().contains("restarted"), "{}", status());
+}
+
+#[test]
+fn stamps_are_listed_and_end_with_what_is_loaded() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    must(&["load", "sf_dctcp", "sf_fast"]);
+    host.load(&["stamp", "lo", "--by", "size"]);
+    host.load(&["stamp", "lo", "--by", "sent"]);
+    let file = format!("/proc/{}/ns/net", host.process.id());
+    let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
+    assert_eq!(status["stamps"], json!([{ "namespace": file, "device": "lo", "by": "sent" }]));
+    assert!(must(&["status"]).contains(&format!("lo of {file}: stamps by sent\n")));
+    assert!(!must(&["unload", "sf_fast"]).contains("stamps"));
+    assert!(must(&["unload"]).contains(&format!("lo of {file}: no longer stamps\n")));
+    must(&["load", "sf_dctcp"]);
+    assert!(!must(&["status"]).contains("stamps"));
+    host.load(&["stamp", "lo", "--by", "sent"]);
+    assert!(host.is_stamped());
+    // As an unload leaves it that is killed when nothing is registered any more.
+    fs::remove_dir_all(format!("{DIRECTORY}/sf_dctcp")).unwrap();
+    assert_eq!(must(&["status"]), "nothing is loaded\n");
+    assert!(!host.is_stamped());
+}
+
+#[test]
+fn status_as_a_document() {
+    let Some(_alone) = alone() else { return };
+    let read = || serde_json::from_str::<Value>(&must(&["status", "--json"])).unwrap();
+    assert_eq!(read()["loaded"], json!([]));
+    must(&["load", "sf_dctcp", "--param", "g=0.25"]);
+    must(&["class", "5001=short"]);
+    let status = read();
+    assert_eq!(status["ports"], json!([{ "port": 5001, "class": "short" }]));
+    let control = &status["loaded"][0];
+    assert_eq!((&control["name"], &control["is_default"]), (&json!("sf_dctcp"), &json!(false)));
+    assert_eq!((&control["parameters"]["g"], &control["connections"]), (&json!("0.25"), &json!(0)));
+    assert_eq!(control["cwnd"], Value::Null);
+}
+
+/// libbpf complains of devices without filters, and of a `clsact` that is there.
+#[test]
+fn nothing_is_said_on_stderr_when_all_is_well() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    let stamp: &[&str] = &["stamp", "lo", "--by", "sent"];
+    for arguments in [&["load", "sf_dctcp"], stamp, stamp, &["status"], &["unload"]] {
+        let output = host.namespace.within(|| program().args(arguments).output()).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_control_that_is_named_twice_is_loaded_once() {
+    let Some(_alone) = alone() else { return };
+    let text = must(&["load", "sf_fast", "sf_dctcp", "fast"]);
+    let names: Vec<&str> =
+        text.lines().filter_map(|line| line.split_once(": loaded")).map(|one| one.0).collect();
+    assert_eq!(names, ["sf_dctcp", "sf_fast"]);
+}
+
+#[test]
+fn unload_says_what_goes_with_the_last_one() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    host.load(&["load", "sf_dctcp", "sf_fast", "--default"]);
+    must(&["class", "5001=short"]);
+    let unload = |name| host.namespace.within(|| Ok(must(&["unload", name]))).unwrap();
+    assert_eq!(unload("sf_dctcp"), "sf_dctcp: unloaded\n");
+    let default = format!("{}: default of this network namespace again\n", of_kernel());
+    assert_eq!(unload("sf_fast"), default + "sf_fast: unloaded\nport 5001: no class\n");
+}
+
+/// Some processes do not show theirs even to root, such as the first of a sandbox.
+#[test]
+fn to_root_a_namespace_that_is_gone_is_gone() {
+    let Some(_alone) = alone() else { return };
+    let host = Inhabited::new(Some(of_kernel()));
+    host.load(&["load", "sf_dctcp", "--default"]);
+    drop(host);
+    assert!(!must(&["unload"]).contains("warning"));
+    assert!(!fs::exists(DIRECTORY).unwrap());
+}
+
+/// What any user may open, any user may lock.
+#[test]
+fn only_root_can_hold_the_lock() {
+    let Some(_alone) = alone() else { return };
+    let mode = fs::metadata("/run/shortflow.lock").unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let readable = File::open("/sys/fs").unwrap();
+    assert!(try_lock(&readable).unwrap());
+    assert_eq!(must(&["status"]), "nothing is loaded\n");
+}
+
+#[test]
+fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
+    let Some(_alone) = alone() else { return };
+    for cgroup in ["/nope", "/tmp"] {
+        let (code, text) = said(&["load", "sf_dctcp", "--cgroup", cgroup]);
+        let names_place = text.contains(", which is at /");
+        assert!(cgroup == "/nope" || names_place, "{text}");
+        assert!(code == 2 && text.starts_with(&format!("--cgroup {cgroup}: ")), "{code} {text}");
+        assert!(!text.contains("loaded"), "{text}");
+    }
+}
+
+/// Their records name what the kernel does not have, as when its module or program has gone since.
+#[test]
+fn where_the_default_from_before_is_gone_the_hosts_is_there() {
+    let Some(_alone) = alone() else { return };
+    // Where the first process does not show its namespace, the one that loads first stands for the host's.
+    let first = File::open("/proc/1/ns/net").map(Namespace::from);
+    let of_host = first.map_or(of_kernel().to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
+    let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some(of_kernel())));
+    let records = [(&one, "gone-one"), (&other, "gone-other")];
+    for (here, expected) in records {
+        for (host, name) in records {
+            host.load(&["load", "sf_dctcp", "--default"]);
+            let inode = host.namespace.within(|| fs::metadata("/proc/thread-self/ns/net")).unwrap().ino();
+            let map = MapHandle::from_pinned_path(format!("{DIRECTORY}/defaults")).unwrap();
+            let mut value = [0; 16];
+            value[..name.len()].copy_from_slice(name.as_bytes());
+            map.update(&inode.to_ne_bytes(), &value, MapFlags::EXIST).unwrap();
+        }
+        heir.namespace.within(|| fs::write(DEFAULT, "sf_dctcp")).unwrap();
+        let (code, text) = here.namespace.within(|| Ok(said(&["unload"]))).unwrap();
+        assert!(code == 0 && !is_registered("sf_"), "{code} {text}");
+        // Its own default, and that of the namespace without a record.
+        let named = text.matches(&format!(": {of_host}, because {expected} cannot be chosen")).count();
+        assert_eq!(named, 2, "{text}");
+        for host in [&heir, &one, &other] {
+            assert_eq!(host.default(), of_host);
+        }
+    }
+}
+
+#[test]
+fn where_registrations_cannot_be_seen_nothing_counts_as_gone() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "sf_dctcp"]);
+    let hide = "mount -t tmpfs none /proc/sys/net/ipv4 && exec \"$0\" status";
+    let line = ["unshare", "--mount", "sh", "-c", hide, env!("CARGO_BIN_EXE_shortflow-linux")];
+    let (code, text) = started(&line);
+    assert!(code == 3 && text.contains("tcp_available_congestion_control"), "{code} {text}");
+    assert!(must(&["status"]).starts_with("sf_dctcp"));
+}
+
+#[test]
+fn a_command_that_waits_says_for_what() {
+    let Some(_alone) = alone() else { return };
+    let lock = File::open("/run/shortflow.lock").unwrap();
+    assert!(try_lock(&lock).unwrap());
+    // Unlike the file itself, its clone is not for child processes.
+    let held = lock.try_clone().unwrap();
+    drop(lock);
+    let mut status = program().arg("status").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(status.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("waiting: another command has locked /run/shortflow.lock"), "{line}");
+    drop(held);
+    assert!(status.wait().unwrap().success());
+}
+
+/// The kernel detaches the programs some time after the cgroup is removed.
+#[test]
+fn a_cgroup_that_is_gone_is_not_counted() {
+    let Some(_alone) = alone() else { return };
+    let Some(cgroup) = Cgroup::new("gone") else { return };
+    must(&["load", "sf_dctcp", "--cgroup", &cgroup.0]);
+    assert!(must(&["status"]).contains("1 cgroup"));
+    drop(cgroup);
+    assert!(eventually(|| !must(&["status"]).contains("cgroup")));
+}

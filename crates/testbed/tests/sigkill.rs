@@ -1,0 +1,91 @@
+//! A testbed that is killed leaves nothing behind, and the next one works. Needs root, `ip` and `tc`; skipped
+//! without. `SHORTFLOW_KILLS` says how often, by default four times.
+#![cfg(feature = "bpf")]
+
+mod common;
+
+use common::{eventually, is_registered, open_files, program, run, scenario, turn};
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// The network namespaces that a process holds.
+fn namespaces(process: &str) -> BTreeSet<String> {
+    open_files(process).into_iter().filter(|link| link.starts_with("net:[")).collect()
+}
+
+fn processes() -> Vec<String> {
+    let names =
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).collect()
+}
+
+/// Whether anybody still holds one of these namespaces, by a name, by a file or by living there.
+fn is_held(gone: &BTreeSet<String>) -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let has_name = mounts.split(' ').any(|word| gone.contains(word));
+    has_name
+        || processes().iter().any(|process| {
+            let home = fs::read_link(format!("/proc/{process}/ns/net"));
+            home.is_ok_and(|home| gone.contains(&*home.to_string_lossy()))
+                || !namespaces(process).is_disjoint(gone)
+        })
+}
+
+/// Whether our program is registered though nothing is pinned for it.
+fn is_left_registered() -> bool {
+    is_registered("sf_dctcp") && !fs::exists("/sys/fs/bpf/shortflow/sf_dctcp").unwrap_or(false)
+}
+
+/// How many of our programs for TCP and for devices the kernel keeps, whether in use or not; `None` without bpftool.
+fn kept_programs() -> Option<usize> {
+    let lines = |what: [&str; 2]| {
+        let output = std::process::Command::new("bpftool").args(what).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let controls = lines(["struct_ops", "list"])?;
+    let of_devices = lines(["prog", "list"])?;
+    let is_control = |line: &&String| line.contains(" sf_") && line.trim_end().ends_with("congestion_ops");
+    let is_of_device = |line: &&String| line.contains("sched_cls") && line.contains("name stamp");
+    Some(controls.iter().filter(is_control).count() + of_devices.iter().filter(is_of_device).count())
+}
+
+#[test]
+fn a_killed_testbed_leaves_nothing() {
+    let Some(_turn) = turn() else { return };
+    let kills: u64 = std::env::var("SHORTFLOW_KILLS").map_or(4, |text| text.parse().unwrap());
+    let (long, short) = (scenario("killed", "20s"), scenario("after-kills", "300ms"));
+    let programs = kept_programs();
+    if programs.is_none() {
+        eprintln!("skipped: whether the kernel keeps programs: needs bpftool");
+    }
+    // With the eBPF part, programs are in the kernel too: pECN has a congestion control, and stamps on every device.
+    let (code, _, why) = run(&short, &["--scheme", "pecn", "--check"]);
+    let scheme = if code == Some(3) { "tcp-ecn" } else { "pecn" };
+    eprintln!("{scheme} {why}");
+    let mut held = 0;
+    for kill in 0..kills {
+        let mut testbed = program();
+        testbed.arg("testbed").arg(&long).args(["--scheme", scheme]);
+        let mut child = testbed.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Spread over setting up, connecting and running.
+        std::thread::sleep(Duration::from_millis(10 + kill * 367 % 1500));
+        let namespaces = namespaces(&child.id().to_string());
+        held += namespaces.len();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(eventually(|| !is_held(&namespaces)), "a namespace is held");
+        assert!(eventually(|| !is_left_registered()), "a congestion control is registered");
+        assert!(
+            eventually(|| programs.is_none() || kept_programs() <= programs),
+            "the kernel keeps a program"
+        );
+    }
+    assert!(held > 0, "every testbed was killed before it had a namespace");
+    let (code, _, why) = run(&short, &["--scheme", scheme]);
+    assert_eq!(code, Some(0), "{why}");
+    let cleanup = program().arg("cleanup").output().unwrap();
+    assert!(cleanup.status.success(), "{}", String::from_utf8_lossy(&cleanup.stderr));
+    assert!(!is_left_registered());
+}

@@ -1,0 +1,174 @@
+//! A scenario on real TCP, by the command. Needs root, `ip` and `tc`; skipped without.
+#![cfg(feature = "bpf")]
+
+mod common;
+
+use common::{column, eventually, open_files, program, run, scenario, turn};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Four flows of 50 KB beside a long one take at least their 200 KB at 50 Mbit/s, 33 ms with headers, and
+/// together with the long flow's queue of some packets not many times that.
+#[test]
+fn flows_of_a_scenario_on_real_tcp() {
+    let Some(_turn) = turn() else { return };
+    let (code, out, errors) = run(&scenario("real-tcp", "600ms"), &["--scheme", "tcp-ecn"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let sizes = column(&document, "flows", "size_bytes");
+    assert_eq!(sizes.iter().filter(|size| size.as_u64() == Some(50_000)).count(), 8);
+    let times: Vec<f64> =
+        column(&document, "flows", "fct_s").iter().filter_map(|time| time.as_f64()).collect();
+    assert_eq!(times.len(), 8);
+    let longest = times.iter().copied().fold(0.0, f64::max);
+    assert!((0.033..0.5).contains(&longest), "{times:?}");
+    let acked: u64 =
+        column(&document, "flows", "acked_bytes").iter().filter_map(|bytes| bytes.as_u64()).sum();
+    assert!((2_000_000..3_750_000).contains(&acked), "600 ms at 50 Mbit/s carry 3.6 MB: {acked}");
+    let of_flows: u64 = column(&document, "flows", "marks").iter().filter_map(|marks| marks.as_u64()).sum();
+    let of_ports: u64 = column(&document, "ports", "marks").iter().filter_map(|marks| marks.as_u64()).sum();
+    assert!(of_flows > 0 && of_flows.abs_diff(of_ports) < 20, "{of_flows} {of_ports}");
+    let counters = &document["meta"]["counters"];
+    let count = |name: &str| counters[name].as_u64().unwrap();
+    let accounted = count("packets_delivered") + count("packets_dropped") + count("packets_in_flight");
+    assert_eq!(count("packets_sent"), accounted);
+    assert_eq!(document["testbed"]["congestion"], "reno");
+}
+
+/// Stops a process for `pause`.
+fn stall(process: &Child, pause: Duration) {
+    let process = Pid::from_child(process);
+    kill_process(process, Signal::STOP).unwrap();
+    std::thread::sleep(pause);
+    kill_process(process, Signal::CONT).unwrap();
+}
+
+/// The testbed's account of a run, during which something is done to the process again and again.
+fn account(name: &str, options: &[&str], mut disturb: impl FnMut(&Child)) -> Value {
+    let path = scenario(name, "2s");
+    let mut testbed = program();
+    testbed.arg("testbed").arg(&path).args(["--scheme", "tcp-ecn"]).args(options).stdout(Stdio::piped());
+    let mut process = testbed.spawn().unwrap();
+    let mut out = process.stdout.take().unwrap();
+    let text = std::thread::spawn(move || std::io::read_to_string(&mut out).unwrap());
+    while process.try_wait().unwrap().is_none() {
+        disturb(&process);
+    }
+    let document: Value = serde_json::from_str(&text.join().unwrap()).unwrap();
+    document["testbed"].clone()
+}
+
+/// Six pauses a second, of 0.5 to 1.5 ms, of which half are longer than four packets take here: less than 1 % of the
+/// frames are late by them, and on an idle network none. `SHORTFLOW_STALLED` says how many runs.
+#[test]
+fn stalls_are_seen() {
+    let Some(_turn) = turn() else { return };
+    let runs: u64 = std::env::var("SHORTFLOW_STALLED").map_or(1, |text| text.parse().unwrap());
+    for run in 0..runs {
+        for options in [&[][..], &["--set", "traffic.1.start=1900ms"]] {
+            let mut pauses = (0..).map(|i| Duration::from_micros(500 + (i + run % 8) * 370 % 1000));
+            let found = account("stalled", options, |process| {
+                std::thread::sleep(Duration::from_micros(166_667));
+                stall(process, pauses.next().unwrap());
+            });
+            let verdict = found["verdict"].as_str().unwrap();
+            assert!(verdict.starts_with("not trustworthy") && verdict.contains("times in"), "{found}");
+            // Three of the pauses are longer than four packets and the packet's time that is missed at most.
+            for thread in ["stalls", "host_stalls"] {
+                assert!(found[thread]["count"].as_u64().unwrap() >= 3, "{thread}: {found}");
+            }
+        }
+    }
+}
+
+/// On a host with nothing else to do, which `SHORTFLOW_QUIET` says it is: so many runs keep time.
+#[test]
+fn without_stalls_runs_keep_time() {
+    let Some(_turn) = turn() else { return };
+    let Ok(runs) = std::env::var("SHORTFLOW_QUIET") else {
+        return eprintln!("not asked for: SHORTFLOW_QUIET=RUNS");
+    };
+    for run in 0..runs.parse().unwrap() {
+        let found = account("quiet", &[], |_| std::thread::sleep(Duration::from_millis(20)));
+        assert_eq!(found["verdict"], "trustworthy", "run {run}: {found}");
+    }
+}
+
+#[test]
+fn wrong_input_is_named() {
+    let scenario = scenario("wrong-input", "300ms");
+    let cases: [(&[&str], &str); 10] = [
+        (&["--scheme", "dctpc"], "\"dctpc\": unknown scheme; did you mean \"dctcp\"?"),
+        (
+            &["--set", "tcp.header=64B"],
+            "tcp.header: 64B is not 40B, or 52B with timestamps; 60B or 72B over IPv6",
+        ),
+        (
+            &["--set", "tcp.header=60B", "--set", "tcp.mss=1000B"],
+            "tcp.mss: 1KB is not at least 1220B over IPv6",
+        ),
+        (&["--set", "tcp.ack_every=3"], "tcp.ack_every: 3 is not 1 or 2"),
+        (&["--set", "tcp.rto_max=1s"], "tcp.rto_max: 1s: the testbed cannot set it; leave it at 60s"),
+        (
+            &["--set", "tcp.initial_rto=1s"],
+            "tcp.initial_rto: 1s: the testbed cannot set it; leave it at auto",
+        ),
+        (
+            &["--set", "tcp.clock_granularity=10ms"],
+            "tcp.clock_granularity: 10ms: the testbed cannot set it; leave it at 0ps",
+        ),
+        (
+            &["--set", "tcp.grow_on_marked_acks=true"],
+            "tcp.grow_on_marked_acks: true: the testbed cannot set it; leave it at false",
+        ),
+        (
+            &["--set", "tcp.receive_window=20pkt"],
+            "tcp.receive_window: 20pkt: the testbed cannot set it; leave it at unlimited",
+        ),
+        (&["--set", "switch.bufer=3pkt"], "switch.bufer: unknown key"),
+    ];
+    for (arguments, message) in cases {
+        let (code, out, errors) = run(&scenario, arguments);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(errors.starts_with(message), "{errors}");
+    }
+    let (code, _, errors) = run(Path::new("nowhere.toml"), &[]);
+    assert!(code == Some(2) && errors.starts_with("nowhere.toml: the scenario cannot be read"), "{errors}");
+    let (code, _, errors) = run(&scenario, &["--congestion", "vegas-2"]);
+    assert!(code == Some(3) && errors.contains("the kernel has no congestion control vegas-2"), "{errors}");
+}
+
+/// Killed, a parent cannot end its children itself.
+#[test]
+fn a_testbed_ends_with_its_parent() {
+    let Some(_turn) = turn() else { return };
+    let long = scenario("orphan", "60s");
+    let line = "\"$0\" testbed \"$1\" --scheme tcp-ecn --parent $$ >/dev/null & echo $!; wait";
+    let mut parent = Command::new("sh");
+    parent.args(["-c", line, env!("CARGO_BIN_EXE_shortflow-linux")]).arg(&long).stdout(Stdio::piped());
+    let mut parent = parent.spawn().unwrap();
+    let mut child = String::new();
+    BufReader::new(parent.stdout.take().unwrap()).read_line(&mut child).unwrap();
+    let has_hosts = || open_files(child.trim()).iter().any(|file| file == "/dev/net/tun");
+    let has_begun = eventually(has_hosts);
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    assert!(has_begun, "process {child} has no hosts");
+    assert!(eventually(|| !has_hosts()), "process {child} lives on");
+    let (code, _, errors) = run(&long, &["--parent", "1"]);
+    assert!(code == Some(3) && errors.contains("not the parent"), "{errors}");
+}
+
+#[test]
+fn without_rights_the_reason_names_them() {
+    let path = scenario("rights", "600ms");
+    let limited =
+        ["--bounding-set", "-all", env!("CARGO_BIN_EXE_shortflow-linux"), "testbed", "--scheme", "tcp"];
+    let Ok(output) = Command::new("setpriv").args(limited).arg(&path).output() else { return };
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(3) && text.contains("CAP_SYS_ADMIN and CAP_NET_ADMIN"), "{text}");
+}
