@@ -38,12 +38,15 @@ class Counters(TypedDict):
 
 
 class Drop(TypedDict):
-    """Packets dropped at one place for one reason, in the whole run."""
+    """Packets dropped at one place for one reason."""
 
     place: str
     """A port such as `s0->h1`, or a node that had no route onward."""
     reason: str
-    packets: int
+    in_run: int
+    """In the whole run."""
+    measured: int
+    """Those of them in the measured time."""
 
 
 class Lateness(TypedDict):

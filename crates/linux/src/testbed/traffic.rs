@@ -11,7 +11,7 @@ use crate::Failure;
 use crate::switch::{Clock, Stalls, flow_of, longest_wait, no_stalls};
 use crate::sys::{self, Interest, Namespace, Poll, TcpInfo};
 use shortflow_cc::Role;
-use shortflow_sim::host::{Flow, Message};
+use shortflow_sim::host::{Flow, Message, MessageCounts};
 use shortflow_sim::outcome::FlowRow;
 use shortflow_sim::probe::{ClassMeter, Sample, Subject, throughput};
 use shortflow_sim::scenario::Scenario;
@@ -38,6 +38,14 @@ struct Active {
     message: Message,
     /// What the kernel had counted when it started.
     before: TcpInfo,
+}
+
+impl Active {
+    /// Counts what the kernel has sent again since it started.
+    fn count(&mut self, now: &TcpInfo) {
+        self.message.retransmits = now.retransmits.saturating_sub(self.before.retransmits);
+        self.message.timeouts = now.timeouts.saturating_sub(self.before.timeouts).into();
+    }
 }
 
 #[derive(Debug)]
@@ -267,7 +275,7 @@ impl<'a> Traffic<'a> {
                 self.start(clock, transfer)?;
             }
             if warming && now >= warm {
-                self.note_acked(|message, acked| message.acked_at_start = acked)?;
+                self.note_counts(|message, counts| message.at_start = counts)?;
                 self.window.start = now;
                 warming = false;
             }
@@ -277,7 +285,7 @@ impl<'a> Traffic<'a> {
                     scenario.measure.sample_every.map(|every| at + every).filter(|at| *at <= measured);
             }
             if measuring && now >= measured {
-                self.note_acked(|message, acked| message.acked_at_end = Some(acked))?;
+                self.note_counts(|message, counts| message.at_end = Some(counts))?;
                 self.window.end = now;
                 measuring = false;
             }
@@ -420,29 +428,31 @@ impl<'a> Traffic<'a> {
     fn conclude(&mut self, number: usize, finish: Option<Instant>) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let (acked, info) = connection.acked()?;
-        let Some(Active { message, before }) = connection.flows.pop_front() else { return Ok(()) };
+        let Some(mut active) = connection.flows.pop_front() else { return Ok(()) };
+        active.count(&info);
+        let message = active.message;
         self.meter.count(message.class, acked - std::mem::replace(&mut connection.sampled, acked));
         if connection.flows.is_empty() {
             self.active.retain(|active| *active != number);
         }
         let Some(row) = self.rows.get_mut(message.flow.index()) else { return Ok(()) };
         row.finish = finish;
-        row.retransmits = info.retransmits.saturating_sub(before.retransmits);
-        row.timeouts = u32::from(info.timeouts.saturating_sub(before.timeouts));
+        (row.retransmits, row.timeouts) = (message.retransmits, message.timeouts);
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
-            row.acked_in_window = message.acked_in_window(acked);
+            row.note_window(message.in_window(acked));
         }
         self.pending -= usize::from(finish.is_some());
         Ok(())
     }
 
-    fn note_acked(&mut self, note: impl Fn(&mut Message, u64)) -> io::Result<()> {
+    fn note_counts(&mut self, note: impl Fn(&mut Message, MessageCounts)) -> io::Result<()> {
         for &number in &self.active {
-            let (acked, _) = self.connections[number].acked()?;
-            for Active { message, .. } in &mut self.connections[number].flows {
-                let of_message = message.acked(acked);
-                note(message, of_message);
+            let (acked, info) = self.connections[number].acked()?;
+            for active in &mut self.connections[number].flows {
+                active.count(&info);
+                let counts = active.message.counts(acked);
+                note(&mut active.message, counts);
             }
         }
         Ok(())
