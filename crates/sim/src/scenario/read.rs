@@ -2,7 +2,7 @@
 
 use super::faults::{self, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
-use super::{Scenario, Tiers, checks, warnings};
+use super::{Scenario, Spec, Tiers, checks, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader};
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
 use crate::topology;
@@ -102,9 +102,8 @@ impl Scenario {
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
         let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
         let RunKeys { title, duration, warmup, .. } = run;
-        let (name, resolved) = (name.to_owned(), Vec::new());
-        Ok(Scenario {
-            name,
+        let spec = Spec {
+            name: name.to_owned(),
             title,
             duration,
             warmup,
@@ -120,11 +119,8 @@ impl Scenario {
             deadlines,
             measure,
             faults,
-            resolved,
-            notes,
-            expected,
-            warnings,
-        })
+        };
+        Ok(Scenario { spec, resolved: Vec::new(), notes, expected, warnings })
     }
 }
 
