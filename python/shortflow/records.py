@@ -26,6 +26,29 @@ class Entry(TypedDict):
     """Of a scheme: the queue discipline it needs."""
 
 
+class Key(TypedDict):
+    """A key of a table of scenarios."""
+
+    name: str
+    type: str
+    """Of its values in Python."""
+    required: bool
+    default: str
+    expected: str
+    summary: str
+
+
+class Declared(TypedDict):
+    """A table of scenarios, or a kind of one."""
+
+    table: str
+    """Empty for the keys outside any table."""
+    name: str
+    """Of the kind, or of the table once more."""
+    summary: str
+    keys: list[Key]
+
+
 class Counters(TypedDict):
     """The whole run, warm-up included. Every packet sent is delivered, dropped or in flight at the end."""
 
