@@ -91,16 +91,17 @@ impl Scenario {
         let traffic =
             entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<Vec<_>, _>>()?;
         let measured = Measured { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
-        let expected =
-            entries.iter().zip(&traffic).map(|(entry, it)| traffic::expected(entry, &**it, measured));
-        let expected = expected.collect::<Result<Vec<_>, _>>()?;
+        let mut expected = Vec::new();
+        for (entry, it) in entries.iter().zip(&traffic) {
+            expected.push(traffic::expected(entry, &**it, measured, &mut context.warnings)?);
+        }
         checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
-        let Context { classes, transports, notes, deadlines, .. } = context;
+        let Context { classes, transports, notes, mut warnings, deadlines, .. } = context;
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
-        let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
+        warnings.extend(warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected));
         let RunKeys { title, duration, warmup, .. } = run;
         let spec = Spec {
             name: name.to_owned(),
