@@ -107,6 +107,12 @@ def test_the_number_of_jobs_changes_nothing(shortflow: Command, scenario: str) -
     assert len({digest for scheme in one["schemes"].values() for digest in scheme["digests"].values()}) == 8
 
 
+def test_a_metric_beside_ideal_schedulers_needs_them(shortflow: Command, scenario: str) -> None:
+    answer = shortflow("compare", scenario, "--schemes", "tcp", "--metrics", "distance_short", "--no-ideal")
+    assert answer.code == 2
+    assert answer.stderr == "shortflow: distance_short: compares with ideal SRPT, and --no-ideal leaves that out\n"
+
+
 def test_settings_reach_the_scenario_and_the_schemes_that_have_them(shortflow: Command, scenario: str) -> None:
     base = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "1", "--json")
     plain = shortflow(*base).document

@@ -375,10 +375,15 @@ def named(values: Mapping[str, float], lower_bounds: Collection[str], classes: I
     return [Row(known[name], value, name in lower_bounds) for name, value in values.items()]
 
 
-def check_name(name: str, classes: Iterable[str]) -> None:
-    """Refuse the name of a metric that no run with these classes of flows can have; the error suggests the nearest."""
+def check_name(name: str, classes: Iterable[str], without_ideal: str = "") -> None:
+    """Refuse the name of a metric that no run with these classes of flows can have; the error suggests the nearest.
+
+    `without_ideal` says why no ideal scheduler runs, where none does.
+    """
     if name not in (known := possible(classes)):
         raise unknown_name("metric", name, known)
+    if without_ideal and known[name].statistic is DISTANCE:
+        raise ConfigError(f"{name}: compares with ideal SRPT, and {without_ideal}")
 
 
 def missing(name: str, present: Iterable[Metric]) -> ConfigError:
