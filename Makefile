@@ -195,6 +195,10 @@ docs: setup ## The page of everything that can be named, from the registry, and 
 	cargo doc --workspace --no-deps --locked --quiet
 	@echo "target/names.md and target/doc/shortflow_sim/index.html"
 
+.PHONY: stubs
+stubs: setup ## The types of shortflow.spec, from the core's declarations; to be run when a key has changed.
+	$(BIN)/python -m shortflow.stubs python/shortflow/spec.pyi
+
 .PHONY: clean
 clean: ## Remove everything that was built.
 	rm -rf target $(VENV) results python/shortflow/_core*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis

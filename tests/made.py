@@ -14,7 +14,8 @@ from shortflow.store.columns import TABLES
 
 def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
     """A flow table from the columns that matter; of others those that always have a value have a usual one."""
-    zeros = {"id": 0, "retransmits": 0, "timeouts": 0, "marks": 0, "acked_bytes": 0, "delivered_bytes": 0, "start_s": 0}
+    counts = ("retransmits", "measured_retransmits", "timeouts", "measured_timeouts", "marks")
+    zeros = dict.fromkeys(("id", *counts, "acked_bytes", "delivered_bytes", "start_s"), 0)
     usual = {**zeros, "source": "h0", "destination": "h1", "class": "short"}
     full = [{**dict.fromkeys(TABLES["flows"]), **usual, **row} for row in rows]
     return pl.DataFrame(full, schema=TABLES["flows"])
@@ -47,12 +48,12 @@ def make_meta(**changes: object) -> Meta:
         "counters": {
             "events": 10,
             "packet_hops": 8,
-            "packets_sent": 4,
+            "packets_sent": 6,
             "packets_delivered": 3,
-            "packets_dropped": 1,
+            "packets_dropped": 3,
             "packets_in_flight": 0,
         },
-        "drops": [{"place": "s0->h1", "reason": "buffer full", "packets": 1}],
+        "drops": [{"place": "s0->h1", "reason": "buffer full", "in_run": 3, "measured": 1}],
         "unfinished": 0,
         "connections_peak": 2,
         "bytes_per_connection": 500,

@@ -79,11 +79,38 @@ def test_compare_shows_the_main_metrics_unless_all_are_asked_for(shortflow: Comm
     assert len(main.stdout.splitlines()) < len(every.stdout.splitlines()) / 2
 
 
+def test_the_measured_time_is_stated(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    measured = ("--no-ideal", "--set", "warmup=5ms", "--set", "duration=20ms")
+    assert "; measured from 0.005 s to 0.02 s" in shortflow("run", scenario, *measured[1:]).stdout
+    arguments = (
+        "compare",
+        scenario,
+        "--schemes",
+        "tcp,dctcp",
+        "--seeds",
+        "1",
+        "--no-ideal",
+        *measured,
+        "--out",
+        "kept",
+    )
+    assert "; measured from 0.005 s to 0.02 s" in shortflow(*arguments).stdout
+    assert shortflow(*arguments, "--json").document["measured_s"] == [0.005, 0.02]
+    shortflow("report", "kept")
+    assert "measured from 0.005 s to 0.02 s" in (tmp_path / "kept/report.html").read_text(encoding="utf-8")
+
+
 def test_the_number_of_jobs_changes_nothing(shortflow: Command, scenario: str) -> None:
     arguments = ("compare", scenario, "--schemes", "tcp,l2dct", "--seeds", "4", "--json")
     one, two = (shortflow(*arguments, "--jobs", jobs).document for jobs in ("1", "2"))
     assert one == two
     assert len({digest for scheme in one["schemes"].values() for digest in scheme["digests"].values()}) == 8
+
+
+def test_a_metric_beside_ideal_schedulers_needs_them(shortflow: Command, scenario: str) -> None:
+    answer = shortflow("compare", scenario, "--schemes", "tcp", "--metrics", "distance_short", "--no-ideal")
+    assert answer.code == 2
+    assert answer.stderr == "shortflow: distance_short: compares with ideal SRPT, and --no-ideal leaves that out\n"
 
 
 def test_settings_reach_the_scenario_and_the_schemes_that_have_them(shortflow: Command, scenario: str) -> None:

@@ -147,8 +147,9 @@ def test_goodput_per_flow_is_payload_over_the_time_that_flows_took() -> None:
     assert "flow_goodput_long_bps" in bounds(*ideal), "it does not tell how far the last one got"
 
 
-def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() -> None:
-    flows = make_flows([{"id": 0, "size_bytes": 1, "timeouts": 2, "retransmits": 3}])
+def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_network() -> None:
+    counts = {"timeouts": 5, "measured_timeouts": 2, "retransmits": 7, "measured_retransmits": 3}
+    flows = make_flows([{"id": 0, "size_bytes": 1, **counts}])
     metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
     assert metrics["queue_mean_pkt"] == 12.5
     assert metrics["queue_max_pkt"] == 30
@@ -157,6 +158,20 @@ def test_queues_are_those_of_measured_ports_and_counts_those_of_the_whole_run() 
     assert metrics["utilisation"] == 0.98
     assert (metrics["drops"], metrics["marks"]) == (1, 7)
     assert (metrics["timeouts"], metrics["retransmits"]) == (2, 3)
+
+
+def test_timeouts_per_flow_are_those_of_the_flows_whose_completion_times_count() -> None:
+    flows = make_flows(
+        [
+            {"id": 0, "size_bytes": 1, "start_s": 0.5, "timeouts": 8, "measured_timeouts": 4},  # before the warm-up
+            {"id": 1, "size_bytes": 1, "start_s": 1.5, "timeouts": 3, "measured_timeouts": 1},  # two in the drain
+            {"id": 2, "start_s": 0.0, "timeouts": 9, "measured_timeouts": 2},  # without an end
+            {"id": 3, "class": "query", "size_bytes": 1, "start_s": 1.5},
+        ]
+    )
+    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
+    assert (metrics["timeouts_short"], metrics["timeouts_query"]) == ((3 + 2) / 2, 0)
+    assert metrics["timeouts"] == 4 + 1 + 2
 
 
 def test_an_open_flow_has_missed_its_deadline_once_that_has_passed_and_else_may_miss_it() -> None:
@@ -317,13 +332,6 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     assert (about.flow_class, about.size_bin, about.unit) == ("web_search", "100kb", "s")
     one = rows_of(make_flows(rows[1:3]), make_tasks(), make_samples(), make_ports(), make_meta())
     assert not [row for row in one if row.metric.size_bin], "one bin says what the class says"
-
-
-def test_timeouts_per_flow_are_those_of_the_class() -> None:
-    rows: list[dict[str, object]] = [{"id": 0, "size_bytes": 1, "timeouts": 3}, {"id": 1, "size_bytes": 1}]
-    flows = make_flows([*rows, {"id": 2, "size_bytes": 1, "class": "query"}])
-    metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
-    assert (metrics["timeouts_short"], metrics["timeouts_query"]) == (1.5, 0.0)
 
 
 def shares(*intervals: tuple[float, float, float]) -> list[tuple[float, str, str, float]]:

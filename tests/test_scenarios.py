@@ -114,7 +114,7 @@ def test_the_link_that_fails_is_counted_and_used_again() -> None:
     lost = {row["place"] for row in result.meta["drops"] if row["reason"] == "link down"}
     assert lost <= {"leaf0->spine0", "spine0->leaf0"}
     assert lost
-    assert sum(row["packets"] for row in result.meta["drops"]) == result.meta["counters"]["packets_dropped"]
+    assert sum(row["in_run"] for row in result.meta["drops"]) == result.meta["counters"]["packets_dropped"]
     samples = result.samples
     queue = samples.filter((samples["subject"] == "leaf0->spine0") & (samples["kind"] == "queue_bytes"))
     during = queue.filter((queue["time_s"] > 0.02) & (queue["time_s"] < 0.04))

@@ -117,7 +117,7 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     assert set_there == {f"{key}={value}" for key, value in given.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
     alone = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=settings).metrics
-    assert comparison.values(SIMULATED, "marks")[1] == alone["marks"] > 500
+    assert comparison.values(SIMULATED, "marks")[1] == alone["marks"] > 400
     assert comparison.values(SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, final
 
-from shortflow.records import Entry, Meta
+from shortflow.records import Declared, Entry, Meta
 
 _Settings = Sequence[tuple[str, str]]
 
@@ -26,6 +26,8 @@ class Table:
 def version() -> str: ...
 def registry() -> dict[str, list[Entry]]: ...
 def schema() -> str: ...
+def declared() -> list[Declared]: ...
+def check_table(table: str, name: str, path: str, values: Mapping[str, object]) -> None: ...
 
 @final
 class Scenario:

@@ -166,7 +166,7 @@ def search(
     With `out`, each finished run is stored there at once, without tables, and one that is there is not run again.
     """
     check_apart([steps.key], settings or {})
-    check_name(condition.metric, scenario.classes)
+    check_name(condition.metric, scenario.classes, "a search runs schemes alone")
     store = None
     if out:
         from shortflow.store.runs import Store

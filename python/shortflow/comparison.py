@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, distances, missing
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
+from shortflow.quantities import parse
 from shortflow.result import RunSummary
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Document(TypedDict):
     title: str
     settings: dict[str, str]
     seeds: list[int]
+    measured_s: NotRequired[list[float]]
+    """From the warm-up to the duration: the time of goodput, queues, drops, marks, retransmissions and timeouts."""
     digest: str
     schemes: dict[str, SchemeTable]
     ideal: NotRequired[dict[str, SchemeTable]]
@@ -103,6 +106,14 @@ class Comparison:
         """One hash over the digests of all runs: equal if and only if every run was equal."""
         ordered = sorted(self.runs, key=lambda run: (run.scheme, run.seed))
         return hashlib.sha256("".join(run.digest for run in ordered).encode()).hexdigest()
+
+    @property
+    def measured_s(self) -> tuple[float, float] | None:
+        """The measured time, from the warm-up to the duration: that of goodput, queues, drops, marks and timeouts."""
+        origin = next((run.origin for run in self.runs if run.origin), None)
+        known = {each["key"]: parse(each["value"]) for each in origin["scenario_settings"]} if origin else {}
+        start, end = (known.get(key) for key in ("warmup", "duration"))
+        return (start.number * start.factor, end.number * end.factor) if start and end else None
 
     def require(self, name: str) -> Metric:
         """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
@@ -163,6 +174,8 @@ class Comparison:
             "digest": self.digest,
             "schemes": {scheme: self._scheme_table(scheme) for scheme in self.schemes},
         }
+        if self.measured_s:
+            document["measured_s"] = list(self.measured_s)
         if self.ideal:
             document["ideal"] = {name: self._scheme_table(name) for name in self.ideal_names}
         if len(self.schemes) > 1:

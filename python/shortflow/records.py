@@ -26,6 +26,29 @@ class Entry(TypedDict):
     """Of a scheme: the queue discipline it needs."""
 
 
+class Key(TypedDict):
+    """A key of a table of scenarios."""
+
+    name: str
+    type: str
+    """Of its values in Python."""
+    required: bool
+    default: str
+    expected: str
+    summary: str
+
+
+class Declared(TypedDict):
+    """A table of scenarios, or a kind of one."""
+
+    table: str
+    """Empty for the keys outside any table."""
+    name: str
+    """Of the kind, or of the table once more."""
+    summary: str
+    keys: list[Key]
+
+
 class Counters(TypedDict):
     """The whole run, warm-up included. Every packet sent is delivered, dropped or in flight at the end."""
 
@@ -38,12 +61,15 @@ class Counters(TypedDict):
 
 
 class Drop(TypedDict):
-    """Packets dropped at one place for one reason, in the whole run."""
+    """Packets dropped at one place for one reason."""
 
     place: str
     """A port such as `s0->h1`, or a node that had no route onward."""
     reason: str
-    packets: int
+    in_run: int
+    """In the whole run."""
+    measured: int
+    """Those of them in the measured time."""
 
 
 class Lateness(TypedDict):

@@ -1,6 +1,7 @@
 //! `shortflow._core`: the simulator as a Python extension. Glue only: what is decided here is how
 //! errors, tables and threads cross the border.
 
+mod declared;
 mod errors;
 mod law;
 mod registry;
@@ -37,6 +38,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::Table>()?;
     module.add_function(wrap_pyfunction!(run::version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(declared::declared, module)?)?;
+    module.add_function(wrap_pyfunction!(declared::check_table, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(registry::read_schemes, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

@@ -180,7 +180,8 @@ impl PyOutcome {
             let drop = PyDict::new(py);
             drop.set_item("place", tables::place_name(&self.scenario, row))?;
             drop.set_item("reason", row.reason.name())?;
-            drop.set_item("packets", row.packets)?;
+            drop.set_item("in_run", row.in_run)?;
+            drop.set_item("measured", row.measured)?;
             Ok(drop)
         };
         self.outcome.drops.iter().map(row).collect()

@@ -100,12 +100,12 @@ impl PyScenario {
 
     /// Every value as (key, value, source).
     fn resolved(&self) -> Resolved {
-        rows(&self.inner.resolved)
+        rows(self.inner.resolved())
     }
 
     /// One line per traffic entry on the load that it offers.
     fn traffic_notes(&self) -> Vec<String> {
-        self.inner.notes.clone()
+        self.inner.notes().to_vec()
     }
 
     /// How many flows of each traffic entry count, as (number, what is known of it, backlogged flows, text).
@@ -114,12 +114,12 @@ impl PyScenario {
             let (number, known) = expected.number();
             (number, known, expected.backlogged, expected.to_string())
         };
-        self.inner.expected.iter().map(row).collect()
+        self.inner.expected().iter().map(row).collect()
     }
 
     /// What is accepted, but hardly meant.
     fn warnings(&self) -> Vec<String> {
-        self.inner.warnings.clone()
+        self.inner.warnings().to_vec()
     }
 
     /// The same scenario with more settings; those that it was read with last are not applied again.

@@ -2,7 +2,7 @@
 //!
 //! | value | bytes |
 //! |---|---|
-//! | the beginning | the text `shortflow outcome 1` and a line feed; another encoding gets another number |
+//! | the beginning | the text `shortflow outcome 2` and a line feed; another encoding gets another number |
 //! | identifier, `u32` | 4, little endian |
 //! | `u64`, time in ps, size in bytes, rate in bit/s | 8, little endian |
 //! | `f64` | 8: its IEEE 754 bits, little endian |
@@ -20,7 +20,7 @@ use sha2::Sha256;
 use sha2::digest::Update;
 use shortflow_units::{Bytes, ClassId, FlowId, HostId, Instant, NodeId, PortId, Rate, Span};
 
-const FORMAT: &[u8] = b"shortflow outcome 1\n";
+const FORMAT: &[u8] = b"shortflow outcome 2\n";
 
 impl Outcome {
     /// SHA-256 over everything here, field by field: equal for equal scenario, scheme and seed on any
@@ -86,8 +86,8 @@ macro_rules! rows {
 rows! {
     Outcome { flows, tasks, samples, ports, drops, counters, end }
     FlowRow {
-        source, destination, class, size, start, finish, ideal, deadline, retransmits, timeouts, marks, packets,
-        waited, left, waited_at_host, acked, acked_in_window, task,
+        source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
+        timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, acked, acked_in_window, task,
     }
     TaskRow { kind, class, start, finish, flows, deadline, part_of }
     Sample { at, subject, value }
@@ -96,7 +96,7 @@ rows! {
         percentiles, utilisation,
     }
     Percentiles { packets, bytes }
-    DropRow { place, reason, packets }
+    DropRow { place, reason, in_run, measured }
     Counters {
         events, packet_hops, packets_sent, packets_delivered, packets_dropped, packets_in_flight, unfinished,
         connections_peak,
@@ -189,7 +189,12 @@ mod tests {
             tasks: steps().0.into_tasks(),
             samples: vec![Sample { at: Instant::ZERO, subject: Subject::Cwnd(FlowId(0)), value: 0.0 }],
             ports: vec![port],
-            drops: vec![DropRow { place: Place::Node(NodeId(0)), reason: DropReason::Loss, packets: 0 }],
+            drops: vec![DropRow {
+                place: Place::Node(NodeId(0)),
+                reason: DropReason::Loss,
+                in_run: 0,
+                measured: 0,
+            }],
             counters: Counters::default(),
             end: Instant::ZERO,
         }
@@ -215,8 +220,8 @@ mod tests {
         let (moment, span, bytes) = (Instant::from_ps(1), Span::from_ps(1), Bytes::new(1));
         each_field_counts! { |all| &mut all.flows[0], FlowRow {
             source: HostId(7), destination: HostId(7), class: ClassId(7), size: bytes, start: moment,
-            finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1, timeouts: 1, marks: 1,
-            packets: 1, waited: span, left: 1, waited_at_host: span, acked: bytes, acked_in_window: bytes,
+            finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1,
+            retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1, waited_at_host: span, acked: bytes, acked_in_window: bytes,
             task: Some(steps().1),
         } }
         each_field_counts! { |all| &mut all.tasks[0], TaskRow {
@@ -235,7 +240,7 @@ mod tests {
             packets: [0, 0, 1], bytes: [1, 0, 0],
         } }
         each_field_counts! { |all| &mut all.drops[0], DropRow {
-            place: Place::Node(NodeId(7)), reason: DropReason::NoRoute, packets: 1,
+            place: Place::Node(NodeId(7)), reason: DropReason::NoRoute, in_run: 1, measured: 1,
         } }
         each_field_counts! { |all| &mut all.counters, Counters {
             events: 1, packet_hops: 1, packets_sent: 1, packets_delivered: 1, packets_dropped: 1,
@@ -290,7 +295,7 @@ mod tests {
             tasks: Vec::new(),
             samples: vec![Sample { at: Instant::from_ps(5), subject: Subject::Cwnd(FlowId(9)), value: 1.5 }],
             ports: Vec::new(),
-            drops: vec![DropRow { place, reason: DropReason::Loss, packets: 4 }],
+            drops: vec![DropRow { place, reason: DropReason::Loss, in_run: 4, measured: 3 }],
             counters: Counters { packet_hops: 6, ..Counters::default() },
             end: Instant::from_ps(1 << 40),
         };
@@ -299,12 +304,14 @@ mod tests {
         let no_rows = [0; 8];
         let sample = [[1, 0, 0, 0, 0, 0, 0, 0], [5, 0, 0, 0, 0, 0, 0, 0]].concat();
         let subject_and_value = [2, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f];
-        let drop = [1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 3, 0, 0, 0, 2, 4, 0, 0, 0, 0, 0, 0, 0];
+        let place_and_reason = [0, 2, 1, 0, 0, 3, 0, 0, 0, 2];
+        let numbers = [1, 4, 3].map(u64::to_le_bytes);
+        let drop = [&numbers[0], &place_and_reason[..], &numbers[1], &numbers[2]].concat();
         let counters = [[0; 8], [6, 0, 0, 0, 0, 0, 0, 0]].concat();
         let rest = [0; 6 * 8];
         let end = [0, 0, 0, 0, 0, 1, 0, 0];
         let expected: [&[u8]; 9] = [
-            b"shortflow outcome 1\n",
+            b"shortflow outcome 2\n",
             &[no_rows, no_rows].concat(),
             &sample,
             &subject_and_value,

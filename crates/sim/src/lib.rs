@@ -28,4 +28,4 @@ pub mod theory;
 pub mod topology;
 pub mod traffic;
 
-pub use schema::schema;
+pub use schema::{check, declared, schema};

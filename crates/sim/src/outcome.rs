@@ -1,6 +1,7 @@
 //! What a run leaves behind: tables and counters.
 
-use crate::net::{Network, Percentiles, Port};
+use crate::host::MessageCounts;
+use crate::net::{Counts, Network, Percentiles, Port};
 use crate::probe::Sample;
 use crate::queue::DropReason;
 use crate::traffic::{Arrival, TaskId, TaskRow};
@@ -28,8 +29,12 @@ pub struct FlowRow {
     pub deadline: Option<Span>,
     /// Segments retransmitted.
     pub retransmits: u32,
+    /// Those of them in the measured time.
+    pub retransmits_in_window: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Those of them in the measured time.
+    pub timeouts_in_window: u32,
     /// Data packets that arrived with a CE mark.
     pub marks: u32,
     /// Data packets that arrived, duplicates included.
@@ -61,7 +66,9 @@ impl FlowRow {
             ideal,
             deadline: arrival.deadline,
             retransmits: 0,
+            retransmits_in_window: 0,
             timeouts: 0,
+            timeouts_in_window: 0,
             marks: 0,
             packets: 0,
             waited: Span::ZERO,
@@ -76,6 +83,12 @@ impl FlowRow {
     /// Flow completion time.
     pub fn fct(&self) -> Option<Span> {
         self.finish.map(|finish| finish.since(self.start))
+    }
+
+    /// Notes what was counted of it in the measured time.
+    pub fn note_window(&mut self, counts: MessageCounts) {
+        self.acked_in_window = Bytes::new(counts.acked);
+        (self.retransmits_in_window, self.timeouts_in_window) = (counts.retransmits, counts.timeouts);
     }
 
     /// Whether it was on its way at any time of `window`.
@@ -110,7 +123,7 @@ impl FlowRow {
     }
 }
 
-/// One port of a switch or host.
+/// One port of a switch or host, in the measured time.
 #[derive(Debug, Clone)]
 pub struct PortRow {
     /// Sending node.
@@ -119,25 +132,25 @@ pub struct PortRow {
     pub to: NodeId,
     /// Link rate.
     pub rate: Rate,
-    /// Bytes accepted for sending, in the whole run.
+    /// Bytes accepted for sending.
     pub tx_bytes: Bytes,
-    /// Packets accepted for sending, in the whole run.
+    /// Packets accepted for sending.
     pub tx_packets: u64,
-    /// Packets dropped, in the whole run.
+    /// Packets dropped.
     pub drops: u64,
-    /// Packets marked, in the whole run.
+    /// Packets marked.
     pub marks: u64,
-    /// Time average of the backlog, in packets, over the measured time.
+    /// Time average of the backlog, in packets.
     pub mean_packets: f64,
-    /// Largest backlog in packets, in the measured time.
+    /// Largest backlog in packets.
     pub max_packets: u32,
     /// Time average of the backlog, in bytes.
     pub mean_bytes: f64,
     /// Largest backlog in bytes.
     pub max_bytes: Bytes,
-    /// Percentiles of the backlog over the measured time, of a measured port in a run with samples.
+    /// Percentiles of the backlog, of a measured port in a run with samples.
     pub percentiles: Option<Percentiles>,
-    /// Share of the measured time in which the link was busy.
+    /// Share of the time in which the link was busy.
     pub utilisation: f64,
 }
 
@@ -150,42 +163,54 @@ pub enum Place {
     Node(NodeId),
 }
 
-/// Packets dropped at one place for one reason, in the whole run.
+/// Packets dropped at one place for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DropRow {
     /// Where.
     pub place: Place,
     /// Why.
     pub reason: DropReason,
-    /// How many.
-    pub packets: u64,
+    /// How many in the whole run.
+    pub in_run: u64,
+    /// How many of them in the measured time.
+    pub measured: u64,
 }
 
 impl DropRow {
     /// Everything that was dropped in `network`.
     pub fn all(network: &Network) -> Vec<DropRow> {
-        let ports =
-            network.ports().iter().map(|port| (Place::Port(port.from, port.to), &port.counters().drops));
-        let nodes = network.drops_at_nodes().map(|(node, drops)| (Place::Node(node), drops));
-        let rows = ports.chain(nodes).flat_map(|(place, drops)| {
-            drops.by_reason().map(move |(reason, packets)| DropRow { place, reason, packets })
+        let measured = network.measured();
+        let ports = network.ports().iter().zip(measured.ports);
+        let ports = ports
+            .map(|(port, counts)| (Place::Port(port.from, port.to), &port.counters().drops, counts.drops));
+        let nodes = network.drops_at_nodes();
+        let nodes = nodes.map(|(node, drops)| (Place::Node(node), drops, measured.nodes[&node]));
+        let rows = ports.chain(nodes).flat_map(|(place, drops, measured)| {
+            let row =
+                move |(reason, in_run)| DropRow { place, reason, in_run, measured: measured.of(reason) };
+            drops.by_reason().map(row)
         });
         rows.collect()
     }
 }
 
 impl PortRow {
-    /// What `port` has seen, in a measured time of so many seconds.
-    pub fn of(port: &Port, seconds: f64) -> PortRow {
+    /// What every port of `network` has seen, in a measured time of so many seconds.
+    pub fn all(network: &Network, seconds: f64) -> Vec<PortRow> {
+        let counts = network.measured().ports;
+        network.ports().iter().zip(counts).map(|(port, counts)| PortRow::of(port, counts, seconds)).collect()
+    }
+
+    fn of(port: &Port, counts: Counts, seconds: f64) -> PortRow {
         let counters = port.counters();
         PortRow {
             from: port.from,
             to: port.to,
             rate: port.link().0,
-            tx_bytes: counters.accepted_bytes,
-            tx_packets: counters.accepted,
-            drops: counters.drops.total(),
-            marks: counters.marked,
+            tx_bytes: counts.accepted_bytes,
+            tx_packets: counts.accepted,
+            drops: counts.drops.total(),
+            marks: counts.marked,
             mean_packets: counters.packet_time.as_secs_f64() / seconds,
             max_packets: counters.peak.packets,
             mean_bytes: counters.byte_time as f64 / 1e12 / seconds,
@@ -196,7 +221,7 @@ impl PortRow {
     }
 }
 
-/// Totals of a run.
+/// Totals of the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Events handled.

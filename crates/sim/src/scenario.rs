@@ -1,5 +1,5 @@
 //! [`Scenario`]: topology, traffic, duration and what to measure. It names no scheme, so every
-//! scheme can run in it. It is read and validated once; a value of this type can be run.
+//! scheme can run in it. It is a [`Spec`] that was read and validated once; a value of this type can be run.
 
 mod checks;
 mod faults;
@@ -21,10 +21,11 @@ use crate::traffic::{Expected, Traffic};
 use shortflow_cc::TransportConfig;
 use shortflow_units::{ClassId, NodeId, Span};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
-/// A validated scenario.
+/// What a run goes by, in plain values.
 #[derive(Debug)]
-pub struct Scenario {
+pub struct Spec {
     /// Name that users type.
     pub name: String,
     /// One line on what it is.
@@ -57,18 +58,52 @@ pub struct Scenario {
     pub measure: Measure,
     /// What goes wrong.
     pub faults: Vec<Fault>,
-    /// Every value with its source.
-    pub resolved: Vec<Setting>,
-    /// What is derived from other keys, what the topology gives, and one line per traffic entry on the
-    /// load that it offers.
-    pub notes: Vec<String>,
-    /// How many flows of each traffic entry count.
-    pub expected: Vec<Expected>,
-    /// What is accepted, but hardly meant.
-    pub warnings: Vec<String>,
+}
+
+/// A validated scenario: a [`Spec`] to look at, and what is known of it. Nothing but [`Scenario::parse`] and
+/// [`Scenario::of_values`] makes one, and nobody can change it.
+#[derive(Debug)]
+pub struct Scenario {
+    spec: Spec,
+    resolved: Vec<Setting>,
+    notes: Vec<String>,
+    expected: Vec<Expected>,
+    warnings: Vec<String>,
+}
+
+impl Deref for Scenario {
+    type Target = Spec;
+
+    #[inline]
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
 }
 
 impl Scenario {
+    /// Every value with its source.
+    pub fn resolved(&self) -> &[Setting] {
+        &self.resolved
+    }
+
+    /// What is derived from other keys, what the topology gives, and one line per traffic entry on the
+    /// load that it offers.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// How many flows of each traffic entry count.
+    pub fn expected(&self) -> &[Expected] {
+        &self.expected
+    }
+
+    /// What is accepted, but hardly meant.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Spec {
     /// What the port of a switch towards another node has to be like.
     pub fn switch_port(&self, from: NodeId, to: NodeId) -> &SwitchSpec {
         self.tiers.port(&self.graph, from, to).unwrap_or(&self.switch)

@@ -1,12 +1,58 @@
 //! The JSON Schema of a scenario file, from the declarations that read it.
 
-use crate::config::{Entry, ParamInfo};
+use crate::config::{ConfigError, Entry, Kinds, ParamInfo};
 use crate::scenario::tables;
 use crate::scheme::{self, schemes};
 use crate::topology::topologies;
 use crate::traffic::{deadlines, interarrival, sizes, traffic_kinds};
 use serde_json::{Map, Value, json};
+use shortflow_spec::Table;
 use shortflow_spec::schema::{definition, kinds, parameter, properties, property, table};
+
+const TOPOLOGY: Kinds = Kinds {
+    name: "topology",
+    entries: topologies,
+    others: Vec::new,
+    example: "{ kind = \"star\", hosts = 3, rate = \"1Gbps\", rtt = \"300us\" }",
+};
+const TRAFFIC: Kinds = Kinds {
+    name: "traffic",
+    entries: traffic_kinds,
+    others: Vec::new,
+    example: "{ kind = \"long-lived\", flows = 2 }",
+};
+
+/// Every table that a scenario may have, under the name of the table, or of the tables of which it is a kind. The name
+/// of the keys outside any table is empty.
+pub fn declared() -> Vec<(&'static str, Entry)> {
+    let of_kind = |kinds: Kinds| {
+        let full = move |mut entry: Entry| {
+            entry.parameters.extend((kinds.others)());
+            (kinds.name, entry)
+        };
+        (kinds.entries)().into_iter().map(full)
+    };
+    let plain = tables().into_iter().map(|entry| (entry.name, entry));
+    let kinds = [TOPOLOGY, TRAFFIC, sizes::TABLE, sizes::PART, deadlines::TABLE, interarrival::TABLE];
+    plain.chain(kinds.into_iter().flat_map(of_kind)).collect()
+}
+
+/// Checks the values of a table one by one; `name` is that of a table or of a kind of `table`, and errors call it `path`.
+pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Result<(), ConfigError> {
+    let found = declared().into_iter().find(|(of, entry)| *of == table && entry.name == name);
+    let others: Vec<&str> = match table {
+        "" => {
+            let plain = tables().into_iter().map(|entry| entry.name).filter(|name| !name.is_empty());
+            ["topology", "traffic", "parameters"].into_iter().chain(plain).collect()
+        }
+        // Tiers and ports, of which only the topology knows.
+        "switch" => {
+            values.iter().filter(|(_, value)| value.is_table()).map(|(key, _)| key.as_str()).collect()
+        }
+        _ => Vec::new(),
+    };
+    found.map_or(Ok(()), |(_, entry)| shortflow_spec::check(path, &entry.parameters, &others, values))
+}
 
 /// The JSON Schema (draft 2020-12) of a scenario. It knows each key by itself; what values are to one another, only
 /// reading the scenario tells. `$defs` has the parameters of every scheme too.

@@ -1,6 +1,7 @@
 //! What rows and counters tell is what happened in the network, packet by packet.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
+use shortflow_sim::outcome::{FlowRow, Place};
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::{Bytes, Span};
 
@@ -62,4 +63,57 @@ fn an_answer_after_the_measured_time_counts_nothing_in_it() {
     let [request, answer] = &outcome.flows[..] else { panic!("{} rows", outcome.flows.len()) };
     assert_eq!((request.acked_in_window, answer.acked_in_window), (request.size, Bytes::ZERO));
     assert_eq!(answer.acked, answer.size);
+}
+
+/// Five flows of one segment whose first packet is lost at the switch, and sent again after the timeout of 10 ms; the
+/// measured time is from 30 to 60 ms. Packets are counted as they come: two a flow, but the last flow's first one comes
+/// before the fourth flow's second.
+///
+/// | flow | lost | timeout | packets |
+/// |---|---|---|---|
+/// | 1 | 5 ms | 15 ms | 1, 2 |
+/// | 2 | 22 ms | 32 ms | 3, 4 |
+/// | 3 | 40 ms | 50 ms | 5, 6 |
+/// | 4 | 55 ms | 65 ms | 7, 9 |
+/// | 5 | just after 60 ms | 70 ms | 8, 10 |
+#[test]
+fn drops_marks_and_retransmissions_are_those_of_the_measured_time() {
+    let starts = ["0.005", "0.022", "0.04", "0.055", "0.05995"];
+    let rows = starts.map(|start| format!("{start},0,2,1460"));
+    let faults = "[faults]\ndrop_data = [1, 3, 5, 7, 8]\nmark_data = [2, 4, 6, 9]\n";
+    let text = star(3, &format!("{faults}{TRACE}"))
+        .replace("duration = \"1s\"", "warmup = \"30ms\"\nduration = \"60ms\"");
+    let scenario = scenario(&text, &rows.each_ref().map(String::as_str));
+    for name in ["dctcp", "pecn"] {
+        let outcome = run(&scenario, &scheme(name, &[]));
+        let [lost] = &outcome.drops[..] else { panic!("{name}: {:?}", outcome.drops) };
+        assert_eq!((lost.in_run, lost.measured), (5, 2), "{name}");
+        assert_eq!(outcome.counters.packets_dropped, 5, "{name}");
+        let port = outcome.ports.iter().find(|port| port.to.0 == 2).unwrap();
+        assert_eq!((port.drops, port.marks, port.tx_packets), (2, 2, 2), "{name}");
+        let flows = |of: fn(&FlowRow) -> u32| outcome.flows.iter().map(of).collect::<Vec<_>>();
+        assert_eq!(flows(|row| row.timeouts), [1; 5], "{name}");
+        assert_eq!(flows(|row| row.retransmits), [1; 5], "{name}");
+        assert_eq!(flows(|row| row.timeouts_in_window), [0, 1, 1, 0, 0], "{name}");
+        assert_eq!(flows(|row| row.retransmits_in_window), [0, 1, 1, 0, 0], "{name}");
+        assert_eq!(flows(|row| row.marks), [1, 1, 1, 1, 0], "{name}");
+    }
+}
+
+/// A packet that finds no way at 5 ms, and again after timeouts of 10 and 20 ms: the third time is measured.
+#[test]
+fn what_is_dropped_at_a_switch_without_a_way_on_is_counted_likewise() {
+    let text = r#"
+title = "a dumbbell whose middle fails"
+warmup = "30ms"
+duration = "100ms"
+topology = { kind = "dumbbell", pairs = 1, rate = "1Gbps", bottleneck = "1Gbps", rtt = "300us" }
+switch = { buffer = "250pkt", mark_above = "20pkt" }
+faults = { links = ["s0-s1"], down_at = "1ms", up_at = "45ms" }
+traffic = [{ kind = "trace", file = "flows.csv", unmeasured = true }]
+"#;
+    let outcome = run(&scenario(text, &["0.005,0,1,1460"]), &scheme("dctcp", &[]));
+    let [row] = &outcome.drops[..] else { panic!("{:?}", outcome.drops) };
+    assert!(matches!(row.place, Place::Node(_)));
+    assert_eq!((row.in_run, row.measured), (3, 1));
 }

@@ -13,7 +13,7 @@ use shortflow_units::{Bytes, Instant, Span};
 
 /// Packets dropped for a reason, wherever.
 fn lost(outcome: &Outcome, reason: DropReason) -> u64 {
-    outcome.drops.iter().filter(|row| row.reason == reason).map(|row| row.packets).sum()
+    outcome.drops.iter().filter(|row| row.reason == reason).map(|row| row.in_run).sum()
 }
 
 /// One flow of 2,000 segments from h0 to h2 on a star, its receive window 40.
@@ -292,7 +292,7 @@ proptest! {
         for info in schemes() {
             let outcome = trouble.run(&info.name);
             prop_assert_eq!(outcome.counters.unfinished, 0, "{}", info.name);
-            let accounted: u64 = outcome.drops.iter().map(|row| row.packets).sum();
+            let accounted: u64 = outcome.drops.iter().map(|row| row.in_run).sum();
             prop_assert_eq!(accounted, outcome.counters.packets_dropped, "{}", info.name);
             for flow in outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX) {
                 prop_assert_eq!(flow.acked, flow.size);

@@ -10,7 +10,7 @@ const POISSON: &str =
 fn outcome(traffic: &str, partial: &str, of: &str) -> (Vec<String>, Outcome) {
     let scenario = scenario(&star(5, &format!("{traffic}{partial}")), &[]);
     let outcome = run(&scenario, &scheme(of, &[]));
-    (scenario.classes, outcome)
+    (scenario.classes.clone(), outcome)
 }
 
 fn of_class(outcome: &Outcome, class: u16) -> Vec<&FlowRow> {

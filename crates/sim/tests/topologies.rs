@@ -12,7 +12,7 @@ fn graph(table: &str) -> Graph {
         "title = \"test\"\nduration = \"1s\"\n[topology]\n{table}\n[switch]\nbuffer = \"250pkt\"\n\
          mark_above = \"20pkt\"\n[[traffic]]\nkind = \"long-lived\"\nflows = 1\n"
     );
-    crate::common::scenario_with_file(&text, crate::common::EDGES).graph
+    crate::common::scenario_with_file(&text, crate::common::EDGES).graph.clone()
 }
 
 fn routes(graph: &Graph, salt: u64) -> Routes {

@@ -178,7 +178,7 @@ fn mentions(value: &Value, name: &str) -> bool {
 }
 
 /// The parameter that a value refers to.
-fn referred(text: &str) -> Option<&str> {
+pub(crate) fn referred(text: &str) -> Option<&str> {
     text.strip_prefix('$').filter(|name| is_name(name))
 }
 

@@ -1,5 +1,7 @@
 //! What to say about a name that is not known.
 
+use crate::error::ConfigError;
+
 /// What to say about an unknown `name`: the nearest of the `known` ones, or all of them.
 pub fn hint(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
@@ -13,8 +15,17 @@ pub fn hint(name: &str, known: &[&str]) -> String {
 const RENAMED: [(&str, &str); 1] = [("gaps", "interarrival")];
 
 /// The present name of a key that had another one.
-pub fn renamed(key: &str) -> Option<&'static str> {
+pub(crate) fn renamed(key: &str) -> Option<&'static str> {
     RENAMED.iter().find(|(earlier, _)| *earlier == key).map(|(_, name)| *name)
+}
+
+/// The error for a `key` that is not `known`; `path` makes whole paths of keys.
+pub(crate) fn unknown_key(key: &str, known: &[&str], path: impl Fn(&str) -> String) -> ConfigError {
+    let hint = match renamed(key).filter(|name| known.contains(name)).or_else(|| nearest(key, known)) {
+        Some(candidate) => format!("did you mean {:?}?", path(candidate)),
+        None => hint(key, known),
+    };
+    ConfigError::Unknown { key: path(key), what: "key", hint }
 }
 
 /// The one of `known` that looks most like `name`, if any looks like it.

@@ -4,6 +4,7 @@
 //! A [`Document`] is what was written, with `--set` and parameters applied; a [`Reader`] is one of its tables; a
 //! [`Format`] reads one value and has a [`Shape`], from which the words of errors and the schema follow.
 
+mod check;
 mod document;
 mod error;
 mod format;
@@ -18,6 +19,7 @@ mod shape;
 mod tests;
 mod text;
 
+pub use check::check;
 pub use document::{Document, Files, parse};
 pub use error::{ConfigError, RowError};
 pub use format::{

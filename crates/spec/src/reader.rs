@@ -3,7 +3,7 @@
 use crate::document::{Document, join, not_a_table, quoted, shown, value_of};
 use crate::error::ConfigError;
 use crate::format::Format;
-use crate::hint::{hint, nearest, renamed};
+use crate::hint::{renamed, unknown_key};
 use crate::setting::{Setting, Source};
 use crate::shape::{ParamInfo, Shape};
 use toml::{Table, Value};
@@ -179,11 +179,7 @@ impl<'d> Reader<'d> {
     /// The error for a key that is not `known`; one that `--set` gave is named as it was typed, to its end.
     fn unknown(&self, key: &str, known: &[&str]) -> ConfigError {
         let rest = self.document.set_below(&self.path(key)).unwrap_or_default();
-        let hint = match renamed(key).filter(|name| known.contains(name)).or_else(|| nearest(key, known)) {
-            Some(candidate) => format!("did you mean \"{}{rest}\"?", self.path(candidate)),
-            None => hint(key, known),
-        };
-        ConfigError::Unknown { key: self.path(key) + rest, what: "key", hint }
+        unknown_key(key, known, |key| self.path(key) + rest)
     }
 
     /// Whether a table that this one refines has been read for `key`.

@@ -82,6 +82,8 @@ pub struct ParamInfo {
     pub shape: Shape,
     /// One line on what it does.
     pub summary: String,
+    /// Whether a value has its format; of no account where the shape is that of tables.
+    pub fits: fn(&Value) -> bool,
 }
 
 impl ParamInfo {
@@ -90,7 +92,13 @@ impl ParamInfo {
 
     /// A key.
     pub fn new(name: &'static str, default: &str, shape: Shape, summary: &str) -> ParamInfo {
-        ParamInfo { name, default: default.to_owned(), shape, summary: summary.trim().to_owned() }
+        let (default, summary) = (default.to_owned(), summary.trim().to_owned());
+        ParamInfo { name, default, shape, summary, fits: |_| true }
+    }
+
+    /// A key whose values are told by `fits`.
+    pub fn told_by(self, fits: fn(&Value) -> bool) -> ParamInfo {
+        ParamInfo { fits, ..self }
     }
 
     /// Whether it must be there.

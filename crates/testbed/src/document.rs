@@ -52,7 +52,7 @@ fn meta(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured) -> Va
     let ports = scenario.measure.ports.iter().map(|&(from, to)| tables::port_name(scenario, from, to));
     let drop = |row: &DropRow| {
         let place = tables::place_name(scenario, row);
-        json!({ "place": place, "reason": row.reason.name(), "packets": row.packets })
+        json!({ "place": place, "reason": row.reason.name(), "in_run": row.in_run, "measured": row.measured })
     };
     json!({
         "scenario": scenario.name,

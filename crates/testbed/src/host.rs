@@ -71,7 +71,8 @@ impl TcpSettings {
             return wrong("tcp.ack_every", tcp.ack_every.to_string(), "1 or 2");
         }
         for (key, only) in NOT_SET {
-            if let Some(other) = scenario.resolved.iter().find(|each| each.key == key && each.value != only) {
+            if let Some(other) = scenario.resolved().iter().find(|each| each.key == key && each.value != only)
+            {
                 let found = &other.value;
                 let why = format!("{key}: {found}: the testbed cannot set it; leave it at {only}");
                 return Err(Failure::Input(why));

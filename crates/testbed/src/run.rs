@@ -183,8 +183,7 @@ fn measured(
         unfinished: unfinished as u64,
         connections_peak: plan.connections.len() as u64,
     };
-    let ports = network.ports().iter().map(|port| PortRow::of(port, seconds)).collect();
-    let (tasks, drops) = (Vec::new(), DropRow::all(network));
+    let (tasks, ports, drops) = (Vec::new(), PortRow::all(network, seconds), DropRow::all(network));
     let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end };
     Measured { outcome, switch, host_stalls: stalls, late_starts, congestion: congestion.to_owned() }
 }

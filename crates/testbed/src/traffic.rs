@@ -13,7 +13,7 @@ use rustix::net::sockopt::set_tcp_congestion;
 use shortflow_cc::Role;
 use shortflow_deploy::Failure;
 use shortflow_deploy::sys::Namespace;
-use shortflow_sim::host::{Flow, Message};
+use shortflow_sim::host::{Flow, Message, MessageCounts};
 use shortflow_sim::outcome::FlowRow;
 use shortflow_sim::probe::{ClassMeter, Sample, Subject, throughput};
 use shortflow_sim::scenario::Scenario;
@@ -40,6 +40,14 @@ struct Active {
     message: Message,
     /// What the kernel had counted when it started.
     before: libc::tcp_info,
+}
+
+impl Active {
+    /// Counts what the kernel has retransmitted since it started.
+    fn count(&mut self, now: &libc::tcp_info) {
+        self.message.retransmits = now.tcpi_total_retrans.saturating_sub(self.before.tcpi_total_retrans);
+        self.message.timeouts = now.tcpi_total_rto.saturating_sub(self.before.tcpi_total_rto).into();
+    }
 }
 
 #[derive(Debug)]
@@ -269,7 +277,7 @@ impl<'a> Traffic<'a> {
                 self.start(clock, transfer)?;
             }
             if warming && now >= warm {
-                self.note_acked(|message, acked| message.acked_at_start = acked)?;
+                self.note_counts(|message, counts| message.at_start = counts)?;
                 self.window.start = now;
                 warming = false;
             }
@@ -279,7 +287,7 @@ impl<'a> Traffic<'a> {
                     scenario.measure.sample_every.map(|every| at + every).filter(|at| *at <= measured);
             }
             if measuring && now >= measured {
-                self.note_acked(|message, acked| message.acked_at_end = Some(acked))?;
+                self.note_counts(|message, counts| message.at_end = Some(counts))?;
                 self.window.end = now;
                 measuring = false;
             }
@@ -423,29 +431,31 @@ impl<'a> Traffic<'a> {
     fn conclude(&mut self, number: usize, finish: Option<Instant>) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let (acked, info) = connection.acked()?;
-        let Some(Active { message, before }) = connection.flows.pop_front() else { return Ok(()) };
+        let Some(mut active) = connection.flows.pop_front() else { return Ok(()) };
+        active.count(&info);
+        let message = active.message;
         self.meter.count(message.class, acked - std::mem::replace(&mut connection.sampled, acked));
         if connection.flows.is_empty() {
             self.active.retain(|active| *active != number);
         }
         let Some(row) = self.rows.get_mut(message.flow.index()) else { return Ok(()) };
         row.finish = finish;
-        row.retransmits = info.tcpi_total_retrans.saturating_sub(before.tcpi_total_retrans);
-        row.timeouts = info.tcpi_total_rto.saturating_sub(before.tcpi_total_rto).into();
+        (row.retransmits, row.timeouts) = (message.retransmits, message.timeouts);
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
-            row.acked_in_window = message.acked_in_window(acked);
+            row.note_window(message.in_window(acked));
         }
         self.pending -= usize::from(finish.is_some());
         Ok(())
     }
 
-    fn note_acked(&mut self, note: impl Fn(&mut Message, u64)) -> io::Result<()> {
+    fn note_counts(&mut self, note: impl Fn(&mut Message, MessageCounts)) -> io::Result<()> {
         for &number in &self.active {
-            let (acked, _) = self.connections[number].acked()?;
-            for Active { message, .. } in &mut self.connections[number].flows {
-                let of_message = message.acked(acked);
-                note(message, of_message);
+            let (acked, info) = self.connections[number].acked()?;
+            for active in &mut self.connections[number].flows {
+                active.count(&info);
+                let counts = active.message.counts(acked);
+                note(&mut active.message, counts);
             }
         }
         Ok(())

@@ -170,6 +170,28 @@ mod tests {
     }
 
     #[test]
+    fn decimal_and_binary_prefixes() {
+        let sizes =
+            ["3B", "3KB", "3MB", "3GB", "3KiB", "3MiB", "3GiB"].map(|text| text.parse::<Bytes>().unwrap());
+        let powers_of_two = [1024, 1_048_576, 1_073_741_824];
+        let factors = [&[1, 1_000, 1_000_000, 1_000_000_000], &powers_of_two[..]].concat();
+        assert_eq!(
+            sizes.map(Bytes::get).to_vec(),
+            factors.iter().map(|factor| 3 * factor).collect::<Vec<_>>()
+        );
+        assert_eq!("1Tbps".parse::<Rate>().unwrap().as_bps(), 1_000_000_000_000);
+    }
+
+    #[test]
+    fn sums_saturate() {
+        let mut sum = Bytes::new(5);
+        sum += Bytes::new(2);
+        assert_eq!((sum, sum - Bytes::new(3), sum.as_f64()), (Bytes::new(7), Bytes::new(4), 7.0));
+        assert_eq!(Bytes::MAX + sum, Bytes::MAX);
+        assert_eq!((sum.saturating_sub(Bytes::new(9)), sum.saturating_sub(Bytes::ZERO)), (Bytes::ZERO, sum));
+    }
+
+    #[test]
     fn rates_are_positive() {
         for wrong in ["0bps", "-1Gbps", "1Gbit", "Gbps", "1 e9bps", ""] {
             assert!(wrong.parse::<Rate>().is_err(), "{wrong:?} was accepted");

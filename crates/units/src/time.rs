@@ -163,6 +163,24 @@ mod tests {
     }
 
     #[test]
+    fn lengths_by_their_units() {
+        let spans =
+            [Span::from_nanos(3), Span::from_micros(3), Span::from_millis(3), Span::from_secs_f64(0.3)];
+        assert_eq!(spans.map(Span::as_ps), [3_000, 3_000_000, 3_000_000_000, 300_000_000_000]);
+        assert_eq!((spans[2].as_secs_f64(), Instant::from_ps(5).as_secs_f64()), (0.003, 5e-12));
+    }
+
+    #[test]
+    fn spans_by_numbers_and_by_each_other() {
+        let (two, five) = (Span::from_ps(2), Span::from_ps(5));
+        assert_eq!((five.times(3), Span::MAX.times(2)), (Span::from_ps(15), Span::MAX));
+        assert_eq!((five.divided_by(2), five.divided_by(0)), (two, five));
+        assert_eq!((two.abs_diff(five), five.abs_diff(two)), (Span::from_ps(3), Span::from_ps(3)));
+        assert_eq!((five.saturating_sub(two), two.saturating_sub(five)), (Span::from_ps(3), Span::ZERO));
+        assert_eq!([Span::ZERO, Span::from_ps(1)].map(Span::is_zero), [true, false]);
+    }
+
+    #[test]
     fn instants_and_spans_combine() {
         let at = Instant::ZERO + Span::from_micros(3);
         assert_eq!(at.since(Instant::from_ps(1_000_000)), Span::from_micros(2));

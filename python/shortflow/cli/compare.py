@@ -71,7 +71,7 @@ def compare(
     settings = parse_settings(set_values)
     loaded = scenario_with(scenario, settings)
     for name in chosen:
-        check_name(name, loaded.classes)
+        check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")
     console.note_warnings(loaded)
     with console.progress_bar(scenario) as progress:
         comparison = runner.compare(

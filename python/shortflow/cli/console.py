@@ -74,11 +74,12 @@ def _progress_lines(label: str) -> "Progress":
 def note_faults(drops: "Sequence[Drop]") -> None:
     """Say how many packets the scenario's faults cost, and where most of them were lost."""
     for reason in FAULTS:
-        places = sorted(((row["packets"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
+        places = sorted(((row["in_run"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
         if places:
             most = ", ".join(f"{count} at {place}" for count, place in places[:3])
             more = ", …" if len(places) > 3 else ""
-            print_note(f"dropped, {reason}: {sum(count for count, _ in places)} packets ({most}{more})")
+            packets = sum(count for count, _ in places)
+            print_note(f"dropped in the whole run, {reason}: {packets} packets ({most}{more})")
 
 
 def note_repeated(comparison: "Comparison") -> None:

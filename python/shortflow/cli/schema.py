@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow import _core
+from shortflow.store.files import write_text
 
 
 def schema(
@@ -14,6 +15,6 @@ def schema(
     """Print the JSON Schema (draft 2020-12) of a scenario file."""
     document = _core.schema() + "\n"
     if out:
-        out.write_text(document, encoding="utf-8")
+        write_text(out, document)
     else:
         typer.echo(document, nl=False)

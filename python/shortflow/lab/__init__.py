@@ -1,6 +1,7 @@
 """What figures, surveys and sweeps share: studies, their data, and findings about claims."""
 
 from shortflow.lab.choices import Choice
+from shortflow.lab.counts import drops_in_run, retransmits_in_run, timeouts_in_run
 from shortflow.lab.data import Data
 from shortflow.lab.drawing import Drawing, Line, curves
 from shortflow.lab.figure import Claim, Figure
@@ -37,11 +38,14 @@ __all__ = [
     "at_most",
     "close_to",
     "curves",
+    "drops_in_run",
     "fact",
     "for_information",
     "higher",
     "lower",
     "no_difference",
     "not_tested",
+    "retransmits_in_run",
+    "timeouts_in_run",
     "within",
 ]

@@ -2,8 +2,7 @@
 
 A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of a kind of tasks, of the measured
 ports, or of the whole network. Goodput counts what was acknowledged between the warm-up and the end, whenever the flow
-started; drops and marks count the whole run, the drain and the flows that start in it included; retransmissions and
-timeouts are those of all flows that started before the end. A metric that a run does not have is absent.
+started; so are drops, marks, retransmissions and timeouts. A metric that a run does not have is absent.
 """
 
 import functools
@@ -234,9 +233,12 @@ OF_CLASS.has(
     f"from the last start of a backlogged flow until every interval has a Jain index of {FAIR_ENOUGH} or more",
     Support.NONNEGATIVE,
 )(lambda flows: flows.convergence_s)
-OF_CLASS.has("timeouts_<class>", "timeouts per flow", "", "retransmission timeouts per flow from before the end")(
-    lambda flows: flows.run.packets(sum(flow.timeouts for flow in flows.flows) / len(flows.flows))
-)
+OF_CLASS.has(
+    "timeouts_<class>",
+    "timeouts per flow",
+    "",
+    "retransmission timeouts per flow that started after the warm-up; of backlogged ones in the measured time",
+)(lambda flows: flows.timeouts)
 DISTANCE = OF_BOTH.has(
     "distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"
 )(lambda means: means[0] / means[1])
@@ -283,20 +285,17 @@ UTILISATION = OF_PORTS.has(
     "busy share of the measured time, mean over the measured ports",
 )(_mean_of("utilisation"))
 
-DROPS = OF_NETWORK.has("drops", "dropped packets", "", "packets dropped anywhere in the whole run, ACKs included")(
-    lambda run: run.packets(run.meta["counters"]["packets_dropped"])
+DROPS = OF_NETWORK.has("drops", "dropped packets", "", "packets dropped anywhere in the measured time, ACKs included")(
+    lambda run: run.packets(sum(row["measured"] for row in run.meta["drops"]))
 )
-MARKS = OF_NETWORK.has("marks", "marks", "", "packets marked anywhere in the whole run")(
+MARKS = OF_NETWORK.has("marks", "marks", "", "packets marked anywhere in the measured time")(
     lambda run: run.packets(sum(marks for (marks,) in run.rows("ports", ["marks"])))
 )
 RETRANSMITS = OF_NETWORK.has(
-    "retransmits",
-    "segments retransmitted",
-    "",
-    "data segments that flows from before the end retransmitted, needed or not",
-)(lambda run: run.packets(sum(flow.retransmits for flow in run.flows.flows)))
-TIMEOUTS = OF_NETWORK.has("timeouts", "timeouts", "", "retransmission timeouts of flows from before the end")(
-    lambda run: run.packets(sum(flow.timeouts for flow in run.flows.flows))
+    "retransmits", "segments retransmitted", "", "data segments retransmitted in the measured time, needed or not"
+)(lambda run: run.packets(sum(flow.measured_retransmits for flow in run.flows.flows)))
+TIMEOUTS = OF_NETWORK.has("timeouts", "timeouts", "", "retransmission timeouts in the measured time")(
+    lambda run: run.packets(sum(flow.measured_timeouts for flow in run.flows.flows))
 )
 DEADLINE_MISS = OF_NETWORK.has(
     "deadline_miss",
@@ -376,10 +375,15 @@ def named(values: Mapping[str, float], lower_bounds: Collection[str], classes: I
     return [Row(known[name], value, name in lower_bounds) for name, value in values.items()]
 
 
-def check_name(name: str, classes: Iterable[str]) -> None:
-    """Refuse the name of a metric that no run with these classes of flows can have; the error suggests the nearest."""
+def check_name(name: str, classes: Iterable[str], without_ideal: str = "") -> None:
+    """Refuse the name of a metric that no run with these classes of flows can have; the error suggests the nearest.
+
+    `without_ideal` says why no ideal scheduler runs, where none does.
+    """
     if name not in (known := possible(classes)):
         raise unknown_name("metric", name, known)
+    if without_ideal and known[name].statistic is DISTANCE:
+        raise ConfigError(f"{name}: compares with ideal SRPT, and {without_ideal}")
 
 
 def missing(name: str, present: Iterable[Metric]) -> ConfigError:

@@ -76,8 +76,9 @@ class Flow(NamedTuple):
     slowdown: float | None
     deadline_s: float | None
     missed: bool | None
-    retransmits: int
+    measured_retransmits: int
     timeouts: int
+    measured_timeouts: int
     acked_bytes: int
     delivered_bytes: int
     switch_queueing_s: float | None
@@ -197,6 +198,12 @@ class Group:
             seconds += max(last - max(flow.start_s, meta["warmup_s"]), 0.0)
             payload += flow.delivered_bytes
         return bound_if(self.run.is_ideal and any(self.times.censored), payload * 8 / seconds) if seconds > 0 else None
+
+    @property
+    def timeouts(self) -> float | None:
+        """Timeouts per flow: of finite ones after the warm-up until they finished, of others in the measured time."""
+        found = [flow.timeouts for flow in self.counted] + [flow.measured_timeouts for flow in self.backlogged]
+        return self.run.packets(sum(found) / len(found)) if found else None
 
     @property
     def inversions(self) -> float | None:

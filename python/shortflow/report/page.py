@@ -18,7 +18,7 @@ from shortflow.report.sweep_page import SweepView
 from shortflow.report.sweep_page import table as sweep_table
 from shortflow.report.sweep_page import view as sweep_view
 from shortflow.report.swept import Swept
-from shortflow.report.tables import Section, comparison_sections, overview_section
+from shortflow.report.tables import Section, comparison_sections, measured_time, overview_section
 from shortflow.result import RunResult, git_revision
 from shortflow.scenario import Setting
 
@@ -35,6 +35,8 @@ class StudyView:
     """A study as the template shows it."""
 
     study: Study
+    measured_time: str
+    """Of the first point."""
     traffic_notes: Sequence[str]
     overview: Section | None
     plots: Sequence[tuple[Plot, go.Figure]]
@@ -106,6 +108,7 @@ def _view(study: Study) -> StudyView:
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
     return StudyView(
         study,
+        measured_time(study.points[0].comparison),
         study.points[0].results[0].provenance["traffic_notes"],
         overview_section("Overview", study.x_name, labelled) if study.x_name else None,
         [(plot, draw(plot)) for plot in plots(study)],

@@ -271,7 +271,12 @@ def _caption(comparison: Comparison) -> str:
     one = len(seeds) == 1
     spread = f"seed {seeds[0]}" if one else f"mean ± 95 % confidence over {len(seeds)} seeds"
     changed = "".join(f", {key} = {value}" for key, value in comparison.settings.items())
-    return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}"
+    return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}{measured_time(comparison)}"
+
+
+def measured_time(comparison: Comparison) -> str:
+    """From when to when goodput, queues, drops, marks and timeouts count, to follow something else."""
+    return "; measured from {:g} s to {:g} s".format(*comparison.measured_s) if comparison.measured_s else ""
 
 
 def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[Metric]]]:

@@ -51,6 +51,28 @@ impl Tally {
     }
 }
 
+/// What is counted of a message.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MessageCounts {
+    /// Bytes acknowledged.
+    pub acked: u64,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+}
+
+impl MessageCounts {
+    /// What has been added to `before`.
+    fn since(self, before: MessageCounts) -> MessageCounts {
+        MessageCounts {
+            acked: self.acked.saturating_sub(before.acked),
+            retransmits: self.retransmits.saturating_sub(before.retransmits),
+            timeouts: self.timeouts.saturating_sub(before.timeouts),
+        }
+    }
+}
+
 /// Bytes `start..end` of a connection's stream. Segments never span two messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Message {
@@ -72,10 +94,10 @@ pub struct Message {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// Bytes acknowledged when the measured time began.
-    pub acked_at_start: u64,
-    /// Bytes acknowledged when the measured time ended, once it has.
-    pub acked_at_end: Option<u64>,
+    /// Its counts when the measured time began.
+    pub at_start: MessageCounts,
+    /// Its counts when the measured time ended, once it has.
+    pub at_end: Option<MessageCounts>,
 }
 
 impl Message {
@@ -92,8 +114,8 @@ impl Message {
             tally: Tally::default(),
             retransmits: 0,
             timeouts: 0,
-            acked_at_start: 0,
-            acked_at_end: None,
+            at_start: MessageCounts::default(),
+            at_end: None,
         }
     }
 
@@ -102,10 +124,14 @@ impl Message {
         snd_una.min(self.end).saturating_sub(self.start)
     }
 
-    /// Bytes acknowledged within the measured time, of a flow that was on its way then.
-    pub fn acked_in_window(&self, snd_una: u64) -> Bytes {
-        let end = self.acked_at_end.unwrap_or_else(|| self.acked(snd_una));
-        Bytes::new(end.saturating_sub(self.acked_at_start))
+    /// Its counts, when everything below `snd_una` is acknowledged.
+    pub fn counts(&self, snd_una: u64) -> MessageCounts {
+        MessageCounts { acked: self.acked(snd_una), retransmits: self.retransmits, timeouts: self.timeouts }
+    }
+
+    /// Its counts within the measured time, of a flow that was on its way then.
+    pub fn in_window(&self, snd_una: u64) -> MessageCounts {
+        self.at_end.unwrap_or_else(|| self.counts(snd_una)).since(self.at_start)
     }
 
     /// True for a flow that never ends.

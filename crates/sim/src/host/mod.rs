@@ -5,7 +5,7 @@ mod message;
 mod path;
 mod timer;
 
-pub use message::{Flow, Message, Messages, Tally};
+pub use message::{Flow, Message, MessageCounts, Messages, Tally};
 pub use path::PathMeter;
 pub use timer::{Fired, LazyTimer};
 

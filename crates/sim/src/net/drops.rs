@@ -18,6 +18,16 @@ impl Drops {
         self.0.iter().sum()
     }
 
+    /// Those counted since there were `before`.
+    pub fn since(self, before: Drops) -> Drops {
+        Drops(std::array::from_fn(|reason| self.0[reason] - before.0[reason]))
+    }
+
+    /// Packets dropped for `reason`.
+    pub fn of(&self, reason: DropReason) -> u64 {
+        self.0[reason as usize]
+    }
+
     /// The reasons for which packets were dropped, and how many.
     pub fn by_reason(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
         DropReason::ALL.into_iter().zip(self.0).filter(|(_, packets)| *packets > 0)

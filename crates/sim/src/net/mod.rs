@@ -1,5 +1,6 @@
 //! The network: ports with their wires, and routes between them.
 
+mod counts;
 mod drops;
 mod event;
 mod faults;
@@ -11,6 +12,7 @@ mod port;
 mod routes;
 mod usage;
 
+pub use counts::{Counted, Counts};
 pub use drops::Drops;
 pub use event::{NetworkEvent, WithNetwork};
 pub use faults::FaultInjector;

@@ -2,7 +2,7 @@
 
 use super::outages::Outages;
 use super::{
-    Drops, Due, FaultInjector, MeasuredTime, NetworkEvent, Port, RouteError, Routes, SharedMemory,
+    Counted, Drops, Due, FaultInjector, MeasuredTime, NetworkEvent, Port, RouteError, Routes, SharedMemory,
     WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
@@ -25,6 +25,9 @@ pub struct Network {
     drops: BTreeMap<NodeId, Drops>,
     sent: u64,
     delivered: u64,
+    /// What had been counted when the measured time began, and when it ended.
+    before: Counted,
+    after: Option<Counted>,
 }
 
 impl Network {
@@ -50,7 +53,19 @@ impl Network {
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
         let (ports, drops) = (ports.collect(), BTreeMap::new());
-        Ok(Network { ports, routes, memory, outages, hosts: graph.hosts(), drops, sent: 0, delivered: 0 })
+        let (hosts, before) = (graph.hosts(), Counted::default());
+        Ok(Network {
+            ports,
+            routes,
+            memory,
+            outages,
+            hosts,
+            drops,
+            sent: 0,
+            delivered: 0,
+            before,
+            after: None,
+        })
     }
 
     /// Schedules what happens to the network itself.
@@ -223,13 +238,25 @@ impl Network {
 
     /// The measured time begins at `now`; the ports `kept` keep the distribution of the backlog.
     pub fn open_window(&mut self, now: Instant, kept: &[PortId]) {
+        self.before = self.counted();
         self.ports.iter_mut().for_each(|port| port.open_window(now));
         kept.iter().for_each(|port| self.ports[port.index()].keep_levels(now));
     }
 
     /// The measured time ends at `now`.
     pub fn close_window(&mut self, now: Instant) {
+        self.after = Some(self.counted());
         self.ports.iter_mut().for_each(|port| port.close_window(now));
+    }
+
+    /// What was counted in the measured time, so far unless that is over.
+    pub fn measured(&self) -> Counted {
+        self.after.clone().unwrap_or_else(|| self.counted()).since(&self.before)
+    }
+
+    fn counted(&self) -> Counted {
+        let ports = self.ports.iter().map(|port| port.counters().counts());
+        Counted { ports: ports.collect(), nodes: self.drops.clone() }
     }
 
     /// The backlog of a port now.

@@ -6,7 +6,7 @@
 //! time after the window. The distribution of the backlog, [`Levels`](super::Levels), is kept for
 //! measured ports in runs with samples only.
 
-use super::Drops;
+use super::{Counts, Drops};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use shortflow_units::{Bytes, Instant, Span};
@@ -44,7 +44,7 @@ impl MeasuredTime {
     }
 }
 
-/// What a port has seen. Counts cover the whole run, times the measured window.
+/// What a port has seen. Counts cover the whole run so far, times the measured window.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PortCounters {
     /// Packets accepted and not evicted later.
@@ -68,6 +68,12 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
+    /// What it has counted so far.
+    pub(super) fn counts(&self) -> Counts {
+        let PortCounters { accepted, accepted_bytes, drops, marked, .. } = *self;
+        Counts { accepted, accepted_bytes, drops, marked }
+    }
+
     /// A packet arrives at `now` and will be sent from `starts` to `departs`, all within the window;
     /// `backlog` includes it.
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::faults::{self, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
-use super::{Scenario, Tiers, checks, warnings};
+use super::{Scenario, Spec, Tiers, checks, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader};
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
 use crate::topology;
@@ -91,20 +91,20 @@ impl Scenario {
         let traffic =
             entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<Vec<_>, _>>()?;
         let measured = Measured { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
-        let expected =
-            entries.iter().zip(&traffic).map(|(entry, it)| traffic::expected(entry, &**it, measured));
-        let expected = expected.collect::<Result<Vec<_>, _>>()?;
+        let mut expected = Vec::new();
+        for (entry, it) in entries.iter().zip(&traffic) {
+            expected.push(traffic::expected(entry, &**it, measured, &mut context.warnings)?);
+        }
         checks::packets(top, context.packets)?;
         let measure = checks::measure(&top.table("measure")?, &context)?;
         let faults = faults::read(top, &graph, run.duration)?;
         checks::faults(top, &faults, &measure, &graph)?;
-        let Context { classes, transports, notes, deadlines, .. } = context;
+        let Context { classes, transports, notes, mut warnings, deadlines, .. } = context;
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
-        let warnings = warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected);
+        warnings.extend(warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected));
         let RunKeys { title, duration, warmup, .. } = run;
-        let (name, resolved) = (name.to_owned(), Vec::new());
-        Ok(Scenario {
-            name,
+        let spec = Spec {
+            name: name.to_owned(),
             title,
             duration,
             warmup,
@@ -120,11 +120,8 @@ impl Scenario {
             deadlines,
             measure,
             faults,
-            resolved,
-            notes,
-            expected,
-            warnings,
-        })
+        };
+        Ok(Scenario { spec, resolved: Vec::new(), notes, expected, warnings })
     }
 }
 

@@ -560,6 +560,22 @@ fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     assert!(warnings(&[("switch.mark_above", "0pkt"), ("switch.buffer", "2pkt")]).is_empty());
     let delayed = warnings(&[("tcp.ack_every", "2"), ("tcp.ack_delay", "40ms")]);
     assert!(delayed[0].starts_with("tcp.ack_delay: 40ms is not below tcp.rto_min = 10ms"), "{delayed:?}");
+    let replaced = warnings(&[("traffic.1.transport", "cubic")]);
+    assert_eq!(
+        replaced,
+        [
+            "traffic.1.transport: all flows of the entry run cubic, whatever the scheme; transport_share = 1 says that \
+          this is meant"
+        ]
+    );
+    let share = ("traffic.1.transport_share", "1");
+    assert!(warnings(&[("traffic.1.transport", "cubic"), share]).is_empty());
+    let needless =
+        "traffic.1.unmeasured: true accepts that no flow counts, and changes nothing where some do: ";
+    let unmeasured = ("traffic.1.unmeasured", "true");
+    assert_eq!(warnings(&[unmeasured]), [format!("{needless}2 backlogged flows")]);
+    let poisson = parse(&with_traffic(POISSON), &[unmeasured]).unwrap().warnings;
+    assert_eq!(poisson, [format!("{needless}about 500 flows")]);
     let rare = parse(&with_traffic(POISSON), &[("duration", "1ms")]).unwrap().warnings;
     assert_eq!(rare, ["traffic.1: about 0.5 flows in the measured time; some seeds have none"]);
 }

@@ -186,11 +186,11 @@ impl<'a> World<'a> {
                 let kept =
                     if self.scenario.measure.sample_every.is_some() { &self.measured[..] } else { &[] };
                 self.network.open_window(self.events.now(), kept);
-                self.for_each_message(|message, acked| message.acked_at_start = message.acked(acked))
+                self.for_each_message(|message, acked| message.at_start = message.counts(acked))
             }
             Event::MeasureEnd => {
                 self.network.close_window(self.events.now());
-                self.for_each_message(|message, acked| message.acked_at_end = Some(message.acked(acked)));
+                self.for_each_message(|message, acked| message.at_end = Some(message.counts(acked)));
                 self.measuring_over = true;
             }
         }
@@ -250,7 +250,7 @@ impl<'a> World<'a> {
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
-            row.acked_in_window = message.acked_in_window(acked);
+            row.note_window(message.in_window(acked));
         }
     }
 
@@ -413,7 +413,7 @@ impl<'a> World<'a> {
             unfinished: self.pending,
             connections_peak: self.connections.peak(),
         };
-        let ports = self.network.ports().iter().map(|port| PortRow::of(port, length)).collect();
+        let ports = PortRow::all(&self.network, length);
         let drops = DropRow::all(&self.network);
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
         // Where flows stall for ever the last event comes long before the drain is over.

@@ -22,6 +22,8 @@ pub(crate) struct Context<'a> {
     pub destinations: BTreeSet<HostId>,
     /// One line per traffic entry.
     pub notes: Vec<String>,
+    /// What is accepted, but hardly meant.
+    pub warnings: Vec<String>,
     /// Whether some flow has a deadline.
     pub deadlines: bool,
     /// About how many data packets all of it takes.
@@ -41,6 +43,7 @@ impl<'a> Context<'a> {
             transports: BTreeMap::new(),
             destinations: BTreeSet::new(),
             notes: Vec::new(),
+            warnings: Vec::new(),
             deadlines: false,
             packets: 0.0,
         }

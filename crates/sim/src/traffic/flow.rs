@@ -13,7 +13,7 @@ pub struct Arrival {
     pub destination: HostId,
     /// Payload; [`Bytes::MAX`] for a flow that never ends.
     pub size: Bytes,
-    /// Class, an index into [`Scenario::classes`](crate::scenario::Scenario::classes).
+    /// Class, an index into [`Spec::classes`](crate::scenario::Spec::classes).
     pub class: ClassId,
     /// How long after `at` the flow should be complete.
     pub deadline: Option<Span>,

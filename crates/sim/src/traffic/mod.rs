@@ -80,15 +80,25 @@ keys! {
 /// The keys that say when flows start, of which each kind has one.
 const START_KEYS: [&str; 3] = ["at", "start", "file"];
 
-/// The flows of an entry that count. That there are none is an error, unless the entry accepts it.
+/// The flows of an entry that count. That there are none is an error, unless the entry accepts it; that it accepts
+/// it needlessly is a warning.
 pub(crate) fn expected(
     reader: &Reader,
     traffic: &dyn Traffic,
     measured: Measured,
+    warnings: &mut Vec<String>,
 ) -> Result<Expected, ConfigError> {
     let EntryKeys { unmeasured } = EntryKeys::read(reader)?;
     let expected = traffic.expected(measured);
-    if unmeasured == Some(true) || !expected.is_nothing() {
+    if unmeasured == Some(true) {
+        let some_count = expected.backlogged > 0 || expected.number().0 >= 1.0;
+        let key = reader.path("unmeasured");
+        let text =
+            format!("{key}: true accepts that no flow counts, and changes nothing where some do: {expected}");
+        warnings.extend(some_count.then_some(text));
+        return Ok(expected);
+    }
+    if !expected.is_nothing() {
         return Ok(expected);
     }
     let parameters = (Kind::chosen(KINDS, reader)?.parameters)();

@@ -40,6 +40,12 @@ pub(super) fn read(
     let config =
         TransportConfig::parse(&text).map_err(|error| reader.impossible("transport", error.to_string()))?;
     let share = transport_share.unwrap_or(1.0);
+    if transport_share.is_none() {
+        context.warnings.push(format!(
+            "{}: all flows of the entry run {text}, whatever the scheme; transport_share = 1 says that this is meant",
+            reader.path("transport")
+        ));
+    }
     let mut classes = (0..context.classes.len()).map(ClassId::from).collect::<Vec<_>>();
     for of_scheme in std::mem::take(&mut context.mentioned) {
         let name = format!("{}-{}", context.classes[of_scheme.index()], config.info().name);

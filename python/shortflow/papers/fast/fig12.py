@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from shortflow._core import fast_bottleneck
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_most, within
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_most, drops_in_run, within
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.fast.fig04 import query_ms
@@ -111,7 +111,7 @@ def _most_without_loss(data: Data, key: str, **fixed: Value) -> int:
     """The largest count below the first one at which any run drops a packet."""
     most = 0
     for count in data.values(key):
-        if data.mean("dctcp", "drops", **{key: count}, **fixed).value > 0:
+        if data.measured(drops_in_run, "dctcp", **{key: count}, **fixed).value > 0:
             break
         most = int(count)
     return most

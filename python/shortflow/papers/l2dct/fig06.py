@@ -13,8 +13,10 @@ from shortflow.lab import (
     at_most,
     curves,
     fact,
+    timeouts_in_run,
     within,
 )
+from shortflow.lab.study import Value
 from shortflow.papers.l2dct.setup import means, over_trend
 
 SERVERS = Study(
@@ -46,6 +48,12 @@ fig6a = Figure("l2dct/fig6a", "Fig. 6(a)", "Incast over the number of servers", 
 fig6b = Figure("l2dct/fig6b", "Fig. 6(b)", "Incast over the size of answers", {"answers": ANSWERS})
 
 
+def _timeouts(data: Data, scheme: str, key: str) -> list[float]:
+    """The timeouts in a run, at every value of the only key of a grid."""
+    points: list[dict[str, Value]] = [{key.replace(".", "__"): value} for value in data.values(key)]
+    return [data.measured(timeouts_in_run, scheme, **point).value for point in points]
+
+
 def _knee(x: Sequence[float], afct: Sequence[float], timeouts: Sequence[float]) -> float:
     """The first x with timeouts and a mean time of more than 1.5 times the line; infinity where there is none."""
     over = over_trend(x, afct, FITTED)
@@ -55,7 +63,7 @@ def _knee(x: Sequence[float], afct: Sequence[float], timeouts: Sequence[float]) 
 
 
 def _knee_of(data: Data, scheme: str, key: str, x: Sequence[float]) -> float:
-    return _knee(x, means(data, scheme, "afct_short_s", key), means(data, scheme, "timeouts", key))
+    return _knee(x, means(data, scheme, "afct_short_s", key), _timeouts(data, scheme, key))
 
 
 def _servers(servers: Data) -> list[float]:
@@ -85,7 +93,7 @@ def over_sizes(answers: Data) -> Sequence[Drawing]:
 )
 def tcp_knee(servers: Data) -> Finding:
     knee = _knee_of(servers, "tcp", "servers", _servers(servers))
-    return within(knee, 15, 35, timeouts=means(servers, "tcp", "timeouts", "servers"))
+    return within(knee, 15, 35, timeouts=_timeouts(servers, "tcp", "servers"))
 
 
 @fig6a.claim(
@@ -97,7 +105,7 @@ def no_knee(servers: Data) -> Finding:
     knee = _knee_of(servers, "l2dct", "servers", _servers(servers))
     return all_hold(
         {
-            "knee": fact(knee == float("inf"), knee=knee, timeouts=means(servers, "l2dct", "timeouts", "servers")),
+            "knee": fact(knee == float("inf"), knee=knee, timeouts=_timeouts(servers, "l2dct", "servers")),
             **{
                 f"change from TCP at {number}": at_most(
                     servers.change("l2dct", "tcp", "afct_short_s", servers=number), 0.0
@@ -116,7 +124,7 @@ def no_knee(servers: Data) -> Finding:
 )
 def tcp_knee_of_sizes(answers: Data) -> Finding:
     knee = _knee_of(answers, "tcp", "traffic.1.sizes", MEANS_KB)
-    return within(knee, 200, 600, timeouts=means(answers, "tcp", "timeouts", "traffic.1.sizes"))
+    return within(knee, 200, 600, timeouts=_timeouts(answers, "tcp", "traffic.1.sizes"))
 
 
 @fig6b.claim(

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, lower, within
+from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, drops_in_run, lower, within
 from shortflow.metrics.stats import estimate
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS
@@ -96,7 +96,7 @@ def severe(severe: Data) -> Finding:
     pairs = zip((run for run in runs if run.scheme.name == "l2dct"), severe.results("l2dct"), strict=True)
     halves = [cuts(run, result.meta["duration_s"] / 2, result.meta["duration_s"]) for run, result in pairs]
     use = severe.mean("l2dct", "utilisation")
-    drops = {name.replace("-", "_"): severe.mean(name, "drops").value for name in severe.study.schemes}
+    drops = {name.replace("-", "_"): severe.measured(drops_in_run, name).value for name in severe.study.schemes}
     return all_hold(
         {
             "alpha": at_least(alpha, 0.98),

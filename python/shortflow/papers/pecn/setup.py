@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shortflow.errors import ConfigError
-from shortflow.lab import Data, Finding, Line, all_hold, lower, no_difference
+from shortflow.lab import Data, Finding, Line, all_hold, lower, no_difference, timeouts_in_run
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, paired_difference
 from shortflow.result import RunResult
@@ -132,7 +132,7 @@ def tcp_worst(data: Data) -> Finding:
     changes = {
         f"{scheme} over tcp at {n}": data.change(scheme, "tcp", AFCT, flows=n)
         for n in counts(data)
-        if data.mean("tcp", "timeouts", flows=n).value > 0
+        if data.measured(timeouts_in_run, "tcp", flows=n).value > 0
         for scheme in SCHEMES[1:]
     }
     return everywhere(changes, lower)

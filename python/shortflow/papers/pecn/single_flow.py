@@ -13,6 +13,8 @@ from shortflow.lab import (
     at_most,
     close_to,
     curves,
+    retransmits_in_run,
+    timeouts_in_run,
     within,
 )
 from shortflow.lab.study import Value
@@ -96,7 +98,7 @@ def needs_rto(intact: Data, lost: Data) -> Finding:
         where = {"size": size, "faults__drop_data": f"[{drop}]"}
         times.append(lost.mean(scheme, AFCT, **where).value)
         extra.append(times[-1] - intact.mean(scheme, AFCT, size=size).value)
-        repairs += [lost.mean(scheme, metric, **where).value for metric in ("timeouts", "retransmits")]
+        repairs += [lost.measured(count, scheme, **where).value for count in (timeouts_in_run, retransmits_in_run)]
     return all_hold(
         {
             "shortest (s)": at_least(min(times), RTO_S, least_extra_s=min(extra)),

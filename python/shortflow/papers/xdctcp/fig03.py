@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, all_hold, at_least, at_most, fact, lower
+from shortflow.lab import Data, Drawing, Figure, Finding, Line, all_hold, at_least, at_most, drops_in_run, fact, lower
 from shortflow.metrics.stats import nearest_rank, paired_difference
 from shortflow.papers.xdctcp.setup import BASE, long_windows, queue
 from shortflow.result import RunResult
@@ -90,7 +90,7 @@ def below_buffer(base: Data) -> Finding:
         found = queue(base.results(scheme)[0])
         later = float(found.filter(_settled())["value"].to_numpy().max())
         most = float(found["value"].to_numpy().max())
-        findings[f"{scheme} drops"] = at_most(base.mean(scheme, "drops").value, 0.0)
+        findings[f"{scheme} drops"] = at_most(base.measured(drops_in_run, scheme).value, 0.0)
         findings[f"{scheme} most packets"] = at_most(most, 200.0, once_settled=later)
     return all_hold(findings)
 

@@ -1,0 +1,67 @@
+//! The tables of scenarios as Python knows them: their keys with types, and checks of their values.
+
+use crate::errors::config_error;
+use crate::values;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use shortflow_sim::config::{ParamInfo, Shape};
+
+/// Every table as a dictionary: the table that it is or whose kind it is, its name, a line about it, its keys.
+#[pyfunction]
+pub fn declared(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |(table, entry): (&str, shortflow_sim::config::Entry)| {
+        let row = PyDict::new(py);
+        row.set_item("table", table)?;
+        row.set_item("name", entry.name)?;
+        row.set_item("summary", entry.summary)?;
+        let keys = entry.parameters.iter().map(|key| key_row(py, key)).collect::<PyResult<Vec<_>>>()?;
+        row.set_item("keys", PyList::new(py, keys)?)?;
+        Ok(row)
+    };
+    shortflow_sim::declared().into_iter().map(row).collect()
+}
+
+fn key_row<'py>(py: Python<'py>, key: &ParamInfo) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("name", key.name)?;
+    row.set_item("type", annotation(&key.shape))?;
+    row.set_item("required", key.is_required())?;
+    row.set_item("default", &key.default)?;
+    row.set_item("expected", key.shape.to_string())?;
+    row.set_item("summary", &key.summary)?;
+    Ok(row)
+}
+
+/// The type of such values in Python. The tables of kinds have classes named after them.
+fn annotation(shape: &Shape) -> String {
+    match shape {
+        Shape::Whole { .. } => "int".to_owned(),
+        Shape::Real { .. } => "float".to_owned(),
+        Shape::Quantity { .. } | Shape::Text(_) => "str".to_owned(),
+        Shape::Words(words) => format!("Literal[{}]", quoted(words)),
+        Shape::Flag => "bool".to_owned(),
+        Shape::Hosts => "str | int | Sequence[int]".to_owned(),
+        Shape::List(item, _) => format!("Sequence[{}]", annotation(item)),
+        Shape::Unless(word, other) => match annotation(other).as_str() {
+            "str" => "str".to_owned(),
+            other => format!("Literal[{}] | {other}", quoted(&[word])),
+        },
+        Shape::Table(_) => "Mapping[str, object]".to_owned(),
+        Shape::Kinds(kinds) => class(kinds.name),
+        Shape::Parts(kinds) => format!("Sequence[{}]", class(kinds.name)),
+    }
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}
+
+fn class(name: &str) -> String {
+    name[..1].to_uppercase() + &name[1..]
+}
+
+/// Checks values one by one, as those of a table, or of the kind of it called `name`; errors call it `path`.
+#[pyfunction]
+pub fn check_table(table: &str, name: &str, path: &str, values: &Bound<'_, PyAny>) -> PyResult<()> {
+    shortflow_sim::check(table, name, path, &values::table(values, path)?).map_err(config_error)
+}

@@ -1,0 +1,51 @@
+//! [`Counts`] and [`Counted`]: what ports and nodes have counted so far. What they count in the measured time is the
+//! difference of two of these, taken at its ends, so that packets on their way cost nothing for it.
+
+use super::Drops;
+use shortflow_units::{Bytes, NodeId};
+use std::collections::BTreeMap;
+
+/// What a port has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets accepted and not evicted later.
+    pub accepted: u64,
+    /// Their bytes on the wire.
+    pub accepted_bytes: Bytes,
+    /// Packets dropped, on arrival or later.
+    pub drops: Drops,
+    /// Packets marked.
+    pub marked: u64,
+}
+
+impl Counts {
+    /// What was counted since there were `before`. An eviction takes off what may have been accepted before.
+    fn since(self, before: Counts) -> Counts {
+        Counts {
+            accepted: self.accepted.saturating_sub(before.accepted),
+            accepted_bytes: self.accepted_bytes.saturating_sub(before.accepted_bytes),
+            drops: self.drops.since(before.drops),
+            marked: self.marked - before.marked,
+        }
+    }
+}
+
+/// What a network has counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Port by port.
+    pub ports: Vec<Counts>,
+    /// What was dropped at nodes, because no port led on.
+    pub nodes: BTreeMap<NodeId, Drops>,
+}
+
+impl Counted {
+    /// What was counted since there was `before`; nothing had been counted if that is empty.
+    pub fn since(self, before: &Counted) -> Counted {
+        let ports = self.ports.into_iter().enumerate();
+        let ports = ports.map(|(i, now)| now.since(before.ports.get(i).copied().unwrap_or_default()));
+        let of_node = |node: &NodeId| before.nodes.get(node).copied().unwrap_or_default();
+        let nodes = self.nodes.iter().map(|(node, now)| (*node, now.since(of_node(node))));
+        Counted { ports: ports.collect(), nodes: nodes.collect() }
+    }
+}

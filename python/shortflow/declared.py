@@ -1,0 +1,146 @@
+"""Tables of scenarios as classes of Python, made from what the core declares of their keys."""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from shortflow import _core
+from shortflow.errors import did_you_mean
+from shortflow.records import Declared, Key
+
+_HOME = "shortflow.spec"
+_ABOUT = {
+    "topology": "the network",
+    "traffic": "which flows there are",
+    "parameters": "values that `parameter` and settings refer to",
+}
+
+
+class Table(Mapping[str, object]):
+    """A table of a scenario: its keys are given by name, and checked one by one.
+
+    A key that Python has a word for ends in an underscore here: `from_`, `class_`. A `ConfigError` names the key, the
+    value, what was expected and the nearest name.
+    """
+
+    _declared: ClassVar[Declared]
+    _path: ClassVar[str]
+
+    def __init__(self, **values: object) -> None:
+        """With these values."""
+        keys = {name.removesuffix("_"): value for name, value in values.items()}
+        table, name = self._declared["table"], self._declared["name"]
+        _core.check_table(table, name, self._path, keys)
+        self._values = keys if name == table else {"kind": name, **keys}
+
+    def __getitem__(self, key: str) -> object:
+        """The value of a key."""
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys that have values."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        """As it is written."""
+        given = (f"{python_name(key)}={value!r}" for key, value in self.items() if key != "kind")
+        return f"{self._path}({', '.join(given)})"
+
+
+class Kinds:
+    """The kinds of a table, by name."""
+
+    def __init__(self, table: str) -> None:
+        """None yet."""
+        self.__name__ = table
+
+    def __getattr__(self, name: str) -> type[Table]:
+        """There is none of this name; those that there are, are found without this."""
+        known = [each for each in vars(self) if not each.startswith("_")]
+        raise AttributeError(f"{self.__name__}.{name}: unknown kind{did_you_mean(name, known)}")
+
+
+def parameter(name: str) -> Any:
+    """A value that the scenario's `parameters` give: `parameter("load")` is `"$load"`, and stands for any value."""
+    return f"${name}"
+
+
+def python_name(key: str) -> str:
+    """A key as a name in Python."""
+    return f"{key}_" if key in ("from", "class") else key
+
+
+def class_name(name: str) -> str:
+    """What the class of a table is called: `LeafSpine` for `leaf-spine`, `Spec` for that of a whole scenario."""
+    return "".join(f"{word[0].upper()}{word[1:]}" for word in name.split("-")) if name else "Spec"
+
+
+def all_declared() -> Sequence[Declared]:
+    """All tables; that of a whole scenario, which comes first, has the tables in it as keys too."""
+    whole, *others = _core.declared()
+    types = {"topology": "Topology", "traffic": "Sequence[Traffic]"}
+    types |= {each["name"]: class_name(each["name"]) for each in others if not is_kind(each)}
+    types |= {"faults": "Faults | Sequence[Faults]", "parameters": "Mapping[str, object]"}
+    tables: list[Key] = [
+        {
+            "name": name,
+            "type": kind,
+            "required": name in ("topology", "traffic", "switch"),
+            "default": "",
+            "expected": "values by name" if name == "parameters" else kind,
+            "summary": next((each["summary"] for each in others if each["name"] == name), _ABOUT.get(name, name)),
+        }
+        for name, kind in types.items()
+    ]
+    return [{**whole, "summary": "a whole scenario", "keys": [*whole["keys"], *tables]}, *others]
+
+
+def is_kind(declared: Declared) -> bool:
+    """Whether it is a kind of a table, and not the only one."""
+    return declared["name"] != declared["table"]
+
+
+def classes() -> dict[str, object]:
+    """All classes by name; kinds of a table are in a namespace called after it, and have a base that is called so."""
+    found: dict[str, Any] = {"parameter": parameter}
+    for declared in all_declared():
+        table, name = declared["table"], class_name(declared["name"])
+        if not is_kind(declared):
+            found[name] = _class(declared, name, Table)
+            continue
+        base = class_name(table)
+        if base not in found:
+            about = f"A table `{table}` of some kind."
+            found |= {table: Kinds(table), base: type(base, (Table,), {"__doc__": about, "__module__": _HOME})}
+        setattr(found[table], name, _class(declared, f"{table}.{name}", found[base]))
+    return found
+
+
+def _class(declared: Declared, path: str, base: type[Table]) -> type[Table]:
+    parameters = [
+        inspect.Parameter(
+            python_name(key["name"]),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if key["required"] else ...,
+            annotation=key["type"],
+        )
+        for key in declared["keys"]
+    ]
+    body = {"_declared": declared, "_path": path, "__doc__": describe(declared), "__module__": _HOME}
+    made = type(path.rpartition(".")[2], (base,), {**body, "__qualname__": path})
+    made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return made
+
+
+def describe(declared: Declared) -> str:
+    """What is to be known of a table: a line about it, and one about each key."""
+    about = declared["summary"]
+    lines = [f"{about[0].upper()}{about[1:]}.", ""]
+    for key in declared["keys"]:
+        default = "" if key["required"] or not key["default"] else f"; {key['default']} unless given"
+        lines.append(f"{python_name(key['name'])}: {key['summary']} ({key['expected']}{default}).")
+    return "\n".join(lines)

@@ -1,0 +1,21 @@
+"""What is counted over whole runs, warm-up and drain included, unlike the metrics of the same names.
+
+Claims about bursts need it: the timeouts of one that comes late fall into the drain.
+"""
+
+from shortflow.result import RunResult
+
+
+def drops_in_run(result: RunResult) -> float:
+    """Packets dropped anywhere, ACKs included."""
+    return float(result.meta["counters"]["packets_dropped"])
+
+
+def timeouts_in_run(result: RunResult) -> float:
+    """Retransmission timeouts of all flows."""
+    return float(result.flows["timeouts"].sum())
+
+
+def retransmits_in_run(result: RunResult) -> float:
+    """Data segments sent again by all flows."""
+    return float(result.flows["retransmits"].sum())
