@@ -72,7 +72,7 @@ def for_information(why: str, value: Estimate | float, **more: Number) -> Findin
 def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
     """A number that has to lie in a band; its mean over the seeds decides."""
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
-    least, most = _ends(replace(found, ci95=None))
+    least, most = ends(replace(found, ci95=None))
     crosses = any(_crosses(found, limit) for limit in (low, high))
     return _decided(low <= least and most <= high, {"value": found.value, **more}, found, "value", crosses)
 
@@ -95,24 +95,24 @@ def close_to(value: Estimate | float, paper: float, relative: float, **more: Num
 
 def lower(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     """An ordering: the paired relative change lies below -by with its whole interval (with one seed, the value)."""
-    _, top = _ends(change)
+    _, top = ends(change)
     return _decided(top < -by, {"change": change.value, **more}, change, "change", _crosses(change, -by))
 
 
 def higher(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
     """An ordering: the paired difference lies above `by` with its whole interval (with one seed, the value)."""
-    bottom, _ = _ends(change)
+    bottom, _ = ends(change)
     return _decided(bottom > by, {"change": change.value, **more}, change, "change", _crosses(change, by))
 
 
 def all_lower(changes: Sequence[Estimate]) -> Finding:
     """An ordering at several points: the paired relative change whose interval reaches highest decides."""
-    return lower(max(changes, key=lambda change: _ends(change)[1]))
+    return lower(max(changes, key=lambda change: ends(change)[1]))
 
 
 def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
     """An equivalence: the paired relative change lies within ±margin with its whole interval."""
-    low, high = _ends(change)
+    low, high = ends(change)
     holds = -margin <= low and high <= margin
     crosses = any(_crosses(change, limit) for limit in (-margin, margin))
     return _decided(holds, {"change": change.value, **more}, change, "change", crosses)
@@ -144,14 +144,14 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding, undecided)
 
 
-def _ends(estimate: Estimate) -> tuple[float, float]:
+def ends(estimate: Estimate) -> tuple[float, float]:
     """The interval (with one seed, the value), without an end on the side where the truth may lie beyond a bound."""
     low, high = estimate.ci95 or (estimate.value, estimate.value)
     return -math.inf if estimate.upper_bound else low, math.inf if estimate.lower_bound else high
 
 
 def _crosses(estimate: Estimate, limit: float) -> bool:
-    low, high = _ends(estimate)
+    low, high = ends(estimate)
     return low < limit < high
 
 
@@ -163,4 +163,6 @@ def _decided(holds: bool, measured: Measured, by: Estimate, deciding: str, undec
 
 def _qualified(name: str, key: str) -> str:
     """What a number of one of several findings is called."""
+    if not name:
+        return key
     return name if key in ("value", "change") else f"{name}: {key}"

@@ -47,7 +47,7 @@ def _row(judged: Judged) -> str:
     cells = (
         f"{judged.claim.says} (`{judged.claim.id}`)",
         verdict_text(judged.finding),
-        "; ".join(printed(judged.entry["expected"])),
+        "; ".join(printed(judged.claim.paper)),
         ". ".join(part for part in (found, judged.reason) if part),
         judged.claim.tolerance,
     )

@@ -79,7 +79,7 @@ def shifts(
         for figure, figure_after in zip(base.figures, changed.figures, strict=True):
             moved = {study for study, was in figure.followed.items() if was != figure_after.followed[study]}
             found += [
-                Shift(name, value, before, after, not moved.isdisjoint(before.claim.studies))
+                Shift(name, value, before, after, not moved.isdisjoint(figure.figure.looked_at(before.claim)))
                 for before, after in zip(figure.claims, figure_after.claims, strict=True)
             ]
     return found

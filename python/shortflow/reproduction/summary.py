@@ -34,7 +34,7 @@ def claim_table(claims: Sequence[Judged]) -> Table:
     for judged in claims:
         finding = judged.finding
         lines = {
-            "paper": _shortened(printed(judged.entry["expected"]), _NUMBERS),
+            "paper": _shortened(printed(judged.claim.paper), _NUMBERS),
             "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
             "agrees if": judged.claim.tolerance,
         }

@@ -6,7 +6,7 @@ three, as the paper compares with NewReno.
 
 from collections.abc import Mapping, Sequence
 
-from shortflow.lab import Study
+from shortflow import lab
 from shortflow.lab.study import Value
 
 SCHEMES = ("tcp", "dctcp", "fast")
@@ -76,10 +76,10 @@ def queries(
     schemes: Sequence[str] = SCHEMES,
     over: Mapping[str, Sequence[Value]] | None = None,
     settings: Mapping[str, Value] | None = None,
-) -> Study:
+) -> lab.Study:
     """A study of queries alone, over the number of workers unless another grid is given."""
     floor = DCTCP if "dctcp" in schemes else MARKING
-    return Study(
+    return lab.Study(
         QUERIES,
         schemes,
         over=over or {"workers": WORKERS},
