@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from shortflow.lab.data import Data
 from shortflow.lab.finding import Finding, fact, not_tested
-from shortflow.metrics.stats import Estimate
 
-Judge = Callable[[Estimate], Finding]
 EXACT = 1e-9
 """The relative error within which two numbers are the same but for rounding."""
 

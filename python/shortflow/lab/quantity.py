@@ -5,15 +5,16 @@ numbers in whatever runs it is given, and says in words what it compares.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from shortflow.errors import ConfigError
 from shortflow.lab import finding
-from shortflow.lab.condition import Condition, Judge
+from shortflow.lab.condition import Condition
 from shortflow.lab.data import Data
-from shortflow.lab.finding import Finding
+from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, estimate, paired_difference, rank_correlation
 from shortflow.quantities import scale_for
@@ -26,6 +27,8 @@ Points = dict[str, Estimate]
 Names = str | Sequence[str]
 RELATIVE = "relative change"
 """The unit of a change, which is shown in per cent."""
+SLACK = 0.2
+"""How far a number may lie from the printed one, relative to it."""
 _UNITS = {"_s": "s", "_bps": "bps", "_pkt": "packets", "_bytes": "B"}
 
 
@@ -151,48 +154,63 @@ class Quantity:
 
     def within(self, low: float, high: float) -> Condition:
         """Each lies in a band."""
-        return self._if(f"within {self._band(low, high)}", partial(finding.within, low=low, high=high))
+        return self._if(self._band(low, high), (low, high))
 
     def at_least(self, low: float) -> Condition:
         """None is below."""
-        return self._if(f"at least {self._amount(low)}", partial(finding.at_least, low=low))
+        return self._if(f"at least {self._amount(low)}", (low, math.inf))
 
     def at_most(self, high: float) -> Condition:
         """None is above."""
-        return self._if(f"at most {self._amount(high)}", partial(finding.at_most, high=high))
+        return self._if(f"at most {self._amount(high)}", (-math.inf, high))
 
-    def near(self, paper: float, band: tuple[float, float]) -> Condition:
-        """The value that the paper prints, or one in a band around it."""
-        return self.within(*band)
+    def below(self, by: float = 0.0) -> Condition:
+        """Each is below zero; by more than `by`, or it has the direction alone."""
+        text = f"more than {100 * by:g} % lower" if by else "below 0"
+        return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)))
 
-    def between(self, low: float, high: float, band: tuple[float, float]) -> Condition:
-        """A value in the range that the paper prints, or in a band around it."""
-        return self.within(*band)
+    def above(self, by: float = 0.0) -> Condition:
+        """Each is above zero; by more than `by`, or it has the direction alone."""
+        text = f"more than {100 * by:g} % higher" if by else "above 0"
+        return self._if(text, (_over(by), math.inf), (_over(0.0), math.inf))
+
+    def alike(self, margin: float) -> Condition:
+        """Each lies within a margin of zero."""
+        return self._if(f"within ± {100 * margin:g} %", (-margin, margin))
 
     def close_to(self, expected: float, error: float) -> Condition:
         """Each is what theory says, within a relative error."""
         slack = abs(expected) * error
-        text = f"within {100 * error:g} % of {self._amount(expected)}"
-        return self._if(text, partial(finding.within, low=expected - slack, high=expected + slack))
+        return self._if(f"within {100 * error:g} % of {self._amount(expected)}", (expected - slack, expected + slack))
 
-    def beyond(self, paper: float, limit: float) -> Condition:
-        """At least as far from zero as the paper prints, or as a limit beside it."""
-        return self.at_most(limit) if paper < 0 else self.at_least(limit)
+    def near(self, paper: float) -> Condition:
+        """The value that the paper prints, give or take 20 %; of a change, 20 % of the change itself."""
+        return self.between(paper, paper)
 
-    def below(self, by: float = 0.0) -> Condition:
-        """Each is below zero, or below -by, with its whole interval."""
-        text = f"more than {100 * by:g} % lower" if by else "lower"
-        return self._if(f"{text}, with the whole interval", partial(finding.lower, by=by))
+    def between(self, low: float, high: float) -> Condition:
+        """In the range that the paper prints, give or take 20 % at its ends."""
+        band = (low - abs(low) * SLACK, high + abs(high) * SLACK)
+        printed = self._amount(low) if low == high else self._band(low, high)
+        return self._if(f"{self._band(*band)} (printed: {printed})", band, self._direction(high if high < 0 else low))
 
-    def above(self, by: float = 0.0) -> Condition:
-        """Each is above zero, or above `by`, with its whole interval."""
-        text = f"more than {100 * by:g} % higher" if by else "higher"
-        return self._if(f"{text}, with the whole interval", partial(finding.higher, by=by))
+    def beyond(self, paper: float) -> Condition:
+        """At least as far from zero as the paper prints, less 20 %."""
+        limit = paper - paper * SLACK
+        band = (-math.inf, limit) if paper < 0 else (limit, math.inf)
+        word = "at most" if paper < 0 else "at least"
+        text = f"{word} {self._amount(limit)} (printed: {self._amount(paper)})"
+        return self._if(text, band, self._direction(paper))
 
-    def alike(self, margin: float) -> Condition:
-        """Each lies within a margin of zero with its whole interval."""
-        judge = partial(finding.no_difference, margin=margin)
-        return self._if(f"within ± {100 * margin:g} %, with the whole interval", judge)
+    def under(self, paper: float) -> Condition:
+        """No more than the paper prints as the most, and 20 %."""
+        limit = paper + abs(paper) * SLACK
+        return self._if(f"at most {self._amount(limit)} (printed: {self._amount(paper)})", (-math.inf, limit))
+
+    def _direction(self, paper: float) -> finding.Band | None:
+        """Everything on the printed value's side of no change, where there is such a thing."""
+        if self.neutral is None:
+            return None
+        return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
 
     def _one_of(self, word: str, pick: Callable[[list[Estimate]], Estimate]) -> "Quantity":
         def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
@@ -200,12 +218,10 @@ class Quantity:
 
         return replace(self, text=f"{word} {self.words}", find=find, where={}, name=self.name and f"{word} {self.name}")
 
-    def _if(self, text: str, judge: Judge) -> Condition:
+    def _if(self, text: str, agrees: finding.Band, direction: finding.Band | None = None) -> Condition:
         def findings(studies: Studies) -> dict[str, Finding]:
-            found = self.points(studies)
-            if len(found) == 1:
-                return {self.label: judge(next(iter(found.values())))}
-            return {point: judge(each) for point, each in found.items()}
+            found = {name: placed(each, agrees, direction) for name, each in self.points(studies).items()}
+            return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
         return Condition(f"{self.words}: {text}", findings, self.studies, self.label)
 
@@ -397,6 +413,15 @@ def _unit(metric: Metric) -> str:
     if isinstance(metric, Measure):
         return metric.unit
     return next((unit for end, unit in _UNITS.items() if metric.endswith(end)), "")
+
+
+def _over(value: float) -> float:
+    """The next number above, for a band that does not include its end."""
+    return math.nextafter(value, math.inf)
+
+
+def _under(value: float) -> float:
+    return math.nextafter(value, -math.inf)
 
 
 def _plain(value: float) -> Estimate:

@@ -20,6 +20,7 @@ from shortflow.lab.figure import Claim, Draw, Figure
 from shortflow.lab.finding import Finding, Measured, Verdict, not_tested
 from shortflow.lab.study import Position, Scale
 from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
+from shortflow.reproduction.tried import sentence, stored
 from shortflow.result import Run, RunSummary
 from shortflow.scenario import Settings
 from shortflow.store.runs import Store
@@ -29,6 +30,10 @@ Chosen = Mapping[str, str]
 TOO_LITTLE = (ConfigError, ValueError, ArithmeticError, LookupError, TypeError)
 """What a recipe raises over runs that lack what it looks for: a metric, a flow of some size, a sample, or a time that
 is null as the flow never ended."""
+
+
+EMPTY = "the baseline in the scheme's place agrees too, so this is no agreement"
+"""Said of a claim that is true of a scheme that does nothing."""
 
 
 class ClaimRow(TypedDict):
@@ -41,11 +46,24 @@ class ClaimRow(TypedDict):
     measured: Measured
     ci95: list[float] | None
     tolerance: str
-    undecided: bool
-    """Whether the interval crosses the bound, as that of an ordering does when it holds zero."""
+    could_be: list[str]
+    """The verdicts that an undecided claim may come to, the worst first."""
     reason: str
     baseline_passes: bool | None
     """Whether the claim would agree with the baseline in the scheme's place; null where that cannot be asked."""
+
+
+class Counts(TypedDict):
+    """How many claims of a paper have each verdict; those about results first, equations apart."""
+
+    agrees: int
+    direction: int
+    differs: int
+    undecided: int
+    untested: int
+    baseline_passes: int
+    """Those that agree but would also with the baseline in the scheme's place: they are no agreement."""
+    equations: dict[str, int]
 
 
 class Document(TypedDict):
@@ -56,7 +74,7 @@ class Document(TypedDict):
     not_reached: dict[str, list[str]]
     """For a choice, the papers without such a value and the figures that do not follow it."""
     claims: list[ClaimRow]
-    summary: dict[str, dict[str, int]]
+    summary: dict[str, Counts]
     runs: int
     seconds: float
 
@@ -75,13 +93,22 @@ class Judged:
 
     @property
     def known(self) -> str:
-        """The recipe's reason why it differs, if it differs under the conditions that the reason was found for."""
-        return self.claim.because if self.usual and self.finding.verdict is Verdict.DIFFERS else ""
+        """Why it does not agree, and what other choices give, under the conditions that this was found for."""
+        if not self.usual or self.finding.verdict in (Verdict.AGREES, Verdict.UNTESTED):
+            return ""
+        tried = stored().get(self.claim.id)
+        return "; ".join(part for part in (self.claim.because, tried and sentence(tried)) if part)
 
     @property
     def reason(self) -> str:
-        """Why it differs or was not tested."""
-        return "; ".join(part for part in (self.finding.note, self.known) if part)
+        """Why it does not agree, or why that says nothing."""
+        empty = EMPTY if self.agrees_emptily else ""
+        return "; ".join(part for part in (self.finding.note, empty, self.known) if part)
+
+    @property
+    def agrees_emptily(self) -> bool:
+        """Whether it agrees, but would also with the baseline in the scheme's place."""
+        return self.finding.holds and bool(self.baseline_passes)
 
     def document(self) -> ClaimRow:
         """The verdict as plain data."""
@@ -93,7 +120,7 @@ class Judged:
             "measured": self.finding.document(),
             "ci95": None if self.finding.ci95 is None else list(self.finding.ci95),
             "tolerance": self.claim.tolerance,
-            "undecided": self.finding.undecided,
+            "could_be": [verdict.value for verdict in self.finding.could_be],
             "reason": self.reason,
             "baseline_passes": self.baseline_passes,
         }
@@ -139,11 +166,11 @@ class Reproduction:
         return [judged for figure in self.figures for judged in figure.claims]
 
     @property
-    def summary(self) -> dict[str, dict[str, int]]:
-        """For each paper, how many claims agree, differ and are untested."""
+    def summary(self) -> dict[str, Counts]:
+        """For each paper, how many claims have each verdict."""
         papers = [paper for paper in PAPERS if any(figure.figure.paper == paper for figure in self.figures)]
-        verdicts = [(judged.claim.id.partition("/")[0], judged.finding.verdict) for judged in self.claims]
-        return {paper: {verdict.value: verdicts.count((paper, verdict)) for verdict in Verdict} for paper in papers}
+        of_paper = {paper: [each for each in self.claims if each.claim.id.startswith(f"{paper}/")] for paper in papers}
+        return {paper: count(claims) for paper, claims in of_paper.items()}
 
     @property
     def not_reached(self) -> dict[str, list[str]]:
@@ -172,6 +199,22 @@ class Reproduction:
             "runs": self.runs,
             "seconds": round(self.seconds, 1),
         }
+
+
+def count(claims: Sequence[Judged]) -> Counts:
+    """How many claims have each verdict."""
+    results = [each for each in claims if each.claim.kind != "equation"]
+    counted = [each.finding.verdict for each in results if not each.agrees_emptily]
+    equations = [each.finding.verdict for each in claims if each.claim.kind == "equation"]
+    return {
+        "agrees": counted.count(Verdict.AGREES),
+        "direction": counted.count(Verdict.DIRECTION),
+        "differs": counted.count(Verdict.DIFFERS),
+        "undecided": counted.count(Verdict.UNDECIDED),
+        "untested": counted.count(Verdict.UNTESTED),
+        "baseline_passes": len(results) - len(counted),
+        "equations": {verdict.value: equations.count(verdict) for verdict in Verdict},
+    }
 
 
 def select(patterns: Sequence[str]) -> list[Figure]:
@@ -277,7 +320,12 @@ def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
 
 
 def baseline_passes(paper: str, claim: Claim, data: Mapping[str, Data]) -> bool | None:
-    """Whether a claim would agree with the baseline in the scheme's place: then it says nothing of the scheme."""
+    """Whether a claim would agree with the baseline in the scheme's place: then it says nothing of the scheme.
+
+    None of an equation, of a claim that names no scheme of the paper, and where the baseline was not run.
+    """
+    if claim.kind == "equation":
+        return None
     instead = {name: each.with_stand_ins(stand_ins(paper)) for name, each in data.items()}
     found = decide(claim, instead)
     asked = any(each.replaced for each in instead.values())

@@ -196,11 +196,11 @@ def _draw_rates(sizes: lab.Data) -> Sequence[lab.Drawing]:
 
 fig5 = lab.Figure("atcp/fig5", "Fig. 5", "Windows of two flows", {"windows": TWO_WINDOWS}).decides(
     lab.paper("atcp/fig5-tcp-equal", "shape", {"window_ratio": 1.0}).says(
-        "under TCP both windows settle at equal sizes", lab.pooled("tcp", window_ratio, "later").near(1.0, (0.8, 1.25))
+        "under TCP both windows settle at equal sizes", lab.pooled("tcp", window_ratio, "later").near(1.0)
     ),
     lab.paper("atcp/fig5-weighted-ratio", "ratio", {"window_ratio": 2.0}).says(
         "with weights 1 and 2 the second window is twice the first",
-        lab.pooled("atcp", window_ratio, "later", 1.0).near(2.0, (1.6, 2.5)),
+        lab.pooled("atcp", window_ratio, "later", 1.0).near(2.0),
     ),
     lab.paper("atcp/fig5-joint-halving", "shape", "both flows halve in most loss episodes", "Fig. 5, Sec. V-A").says(
         "most congestion events halve both windows",
@@ -211,21 +211,18 @@ fig5 = lab.Figure("atcp/fig5", "Fig. 5", "Windows of two flows", {"windows": TWO
 )
 fig6 = lab.Figure("atcp/fig6", "Fig. 6", "Rates of a large and a small flow", {"sizes": TWO_SIZES}).decides(
     lab.paper("atcp/fig6-tcp-half", "shape", {"share_small": 0.5}, "Fig. 6(a)").says(
-        "under TCP both flows get half the link", lab.pooled("tcp", small_share, "later").near(0.5, (0.35, 0.6))
+        "under TCP both flows get half the link", lab.pooled("tcp", small_share, "later").near(0.5)
     ),
     lab.paper("atcp/fig6-weighted-two-thirds", "ratio", {"rate_ratio": 2.0}, "Fig. 6(b)").says(
         "with weights the small flow gets twice the large one's rate",
-        lab.pooled("atcp", rate_ratio, "later", 1.0).near(2.0, (1.5, 2.6)),
+        lab.pooled("atcp", rate_ratio, "later", 1.0).near(2.0),
     ),
     lab.paper("atcp/fig6-small-fct", "numeric", {"tcp_s": 1.8, "atcp_s": 1.2}, "Fig. 6, Sec. V-B").says(
         "the 10 MB flow takes 1.2 s instead of 1.8 s",
-        lab.pooled("tcp", SMALL_TIME, "later").near(1.8, (0.8 * 1.8, 1.2 * 1.8)),
-        lab.pooled("atcp", SMALL_TIME, "later").near(1.2, (0.8 * 1.2, 1.2 * 1.2)),
-        lab.ratio(lab.pooled("tcp", SMALL_TIME, "later"), lab.pooled("atcp", SMALL_TIME, "later")).near(
-            1.5, (1.2, 1.8)
-        ),
-        because="with NewReno one to three timeouts of the 10 MB flow, whose slow start loses hundreds of packets, "
-        "decide its time; with --choice recovery=sack it takes 2.0 and 1.4 s, which agrees",
+        lab.pooled("tcp", SMALL_TIME, "later").near(1.8),
+        lab.pooled("atcp", SMALL_TIME, "later").near(1.2),
+        lab.ratio(lab.pooled("tcp", SMALL_TIME, "later"), lab.pooled("atcp", SMALL_TIME, "later")).near(1.5),
+        because="timeouts of the small flow, whose slow start loses hundreds of packets, decide its time",
     ),
     lab.paper("atcp/fig6-large-unchanged", "ratio", {"ratio": 1.0}, "Theorem 2, Fig. 6").says(
         "the 100 MB flow takes as long as before",

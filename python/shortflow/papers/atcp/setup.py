@@ -49,10 +49,7 @@ TRACE_SETTINGS = {**BASE, "duration": "1300s", "warmup": "20s", "drain": "3000s"
 QUICK_TRACE = {"duration": "400s"}
 
 
-SLOW_START = (
-    "small flows, 80 % of all, end in slow start, where the weight plays no part, and take 26 ms in the median, not "
-    "200; with --choice recovery=sack it is the same"
-)
+SLOW_START = "small flows, most of all, end in slow start, where the weight plays no part"
 """Why claims about small flows differ."""
 
 

@@ -108,30 +108,28 @@ def _draw_bulk(background: lab.Data) -> Sequence[lab.Drawing]:
 fig7 = lab.Figure("fast/fig7", "Fig. 7", "Mean query time beside a flow of 10 MB", BOTH).decides(
     lab.paper("fast/fig7-newreno-281ms", "numeric", {"value": 281, "unit": "ms"}).says(
         "beside 10 MB NewReno needs 281 ms for 100 workers",
-        lab.level("tcp", QUERY).at(workers=100).near(0.281, (0.080, 0.500)),
-        _apart(QUERY, "tcp", workers=100, unit="s").at_least(lab.EXACT),
+        lab.level("tcp", QUERY).at(workers=100).near(0.281),
+        _apart(QUERY, "tcp", workers=100, unit="s").above(),
     ),
     lab.paper("fast/fig7-fast-below-35ms", "numeric", {"max": 35, "unit": "ms"}).says(
         "beside 10 MB FaST stays under 35 ms",
-        lab.level("fast", QUERY).over("workers").highest().at_most(0.050),
+        lab.level("fast", QUERY).over("workers").highest().under(0.035),
         because=HOST_QUEUE,
     ),
     lab.paper("fast/fig7-order", "ordering", "FaST < DCTCP << NewReno").says(
         "beside 10 MB FaST is faster than DCTCP, and NewReno by far the slowest",
         lab.change("fast", "dctcp", QUERY).at(workers=lab.Every(50)).called("fast over dctcp").below(),
         lab.change("dctcp", "tcp", QUERY).at(workers=lab.Every(50)).called("dctcp over tcp").below(by=0.3),
-        because="FaST needs less than DCTCP and DCTCP less than NewReno, but with 60 to 80 workers DCTCP not 30 % "
-        "less; no choice makes all gaps that large",
     ),
     lab.paper(
         "fast/fig7-all-slower", "ordering", "QCT(background) > QCT(no background) for every protocol", "Fig. 7 vs 4"
     ).says(
         "beside 10 MB all queries take longer than alone",
-        _apart(QUERY, *SCHEMES, workers=lab.Every(), unit="s").at_least(lab.EXACT),
+        _apart(QUERY, *SCHEMES, workers=lab.Every(), unit="s").above(),
     ),
     lab.paper("fast/fig7-newreno-backoffs", "shape", "several flows with >= 3 consecutive timeouts", "Sec. 5.3").says(
         "many of NewReno's flows back off again and again, as their retransmissions are lost too",
-        _apart(queries_with_three, "tcp", workers=100).at_least(lab.EXACT),
+        _apart(queries_with_three, "tcp", workers=100).above(),
     ),
     draws=[lab.Curves("workers", QUERY, "workers", "Mean query time beside 10 MB")],
 )
@@ -139,13 +137,12 @@ fig8 = lab.Figure("fast/fig8", "Fig. 8", "Timeouts per query beside a flow of 10
     lab.paper("fast/fig8-slight-increase", "ordering", "small increase at each n", "Fig. 8 vs 5").says(
         "the 10 MB add slightly to the timeouts of NewReno and DCTCP",
         lab.computed("timeouts over all numbers of workers, over those alone", _times_as_many).at_most(2.0),
-        _apart(per_query, "tcp", "dctcp", workers=lab.Every()).at_least(lab.EXACT),
-        because="three times as many, since the queries take longer beside the window of a long flow that waits in its "
-        "sender's own port; with --choice receive-window=128KiB NewReno has 1.3 times as many",
+        _apart(per_query, "tcp", "dctcp", workers=lab.Every()).above(),
+        because=HOST_QUEUE,
     ),
     lab.paper("fast/fig8-fast-onset-30", "count", {"onset": 30}).says(
         "beside 10 MB FaST has its first timeouts at 30 workers",
-        first("fast", per_query, 0.1, "background").near(30, (20, 50)),
+        first("fast", per_query, 0.1, "background").near(30),
         because=HOST_QUEUE,
     ),
     lab.paper("fast/fig8-fast-same-overall", "ordering", "about equal to Fig. 5", "Fig. 8 vs 5").says(
@@ -154,8 +151,7 @@ fig8 = lab.Figure("fast/fig8", "Fig. 8", "Timeouts per query beside a flow of 10
             "how far FaST's timeouts with 60 to 100 workers lie from those alone, over the larger of 5 and 25 %",
             _out_of_place,
         ).at_most(1.0),
-        because="as in Fig. 7; with --choice receive-window=128KiB it differs for 60 workers only (16 timeouts, alone "
-        "0)",
+        because=HOST_QUEUE,
     ),
     draws=[lambda background: [counts(background, "Timeouts per query beside 10 MB")]],
 )
@@ -165,8 +161,6 @@ fig9 = lab.Figure("fast/fig9", "Fig. 9", "Throughput of the flow of 10 MB", {"ba
         "below 50 workers NewReno's 10 MB are the fastest, FaST's and DCTCP's alike",
         lab.change("tcp", ("dctcp", "fast"), bulk).at(workers=FEW).called("tcp").at_least(0.05),
         lab.change("fast", "dctcp", bulk).at(workers=FEW).called("fast over dctcp").within(-0.1, 0.1),
-        because="up to 40 workers NewReno's 10 MB are as fast as DCTCP's within 2 %, and no choice makes them 5 % "
-        "faster",
     ),
     lab.paper("fast/fig9-fast-matches-above-50", "ordering", "FaST about NewReno for n > 50").says(
         "above 50 workers FaST's 10 MB are as fast as NewReno's",

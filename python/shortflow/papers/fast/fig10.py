@@ -142,8 +142,6 @@ minimum = lab.Figure("fast/sec32", "Sec. 3.2", "Windows of many long DCTCP flows
     lab.paper("fast/sec32-window-at-minimum", "shape", {"n_star": 14}).says(
         "from 14 flows on DCTCP's windows stay at two segments",
         lab.computed("mean window over the larger of W* and 2", _over_theory).within(0.75, 1.25),
-        because="the mean window lies above W*: by 25 % with 10 flows and, at full scale, by 34 % with 14; that of 10 "
-        "flows just agrees with --choice initial-alpha=0, handshake=on or receive-window=128KiB",
     ),
     draws=[_draw_windows],
 )

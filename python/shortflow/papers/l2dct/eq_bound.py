@@ -179,8 +179,7 @@ growth = lab.Figure(
         "with few flows the queue's swing grows as the product to the power 1/(w+1)",
         lab.computed("exponent by the formula, less 1/(w+1)", _by_formula).called("formula").within(-0.01, 0.01),
         lab.computed("simulated exponent less 1/(w+1)", _simulated).called("simulated").within(-0.1, 0.1),
-        because="with g = 1/16 alpha decays within long teeth, which the analysis leaves out; with g = 1/128 the "
-        "simulated swings for w = 0.5 are 7.2 and 16.7 packets at products of 50 and 200, an exponent of 0.61",
+        because="alpha decays within long teeth, which the analysis leaves out",
     ),
     lab.paper("l2dct/sec2c-wmin-worst-amplitude", "numeric", {"exponent": 0.8889}).says(
         "for the smallest weight the swing grows as the product to 8/9",

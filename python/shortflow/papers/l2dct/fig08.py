@@ -145,8 +145,7 @@ fig8 = lab.Figure("l2dct/fig8", "Fig. 8", "A burst beside two long flows", {"bur
         "a burst takes the link at once, and the long flows return to full rate after it",
         lab.level("l2dct", lowest_share).at_least(0.9),
         lab.level("l2dct", recovered_share).at_least(0.95),
-        because="the burst takes the long flows' windows, which then climb by 0.05 segments per round trip: the "
-        "link idles in part of the next 100 ms; with w_min = 1 the lowest 100 ms carry 94 %",
+        because="the burst takes the long flows' windows, which climb slowly, so that the link idles for a while",
     ),
     lab.paper(
         "l2dct/fig8b-burst-queue",

@@ -49,7 +49,6 @@ fig9ab = lab.Figure("l2dct/fig9ab", "Fig. 9(a, b)", "The upper bound of the weig
     lab.paper("l2dct/fig9-wmax-raises-alpha", "shape", "alpha increasing in w_max", "Sec. III-B.3").says(
         "a higher w_max raises the long flows' alpha",
         _trend(alpha, "transport.w_max").at_least(0.7),
-        because="it falls from 0.029 to 0.012, and no choice turns that",
     ),
     draws=_draws("transport.w_max"),
 )

@@ -61,12 +61,7 @@ fig10 = lab.Figure("l2dct/fig10", "Fig. 10", "Missed deadlines against D2TCP", {
         "Fig. 10, Sec. VII",
     ).says(
         "L2DCT misses up to 35 % fewer deadlines than D2TCP",
-        lab.change("l2dct", "d2tcp", "deadline_miss")
-        .at(deadline=("40ms", "80ms"))
-        .over("load")
-        .lowest()
-        .near(-0.35, (-0.55, -0.15)),
-        because="the law as published gains more than the paper shows, as in Fig. 4: up to 57 %, and 53 %, which "
-        "would agree, with --choice handshake=on or marked-acks=yes",
+        lab.change("l2dct", "d2tcp", "deadline_miss").at(deadline=("40ms", "80ms")).over("load").lowest().near(-0.35),
+        because="the law as published gains more than the paper shows, as it does in mean completion times",
     )
 )

@@ -55,8 +55,7 @@ fig11 = lab.Figure(
     lab.paper("l2dct/fig11b-s1-higher", "ordering", "S1 goodput: L2DCT > DCTCP, TCP").says(
         "S1 gets more with L2DCT than with TCP or DCTCP",
         lab.computed("S1's goodput with the others over that with l2dct", _below_l2dct).below(),
-        because="what S1 gets under drop-tail TCP hangs on the rhythm of the starts, so that the interval over "
-        "three of them holds zero, whatever the choices; against DCTCP the claim holds",
+        because="what S1 gets under drop-tail TCP hangs on the rhythm of the starts",
     ),
     lab.paper(
         "l2dct/fig11b-s1-below-others", "ordering", "S1 <= S2 and S1 <= S3 for every protocol", "Fig. 11(b), Sec. III-C"

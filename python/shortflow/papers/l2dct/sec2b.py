@@ -81,8 +81,7 @@ goal1 = lab.Figure("l2dct/sec2b-goal1", "Sec. II-B", "Long flows yield to a shor
         lab.change("dctcp", "l2dct", share).below(),
         lab.level("dctcp", share).at_least(0.45),
         shows=[lab.level("l2dct", share)],
-        because="the order holds, but a flow of 190 KB leaves slow start at its first mark and ends before it has "
-        "its share: with DCTCP one of 20 MB gets 47 %",
+        because="a flow as short as this leaves slow start at its first mark and ends before it has its share",
     )
 )
 goal3 = lab.Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE}).decides(

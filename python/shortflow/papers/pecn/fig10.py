@@ -76,16 +76,13 @@ fig10 = lab.Figure(
         lab.computed("spread of the three medians", _spread).at_most(2),
         lab.computed("senders more than with tcp, in the median", _over_tcp).at_least(0.0),
         shows=[lab.computed("senders", _medians, studies=["tight"])],
-        because="pECN supports one step of the quick grid more, 52 senders beside 48; with --choice jitter=0 or "
-        "jitter=1ms all are equal",
     ),
     lab.paper("pecn/fig10-loose-deadlines-pecn", "count", {"pecn": 54, "pecn_pmark": 57}).says(
         "with deadlines U[20, 30] ms pECN supports 54 senders, pMark 57",
-        _of("pecn").near(54, (39, 69)),
-        _of("pecn-pmark").near(57, (42, 72)),
+        _of("pecn").near(54),
+        _of("pecn-pmark").near(57),
         lab.difference(_of("pecn-pmark"), _of("pecn")).at_least(-2),
-        because="the limit hangs on the window that a flow starts with: pECN supports 88 senders with 2 segments and "
-        "20 with 10; the paper's 54 lie between",
+        because="the limit hangs on the window that a flow starts with",
     ),
     lab.paper("pecn/fig10-loose-deadlines-order", "ordering", "TCP < DCTCP, D2TCP < pECN <= pECN+pMark").says(
         "with deadlines U[20, 30] ms DCTCP and D2TCP support fewer senders than pECN, and TCP the fewest",
@@ -93,8 +90,6 @@ fig10 = lab.Figure(
         lab.computed(
             "mean senders of pMark over pECN's", lambda loose: _more(loose, "pecn-pmark", "pecn").value
         ).at_least(0.0),
-        because="the means have this order, the intervals over three seeds do not; with --choice initial-alpha=1, "
-        "handshake=on or jitter=0 they do",
     ),
     draws=[_supported],
 )

@@ -176,8 +176,8 @@ sorting = lab.Figure(
         "priorities from deadlines give earliest deadline first, from sizes shortest job first",
         _tau("pecn", "size_bytes").at_least(0.95),
         _tau("pecn-edf", "deadline_s").at_least(0.95),
-        because="sizes sort the flows; deadlines do so less, as marks end slow start early and large flows then need "
-        "many round trips, whatever their priority: tau is 0.84, and 0.95 where marked ACKs, too, open the window",
+        because="deadlines sort the flows less than sizes do, as marks end slow start early and large flows then need "
+        "many round trips",
     ),
     draws=[_order],
 )

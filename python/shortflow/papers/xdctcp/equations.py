@@ -105,7 +105,7 @@ gain = lab.Figure("xdctcp/eq5", "Sec. V-A, Eq. 5", "The bound on g").decides(
         "for Table I the bound is 0.112",
         lab.equal(lambda: {"value": (_bound(), 0.112)}, digits=3),
         shows=[lab.computed("without the factor 2", lambda: _bound() * 2**0.5)],
-        because="it is Eq. 5 without its factor 2, so g = 0.09 lies above the bound as printed",
+        because="it is the bound without its factor of two, so that the paper's g lies above the bound as printed",
     ),
 )
 grid = lab.Figure("xdctcp/eq6-8", "Sec. V-B, Eqs. 6-8", "The grid of parameters").decides(

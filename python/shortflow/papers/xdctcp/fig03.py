@@ -109,8 +109,7 @@ fig4 = lab.Figure("xdctcp/fig4", "Fig. 4", "The queue at the receiver's port", {
         lab.level(SCHEMES, "drops").called("drops").at_most(0.0),
         lab.level(SCHEMES, most_packets).called("largest queue").at_most(200.0),
         shows=[lab.level(SCHEMES, most_later)],
-        because="all drops fall into the slow start of the first long flow, and later the queue stays below 130 "
-        "packets; with --choice initial-alpha=1 nothing is lost, and only DCTCP exceeds 200 packets",
+        because="all drops fall into the slow start of the first long flow",
     ),
     lab.paper("xdctcp/fig4-spikes-higher", "ordering", "spike height: xDCTCP > DCTCP").says(
         "short flows make the queue spike higher under xDCTCP than under DCTCP",
