@@ -14,8 +14,7 @@ CHOICES = {
         "smallest retransmission timeout", {"200ms": {"tcp.rto_min": "200ms"}, "10ms": {"tcp.rto_min": "10ms"}}
     ),
     "buffer": lab.Choice(
-        "what a switch port holds",
-        {size: {"switch.buffer": size} for size in ("100pkt", "50pkt", "250pkt")},
+        "what a switch port holds", {size: {"switch.buffer": size} for size in ("100pkt", "50pkt", "250pkt")}
     ),
 }
 """What the paper leaves unspecified, by name."""

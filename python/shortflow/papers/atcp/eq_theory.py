@@ -91,7 +91,7 @@ theorem1 = lab.Figure("atcp/thm1", "Theorem 1, Sec. V-A", "Weights decide rates"
 theorem2 = lab.Figure("atcp/thm2", "Theorem 2", "Help for a nested flow is free").decides(
     lab.paper(
         "atcp/thm2-afct-lower", "equation", {"formula": "t2' - s2 = S2/R2' < S2/R2 and t1' = t1 = s1 + (S1+S2)/C"}
-    ).says("more rate for a nested small flow lowers the mean, and not the large flow's time", lab.equal(_nested)),
+    ).says("more rate for a nested small flow lowers the mean, and not the large flow's time", lab.equal(_nested))
 )
 weights = lab.Figure("atcp/weights", "Sec. V-C", "The weight over the bytes sent").decides(
     lab.paper(
@@ -141,5 +141,5 @@ change = lab.Figure("atcp/code", "Sec. VI", "Size of the change").decides(
         lab.unmeasured(
             "it counts lines of a modified ns-2, which is not published; lines of another simulator say nothing"
         ),
-    ),
+    )
 )

@@ -109,13 +109,10 @@ fig2 = lab.Figure("atcp/fig2", "Fig. 2, Sec. I", "Completion times of the trace"
         "Fig. 2, Sec. I-II",
     ).says("large flows slow down by less than 1 %", over_tcp(mean(LARGE)).under(0.01)),
     lab.paper("atcp/sec1-small-mean-10pct", "ratio", {"value": 0.1}, "Sec. I").says(
-        "the mean of small flows drops by 10 %",
-        over_tcp(mean(SMALL)).near(-0.1),
-        because=SLOW_START,
+        "the mean of small flows drops by 10 %", over_tcp(mean(SMALL)).near(-0.1), because=SLOW_START
     ),
     lab.paper("atcp/sec1-medium-mean-30-40pct", "ratio", {"min": 0.3, "max": 0.4}, "Sec. I").says(
-        "the mean of medium flows drops by 30 to 40 %",
-        over_tcp(mean(MEDIUM)).between(-0.4, -0.3),
+        "the mean of medium flows drops by 30 to 40 %", over_tcp(mean(MEDIUM)).between(-0.4, -0.3)
     ),
     draws=[_distribution],
 )
@@ -143,5 +140,5 @@ deadline = lab.Figure("atcp/sec7b", "Sec. VII-B", "Deadlines of small flows", {"
         lab.difference(lab.level("atcp", IN_30_MS), lab.level("tcp", IN_30_MS)).near(0.076),
         shows=[lab.level(("tcp", "atcp"), IN_30_MS)],
         because=SLOW_START,
-    ),
+    )
 )

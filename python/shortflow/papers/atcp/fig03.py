@@ -30,7 +30,7 @@ ARRIVALS: dict[str, object] = {
 }
 """A median gap of 4 ms, the middle of the published range, is 49.5 flows a second: half a million flows."""
 
-TRAFFIC = lab.Study(ARRIVALS, ("ideal-ps",), seeds=1, quick_settings={"duration": "4000s"}, quick_seeds=1)
+TRAFFIC = lab.Study(ARRIVALS, ("ideal-ps",), seeds=1, quick_settings={"duration": "4000s"})
 
 
 @lab.measure("share of flows below 100 KB")
@@ -112,22 +112,19 @@ sizes = lab.Figure("atcp/fig3a", "Fig. 3(a)", "Sizes of the trace", {"traffic": 
         lab.level("ideal-ps", below_100_kb).within(0.795, 0.805),
         lab.level("ideal-ps", below_10_mb).within(0.988, 0.992),
         lab.level("ideal-ps", bytes_above).at_least(0.75),
-    ),
+    )
 )
 gaps = lab.Figure("atcp/fig3d", "Fig. 3(d)", "Times between flows", {"traffic": TRAFFIC}).decides(
     lab.paper(
-        "atcp/fig3d-interarrival",
-        "numeric",
-        {"low_us": 400, "high_ms": 40, "fraction": 0.8},
-        "Fig. 3(d), Sec. III",
-    ).says("80 % of the gaps between flows are 0.4 to 40 ms", lab.level("ideal-ps", usual_gaps).near(0.8)),
+        "atcp/fig3d-interarrival", "numeric", {"low_us": 400, "high_ms": 40, "fraction": 0.8}, "Fig. 3(d), Sec. III"
+    ).says("80 % of the gaps between flows are 0.4 to 40 ms", lab.level("ideal-ps", usual_gaps).near(0.8))
 )
 durations = lab.Figure("atcp/fig3b", "Fig. 3(b)", "Durations of flows", {"chain": CHAIN}).decides(
     lab.paper("atcp/fig3b-duration", "numeric", {"p_below_10s": 0.8}, "Fig. 3(b), Sec. III").says(
         "80 % of flows last under 10 s, a few over 100 s",
         lab.unmeasured("the measured flows crossed links of 1 Gbps at a load not given, not 100 Mbps"),
         shows=[lab.level("tcp", under_10_s)],
-    ),
+    )
 )
 active = lab.Figure("atcp/fig3c", "Fig. 3(c)", "Active flows", {"chain": CHAIN}).decides(
     lab.paper(
@@ -136,7 +133,7 @@ active = lab.Figure("atcp/fig3c", "Fig. 3(c)", "Active flows", {"chain": CHAIN})
         "in over 90 % of one-second bins an edge switch sees 1000 to 2000 active flows",
         lab.unmeasured("about four flows a second fill a chain of 100 Mbps; the measured switch serves a row of racks"),
         shows=[lab.level("tcp", busy_bins)],
-    ),
+    )
 )
 overlap = lab.Figure("atcp/sec3", "Sec. III", "Overlap with large flows", {"chain": CHAIN}).decides(
     lab.paper("atcp/sec3-overlap", "numeric", {"time_with_large_min": 0.95, "overlap_min": 0.9}).says(
@@ -144,5 +141,5 @@ overlap = lab.Figure("atcp/sec3", "Sec. III", "Overlap with large flows", {"chai
         lab.level("tcp", time_with_large).beyond(0.95),
         lab.level("tcp", overlapping).beyond(0.9),
         because="a run of the quick scale has few large flows",
-    ),
+    )
 )

@@ -70,10 +70,9 @@ TWO_WINDOWS = lab.Study(
     over={"later": LATER},
     settings={**ONE_AND_TWO, "transport.t1": "150MB", "transport.t2": "150MB"},
     seeds=1,
-    quick_seeds=1,
 )
 # The large flow is past T = 10 MB when the small one starts, and the small one never is.
-TWO_SIZES = lab.Study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1, quick_seeds=1)
+TWO_SIZES = lab.Study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1)
 
 FIRST, SECOND = "0", "1"
 ROUND_TRIP_S = 0.0125

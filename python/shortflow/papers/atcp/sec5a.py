@@ -10,9 +10,7 @@ SHARED: dict[str, object] = {
     "warmup": "5s",
     "parameters": {"flows": 2},
     **PATH,
-    "traffic": [
-        {"kind": "long-lived", "class": "long", "flows": "$flows", "from": 0, "to": 1, "stagger": "100ms"},
-    ],
+    "traffic": [{"kind": "long-lived", "class": "long", "flows": "$flows", "from": 0, "to": 1, "stagger": "100ms"}],
     "measure": {"ports": ["s0->h1"]},
 }
 # T is such that weights change from high to low within the run, at other times for every flow.
@@ -22,7 +20,6 @@ LINK = lab.Study(
     over={"flows": (2, 4, 10), "transport.w_high": (2, 3)},
     settings={**BASE, "transport.t1": "25MB", "transport.t2": "25MB"},
     seeds=1,
-    quick_seeds=1,
 )
 
 USE = {name: lab.level(name, "utilisation").over("flows", "transport.w_high") for name in ("tcp", "atcp")}
@@ -30,5 +27,5 @@ USE = {name: lab.level(name, "utilisation").over("flows", "transport.w_high") fo
 utilisation = lab.Figure("atcp/sec5a", "Sec. V-C", "Use of the link", {"link": LINK}).decides(
     lab.paper("atcp/sec5a-high-utilisation", "shape", "utilisation of ATCP about TCP").says(
         "weighted growth keeps the link as busy as TCP", lab.difference(USE["atcp"], USE["tcp"]).within(-0.02, 0.02)
-    ),
+    )
 )

@@ -28,10 +28,7 @@ TRACE_SIZES = {
     "kind": "mixture",
     "parts": [{"share": 0.80, **SMALL_SIZES}, {"share": 0.19, **MEDIUM_SIZES}, {"share": 0.01, **LARGE_SIZES}],
 }
-NON_LARGE_SIZES = {
-    "kind": "mixture",
-    "parts": [{"share": 80 / 99, **SMALL_SIZES}, {"share": 19 / 99, **MEDIUM_SIZES}],
-}
+NON_LARGE_SIZES = {"kind": "mixture", "parts": [{"share": 80 / 99, **SMALL_SIZES}, {"share": 19 / 99, **MEDIUM_SIZES}]}
 INTERARRIVAL = {"kind": "log-normal", "sigma": 1.8}
 """80 % of the gaps within two orders of magnitude, as those of Fig. 3(d)."""
 

@@ -31,10 +31,7 @@ DENSITY = lab.Study(
     chain(
         "Large and other flows of the trace end to end over a chain of four hops",
         {"others": OTHERS[0], "large": LARGES[0]},
-        [
-            across("other", NON_LARGE_SIZES, "$others", END_TO_END),
-            across("large", LARGE_SIZES, "$large", END_TO_END),
-        ],
+        [across("other", NON_LARGE_SIZES, "$others", END_TO_END), across("large", LARGE_SIZES, "$large", END_TO_END)],
     ),
     ("tcp", "atcp"),
     over={"others": OTHERS, "large": LARGES},
@@ -138,14 +135,10 @@ table1 = lab.Figure(
         lab.computed("each median over that without the added class", _denser).at_least(1.0),
     ),
     lab.paper("atcp/table1-small-gain-range", "ratio", {"min": 0.1, "max": 0.13}, "Sec. VII-B").says(
-        "small flows gain 10 to 13 % in every row",
-        GAIN["small"].between(-0.13, -0.10),
-        because=NO_WAITING,
+        "small flows gain 10 to 13 % in every row", GAIN["small"].between(-0.13, -0.10), because=NO_WAITING
     ),
     lab.paper("atcp/table1-medium-gain-range", "ratio", {"min": 0.3, "max": 0.4}, "Sec. VII-B").says(
-        "medium flows gain 30 to 40 % in every row",
-        GAIN["medium"].between(-0.4, -0.3),
-        because=NO_WAITING,
+        "medium flows gain 30 to 40 % in every row", GAIN["medium"].between(-0.4, -0.3), because=NO_WAITING
     ),
     lab.paper(
         "atcp/table1-nonlarge-gains-more", "ordering", {"dense_nonlarge": 0.39, "dense_large": 0.36}, "Sec. VII-B"

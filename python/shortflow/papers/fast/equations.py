@@ -130,10 +130,7 @@ marking = lab.Figure("fast/eq1-3", "Sec. 3.1, Eqs. 1-3", "The congestion estimat
 )
 capacity = lab.Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "How many flows of two segments fit").decides(
     lab.paper(
-        "fast/eq4-critical-window",
-        "equation",
-        {"formula": "W* = (C*RTT + K)/(N*MSS)", "check_N10": 2.8333},
-        "Eq. 4",
+        "fast/eq4-critical-window", "equation", {"formula": "W* = (C*RTT + K)/(N*MSS)", "check_N10": 2.8333}, "Eq. 4"
     ).says(
         "N flows reach K with windows of (C RTT + K)/(N MSS)",
         lab.equal(lambda: {"window of 10 flows": (_bottleneck("critical_window"), 42.5 / 15)}),
@@ -173,8 +170,7 @@ window_law = lab.Figure("fast/alg1", "Sec. 4, Eqs. 8-9 and Algorithm 1", "FaST's
     lab.paper(
         "fast/alg1-probing", "equation", {"m_max": 3, "vwnd_probe": 0.5, "vwnd_after": 2}, "Algorithm 1, l. 1-7"
     ).says(
-        "a flow begins with up to three halved segments and then has two whole ones",
-        lab.decided("exact", _probing),
+        "a flow begins with up to three halved segments and then has two whole ones", lab.decided("exact", _probing)
     ),
     lab.paper(
         "fast/alg1-send-limit",
@@ -189,5 +185,5 @@ window_law = lab.Figure("fast/alg1", "Sec. 4, Eqs. 8-9 and Algorithm 1", "FaST's
 fairness = lab.Figure("fast/eq10", "Sec. 5.4, Eq. 10", "Jain's index").decides(
     lab.paper("fast/eq10-jain-index", "equation", {"formula": "(sum T)^2/(n*sum T^2)"}, "Eq. 10").says(
         "fairness is the squared sum over n times the sum of squares", lab.equal(_jain)
-    ),
+    )
 )

@@ -20,11 +20,7 @@ ONE_BYTE = {
     "sizes": {"kind": "fixed", "value": "1B"},
 }
 PING = lab.Study(
-    tree("One byte from one rack to another", "1s", [ONE_BYTE]),
-    ("tcp",),
-    {"tcp.ack_every": (1,)},
-    seeds=1,
-    quick_seeds=1,
+    tree("One byte from one rack to another", "1s", [ONE_BYTE]), ("tcp",), {"tcp.ack_every": (1,)}, seeds=1
 )
 
 
@@ -116,13 +112,11 @@ fig4 = lab.Figure("fast/fig4", "Fig. 4", "Mean query time", {"alone": ALONE, "kn
 network = lab.Figure("fast/fig3", "Fig. 3", "The longest round trip of the tree", {"ping": PING}).decides(
     lab.paper("fast/sec51-longest-rtt", "numeric", {"value": 200, "unit": "us"}, "Sec. 5.1").says(
         "propagation across racks and back takes 200 us", lab.equal(_round_trip)
-    ),
+    )
 )
 grain = lab.Figure("fast/sec4", "Sec. 4", "Small segments", {"alone": ALONE, "nagle": NAGLE}).decides(
     lab.paper(
-        "fast/sec4-alpha-needed-for-fine-grain",
-        "shape",
-        "a large share of segments below one MSS for n well above N*",
+        "fast/sec4-alpha-needed-for-fine-grain", "shape", "a large share of segments below one MSS for n well above N*"
     ).says(
         "with many flows the window falls below one segment, which is what makes segments small",
         lab.level("fast", small_segments).at(workers=60).at_least(0.30),
@@ -141,5 +135,5 @@ losses = lab.Figure("fast/sec6", "Sec. 6", "Flows without loss", {"alone": ALONE
         "FaST carries 50 flows at once without a loss",
         lab.level("fast", queries_without_loss).at(workers=50).at_least(0.90),
         shows=[lab.level("fast", "drops").at(workers=50)],
-    ),
+    )
 )

@@ -136,7 +136,7 @@ fig10 = lab.Figure("fast/fig10", "Fig. 10", "Five flows that start 3 s apart", {
 fig11 = lab.Figure("fast/fig11", "Fig. 11", "Fairness among 45 flows", {"fair": FAIR}).decides(
     lab.paper("fast/fig11-jain", "numeric", {"value": 0.999}, "Fig. 11, Eq. 10").says(
         "45 long flows share the link with a Jain index of 0.999", lab.level("fast", fairness).at_least(0.98)
-    ),
+    )
 )
 minimum = lab.Figure("fast/sec32", "Sec. 3.2", "Windows of many long DCTCP flows", {"windows": WINDOWS}).decides(
     lab.paper("fast/sec32-window-at-minimum", "shape", {"n_star": 14}).says(

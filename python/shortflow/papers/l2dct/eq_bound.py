@@ -19,15 +19,10 @@ THRESHOLDS = (1, 2, 3, 5, 8, 12, 16, 26)
 UNDERFLOW = lab.Study(
     LONG_FLOWS,
     schemes=("l2dct",),
-    over={
-        "flows": (1, 2),
-        "transport.w_min": WEIGHTS,
-        "switch.mark_above": tuple(f"{k}pkt" for k in THRESHOLDS),
-    },
+    over={"flows": (1, 2), "transport.w_min": WEIGHTS, "switch.mark_above": tuple(f"{k}pkt" for k in THRESHOLDS)},
     settings={"measure.sample_every": "off"},
     quick_settings={"duration": "2500ms"},
     seeds=1,
-    quick_seeds=1,
 )
 SIMULATED_WEIGHTS = (0.5, 1.0, 2.5)
 
@@ -49,7 +44,6 @@ def _at(bdp: int) -> lab.Study:
         settings=settings,
         quick_settings={"duration": "20s", "warmup": "8s"},
         seeds=1,
-        quick_seeds=1,
     )
 
 

@@ -19,7 +19,6 @@ UNIT = lab.Study(
     settings={"transport.w_max": 1, "transport.w_min": 1, "duration": "5s"},
     quick_settings={"duration": "1500ms", "warmup": "500ms"},
     seeds=1,
-    quick_seeds=1,
 )
 HALF = lab.Study(
     SAMPLED,
@@ -28,15 +27,9 @@ HALF = lab.Study(
     settings={"transport.w_min": 0.5, "duration": "10s"},
     quick_settings={"duration": "3s"},
     seeds=1,
-    quick_seeds=1,
 )
 SMALLEST = lab.Study(
-    SAMPLED,
-    schemes=("l2dct",),
-    settings={"flows": 1, "duration": "20s"},
-    quick_settings={"duration": "4s"},
-    seeds=1,
-    quick_seeds=1,
+    SAMPLED, schemes=("l2dct",), settings={"flows": 1, "duration": "20s"}, quick_settings={"duration": "4s"}, seeds=1
 )
 
 

@@ -25,7 +25,6 @@ MARKED_BURST = lab.Study(
     schemes=("l2dct",),
     settings={"transport.initial_alpha": 1},
     seeds=1,
-    quick_seeds=1,
 )
 
 

@@ -28,7 +28,6 @@ THREE = lab.Study(
     },
     schemes=SCHEDULERS,
     seeds=1,
-    quick_seeds=1,
 )
 MANY = lab.Study(
     "l2dct-pareto",

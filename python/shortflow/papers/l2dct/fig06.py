@@ -78,9 +78,7 @@ fig6a = lab.Figure("l2dct/fig6a", "Fig. 6(a)", "Incast over the number of server
         "L2DCT does not collapse with up to 40 servers, and stays below TCP",
         _knee_of_servers("l2dct").at_least(41),
         lab.change("l2dct", "tcp", AFCT).at(servers=(30, 35, 40)).at_most(0.0),
-        shows=[
-            lab.level("l2dct", "timeouts").at(servers=lab.Every(30)),
-        ],
+        shows=[lab.level("l2dct", "timeouts").at(servers=lab.Every(30))],
     ),
     draws=[lab.Curves("servers", AFCT, "servers", "Mean completion time of an answer")],
 )

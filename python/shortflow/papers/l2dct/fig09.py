@@ -47,8 +47,7 @@ fig9ab = lab.Figure("l2dct/fig9ab", "Fig. 9(a, b)", "The upper bound of the weig
         "a higher w_max costs the long flows throughput", _trend(GOODPUT, "transport.w_max").at_most(-0.7)
     ),
     lab.paper("l2dct/fig9-wmax-raises-alpha", "shape", "alpha increasing in w_max", "Sec. III-B.3").says(
-        "a higher w_max raises the long flows' alpha",
-        _trend(alpha, "transport.w_max").at_least(0.7),
+        "a higher w_max raises the long flows' alpha", _trend(alpha, "transport.w_max").at_least(0.7)
     ),
     draws=_draws("transport.w_max"),
 )

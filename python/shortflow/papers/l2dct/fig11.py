@@ -16,7 +16,6 @@ PARKING = lab.Study(
     settings={"traffic.1.stagger": "1ms", "traffic.2.stagger": "1ms", "duration": "10s", "warmup": "1s"},
     seeds=1,
     quick_settings={"duration": "2s", "warmup": "500ms"},
-    quick_seeds=1,
 )
 
 

@@ -27,7 +27,6 @@ COEXISTENCE = lab.Study(
     quick={"transport.k": (0.05, 0.1, 0.25, 0.5, 1.0)},
     quick_settings={"duration": "1500ms", "warmup": "500ms"},
     seeds=1,
-    quick_seeds=1,
 )
 
 SIDES = [lab.level("BesideTcp", f"goodput_{name}_bps") for name in ("short", "long")]

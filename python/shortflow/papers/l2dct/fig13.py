@@ -19,7 +19,6 @@ UNIT = lab.Study(
     settings={"duration": "5s", "warmup": "1s", "traffic.1.stagger": "1ms"},
     quick_settings={"duration": "2s", "warmup": "500ms"},
     seeds=1,
-    quick_seeds=1,
 )
 
 

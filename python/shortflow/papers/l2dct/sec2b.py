@@ -42,7 +42,6 @@ SEVERE = lab.Study(
     settings={"flows": 80, "duration": "3s"},
     quick_settings={"duration": "2s"},
     seeds=1,
-    quick_seeds=1,
 )
 
 

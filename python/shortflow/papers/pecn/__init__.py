@@ -19,11 +19,7 @@ CHOICES = {
     ),
     "jitter": lab.Choice(
         "time within which the flows of a burst start",
-        {
-            "10us": {"traffic.1.jitter": "10us"},
-            "0": {"traffic.1.jitter": "0us"},
-            "1ms": {"traffic.1.jitter": "1ms"},
-        },
+        {"10us": {"traffic.1.jitter": "10us"}, "0": {"traffic.1.jitter": "0us"}, "1ms": {"traffic.1.jitter": "1ms"}},
     ),
     "d2tcp-clip": lab.Choice(
         "range of D2TCP's exponent",

@@ -31,7 +31,7 @@ eq1 = lab.Figure("pecn/eq1", "Eq. 1", "The lower bound of the marking threshold"
     ).says(
         "K has to exceed a seventh of the bandwidth-delay product",
         lab.equal(lambda: {"bound_kb": (dctcp_threshold_bound(10e9 * 200e-6 / 8) / 1e3, 250 / 7)}),
-    ),
+    )
 )
 delays = lab.Figure("pecn/delays", "Sec. 1", "What a queue costs").decides(
     lab.paper("pecn/sec1-full-buffer-delay", "numeric", {"one_hop_ms": 4.0, "five_hops_ms": 20.0}).says(
@@ -51,11 +51,11 @@ delays = lab.Figure("pecn/delays", "Sec. 1", "What a queue costs").decides(
 fig1 = lab.Figure("pecn/fig1", "Fig. 1", "What two levels of aggregation leave for a query").decides(
     lab.paper("pecn/fig1-query-deadline", "numeric", {"query_deadline_ms": 10}, "Fig. 1, Sec. 3.1").says(
         "of 300 ms a query has 10 ms", lab.equal(lambda: {"query_deadline_ms": (_query_deadline_ms(), 10.0)})
-    ),
+    )
 )
 tree = lab.Figure("pecn/tree", "Sec. 5", "The simulated tree").decides(
     lab.paper("pecn/sec5-oversubscription", "numeric", {"value": 2.0}).says(
         "racks are oversubscribed by a factor of two",
         lab.equal(lambda: {"oversubscription": (_oversubscription(), 2.0)}),
-    ),
+    )
 )

@@ -89,8 +89,7 @@ fig6 = lab.Figure("pecn/fig6", "Fig. 6", "Mean FCT of a burst in a rack, U[2, 50
         {"value": 0.245, "connections": 80, "unit": "relative reduction"},
         "Fig. 6, Sec. 5.1",
     ).says(
-        "at 80 connections pECN's mean FCT is 24.5 % below DCTCP's",
-        afct("pecn", "dctcp").at(flows=80).near(-0.245),
+        "at 80 connections pECN's mean FCT is 24.5 % below DCTCP's", afct("pecn", "dctcp").at(flows=80).near(-0.245)
     ),
     lab.paper("pecn/fig6-pecn-best", "ordering", "pECN <= D2TCP about DCTCP < TCP").says(
         "pECN has the shortest mean FCT at every number of connections", best("pecn")
@@ -142,10 +141,7 @@ fig8_across = lab.Figure(
     draws=[_QUERIES],
 )
 fig9 = lab.Figure(
-    "pecn/fig9",
-    "Fig. 9",
-    "Mean FCT of a burst across racks, U[2, 50] KB",
-    {"bursts": BURSTS_ACROSS, "in_rack": BURSTS},
+    "pecn/fig9", "Fig. 9", "Mean FCT of a burst across racks, U[2, 50] KB", {"bursts": BURSTS_ACROSS, "in_rack": BURSTS}
 ).decides(
     lab.paper("pecn/fig9-interrack-order", "ordering", "pECN < DCTCP about D2TCP < TCP").says(
         "across racks the order is the same: pECN best, TCP worst", best("pecn"), TCP_WORST
@@ -197,8 +193,7 @@ fig11 = lab.Figure(
 )
 fig11_across = lab.Figure("pecn/fig11-across", "Sec. 5.2", "The same across racks", {"beside": BESIDE_ACROSS}).decides(
     lab.paper("pecn/sec52-interrack-background", "shape", "as Fig. 11").says(
-        "across racks the outcome is similar",
-        *_ORDER,
+        "across racks the outcome is similar", *_ORDER
     ),
     draws=[_BESIDE],
 )

@@ -110,5 +110,5 @@ pmark = lab.Figure("pecn/pmark", "Sec. 6", "pMark against pECN", {**_FIGURES, "t
         ),
         lab.computed("senders of pMark more than pECN's, medians of Fig. 10", _gap).within(-4, 4),
         because=SPARED,
-    ),
+    )
 )

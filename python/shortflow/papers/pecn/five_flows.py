@@ -53,11 +53,7 @@ FIVE: Mapping[str, object] = {
 UNTIL_DONE = {"drain": "600ms"}
 OFFSET = {**NEWRENO, "traffic.1.jitter": "10ms"}
 QUERY = lab.Study(
-    FIVE,
-    SCHEMES,
-    settings={**OFFSET, "size": "2KB", "deadline": "200us"},
-    seeds=20,
-    quick_settings=UNTIL_DONE,
+    FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick_settings=UNTIL_DONE
 )
 LARGE = lab.Study(
     FIVE,

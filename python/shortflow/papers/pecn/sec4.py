@@ -26,14 +26,7 @@ PAIR: Mapping[str, object] = {
     "switch": {"buffer": "256KB", "mark_above": "30KB"},
     "tcp": TCP,
     "traffic": [
-        {
-            "kind": "incast",
-            "class": name,
-            "flows": 1,
-            "from": host,
-            "to": 2,
-            "sizes": {"kind": "fixed", "value": size},
-        }
+        {"kind": "incast", "class": name, "flows": 1, "from": host, "to": 2, "sizes": {"kind": "fixed", "value": size}}
         for name, host, size in (("first", 0, "200MB"), ("second", 1, "$second"))
     ],
 }
@@ -158,7 +151,7 @@ marking = lab.Figure("pecn/marking", "Sec. 4.1", "Whom pMark marks", {"runs": MA
             "beside long flows, whose packets are always queued, no short flow is ever marked; under pECN some are",
             _pmark_policy,
         ),
-    ),
+    )
 )
 dequeue = lab.Figure("pecn/dequeue", "Sec. 4.2", "Who is sent first", {"runs": ORDER}).decides(
     lab.paper(
@@ -167,7 +160,7 @@ dequeue = lab.Figure("pecn/dequeue", "Sec. 4.2", "Who is sent first", {"runs": O
         "the port always sends the packet with the highest priority",
         _longest_wait("pecn").at_most(PACKET_S),
         _longest_wait("dctcp").at_least(2 * PACKET_S),
-    ),
+    )
 )
 sorting = lab.Figure(
     "pecn/sorting", "Sec. 4.2", "Shortest job first and earliest deadline first", {"runs": SORTED}
@@ -189,7 +182,7 @@ growth = lab.Figure("pecn/growth", "Sec. 4.3", "Two long flows", {"pairs": PAIRS
         _over(*WAIT, "400MB").below(),
         _over(*MORE, "400MB").below(),
         lab.computed("throughputs of unequal flows apart, beyond those of equal ones", _beyond_equal).at_least(0.0),
-    ),
+    )
 )
 search = lab.Figure("pecn/search", "Sec. 4.2", "The queue that is searched", {"runs": QUEUE}).decides(
     lab.paper("pecn/sec4-queue-limited", "shape", "search length about K/1500 = 20 packets in steady state").says(

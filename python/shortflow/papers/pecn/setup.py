@@ -110,8 +110,5 @@ def _over_tcp(bursts: lab.Data) -> dict[str, Estimate]:
 
 
 TCP_WORST = lab.computed(
-    f"{AFCT} of every other scheme over that of tcp wherever tcp has timeouts",
-    _over_tcp,
-    lab.RELATIVE,
-    0.0,
+    f"{AFCT} of every other scheme over that of tcp wherever tcp has timeouts", _over_tcp, lab.RELATIVE, 0.0
 ).below()

@@ -39,26 +39,14 @@ def _segments(counts: Sequence[int]) -> dict[str, Sequence[Value]]:
 
 UP_TO_3 = _segments((1, 2, 3))
 UP_TO_20 = _segments(range(1, 21))
-INTACT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, settings=NEWRENO, seeds=1, quick_seeds=1)
+INTACT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_3, settings=NEWRENO, seeds=1)
 LOST = lab.Study(
-    ALONE,
-    ("tcp", "dctcp"),
-    over={**UP_TO_3, "faults.drop_data": ("[1]", "[2]", "[3]")},
-    settings=NEWRENO,
-    seeds=1,
-    quick_seeds=1,
+    ALONE, ("tcp", "dctcp"), over={**UP_TO_3, "faults.drop_data": ("[1]", "[2]", "[3]")}, settings=NEWRENO, seeds=1
 )
-QUERY = lab.Study(
-    ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, settings=NEWRENO, seeds=1, quick_seeds=1
-)
-PROMPT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings=NEWRENO, seeds=1, quick_seeds=1)
+QUERY = lab.Study(ALONE, ("tcp", "dctcp", "d2tcp"), over={"tcp.initial_window": (1, 2)}, settings=NEWRENO, seeds=1)
+PROMPT = lab.Study(ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings=NEWRENO, seeds=1)
 DELAYED = lab.Study(
-    ALONE,
-    ("tcp", "dctcp"),
-    over=UP_TO_20,
-    settings={**NEWRENO, "tcp.ack_every": 2, "tcp.ack_delay": "40ms"},
-    seeds=1,
-    quick_seeds=1,
+    ALONE, ("tcp", "dctcp"), over=UP_TO_20, settings={**NEWRENO, "tcp.ack_every": 2, "tcp.ack_delay": "40ms"}, seeds=1
 )
 
 
@@ -126,7 +114,7 @@ loss = lab.Figure(
             "it does not wait behind the others, which saves up to 24 us",
             _needs_rto,
         ),
-    ),
+    )
 )
 query = lab.Figure("pecn/query", "Sec. 3.4", "One query of 2 KB", {"runs": QUERY}).decides(
     lab.paper(
@@ -136,7 +124,7 @@ query = lab.Figure("pecn/query", "Sec. 3.4", "One query of 2 KB", {"runs": QUERY
         QUERY_TIME.at(tcp__initial_window=2).close_to(_one_rtt_s(), 0.05),
         lab.computed("spread over tcp, dctcp and d2tcp", _spread, "s").at_most(1e-9),
         lab.ratio(QUERY_TIME.at(tcp__initial_window=1), QUERY_TIME.at(tcp__initial_window=2)).at_least(1.5),
-    ),
+    )
 )
 delayed_ack = lab.Figure("pecn/delayed-ack", "Sec. 5", "Delayed ACKs", {"prompt": PROMPT, "delayed": DELAYED}).decides(
     lab.paper("pecn/sec5-delayed-ack-odd", "shape", "odd-length flows gain about 40 ms when delayed ACK is on").says(

@@ -113,5 +113,5 @@ grid = lab.Figure("xdctcp/eq6-8", "Sec. V-B, Eqs. 6-8", "The grid of parameters"
         "the search covers 420 triplets",
         lab.equal(lambda: {"triplets, with g = 1/16": (math.prod(map(len, GRID.values())), 420)}),
         shows=[lab.computed("as written", lambda: (len(GAINS) - 1) * len(SHORT_FACTORS) * len(LONG_FACTORS))],
-    ),
+    )
 )

@@ -4,17 +4,7 @@ from collections.abc import Sequence
 
 from shortflow import lab
 from shortflow.lab.study import Position
-from shortflow.papers.xdctcp.setup import (
-    BASE,
-    BESIDE,
-    BEST,
-    COARSE,
-    GRID,
-    SEARCH,
-    delay,
-    star,
-    throughput,
-)
+from shortflow.papers.xdctcp.setup import BASE, BESIDE, BEST, COARSE, GRID, SEARCH, delay, star, throughput
 
 MIXES = {
     "2-5-1": {"query": "0-1", "short": "2-6", "long": "7"},
@@ -25,10 +15,7 @@ MIXES = {
 
 MIX_251, MIX_161, MIX_341 = (star(("xdctcp",), GRID, mix, COARSE) for mix in MIXES.values())
 FACTORS = star(
-    ("xdctcp",),
-    {"transport.ns": (0.3, 0.5), "transport.nl": (0.5, 1.0)},
-    {"transport.g": 0.09},
-    quick_duration="1s",
+    ("xdctcp",), {"transport.ns": (0.3, 0.5), "transport.nl": (0.5, 1.0)}, {"transport.g": 0.09}, quick_duration="1s"
 )
 
 LONG = "goodput_long_bps"
@@ -133,9 +120,7 @@ best = lab.Figure("xdctcp/sec5", "Sec. V-B", "The best triplet", {"base": BASE, 
         "that is 6.646 % less", lab.change("xdctcp", "dctcp", delay).near(-0.06646)
     ),
     lab.paper(
-        "xdctcp/sec5-throughput",
-        "numeric",
-        {"xdctcp_mbps": 1850.26, "dctcp_mbps": 1849.88, "relative_gain": 0.0002},
+        "xdctcp/sec5-throughput", "numeric", {"xdctcp_mbps": 1850.26, "dctcp_mbps": 1849.88, "relative_gain": 0.0002}
     ).says(
         "throughput stays the same, 1850.26 Mbps against 1849.88",
         lab.change("xdctcp", "dctcp", throughput).within(-0.01, 0.01),
@@ -157,12 +142,12 @@ mixes = lab.Figure(
             _stable,
         ),
         because="the largest nl costs a single long flow beside many short senders some of its throughput",
-    ),
+    )
 )
 factors = lab.Figure("xdctcp/sec7", "Sec. VII", "Which flows to cut harder", {"factors": FACTORS}).decides(
     lab.paper("xdctcp/sec7-short-not-long", "ordering", "delay: (0.3, 1.0) < (0.5, 0.5); throughput about equal").says(
         "cutting long flows harder than short ones lowers the delay at the same throughput",
         _corner(delay).at_most(1.0),
         _corner(LONG).within(0.99, 1.01),
-    ),
+    )
 )

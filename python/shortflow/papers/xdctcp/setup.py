@@ -50,7 +50,6 @@ def star(
         seeds=1,
         quick=quick or {},
         quick_settings={"duration": quick_duration},
-        quick_seeds=1,
     )
 
 
