@@ -55,6 +55,11 @@ reproduction: setup ## Reproduce all figures at the quick scale and renew docs/r
 	@$(BIN)/shortflow survey --out results/survey
 	@mkdir -p docs/reproduction && cp results/reproduction/markdown/*.md results/survey/beyond.md docs/reproduction/
 
+.PHONY: sensitivity
+sensitivity: setup ## Try every other choice of every paper (hours), and renew what reports say of it.
+	@$(BIN)/shortflow reproduce --sensitivity --out results/reproduction || test $$? -eq 1
+	@cp results/reproduction/tried.json python/shortflow/papers/tried.json
+
 # Random cases that are the same everywhere; test-full draws others.
 test test-linux: export PROPTEST_RNG_SEED := 1
 # Broken links in Rust's documentation are errors.

@@ -1,13 +1,13 @@
 """The pages of a reproduction: what they draw, and that nothing in them runs but their own script."""
 
+import dataclasses
 import math
 import re
 from pathlib import Path
 
 from made import make_rows
-from shortflow import papers
 from shortflow.comparison import Comparison
-from shortflow.lab import Data, Drawing, Line, Scale, Study, curves, within
+from shortflow.lab import Curves, Data, Drawing, Line, Scale, Study, within
 from shortflow.lab.study import Position
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, select
 from shortflow.reproduction.pages import draw, write_pages
@@ -51,7 +51,7 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
         for value in times
     }
     data = Data(study, list(study.grid(Scale.FULL)), points, {}, Store(tmp_path))
-    (line,) = curves(data, "tcp.rto_min", "afct_short_s", x_label="RTOmin (us)", title="").lines
+    (line,) = Curves("tcp.rto_min", "afct_short_s", "RTOmin (us)", "").draw(data).lines
     assert (list(line.x), list(line.y)) == ([900.0, 1000.0], [1.0, 3.0])
     assert line.ci95[0] is None
     low, high = line.ci95[1] or (0.0, 0.0)
@@ -62,7 +62,7 @@ def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) 
     (figure,) = select(["l2dct/fig2"])
     (claim,) = figure.claims
     finding = within(3.0, 0, 1)
-    judged = Judged(claim, {**papers.catalogue()[claim.id], "expected": EVIL}, finding)
+    judged = Judged(dataclasses.replace(claim, paper=EVIL), finding)
     pages = {}
     for name in ("usual", EVIL):
         drawings = [Drawing(name, name, name, [Line(name, [1], [2])]), Drawing("", "", "", [])]

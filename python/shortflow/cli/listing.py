@@ -74,8 +74,11 @@ def _of_papers(kind: str) -> Sequence[Mapping[str, Any]]:
         return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in figures.items()]
     if kind == "choices":
         return choice_entries()
-    decided = {claim.id: (figure.id, claim.says) for figure in figures.values() for claim in figure.claims}
-    return [{"id": name, "recipe": decided[name][0], "summary": decided[name][1]} for name in papers.catalogue()]
+    return [
+        {"id": claim.id, "recipe": figure.id, "summary": claim.says}
+        for figure in figures.values()
+        for claim in figure.claims
+    ]
 
 
 def _matching(kind: str, entries: Sequence[Mapping[str, Any]], patterns: Sequence[str]) -> list[Mapping[str, Any]]:

@@ -17,8 +17,9 @@ from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
 from shortflow.reproduction.pages import write_pages
-from shortflow.reproduction.sensitivity import Shift, alternatives, shifts
+from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, shifts
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
+from shortflow.reproduction.tried import save
 
 
 def reproduce_figures(
@@ -47,7 +48,7 @@ def reproduce_figures(
     ),
     json: Json = False,
 ) -> int:
-    """Reproduce figures of the papers and decide their claims: agrees, differs or untested.
+    """Reproduce figures of the papers and decide their claims: agrees, direction, differs, undecided or untested.
 
     Finished runs are kept, so that a second call is quick and an interrupted one goes on where it stopped. The exit
     code is 1 if a claim differs.
@@ -64,6 +65,8 @@ def reproduce_figures(
 
     done = again(chosen)
     moved = shifts(done, again, alternatives(chosen_figures, chosen)) if sensitivity else []
+    if moved:
+        save(outcomes(moved), out / "tried.json")
     report = write_pages(done, out)
     note_report(report, done.runs, done.reused, done.seconds)
     for change, places in done.not_reached.items():

@@ -1,51 +1,81 @@
-"""What figures, surveys and sweeps share: studies, their data, and findings about claims."""
+"""What figures, surveys and sweeps share: studies, their data, claims as expressions over them, and findings."""
 
 from shortflow.lab.choices import Choice
+from shortflow.lab.condition import EXACT, Condition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.counts import drops_in_run, retransmits_in_run, timeouts_in_run
 from shortflow.lab.data import Data
-from shortflow.lab.drawing import Drawing, Line, curves
-from shortflow.lab.figure import Claim, Figure
+from shortflow.lab.drawing import Curves, Drawing, Line
+from shortflow.lab.figure import Claim, Draw, Figure, paper
 from shortflow.lab.finding import (
     Finding,
     all_hold,
-    all_lower,
     at_least,
     at_most,
-    close_to,
     fact,
-    for_information,
-    higher,
-    lower,
-    no_difference,
     not_tested,
     within,
+)
+from shortflow.lab.quantity import (
+    RELATIVE,
+    Every,
+    Measure,
+    Metric,
+    Names,
+    Quantity,
+    Selection,
+    change,
+    computed,
+    difference,
+    effect,
+    level,
+    measure,
+    pooled,
+    ratio,
 )
 from shortflow.lab.study import Scale, Study
 
 __all__ = [
+    "EXACT",
+    "RELATIVE",
     "Choice",
     "Claim",
+    "Condition",
+    "Curves",
     "Data",
+    "Draw",
     "Drawing",
+    "Every",
     "Figure",
     "Finding",
     "Line",
+    "Measure",
+    "Metric",
+    "Names",
+    "Pairs",
+    "Quantity",
     "Scale",
+    "Selection",
     "Study",
     "all_hold",
-    "all_lower",
     "at_least",
     "at_most",
-    "close_to",
-    "curves",
+    "change",
+    "computed",
+    "decided",
+    "difference",
     "drops_in_run",
+    "effect",
+    "equal",
     "fact",
-    "for_information",
-    "higher",
-    "lower",
-    "no_difference",
+    "level",
+    "measure",
     "not_tested",
+    "paper",
+    "pooled",
+    "ratio",
     "retransmits_in_run",
+    "same",
     "timeouts_in_run",
+    "unmeasured",
     "within",
 ]

@@ -3,19 +3,23 @@
 Claims about bursts need it: the timeouts of one that comes late fall into the drain.
 """
 
+from shortflow.lab.quantity import measure
 from shortflow.result import RunResult
 
 
+@measure("drops in the whole run")
 def drops_in_run(result: RunResult) -> float:
     """Packets dropped anywhere, ACKs included."""
     return float(result.meta["counters"]["packets_dropped"])
 
 
+@measure("timeouts in the whole run")
 def timeouts_in_run(result: RunResult) -> float:
     """Retransmission timeouts of all flows."""
     return float(result.flows["timeouts"].sum())
 
 
+@measure("retransmissions in the whole run")
 def retransmits_in_run(result: RunResult) -> float:
-    """Data segments sent again by all flows."""
+    """Data segments retransmitted by all flows."""
     return float(result.flows["retransmits"].sum())

@@ -2,7 +2,8 @@
 
 import errno
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
@@ -24,6 +25,14 @@ class Data:
     store: Store
     read: dict[str, RunResult] = field(default_factory=dict, repr=False)
     """The results read so far, by the runs' keys."""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """Schemes whose runs are those of another."""
+    replaced: set[str] = field(default_factory=set)
+    """The schemes that another one stood in for when they were asked for."""
+
+    def with_stand_ins(self, stand_ins: Mapping[str, str]) -> Self:
+        """The same runs, where other schemes stand in for some."""
+        return replace(self, stand_ins=stand_ins, replaced=set())
 
     def values(self, key: str) -> list[Value]:
         """The values that a key of the grid takes."""
@@ -36,21 +45,26 @@ class Data:
 
     def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
         """A metric over the seeds."""
-        found = self.at(**where).estimate(scheme, metric)
+        found = self.at(**where).estimate(self._actor(scheme), metric)
         if found is None:
             raise ConfigError(f"{metric}: {scheme} has no such result at {where}")
         return found
 
     def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
         """How far a scheme lies above a baseline, paired over the seeds: -0.3 is 30 % less."""
-        found = self.at(**where).relation(scheme, baseline, metric)
+        found = self.at(**where).relation(self._actor(scheme), self._actor(baseline), metric)
         if found is None:
             raise ConfigError(f"{metric}: {scheme} and {baseline} share no such result at {where}")
         return found
 
     def results(self, scheme: str, **where: Value) -> list[RunResult]:
         """The full results of every seed, with their tables; one that is gone from the store is an error."""
-        return [self._read(run) for run in self.runs[self._position(where)] if run.scheme.name == scheme]
+        name = self._actor(scheme)
+        return [self._read(run) for run in self.runs[self._position(where)] if run.scheme.name == name]
+
+    def by_seed(self, scheme: str, metric: str, **where: Value) -> dict[int, float]:
+        """A metric of each seed's run that has it."""
+        return self.at(**where).values(self._actor(scheme), metric)
 
     def measured(self, measure: Callable[[RunResult], float], scheme: str, **where: Value) -> Estimate:
         """Something that is not among the metrics, over the seeds."""
@@ -65,6 +79,13 @@ class Data:
         if found is None:
             raise ConfigError(f"{baseline}: is zero at {where}, so nothing can be relative to it")
         return found
+
+    def _actor(self, scheme: str) -> str:
+        """The scheme whose runs are taken."""
+        if scheme not in self.stand_ins:
+            return scheme
+        self.replaced.add(scheme)
+        return self.stand_ins[scheme]
 
     def _read(self, run: Run) -> RunResult:
         if run.key not in self.read:

@@ -1,40 +1,99 @@
-"""A figure or table of a paper: what it runs, what it draws, and the claims it decides."""
+"""A figure or table of a paper: what it runs, what it draws, and the claims it decides, all of it declared."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from shortflow.lab.drawing import Drawing
-from shortflow.lab.finding import Finding
+from shortflow.lab.condition import Condition
+from shortflow.lab.data import Data
+from shortflow.lab.drawing import Curves, Drawing
+from shortflow.lab.finding import Finding, all_hold
+from shortflow.lab.quantity import Quantity
 from shortflow.lab.study import Study
 
-Check = Callable[..., Finding]
-"""Decides a claim. Its parameters are named like the studies that it looks at, and get their data."""
+Draw = Curves | Callable[..., Sequence[Drawing]]
+"""Curves over a grid, or a function whose parameters are named like the studies that it looks at."""
 
-Draw = Callable[..., Sequence[Drawing]]
-"""Draws the figure; parameters as for a check."""
+_MANY = 6
+"""Of more points than these, a claim reports the extremes and those that decide."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper and how it is decided."""
+    """One statement of a paper: where it stands, what is printed there, and when our runs agree."""
 
     id: str
+    kind: str
+    """equation, numeric, ratio, ordering, shape, count or testbed."""
     says: str
     """The statement, in our words."""
-    tolerance: str
-    """What counts as agreement."""
-    check: Check
-    because: str
+    paper: object
+    """The printed value, or some by name; what is called check or exact is our evaluation of a formula."""
+    conditions: Sequence[Condition]
+    """What has to hold, all of it."""
+    ref: str = ""
+    """Where in the paper it stands, if not at the figure that decides it."""
+    because: str = ""
     """Why it differs, where it does: found by varying what is unspecified, and said of the quick scale."""
+    shows: Sequence[Quantity] = ()
+    """What is reported beside the numbers that decide."""
 
     @property
-    def studies(self) -> list[str]:
-        """The names of the studies that it looks at."""
-        return list(inspect.signature(self.check).parameters)
+    def tolerance(self) -> str:
+        """What counts as agreement, in words."""
+        return "; ".join(condition.text for condition in self.conditions)
+
+    @property
+    def studies(self) -> frozenset[str]:
+        """The names of the studies that it looks at; "" is the figure's first."""
+        found = [each.studies for each in self.conditions] + [each.studies for each in self.shows]
+        return frozenset[str]().union(*found)
+
+    def judge(self, studies: Mapping[str, Data]) -> Finding:
+        """What runs say of it."""
+        parts = [dict(condition.findings(studies)) for condition in self.conditions]
+        shared = {name for part in parts for name in part if sum(name in other for other in parts) > 1}
+        parts = [
+            {f"{condition.label}: {name}".strip(": ") if name in shared else name: part[name] for name in part}
+            for condition, part in zip(self.conditions, parts, strict=True)
+        ]
+        every = {name: finding for part in parts for name, finding in part.items()}
+        assert len(every) == sum(map(len, parts)), f"{self.id}: numbers of one name"
+        whole = next(iter(every.values())) if len(every) == 1 else all_hold(every)
+        for part in parts:
+            if len(part) > _MANY:
+                whole = _extremes(whole, part)
+        more = {
+            f"{each.label} {point}".strip(): estimate.value
+            for each in self.shows
+            for point, estimate in each.points(studies).items()
+        }
+        return replace(whole, measured={**whole.measured, **more})
 
 
-@dataclass
+def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:
+    """A finding that reports the lowest and the highest of many points only, and the one that decides."""
+    values = {name: value for name in part if isinstance(value := whole.measured.get(name), float)}
+    kept = (
+        {min(values, key=values.__getitem__), max(values, key=values.__getitem__), whole.deciding} if values else set()
+    )
+    return replace(whole, measured={k: v for k, v in whole.measured.items() if k not in values or k in kept})
+
+
+@dataclass(frozen=True)
+class paper:  # noqa: N801  (`paper(...).says(...)` is how claims are declared)
+    """What a paper prints, to be completed by what it says and by when our runs agree."""
+
+    id: str
+    kind: str
+    value: object
+    ref: str = ""
+
+    def says(self, statement: str, *agrees: Condition, shows: Sequence[Quantity] = (), because: str = "") -> Claim:
+        """The claim that the paper makes, which holds if all of the conditions do."""
+        return Claim(self.id, self.kind, statement, self.value, agrees, self.ref, because, shows)
+
+
+@dataclass(frozen=True)
 class Figure:
     """A recipe."""
 
@@ -44,24 +103,18 @@ class Figure:
     """What the paper calls it."""
     title: str
     studies: Mapping[str, Study] = field(default_factory=dict)
-    draw: Draw | None = None
-    claims: list[Claim] = field(default_factory=list)
+    claims: Sequence[Claim] = ()
+    draws: Sequence[Draw] = ()
 
     @property
     def paper(self) -> str:
         """The short name of the paper."""
         return self.id.partition("/")[0]
 
-    def drawing(self, draw: Draw) -> Draw:
-        """Decorator: this function draws the figure."""
-        self.draw = draw
-        return draw
+    def decides(self, *claims: Claim, draws: Sequence[Draw] = ()) -> "Figure":
+        """The same, with the claims that it decides and what it draws."""
+        return replace(self, claims=claims, draws=draws)
 
-    def claim(self, name: str, says: str, tolerance: str, because: str = "") -> Callable[[Check], Check]:
-        """Decorator: this function decides a claim of this figure's paper."""
-
-        def register(check: Check) -> Check:
-            self.claims.append(Claim(f"{self.paper}/{name}", says, tolerance, check, because))
-            return check
-
-        return register
+    def looked_at(self, claim: Claim) -> set[str]:
+        """The names of the studies that a claim looks at."""
+        return {name or next(iter(self.studies)) for name in claim.studies}

@@ -1,44 +1,59 @@
-"""How a measurement decides a claim. Numbers are judged by the claim's band, orderings by paired intervals."""
+"""How a measurement decides a claim: a number with its whole interval lies in the band of one verdict or of several."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from shortflow.metrics.stats import Estimate
 
 Number = float | str | Sequence[float]
 Measured = Mapping[str, Number]
+Band = tuple[float, float]
 
-
-UNDECIDED = "undecided at this scale"
-"""Said where an interval crosses the limit that decides."""
 BOUND = "flows were left unfinished, so that the value is a bound"
 """Said where the number that decides is one; a claim then agrees only if it does whatever the truth beyond it is."""
+ANY: Band = (-math.inf, math.inf)
 
 
 class Verdict(StrEnum):
     """What came of a claim."""
 
     AGREES = "agrees"
+    DIRECTION = "direction"
+    """A change has the published sign, or an order holds, but not its size."""
     DIFFERS = "differs"
+    UNDECIDED = "undecided"
+    """The interval, or what a bound leaves open, spans several verdicts: more seeds or longer runs may tell."""
     UNTESTED = "untested"
+
+
+_RANKED = (Verdict.DIFFERS, Verdict.DIRECTION, Verdict.AGREES)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was measured for a claim, and whether it holds."""
+    """What was measured for a claim, and what that says of it."""
 
-    verdict: Verdict
+    worst: Verdict
+    """What it comes to at worst; the same as at best unless it is undecided."""
+    best: Verdict
     measured: Measured = field(default_factory=dict)
     ci95: tuple[float, float] | None = None
     """The 95 % interval of the number that decides, where several seeds were run."""
     note: str = ""
     deciding: str = ""
     """The name of the measured number that decides."""
-    undecided: bool = False
-    """Whether the interval, or what a bound leaves open, crosses the limit, so that more seeds or longer runs may say
-    otherwise."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict: the one that is left, if only one is."""
+        return self.worst if self.worst is self.best else Verdict.UNDECIDED
+
+    @property
+    def could_be(self) -> list[Verdict]:
+        """The verdicts that an undecided claim may come to, the worst first; empty for others."""
+        return [] if self.worst is self.best else [self.worst, self.best]
 
     @property
     def holds(self) -> bool:
@@ -55,112 +70,93 @@ class Finding:
 
 def fact(holds: bool, **measured: Number) -> Finding:
     """A claim that is simply so or not, such as an equation."""
-    return Finding(Verdict.AGREES if holds else Verdict.DIFFERS, measured)
+    verdict = Verdict.AGREES if holds else Verdict.DIFFERS
+    return Finding(verdict, verdict, measured)
 
 
 def not_tested(why: str) -> Finding:
     """A claim that could not be run here."""
-    return Finding(Verdict.UNTESTED, note=why)
+    return Finding(Verdict.UNTESTED, Verdict.UNTESTED, note=why)
 
 
-def for_information(why: str, value: Estimate | float, **more: Number) -> Finding:
-    """What was measured for a claim that cannot be decided here, such as one without a number in the paper."""
+def placed(value: Estimate | float, agrees: Band, direction: Band | None, **more: Number) -> Finding:
+    """A number that agrees within one band and, within a wider one, has the right direction at least.
+
+    Its whole interval counts (with one seed, the value).
+    """
     found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
-    return Finding(Verdict.UNTESTED, {"value": found.value, **more}, found.ci95, why, "value")
+    bands = {Verdict.AGREES: agrees, Verdict.DIRECTION: direction or agrees}
+    low, high = ends(found)
+    worst = min((_at(end, bands) for end in (low, high)), key=_RANKED.index)
+    met = [verdict for verdict, band in bands.items() if low <= band[1] and band[0] <= high]
+    best = met[0] if met else Verdict.DIFFERS
+    note = BOUND if found.lower_bound or found.upper_bound else ""
+    return Finding(worst, best, {"value": found.value, **more}, found.ci95, note, "value")
 
 
 def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
-    """A number that has to lie in a band; its mean over the seeds decides."""
-    found = value if isinstance(value, Estimate) else Estimate(value, None, 1)
-    least, most = _ends(replace(found, ci95=None))
-    crosses = any(_crosses(found, limit) for limit in (low, high))
-    return _decided(low <= least and most <= high, {"value": found.value, **more}, found, "value", crosses)
+    """A number that has to lie in a band."""
+    return placed(value, (low, high), None, **more)
 
 
 def at_least(value: Estimate | float, low: float, **more: Number) -> Finding:
     """A number that must not be below `low`."""
-    return within(value, low, float("inf"), **more)
+    return placed(value, (low, math.inf), None, **more)
 
 
 def at_most(value: Estimate | float, high: float, **more: Number) -> Finding:
     """A number that must not be above `high`."""
-    return within(value, float("-inf"), high, **more)
-
-
-def close_to(value: Estimate | float, paper: float, relative: float, **more: Number) -> Finding:
-    """A number that has to lie within a relative tolerance of the paper's."""
-    slack = abs(paper) * relative
-    return within(value, paper - slack, paper + slack, **more)
-
-
-def lower(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
-    """An ordering: the paired relative change lies below -by with its whole interval (with one seed, the value)."""
-    _, top = _ends(change)
-    return _decided(top < -by, {"change": change.value, **more}, change, "change", _crosses(change, -by))
-
-
-def higher(change: Estimate, by: float = 0.0, **more: Number) -> Finding:
-    """An ordering: the paired difference lies above `by` with its whole interval (with one seed, the value)."""
-    bottom, _ = _ends(change)
-    return _decided(bottom > by, {"change": change.value, **more}, change, "change", _crosses(change, by))
-
-
-def all_lower(changes: Sequence[Estimate]) -> Finding:
-    """An ordering at several points: the paired relative change whose interval reaches highest decides."""
-    return lower(max(changes, key=lambda change: _ends(change)[1]))
-
-
-def no_difference(change: Estimate, margin: float, **more: Number) -> Finding:
-    """An equivalence: the paired relative change lies within ±margin with its whole interval."""
-    low, high = _ends(change)
-    holds = -margin <= low and high <= margin
-    crosses = any(_crosses(change, limit) for limit in (-margin, margin))
-    return _decided(holds, {"change": change.value, **more}, change, "change", crosses)
+    return placed(value, (-math.inf, high), None, **more)
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
-    """Several measurements that a claim needs all of; those that fail are named.
+    """Several measurements that a claim needs all of, so that the worst of them decides; it is named.
 
-    One that fails decides, whatever the others say; else one that is untested leaves the claim untested. One that fails
-    for sure decides for sure; a claim that agrees is undecided as long as one of its parts is.
+    One that differs for sure decides, whatever the others say; else one that is untested leaves the claim untested.
     """
     if not findings:
         return not_tested("nothing was measured")
-    names = {verdict: [name for name, each in findings.items() if each.verdict is verdict] for verdict in Verdict}
-    verdict = next(each for each in (Verdict.DIFFERS, Verdict.UNTESTED, Verdict.AGREES) if names[each])
     measured = {
         _qualified(name, key): value for name, finding in findings.items() for key, value in finding.measured.items()
     }
-    notes = []
-    if names[Verdict.DIFFERS]:
-        notes.append(f"does not hold for {', '.join(names[Verdict.DIFFERS])}")
-    notes += [f"{name} is not tested: {findings[name].note}" for name in names[Verdict.UNTESTED]]
-    open_parts = [name for name in names[verdict] if findings[name].undecided]
-    undecided = bool(open_parts) and (verdict is not Verdict.DIFFERS or open_parts == names[verdict])
-    if undecided:
-        notes.append(f"{UNDECIDED}: {', '.join(open_parts)}")
-    first = next(name for name in names[verdict] if findings[name].undecided == undecided)
+    tested = {name: each for name, each in findings.items() if each.verdict is not Verdict.UNTESTED}
+    untested = [name for name in findings if name not in tested]
+    worst, best = (
+        min((getattr(each, end) for each in tested.values()), key=_RANKED.index, default=Verdict.UNTESTED)
+        for end in ("worst", "best")
+    )
+    if untested and best is not Verdict.DIFFERS:
+        worst = best = Verdict.UNTESTED
+    whole = Finding(worst, best)
+    of_verdict = {name: each for name, each in findings.items() if (each.worst, each.best) == (worst, best)}
+    first = next(iter(of_verdict or {name: e for name, e in findings.items() if e.worst is worst}))
+    notes = (
+        []
+        if whole.holds or worst is Verdict.UNTESTED
+        else [f"{whole.verdict.value}: {', '.join(_as_bad(findings, whole))}"]
+    )
+    notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
     deciding = _qualified(first, findings[first].deciding)
-    return Finding(verdict, measured, findings[first].ci95, "; ".join(notes), deciding, undecided)
+    return Finding(worst, best, measured, findings[first].ci95, "; ".join(notes), deciding)
 
 
-def _ends(estimate: Estimate) -> tuple[float, float]:
+def _as_bad(findings: Mapping[str, Finding], whole: Finding) -> list[str]:
+    """The parts that keep the whole from more."""
+    return [name for name, each in findings.items() if each.worst is whole.worst]
+
+
+def ends(estimate: Estimate) -> Band:
     """The interval (with one seed, the value), without an end on the side where the truth may lie beyond a bound."""
     low, high = estimate.ci95 or (estimate.value, estimate.value)
     return -math.inf if estimate.upper_bound else low, math.inf if estimate.lower_bound else high
 
 
-def _crosses(estimate: Estimate, limit: float) -> bool:
-    low, high = _ends(estimate)
-    return low < limit < high
-
-
-def _decided(holds: bool, measured: Measured, by: Estimate, deciding: str, undecided: bool) -> Finding:
-    verdict = Verdict.AGREES if holds else Verdict.DIFFERS
-    notes = [UNDECIDED] * undecided + [BOUND] * (by.lower_bound or by.upper_bound)
-    return Finding(verdict, measured, by.ci95, "; ".join(notes), deciding, undecided)
+def _at(value: float, bands: Mapping[Verdict, Band]) -> Verdict:
+    return next((verdict for verdict, (low, high) in bands.items() if low <= value <= high), Verdict.DIFFERS)
 
 
 def _qualified(name: str, key: str) -> str:
     """What a number of one of several findings is called."""
-    return name if key in ("value", "change") else f"{name}: {key}"
+    if not name:
+        return key
+    return name if key == "value" else f"{name}: {key}"

@@ -40,6 +40,7 @@ class Study:
     quick: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     quick_settings: Settings = field(default_factory=dict)
     quick_seeds: int = 3
+    """No more than `seeds`."""
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:
         """The values of each key of the grid."""
@@ -51,7 +52,7 @@ class Study:
 
     def seed_range(self, scale: Scale) -> range:
         """The seeds of every point."""
-        return range(1, (self.quick_seeds if scale is Scale.QUICK else self.seeds) + 1)
+        return range(1, (min(self.quick_seeds, self.seeds) if scale is Scale.QUICK else self.seeds) + 1)
 
     def runs(self, scale: Scale, position: Position, chosen: Settings) -> list[Run]:
         """The runs at a point.

@@ -21,7 +21,6 @@ from shortflow.linux.testbed import (
     measured_runs,
 )
 from shortflow.metrics.stats import Estimate
-from shortflow.papers import catalogue
 from shortflow.papers.l2dct import fig14 as paper
 from shortflow.records import Account
 from shortflow.report.tables import Column, Section, percent, shown
@@ -78,7 +77,7 @@ class Fig14:
         One is undecided if the testbed kept time in less than half of the runs that it looks at.
         """
         claims = [*paper.fig14a.claims, *paper.fig14b.claims]
-        return [Judged(each, catalogue()[each.id], self._decide(each), usual=False) for each in claims]
+        return [Judged(each, self._decide(each), usual=False) for each in claims]
 
     def _decide(self, claim: Claim) -> Finding:
         points: dict[Position, Comparison] = {(count,): each for count, each in self.points.items()}

@@ -7,30 +7,11 @@ unspecified.
 import functools
 import importlib
 import pkgutil
-import tomllib
-from pathlib import Path
-from typing import TypedDict
 
 from shortflow.lab.choices import Choice
-from shortflow.lab.figure import Figure
+from shortflow.lab.figure import Claim, Figure
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
-
-
-class Entry(TypedDict):
-    """A claim as the paper makes it: where, of what kind, and the printed values."""
-
-    id: str
-    ref: str
-    kind: str
-    expected: object
-
-
-@functools.cache
-def catalogue() -> dict[str, Entry]:
-    """Every claim of the five papers by its id."""
-    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
-    return {entry["id"]: entry for entry in tomllib.loads(text)["claim"]}
 
 
 @functools.cache
@@ -45,6 +26,11 @@ def figures() -> dict[str, Figure]:
     return found
 
 
+def claims() -> dict[str, Claim]:
+    """Every claim by its id."""
+    return {claim.id: claim for figure in figures().values() for claim in figure.claims}
+
+
 def title(paper: str) -> str:
     """A paper's short name, authors and title."""
     return (importlib.import_module(f"shortflow.papers.{paper}").__doc__ or paper).strip()
@@ -54,3 +40,9 @@ def choices(paper: str) -> dict[str, Choice]:
     """What a paper leaves unspecified, by name."""
     chosen: dict[str, Choice] = importlib.import_module(f"shortflow.papers.{paper}").CHOICES
     return chosen
+
+
+def stand_ins(paper: str) -> dict[str, str]:
+    """The paper's schemes, each with what does nothing of its own: the one that it changes."""
+    found: dict[str, str] = importlib.import_module(f"shortflow.papers.{paper}").STAND_INS
+    return found

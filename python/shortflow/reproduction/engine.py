@@ -3,10 +3,10 @@
 import fnmatch
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, TypeVar
+from typing import TypedDict
 
 import numpy as np
 
@@ -15,35 +15,55 @@ from shortflow.engine import Jobs, Progress, run_each
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.lab.choices import Change, changes
 from shortflow.lab.data import Data
-from shortflow.lab.drawing import Drawing
-from shortflow.lab.figure import Claim, Figure
+from shortflow.lab.drawing import Curves, Drawing
+from shortflow.lab.figure import Claim, Draw, Figure
 from shortflow.lab.finding import Finding, Measured, Verdict, not_tested
 from shortflow.lab.study import Position, Scale
-from shortflow.papers import PAPERS, Entry, catalogue, choices, figures
+from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
+from shortflow.reproduction.tried import sentence, stored
 from shortflow.result import Run, RunSummary
 from shortflow.scenario import Settings
 from shortflow.store.runs import Store
 
 Chosen = Mapping[str, str]
-T = TypeVar("T")
 
 TOO_LITTLE = (ConfigError, ValueError, ArithmeticError, LookupError, TypeError)
 """What a recipe raises over runs that lack what it looks for: a metric, a flow of some size, a sample, or a time that
 is null as the flow never ended."""
 
 
+EMPTY = "the baseline in the scheme's place agrees too, so this is no agreement"
+"""Said of a claim that is true of a scheme that does nothing."""
+
+
 class ClaimRow(TypedDict):
     """A claim's verdict as other programs read it."""
 
     id: str
+    kind: str
     verdict: str
     paper: object
     measured: Measured
     ci95: list[float] | None
     tolerance: str
-    undecided: bool
-    """Whether the interval crosses the bound, as that of an ordering does when it holds zero."""
+    could_be: list[str]
+    """The verdicts that an undecided claim may come to, the worst first."""
     reason: str
+    baseline_passes: bool | None
+    """Whether the claim would agree with the baseline in the scheme's place; null where that cannot be asked."""
+
+
+class Counts(TypedDict):
+    """How many claims of a paper have each verdict; those about results first, equations apart."""
+
+    agrees: int
+    direction: int
+    differs: int
+    undecided: int
+    untested: int
+    baseline_passes: int
+    """Those that agree but would also with the baseline in the scheme's place: they are no agreement."""
+    equations: dict[str, int]
 
 
 class Document(TypedDict):
@@ -54,7 +74,7 @@ class Document(TypedDict):
     not_reached: dict[str, list[str]]
     """For a choice, the papers without such a value and the figures that do not follow it."""
     claims: list[ClaimRow]
-    summary: dict[str, dict[str, int]]
+    summary: dict[str, Counts]
     runs: int
     seconds: float
 
@@ -64,32 +84,45 @@ class Judged:
     """A claim with what was found."""
 
     claim: Claim
-    entry: Entry
     finding: Finding
+    baseline_passes: bool | None = None
+    """Whether the baseline in the scheme's place would do; None if the claim is not about the scheme, or the runs have
+    no baseline."""
     usual: bool = True
     """Whether it was run as the recipe's own reason was found: at the quick scale, with the choices taken."""
 
     @property
     def known(self) -> str:
-        """The recipe's reason why it differs, if it differs under the conditions that the reason was found for."""
-        return self.claim.because if self.usual and self.finding.verdict is Verdict.DIFFERS else ""
+        """Why it does not agree, and what other choices give, under the conditions that this was found for."""
+        if not self.usual or self.finding.verdict in (Verdict.AGREES, Verdict.UNTESTED):
+            return ""
+        tried = stored().get(self.claim.id)
+        return "; ".join(part for part in (self.claim.because, tried and sentence(tried)) if part)
 
     @property
     def reason(self) -> str:
-        """Why it differs or was not tested."""
-        return "; ".join(part for part in (self.finding.note, self.known) if part)
+        """Why it does not agree, or why that says nothing."""
+        empty = EMPTY if self.agrees_emptily else ""
+        return "; ".join(part for part in (self.finding.note, empty, self.known) if part)
+
+    @property
+    def agrees_emptily(self) -> bool:
+        """Whether it agrees, but would also with the baseline in the scheme's place."""
+        return self.finding.holds and bool(self.baseline_passes)
 
     def document(self) -> ClaimRow:
         """The verdict as plain data."""
         return {
             "id": self.claim.id,
+            "kind": self.claim.kind,
             "verdict": self.finding.verdict.value,
-            "paper": self.entry["expected"],
+            "paper": self.claim.paper,
             "measured": self.finding.document(),
             "ci95": None if self.finding.ci95 is None else list(self.finding.ci95),
             "tolerance": self.claim.tolerance,
-            "undecided": self.finding.undecided,
+            "could_be": [verdict.value for verdict in self.finding.could_be],
             "reason": self.reason,
+            "baseline_passes": self.baseline_passes,
         }
 
 
@@ -133,11 +166,11 @@ class Reproduction:
         return [judged for figure in self.figures for judged in figure.claims]
 
     @property
-    def summary(self) -> dict[str, dict[str, int]]:
-        """For each paper, how many claims agree, differ and are untested."""
+    def summary(self) -> dict[str, Counts]:
+        """For each paper, how many claims have each verdict."""
         papers = [paper for paper in PAPERS if any(figure.figure.paper == paper for figure in self.figures)]
-        verdicts = [(judged.claim.id.partition("/")[0], judged.finding.verdict) for judged in self.claims]
-        return {paper: {verdict.value: verdicts.count((paper, verdict)) for verdict in Verdict} for paper in papers}
+        of_paper = {paper: [each for each in self.claims if each.claim.id.startswith(f"{paper}/")] for paper in papers}
+        return {paper: count(claims) for paper, claims in of_paper.items()}
 
     @property
     def not_reached(self) -> dict[str, list[str]]:
@@ -168,6 +201,22 @@ class Reproduction:
         }
 
 
+def count(claims: Sequence[Judged]) -> Counts:
+    """How many claims have each verdict."""
+    results = [each for each in claims if each.claim.kind != "equation"]
+    counted = [each.finding.verdict for each in results if not each.agrees_emptily]
+    equations = [each.finding.verdict for each in claims if each.claim.kind == "equation"]
+    return {
+        "agrees": counted.count(Verdict.AGREES),
+        "direction": counted.count(Verdict.DIRECTION),
+        "differs": counted.count(Verdict.DIFFERS),
+        "undecided": counted.count(Verdict.UNDECIDED),
+        "untested": counted.count(Verdict.UNTESTED),
+        "baseline_passes": len(results) - len(counted),
+        "equations": {verdict.value: equations.count(verdict) for verdict in Verdict},
+    }
+
+
 def select(patterns: Sequence[str]) -> list[Figure]:
     """The figures whose id, or one of whose claims' ids, matches one of the patterns; all without patterns.
 
@@ -180,7 +229,7 @@ def select(patterns: Sequence[str]) -> list[Figure]:
     for pattern in patterns:
         matches = {name: figure for name, figure in known.items() if _matches(figure, pattern)}
         if not matches:
-            hint = did_you_mean(pattern, [*PAPERS, *known, *catalogue()])
+            hint = did_you_mean(pattern, [*PAPERS, *known, *claims()])
             every = f" (papers: {', '.join(PAPERS)}; `shortflow list figures` and `list claims` have the rest)"
             raise ConfigError(f'"{pattern}": no paper, figure or claim{hint or every}')
         found |= matches
@@ -223,7 +272,10 @@ class _Plan:
 
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
-        judged = [Judged(each, catalogue()[each.id], decide(each, data), self.usual) for each in self.figure.claims]
+        judged = [
+            Judged(each, decide(each, data), baseline_passes(self.figure.paper, each, data), self.usual)
+            for each in self.figure.claims
+        ]
         return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
 
     def _data(self, name: str, summaries: Mapping[str, RunSummary], store: Store) -> Data:
@@ -259,7 +311,7 @@ def _settings(followed: Sequence[Change]) -> Settings:
 def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
     """What the data say of a claim; runs that are too short for it leave it untested."""
     try:
-        found = _call(claim.check, data)
+        found = claim.judge(data)
     except TOO_LITTLE as error:
         return not_tested(f"the runs hold too little to decide it ({error})")
     numbers = {name: np.asarray(value) for name, value in found.measured.items() if not isinstance(value, str)}
@@ -267,17 +319,31 @@ def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
     return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found
 
 
+def baseline_passes(paper: str, claim: Claim, data: Mapping[str, Data]) -> bool | None:
+    """Whether a claim would agree with the baseline in the scheme's place: then it says nothing of the scheme.
+
+    None of an equation, of a claim that names no scheme of the paper, and where the baseline was not run.
+    """
+    if claim.kind == "equation":
+        return None
+    instead = {name: each.with_stand_ins(stand_ins(paper)) for name, each in data.items()}
+    found = decide(claim, instead)
+    asked = any(each.replaced for each in instead.values())
+    return None if found.verdict is Verdict.UNTESTED or not asked else found.holds
+
+
 def draw(figure: Figure, data: Mapping[str, Data]) -> Sequence[Drawing]:
-    """The figure's drawings, or none if the runs are too short for it."""
+    """The figure's drawings, without those for which the runs are too short."""
+    return [drawing for each in figure.draws for drawing in _drawn(each, data)]
+
+
+def _drawn(each: Draw, data: Mapping[str, Data]) -> Sequence[Drawing]:
     try:
-        return _call(figure.draw, data) if figure.draw else []
+        if isinstance(each, Curves):
+            return [each.draw(data[each.study or next(iter(data))])]
+        return each(**{name: data[name] for name in inspect.signature(each).parameters})
     except TOO_LITTLE:
         return []
-
-
-def _call(function: Callable[..., T], data: Mapping[str, Data]) -> T:
-    """Call a recipe's function with the data of the studies that its parameters name."""
-    return function(**{name: data[name] for name in inspect.signature(function).parameters})
 
 
 def _matches(figure: Figure, pattern: str) -> bool:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from shortflow.lab.finding import Verdict
 from shortflow.papers import choices, title
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
-from shortflow.reproduction.summary import measured, printed, verdict_text
+from shortflow.reproduction.summary import HEADERS, measured, printed, summary_rows, verdict_text
 from shortflow.store.files import write_text
 
 _CLAIMS = "| claim | verdict | paper | measured | agrees if |\n|---|---|---|---|---|"
@@ -16,18 +15,17 @@ def write_markdown(done: Reproduction, folder: Path) -> None:
     """Write the pages into a folder."""
     for paper in done.summary:
         write_text(folder / f"{paper}.md", _page(done, paper))
-    head = f"| paper | {' | '.join(verdict.value for verdict in Verdict)} |\n|---|{'---:|' * len(Verdict)}"
-    rows = [
-        f"| [{paper}]({paper}.md) | {' | '.join(str(counts[verdict.value]) for verdict in Verdict)} |"
-        for paper, counts in done.summary.items()
+    head = f"| {' | '.join(HEADERS)} |\n|---|{'---:|' * (len(HEADERS) - 1)}"
+    linked = [
+        [f"[{row[0]}]({row[0]}.md)" if row[0] in done.summary else row[0], *row[1:]] for row in summary_rows(done)
     ]
-    total = [str(sum(counts[verdict.value] for counts in done.summary.values())) for verdict in Verdict]
-    table = "\n".join([head, *rows, f"| all | {' | '.join(total)} |"])
+    table = "\n".join([head, *(f"| {' | '.join(row)} |" for row in linked)])
     write_text(folder / "README.md", f"# The papers, claim by claim\n\n{done.conditions}\n\n{table}\n")
 
 
 def _page(done: Reproduction, paper: str) -> str:
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in done.summary[paper].items())
+    (row,) = (row for row in summary_rows(done) if row[0] == paper)
+    counts = ", ".join(f"{name}: {number}" for name, number in zip(HEADERS[1:], row[1:], strict=True))
     rows = [
         f"| `{name}` | {choice.about} | {choice.taken} | {', '.join(choice.others)} |"
         for name, choice in choices(paper).items()
@@ -46,8 +44,8 @@ def _row(judged: Judged) -> str:
     found = "; ".join(measured(judged.finding))
     cells = (
         f"{judged.claim.says} (`{judged.claim.id}`)",
-        verdict_text(judged.finding),
-        "; ".join(printed(judged.entry["expected"])),
+        verdict_text(judged),
+        "; ".join(printed(judged.claim.paper)),
         ". ".join(part for part in (found, judged.reason) if part),
         judged.claim.tolerance,
     )

@@ -6,19 +6,18 @@ from pathlib import Path
 import plotly.graph_objects as go
 
 from shortflow.lab.drawing import Drawing, Line
-from shortflow.lab.finding import UNDECIDED, Verdict
 from shortflow.papers import choices, title
 from shortflow.report.markup import page
 from shortflow.report.plotting import error_bars, log_axis, plain
 from shortflow.reproduction.engine import Reproduction
 from shortflow.reproduction.markdown import write_markdown
-from shortflow.reproduction.summary import measured, printed
+from shortflow.reproduction.summary import HEADERS, measured, printed, summary_rows, verdict_text
 from shortflow.store.files import write_text
 
 _SHOWN = 5
 """So many numbers of a claim are not folded away."""
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280", "#000000")
-_SHARED = {"measured": measured, "printed": printed, "shown": _SHOWN, "undecided": UNDECIDED}
+_SHARED = {"measured": measured, "printed": printed, "shown": _SHOWN, "verdict_text": verdict_text}
 
 
 def write_pages(done: Reproduction, out: Path) -> Path:
@@ -93,9 +92,9 @@ def _front(done: Reproduction) -> str:
         heading="The papers, claim by claim",
         about="",
         state=done.conditions,
-        verdicts=[verdict.value for verdict in Verdict],
-        summary=done.summary,
-        total=[sum(counts[verdict.value] for counts in done.summary.values()) for verdict in Verdict],
-        differing=[judged for judged in done.claims if judged.finding.verdict is not Verdict.AGREES],
+        headers=HEADERS,
+        rows=summary_rows(done),
+        papers=list(done.summary),
+        open=[judged for judged in done.claims if not judged.finding.holds or judged.agrees_emptily],
         **_SHARED,
     )

@@ -6,9 +6,11 @@ from typing import Any
 
 from shortflow.lab.choices import changes
 from shortflow.lab.figure import Figure
+from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction
+from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.scenario import as_pairs
 
 
@@ -27,6 +29,28 @@ class Shift:
     def flips(self) -> bool:
         """Whether the verdict changes."""
         return self.before.finding.verdict != self.after.finding.verdict
+
+
+def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
+    """What was tried for each claim, to be stored: the number that decides is the same one throughout."""
+    found: dict[str, Tried] = {}
+    for shift in moved:
+        name = deciding(shift.before.finding)
+        tried = found.setdefault(shift.before.claim.id, {"taken": _outcome(shift.before, name), "others": {}})
+        if shift.reached:
+            tried["others"][f"{shift.choice}={shift.value}"] = _outcome(shift.after, name)
+    return found
+
+
+def _outcome(judged: Judged, name: str) -> Outcome:
+    number = judged.finding.measured.get(name)
+    text = f"{number:.4g}" if isinstance(number, int | float) else ""
+    return {"verdict": judged.finding.verdict.value, "number": text}
+
+
+def deciding(finding: Finding) -> str:
+    """The name of the number to follow: the one that decides, or else the first."""
+    return finding.deciding if finding.deciding in finding.measured else next(iter(finding.measured), "")
 
 
 def choice_entries() -> list[dict[str, Any]]:
@@ -79,7 +103,7 @@ def shifts(
         for figure, figure_after in zip(base.figures, changed.figures, strict=True):
             moved = {study for study, was in figure.followed.items() if was != figure_after.followed[study]}
             found += [
-                Shift(name, value, before, after, not moved.isdisjoint(before.claim.studies))
+                Shift(name, value, before, after, not moved.isdisjoint(figure.figure.looked_at(before.claim)))
                 for before, after in zip(figure.claims, figure_after.claims, strict=True)
             ]
     return found

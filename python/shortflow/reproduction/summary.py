@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
-from shortflow.lab.finding import UNDECIDED, Finding, Verdict
-from shortflow.reproduction.engine import Judged, Reproduction
-from shortflow.reproduction.sensitivity import Shift
+from shortflow.lab.finding import Finding, Verdict
+from shortflow.reproduction.engine import Counts, Judged, Reproduction, count
+from shortflow.reproduction.sensitivity import Shift, deciding
 
 _NUMBERS = 2
 """So many measured numbers, and so many of the paper's, a row of the terminal's table shows; the report has all."""
@@ -34,18 +34,35 @@ def claim_table(claims: Sequence[Judged]) -> Table:
     for judged in claims:
         finding = judged.finding
         lines = {
-            "paper": _shortened(printed(judged.entry["expected"]), _NUMBERS),
+            "paper": _shortened(printed(judged.claim.paper), _NUMBERS),
             "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
             "agrees if": judged.claim.tolerance,
         }
         text = "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
-        table.add_row(f"{judged.claim.id}\n  {verdict_text(finding)}", text)
+        table.add_row(f"{judged.claim.id}\n  {verdict_text(judged)}", text)
     return table
 
 
-def verdict_text(finding: Finding) -> str:
-    """The verdict, and whether the interval crosses the bound."""
-    return f"{finding.verdict.value}, {UNDECIDED}" if finding.undecided else finding.verdict.value
+def verdict_text(judged: Judged) -> str:
+    """The verdict, what an undecided claim may come to, and whether the baseline agrees too."""
+    spans = f" ({' or '.join(verdict.value for verdict in judged.finding.could_be)})" if judged.finding.could_be else ""
+    return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
+
+
+HEADERS = ("paper", *(verdict.value for verdict in Verdict), "agrees as the baseline", "equations that agree")
+
+
+def summary_rows(done: Reproduction) -> list[list[str]]:
+    """For each paper, and for all, how many claims have each verdict; equations stand apart."""
+    rows = [_summary_row(paper, counts) for paper, counts in done.summary.items()]
+    return [*rows, _summary_row("all", count(done.claims))]
+
+
+def _summary_row(name: str, counts: Counts) -> list[str]:
+    five = (counts["agrees"], counts["direction"], counts["differs"], counts["undecided"], counts["untested"])
+    equations = counts["equations"]
+    agreeing = f"{equations[Verdict.AGREES.value]} of {sum(equations.values())}"
+    return [name, *map(str, five), str(counts["baseline_passes"]), agreeing]
 
 
 def reason_table(done: Reproduction) -> Table | None:
@@ -57,7 +74,7 @@ def reason_table(done: Reproduction) -> Table | None:
     if not reasons:
         return None
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("differs", no_wrap=True)
+    table.add_column("does not agree", no_wrap=True)
     table.add_column("because", ratio=1)
     for reason, claims in reasons.items():
         table.add_row("\n".join(claims), reason)
@@ -74,7 +91,7 @@ def shift_table(moved: Sequence[Shift]) -> Table:
         by_claim.setdefault(shift.before.claim.id, []).append(shift)
     for claim, shifts in by_claim.items():
         base = shifts[0].before.finding
-        decides = _deciding(base)
+        decides = deciding(base)
         table.add_row(claim, base.verdict.value, _named(decides, _number(base, decides)))
         for shift in shifts:
             after = shift.after.finding
@@ -88,7 +105,7 @@ def shift_table(moved: Sequence[Shift]) -> Table:
 
 def _decided_by(after: Finding, before: str) -> str:
     """The number that decided before and, with its name, the one that decides now if that is another."""
-    now = _deciding(after)
+    now = deciding(after)
     parts = [_number(after, before)] if before in after.measured else []
     if now in after.measured and now != before:
         parts.append(_named(now, _number(after, now)))
@@ -107,23 +124,17 @@ def flips_text(moved: Sequence[Shift]) -> str:
 
 
 def summary_table(done: Reproduction) -> Table:
-    """How many claims of each paper agree, differ and are untested."""
+    """How many claims of each paper have each verdict."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("paper")
-    for verdict in Verdict:
-        table.add_column(verdict.value, justify="right")
-    for paper, counts in done.summary.items():
-        table.add_row(paper, *(str(counts[verdict.value]) for verdict in Verdict))
+    for header in HEADERS:
+        table.add_column(header, justify="left" if header == "paper" else "right")
+    for row in summary_rows(done):
+        table.add_row(*row)
     return table
 
 
 def _named(name: str, value: str) -> str:
     return value if name == "value" else f"{name.replace('_', ' ')}: {value}"
-
-
-def _deciding(finding: Finding) -> str:
-    """The name of the number to follow: the one that decides, or else the first."""
-    return finding.deciding if finding.deciding in finding.measured else next(iter(finding.measured), "")
 
 
 def _number(finding: Finding, name: str) -> str:

@@ -6,70 +6,37 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
+from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.setup import (
     ALL,
     LARGE,
     MEDIUM,
     QUICK_TRACE,
+    SIZES,
     SLOW_START,
     SMALL,
     TRACE_SETTINGS,
     Band,
-    between,
     in_time,
     mean,
     median,
-    reduction,
+    over_tcp,
+    relative,
     times,
 )
 from shortflow.result import RunResult
 
-CHAIN = Study("atcp-trace", ("tcp", "atcp"), settings=TRACE_SETTINGS, quick_settings=QUICK_TRACE)
-SLOPED = Study(
+CHAIN = lab.Study("atcp-trace", ("tcp", "atcp"), settings=TRACE_SETTINGS, quick_settings=QUICK_TRACE)
+SLOPED = lab.Study(
     "atcp-trace",
     ("atcp",),
     over={"transport.middle": ("linear", "exponential")},
     settings={**TRACE_SETTINGS, "transport.t1": "1MB"},
     quick_settings=QUICK_TRACE,
 )
-BANDS = {"small": SMALL, "medium": MEDIUM, "large": LARGE}
-DECADES = {
-    "1-10 KB": (1e3, 10e3),
-    "10-100 KB": (10e3, 100e3),
-    "100 KB-1 MB": (100e3, 1e6),
-    "1-10 MB": (1e6, 10e6),
-    "10-100 MB": (10e6, 100e6),
-    "100 MB-1 GB": (100e6, 1e9),
-}
+DECADES = tuple((10.0**n, 10.0 ** (n + 1)) for n in range(3, 9))
 SLACK = 1.02
-
-fig2 = Figure("atcp/fig2", "Fig. 2, Sec. I", "Completion times of the trace", {"chain": CHAIN})
-classes = Figure("atcp/sec5d", "Secs. V-C, V-D", "Who gains, and who pays", {"chain": CHAIN, "sloped": SLOPED})
-deadline = Figure("atcp/sec7b", "Sec. VII-B", "Deadlines of small flows", {"chain": CHAIN})
-
-
-@fig2.drawing
-def distribution(chain: Data) -> Sequence[Drawing]:
-    lines = []
-    for scheme in ("tcp", "atcp"):
-        found = np.sort(np.concatenate([times(result, ALL) for result in chain.results(scheme)]))[::-1]
-        kept = found[:: max(1, len(found) // 400)][::-1]
-        share = np.linspace(0, 1, len(kept))
-        lines.append(Line(scheme, kept.tolist(), share.tolist(), markers=False))
-    return [Drawing("Completion times of all flows", "completion time (s)", "share of flows", lines, log_x=True)]
-
-
-@fig2.claim(
-    "sec2-web-median",
-    "the median completion time falls from 200 to 80 ms",
-    "falls by at least 15 %",
-    because=SLOW_START,
-)
-def overall_median(chain: Data) -> Finding:
-    tcp, atcp = (chain.measured(median(ALL), scheme).value * 1e3 for scheme in ("tcp", "atcp"))
-    return at_least(reduction(chain, median(ALL)), 0.15, tcp_ms=tcp, atcp_ms=atcp)
 
 
 def _not_slower(ours: RunResult, theirs: RunResult) -> float:
@@ -78,87 +45,100 @@ def _not_slower(ours: RunResult, theirs: RunResult) -> float:
     return float((both["fct_s"] <= SLACK * both["fct_s_tcp"]).to_numpy().mean())
 
 
-@fig2.claim("sec2-web-90pct-benefit", "over 90 % of flows finish sooner", "at least 60 % not slower, with 2 % slack")
-def most_benefit(chain: Data) -> Finding:
+def _benefit(chain: lab.Data) -> Estimate:
     pairs = zip(chain.results("atcp"), chain.results("tcp"), strict=True)
-    return at_least(estimate([_not_slower(ours, theirs) for ours, theirs in pairs]), 0.6)
+    return estimate([_not_slower(ours, theirs) for ours, theirs in pairs])
 
 
-@fig2.claim(
-    "sec2-web-large-unharmed", "large flows slow down by less than 1 %", "mean of flows above 10 MB up by less than 5 %"
+def _lead(chain: lab.Data) -> dict[str, float]:
+    """How much more the mean of medium flows falls than that of the other classes."""
+    falls = {band: -chain.measured_change(mean(band), "atcp", "tcp").value for band in (SMALL, MEDIUM, LARGE)}
+    return {f"over {SIZES[band]}": falls[MEDIUM] - falls[band] for band in (SMALL, LARGE)}
+
+
+def _shift(band: Band) -> lab.Quantity:
+    def largest(chain: lab.Data, sloped: lab.Data) -> Estimate:
+        base = chain.results("atcp")
+        found = [
+            relative(sloped.results("atcp", transport__middle=middle), base, median(band))
+            for middle in sloped.values("transport.middle")
+        ]
+        return max(found, key=lambda shift: abs(shift.value))
+
+    return lab.computed(f"larger shift of the median of {SIZES[band]} flows", largest, lab.RELATIVE, 0.0)
+
+
+def _distribution(chain: lab.Data) -> Sequence[lab.Drawing]:
+    lines = []
+    for scheme in ("tcp", "atcp"):
+        found = np.sort(np.concatenate([times(result, ALL) for result in chain.results(scheme)]))[::-1]
+        kept = found[:: max(1, len(found) // 400)][::-1]
+        lines.append(lab.Line(scheme, kept.tolist(), np.linspace(0, 1, len(kept)).tolist(), markers=False))
+    return [lab.Drawing("Completion times of all flows", "completion time (s)", "share of flows", lines, log_x=True)]
+
+
+def _gain_by_size(chain: lab.Data) -> Sequence[lab.Drawing]:
+    def mean_of(band: Band) -> lab.Measure:
+        return lab.Measure("mean", "s", lambda result: float(times(result, band).mean()))
+
+    found = [chain.measured_change(mean_of(band), "atcp", "tcp") for band in DECADES]
+    ci95 = [each.ci95 and (-100 * each.ci95[1], -100 * each.ci95[0]) for each in found]
+    line = lab.Line("atcp", [low * 10**0.5 for low, _ in DECADES], [-100 * each.value for each in found], ci95)
+    return [lab.Drawing("Reduction of the mean by size", "size (bytes)", "reduction (%)", [line], log_x=True)]
+
+
+fig2 = lab.Figure("atcp/fig2", "Fig. 2, Sec. I", "Completion times of the trace", {"chain": CHAIN}).decides(
+    lab.paper(
+        "atcp/sec2-web-median", "ratio", {"tcp_ms": 200, "atcp_ms": 80, "reduction": 0.6}, "Fig. 2, Sec. II"
+    ).says(
+        "the median completion time falls from 200 to 80 ms",
+        over_tcp(median(ALL)).near(-0.6),
+        shows=[lab.level(("tcp", "atcp"), median(ALL))],
+        because=SLOW_START,
+    ),
+    lab.paper(
+        "atcp/sec2-web-90pct-benefit", "ratio", {"min": 0.9, "unit": "fraction of flows"}, "Fig. 2, Sec. I-II"
+    ).says(
+        "over 90 % of flows finish sooner",
+        lab.computed("share of flows that are not slower with atcp, with 2 % slack", _benefit).beyond(0.9),
+    ),
+    lab.paper(
+        "atcp/sec2-web-large-unharmed",
+        "ratio",
+        {"max": 0.01, "unit": "relative FCT increase of large flows"},
+        "Fig. 2, Sec. I-II",
+    ).says("large flows slow down by less than 1 %", over_tcp(mean(LARGE)).under(0.01)),
+    lab.paper("atcp/sec1-small-mean-10pct", "ratio", {"value": 0.1}, "Sec. I").says(
+        "the mean of small flows drops by 10 %", over_tcp(mean(SMALL)).near(-0.1), because=SLOW_START
+    ),
+    lab.paper("atcp/sec1-medium-mean-30-40pct", "ratio", {"min": 0.3, "max": 0.4}, "Sec. I").says(
+        "the mean of medium flows drops by 30 to 40 %", over_tcp(mean(MEDIUM)).between(-0.4, -0.3)
+    ),
+    draws=[_distribution],
 )
-def large_unharmed(chain: Data) -> Finding:
-    return within(chain.measured_change(mean(LARGE), "atcp", "tcp"), float("-inf"), 0.05)
-
-
-@fig2.claim(
-    "sec1-small-mean-10pct",
-    "the mean of small flows drops by 10 %",
-    "reduction within 2 to 30 %",
-    because=SLOW_START,
+classes = lab.Figure(
+    "atcp/sec5d", "Secs. V-C, V-D", "Who gains, and who pays", {"chain": CHAIN, "sloped": SLOPED}
+).decides(
+    lab.paper("atcp/sec5d-no-starvation", "ratio", {"ratio": 1.0}, "Sec. V-D").says(
+        "on the same trace large flows take as long as under TCP", over_tcp(mean(LARGE)).within(-0.05, 0.05)
+    ),
+    lab.paper("atcp/sec5d-size-window", "shape", "reduction peaks in 100 KB-10 MB", "Sec. V-D").says(
+        "the gain is largest from 100 KB to 10 MB",
+        lab.computed("how much more the mean of medium flows falls than that of others", _lead).above(),
+    ),
+    lab.paper("atcp/sec5c-middle-part-irrelevant", "shape", "medians nearly the same", "Sec. V-C").says(
+        "a sloped middle from 1 to 10 MB changes little",
+        _shift(SMALL).within(-0.1, 0.1),
+        _shift(MEDIUM).within(-0.1, 0.1),
+    ),
+    draws=[_gain_by_size],
 )
-def small_mean(chain: Data) -> Finding:
-    return within(reduction(chain, mean(SMALL)), 0.02, 0.30)
-
-
-@fig2.claim(
-    "sec1-medium-mean-30-40pct",
-    "the mean of medium flows drops by 30 to 40 %",
-    "reduction within 15 to 55 %",
-    because="14 % with NewReno, 27 % with --choice recovery=sack, which agrees",
+IN_30_MS = in_time(SMALL, 0.03)
+deadline = lab.Figure("atcp/sec7b", "Sec. VII-B", "Deadlines of small flows", {"chain": CHAIN}).decides(
+    lab.paper("atcp/sec7b-deadline-30ms", "numeric", {"atcp": 0.846, "tcp": 0.77}).says(
+        "84.6 % of small flows take at most 30 ms, against 77 % under TCP",
+        lab.difference(lab.level("atcp", IN_30_MS), lab.level("tcp", IN_30_MS)).near(0.076),
+        shows=[lab.level(("tcp", "atcp"), IN_30_MS)],
+        because=SLOW_START,
+    )
 )
-def medium_mean(chain: Data) -> Finding:
-    return within(reduction(chain, mean(MEDIUM)), 0.15, 0.55)
-
-
-@classes.drawing
-def gain_by_size(chain: Data) -> Sequence[Drawing]:
-    gains = [reduction(chain, mean(band)) for band in DECADES.values()]
-    x = [float(band[0] * 10**0.5) for band in DECADES.values()]
-    ci95 = [gain.ci95 and (100 * gain.ci95[0], 100 * gain.ci95[1]) for gain in gains]
-    line = Line("atcp", x, [100 * gain.value for gain in gains], ci95)
-    return [Drawing("Reduction of the mean by size", "size (bytes)", "reduction (%)", [line], log_x=True)]
-
-
-@classes.claim("sec5d-no-starvation", "on the same trace large flows take as long as under TCP", "mean within 5 %")
-def no_starvation(chain: Data) -> Finding:
-    return within(chain.measured_change(mean(LARGE), "atcp", "tcp"), -0.05, 0.05)
-
-
-@classes.claim(
-    "sec5d-size-window",
-    "the gain is largest from 100 KB to 10 MB",
-    "reduction of the mean above that of both other classes",
-)
-def size_window(chain: Data) -> Finding:
-    gains = {name: reduction(chain, mean(band)) for name, band in BANDS.items()}
-    lead = {name: gains["medium"].value - gains[name].value for name in ("small", "large")}
-    return all_hold({f"medium over {name}": at_least(gap, 1e-9) for name, gap in lead.items()})
-
-
-def _largest_shift(chain: Data, sloped: Data, band: Band) -> Estimate:
-    base = chain.results("atcp")
-    middles = sloped.values("transport.middle")
-    shifts = [between(sloped.results("atcp", transport__middle=middle), base, median(band)) for middle in middles]
-    return max(shifts, key=lambda shift: abs(shift.value))
-
-
-@classes.claim(
-    "sec5c-middle-part-irrelevant",
-    "a sloped middle from 1 to 10 MB changes little",
-    "medians of small and medium flows within 10 %",
-)
-def middle_part(chain: Data, sloped: Data) -> Finding:
-    shifts = {name: _largest_shift(chain, sloped, BANDS[name]) for name in ("small", "medium")}
-    return all_hold({f"shift of {name}": within(shift, -0.1, 0.1) for name, shift in shifts.items()})
-
-
-@deadline.claim(
-    "sec7b-deadline-30ms",
-    "84.6 % of small flows take at most 30 ms, against 77 % under TCP",
-    "2 to 20 points more than TCP",
-    because=SLOW_START,
-)
-def in_30ms(chain: Data) -> Finding:
-    tcp, atcp = (chain.measured(in_time(SMALL, 0.03), scheme).value for scheme in ("tcp", "atcp"))
-    return within(atcp - tcp, 0.02, 0.20, tcp=tcp, atcp=atcp)

@@ -1,14 +1,14 @@
 """Figs. 5 and 6: two flows over one path of two 100 Mbps hops, with equal weights and with weights 1 and 2."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
 
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, close_to, within
+from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, estimate
-from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Floats, Measure, between
+from shortflow.metrics.stats import Estimate
+from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Floats, relative
 from shortflow.result import RunResult
 
 PATH = {
@@ -64,23 +64,19 @@ ONE_AND_TWO: dict[str, Value] = {**BASE, "transport.w_high": 2, "transport.w_low
 LATER = ("13s", "13.037s", "13.074s", "13.111s", "13.148s")
 STARTS = ("2s", "2.037s", "2.074s", "2.111s", "2.148s")
 # The first flow alone is past T when the second starts, and the second is below it to the end.
-TWO_WINDOWS = Study(
+TWO_WINDOWS = lab.Study(
     LONG,
     ("tcp", "atcp"),
     over={"later": LATER},
     settings={**ONE_AND_TWO, "transport.t1": "150MB", "transport.t2": "150MB"},
     seeds=1,
-    quick_seeds=1,
 )
 # The large flow is past T = 10 MB when the small one starts, and the small one never is.
-TWO_SIZES = Study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1, quick_seeds=1)
+TWO_SIZES = lab.Study(FINITE, ("tcp", "atcp"), over={"later": STARTS}, settings=ONE_AND_TWO, seeds=1)
 
 FIRST, SECOND = "0", "1"
 ROUND_TRIP_S = 0.0125
 """With a full buffer."""
-
-fig5 = Figure("atcp/fig5", "Fig. 5", "Windows of two flows", {"windows": TWO_WINDOWS})
-fig6 = Figure("atcp/fig6", "Fig. 6", "Rates of a large and a small flow", {"sizes": TWO_SIZES})
 
 
 def _series(result: RunResult, kind: str, subject: str, after_s: float = 0.0) -> pl.DataFrame:
@@ -88,12 +84,13 @@ def _series(result: RunResult, kind: str, subject: str, after_s: float = 0.0) ->
     return result.samples.filter(wanted)
 
 
-def _all(data: Data, scheme: str) -> list[RunResult]:
+def _all(data: lab.Data, scheme: str) -> list[RunResult]:
     return [result for later in data.values("later") for result in data.results(scheme, later=later)]
 
 
+@lab.measure("window of the second flow over that of the first")
 def window_ratio(result: RunResult) -> float:
-    """Mean window of the second flow over that of the first, once both have settled."""
+    """Means, once both have settled."""
     settled = result.meta["warmup_s"]
     first, second = (_series(result, "cwnd_seg", flow, settled)["value"].to_numpy() for flow in (FIRST, SECOND))
     return float(second.mean() / first.mean())
@@ -121,81 +118,39 @@ def _episodes(result: RunResult) -> list[dict[str, float]]:
     return episodes
 
 
+@lab.measure("share of congestion events that cut both windows within a round trip")
 def joint_cuts(result: RunResult) -> float:
-    """The share of congestion events at which both windows are cut within a round trip."""
+    """Of all events once both have settled."""
     episodes = [list(cuts.values()) for cuts in _episodes(result)]
     return sum(len(times) == 2 and max(times) - min(times) <= ROUND_TRIP_S for times in episodes) / len(episodes)
 
 
+@lab.measure("share of congestion events that cut both windows within two round trips")
 def shared_cuts(result: RunResult) -> float:
-    """The share of congestion events at which both windows are cut, within two round trips."""
+    """Of all events once both have settled."""
     episodes = _episodes(result)
     return sum(len(cuts) == 2 for cuts in episodes) / len(episodes)
 
 
-def over_starts(data: Data, scheme: str, measure: Measure) -> Estimate:
-    """A measure over the starts of the second flow."""
-    return estimate([measure(result) for result in _all(data, scheme)])
+def _completion(flow_class: str, size: str) -> lab.Measure:
+    def read(result: RunResult) -> float:
+        return float(result.flows.filter(pl.col("class") == flow_class)["fct_s"][0])
+
+    return lab.Measure(f"completion time of the {size} flow", "s", read)
 
 
-@fig5.drawing
-def draw_windows(windows: Data) -> Sequence[Drawing]:
-    drawings = []
-    for scheme, title in (("tcp", "TCP"), ("atcp", "weights 1 and 2")):
-        result = windows.results(scheme, later=windows.values("later")[0])[0]
-        lines = []
-        for flow, name in ((FIRST, "flow 1"), (SECOND, "flow 2")):
-            series = _series(result, "cwnd_seg", flow, 12.0).gather_every(10)
-            lines.append(Line(name, series["time_s"].to_list(), series["value"].to_list(), markers=False))
-        drawings.append(Drawing(f"Congestion windows: {title}", "time (s)", "window (segments)", lines))
-    return drawings
+SMALL_TIME, LARGE_TIME = _completion("small", "10 MB"), _completion("large", "100 MB")
 
 
-@fig5.claim("fig5-tcp-equal", "under TCP both windows settle at equal sizes", "mean window ratio within 0.8 to 1.25")
-def tcp_equal(windows: Data) -> Finding:
-    return within(over_starts(windows, "tcp", window_ratio), 0.8, 1.25)
-
-
-@fig5.claim(
-    "fig5-weighted-ratio",
-    "with weights 1 and 2 the second window is twice the first",
-    "mean window ratio within 1.6 to 2.5",
-)
-def weighted_ratio(windows: Data) -> Finding:
-    return within(over_starts(windows, "atcp", window_ratio), 1.6, 2.5)
-
-
-@fig5.claim(
-    "fig5-joint-halving",
-    "most congestion events halve both windows",
-    "both cut within one round trip in over half of them",
-)
-def joint_halving(windows: Data) -> Finding:
-    both = over_starts(windows, "atcp", shared_cuts).value
-    return at_least(over_starts(windows, "atcp", joint_cuts), 0.5, within_two_round_trips=both)
-
-
-def _fct(result: RunResult, flow_class: str) -> float:
-    return float(result.flows.filter(pl.col("class") == flow_class)["fct_s"][0])
-
-
-def small_time(result: RunResult) -> float:
-    """Completion time of the 10 MB flow."""
-    return _fct(result, "small")
-
-
-def large_time(result: RunResult) -> float:
-    """Completion time of the 100 MB flow."""
-    return _fct(result, "large")
-
-
+@lab.measure("small flow's share of the link")
 def small_share(result: RunResult) -> float:
-    """Mean rate of the 10 MB flow over the rate of the link."""
-    return 80e6 / small_time(result) / 100e6
+    """Its mean rate over that of the link."""
+    return 80e6 / SMALL_TIME(result) / 100e6
 
 
+@lab.measure("rate of the small flow over that of the large one")
 def rate_ratio(result: RunResult) -> float:
-    """Rate of the small flow over that of the large one while both are active."""
+    """While both are active."""
     small = result.flows.filter(pl.col("class") == "small")
     begin, end = float(small["start_s"][0]), float(small["finish_s"][0])
     both = [
@@ -205,54 +160,74 @@ def rate_ratio(result: RunResult) -> float:
     return rates[0] / rates[1]
 
 
-@fig6.drawing
-def draw_rates(sizes: Data) -> Sequence[Drawing]:
-    drawings = []
-    for scheme, title in (("tcp", "TCP"), ("atcp", "weights 1 and 2")):
-        result = sizes.results(scheme, later=sizes.values("later")[0])[0]
-        lines = []
-        for name in ("large", "small"):
-            series = _series(result, "throughput_bps", name).gather_every(2)
-            rates = [rate / 1e6 for rate in series["value"]]
-            lines.append(Line(name, series["time_s"].to_list(), rates, markers=False))
-        drawings.append(Drawing(f"Rates: {title}", "time (s)", "throughput (Mbps)", lines))
-    return drawings
+def _large_change(sizes: lab.Data) -> Estimate:
+    return relative(_all(sizes, "atcp"), _all(sizes, "tcp"), LARGE_TIME)
 
 
-@fig6.claim(
-    "fig6-tcp-half", "under TCP both flows get half the link", "mean rate of the small flow 0.35 to 0.6 of the link"
-)
-def tcp_half(sizes: Data) -> Finding:
-    return within(over_starts(sizes, "tcp", small_share), 0.35, 0.6)
+def _panels(data: lab.Data, draw: Callable[[RunResult], list[lab.Line]], title: str, label: str) -> list[lab.Drawing]:
+    return [
+        lab.Drawing(f"{title}: {name}", "time (s)", label, draw(data.results(scheme, later=data.values("later")[0])[0]))
+        for scheme, name in (("tcp", "TCP"), ("atcp", "weights 1 and 2"))
+    ]
 
 
-@fig6.claim(
-    "fig6-weighted-two-thirds",
-    "with weights the small flow gets twice the large one's rate",
-    "mean rate ratio 1.5 to 2.6",
-)
-def two_thirds(sizes: Data) -> Finding:
-    return within(over_starts(sizes, "atcp", rate_ratio), 1.5, 2.6)
-
-
-@fig6.claim(
-    "fig6-small-fct",
-    "the 10 MB flow takes 1.2 s instead of 1.8 s",
-    "each within 20 %, their ratio 1.2 to 1.8",
-    because="with NewReno one to three timeouts of the 10 MB flow, whose slow start loses hundreds of packets, "
-    "decide its time; with --choice recovery=sack it takes 2.0 and 1.4 s, which agrees",
-)
-def small_fct(sizes: Data) -> Finding:
-    tcp, atcp = (over_starts(sizes, scheme, small_time) for scheme in ("tcp", "atcp"))
-    return all_hold(
-        {
-            "tcp_s": close_to(tcp, 1.8, 0.2),
-            "atcp_s": close_to(atcp, 1.2, 0.2),
-            "ratio": within(tcp.value / atcp.value, 1.2, 1.8),
+def _draw_windows(windows: lab.Data) -> Sequence[lab.Drawing]:
+    def lines(result: RunResult) -> list[lab.Line]:
+        found = {
+            name: _series(result, "cwnd_seg", flow, 12.0) for flow, name in ((FIRST, "flow 1"), (SECOND, "flow 2"))
         }
-    )
+        thinned = {name: series.gather_every(10) for name, series in found.items()}
+        return [lab.Line(n, s["time_s"].to_list(), s["value"].to_list(), markers=False) for n, s in thinned.items()]
+
+    return _panels(windows, lines, "Congestion windows", "window (segments)")
 
 
-@fig6.claim("fig6-large-unchanged", "the 100 MB flow takes as long as before", "mean completion time within 3 %")
-def large_unchanged(sizes: Data) -> Finding:
-    return within(between(_all(sizes, "atcp"), _all(sizes, "tcp"), large_time), -0.03, 0.03)
+def _draw_rates(sizes: lab.Data) -> Sequence[lab.Drawing]:
+    def lines(result: RunResult) -> list[lab.Line]:
+        found = {name: _series(result, "throughput_bps", name).gather_every(2) for name in ("large", "small")}
+        return [
+            lab.Line(name, series["time_s"].to_list(), (series["value"] / 1e6).to_list(), markers=False)
+            for name, series in found.items()
+        ]
+
+    return _panels(sizes, lines, "Rates", "throughput (Mbps)")
+
+
+fig5 = lab.Figure("atcp/fig5", "Fig. 5", "Windows of two flows", {"windows": TWO_WINDOWS}).decides(
+    lab.paper("atcp/fig5-tcp-equal", "shape", {"window_ratio": 1.0}).says(
+        "under TCP both windows settle at equal sizes", lab.pooled("tcp", window_ratio, "later").near(1.0)
+    ),
+    lab.paper("atcp/fig5-weighted-ratio", "ratio", {"window_ratio": 2.0}).says(
+        "with weights 1 and 2 the second window is twice the first",
+        lab.pooled("atcp", window_ratio, "later", 1.0).near(2.0),
+    ),
+    lab.paper("atcp/fig5-joint-halving", "shape", "both flows halve in most loss episodes", "Fig. 5, Sec. V-A").says(
+        "most congestion events halve both windows",
+        lab.pooled("atcp", joint_cuts, "later").at_least(0.5),
+        shows=[lab.pooled("atcp", shared_cuts, "later")],
+    ),
+    draws=[_draw_windows],
+)
+fig6 = lab.Figure("atcp/fig6", "Fig. 6", "Rates of a large and a small flow", {"sizes": TWO_SIZES}).decides(
+    lab.paper("atcp/fig6-tcp-half", "shape", {"share_small": 0.5}, "Fig. 6(a)").says(
+        "under TCP both flows get half the link", lab.pooled("tcp", small_share, "later").near(0.5)
+    ),
+    lab.paper("atcp/fig6-weighted-two-thirds", "ratio", {"rate_ratio": 2.0}, "Fig. 6(b)").says(
+        "with weights the small flow gets twice the large one's rate",
+        lab.pooled("atcp", rate_ratio, "later", 1.0).near(2.0),
+    ),
+    lab.paper("atcp/fig6-small-fct", "numeric", {"tcp_s": 1.8, "atcp_s": 1.2}, "Fig. 6, Sec. V-B").says(
+        "the 10 MB flow takes 1.2 s instead of 1.8 s",
+        lab.pooled("tcp", SMALL_TIME, "later").near(1.8),
+        lab.pooled("atcp", SMALL_TIME, "later").near(1.2),
+        lab.ratio(lab.pooled("tcp", SMALL_TIME, "later"), lab.pooled("atcp", SMALL_TIME, "later")).near(1.5),
+        because="timeouts of the small flow, whose slow start loses hundreds of packets, decide its time",
+    ),
+    lab.paper("atcp/fig6-large-unchanged", "ratio", {"ratio": 1.0}, "Theorem 2, Fig. 6").says(
+        "the 100 MB flow takes as long as before",
+        lab.computed(f"{LARGE_TIME.name} with atcp over that with tcp", _large_change, lab.RELATIVE, 0.0).within(
+            -0.03, 0.03
+        ),
+    ),
+    draws=[_draw_rates],
+)

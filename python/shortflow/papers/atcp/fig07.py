@@ -3,21 +3,11 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, Scale, Study, all_hold, fact, higher, within
+from shortflow import lab
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import (
-    MEDIUM,
-    QUICK_TRACE,
-    SLOW_START,
-    SMALL,
-    TRACE_SETTINGS,
-    Band,
-    between,
-    median,
-    negative,
-)
+from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SLOW_START, SMALL, TRACE_SETTINGS, Band, median, relative
 
 SUMS = RATIOS = (1, 2, 3, 4, 5)
 USED = (4, 3)
@@ -36,10 +26,10 @@ def _columns(points: Sequence[tuple[int, int]]) -> dict[str, list[float]]:
     return {"transport.w_high": list(high), "transport.w_low": list(low)}
 
 
-class Pairs(Study):
+class Pairs(lab.Study):
     """A study whose points are rows: the first value of every key, then the second of every key, and so on."""
 
-    def positions(self, scale: Scale) -> Iterator[Position]:
+    def positions(self, scale: lab.Scale) -> Iterator[Position]:
         """One point for each row."""
         return zip(*self.grid(scale).values(), strict=True)
 
@@ -54,120 +44,124 @@ WEIGHTS = Pairs(
 )
 STUDIES = {"weights": WEIGHTS, "chain": CHAIN}
 
-fig7 = Figure("atcp/fig7", "Fig. 7", "Median of small flows over the weights", STUDIES)
-fig8 = Figure("atcp/fig8", "Fig. 8", "Median of medium flows over the weights", STUDIES)
+Gains = dict[tuple[int, int], Estimate]
 
 
-def _points(weights: Data) -> list[tuple[int, int]]:
-    return [point for point in GRID if _weights(*point) in weights.points]
+def _changes(weights: lab.Data, chain: lab.Data, band: Band) -> Gains:
+    """How far the median lies above TCP's at every point that was run."""
+    baseline = chain.results("tcp")
+    found = {}
+    for point in GRID:
+        high, low = _weights(*point)
+        if (high, low) in weights.points:
+            ours = weights.results("atcp", transport__w_high=high, transport__w_low=low)
+            found[point] = relative(ours, baseline, median(band))
+    return found
 
 
-def _gain(weights: Data, chain: Data, band: Band, point: tuple[int, int]) -> Estimate:
-    high, low = _weights(*point)
-    ours = weights.results("atcp", transport__w_high=high, transport__w_low=low)
-    return negative(between(ours, chain.results("tcp"), median(band)))
+def _lowest(weights: lab.Data, chain: lab.Data, band: Band) -> Estimate:
+    return min(_changes(weights, chain, band).values(), key=lambda change: change.value)
 
 
-def _gains(weights: Data, chain: Data, band: Band) -> dict[tuple[int, int], Estimate]:
-    return {point: _gain(weights, chain, band, point) for point in _points(weights)}
+def _beyond_medium(weights: lab.Data, chain: lab.Data) -> float:
+    """How much less than that of medium flows the best median of small ones falls."""
+    return _lowest(weights, chain, SMALL).value - _lowest(weights, chain, MEDIUM).value
 
 
-def _panels(weights: Data, chain: Data, band: Band, name: str) -> list[Drawing]:
-    gains = _gains(weights, chain, band)
-    by_sum = [(total, gains[total, USED[1]]) for total in SUMS]
-    by_ratio = [(ratio, gains[USED[0], ratio]) for ratio in RATIOS]
-    panels = []
-    for label, fixed, found in (("W_H + W_L", "ratio 3", by_sum), ("W_H / W_L", "sum 4", by_ratio)):
-        x, y = [float(value) for value, _ in found], [100 * gain.value for _, gain in found]
-        line = Line(fixed, x, y, [gain.ci95 and (100 * gain.ci95[0], 100 * gain.ci95[1]) for _, gain in found])
-        panels.append(Drawing(f"{name} flows, {fixed}", label, "median below TCP's by (%)", [line]))
-    return panels
+def _with_ratio_above_2(weights: lab.Data, chain: lab.Data) -> dict[str, Estimate]:
+    changes = _changes(weights, chain, MEDIUM)
+    return {f"sum {total} ratio {ratio}": change for (total, ratio), change in changes.items() if ratio > 2}
 
 
-@fig7.drawing
-def small_panels(weights: Data, chain: Data) -> Sequence[Drawing]:
-    return _panels(weights, chain, SMALL, "Small")
-
-
-@fig8.drawing
-def medium_panels(weights: Data, chain: Data) -> Sequence[Drawing]:
-    return _panels(weights, chain, MEDIUM, "Medium")
-
-
-@fig7.claim(
-    "fig7-small-max",
-    "the median of small flows falls by 15 % at most",
-    "best reduction within 3 to 30 %, and below that of medium flows",
-    because=SLOW_START,
-)
-def small_best(weights: Data, chain: Data) -> Finding:
-    best = {
-        name: max(_gains(weights, chain, band).values(), key=lambda gain: gain.value)
-        for name, band in (("small", SMALL), ("medium", MEDIUM))
-    }
-    upper = min(0.30, best["medium"].value)
-    return within(best["small"], 0.03, upper, best_of_medium=best["medium"].value)
-
-
-@fig7.claim(
-    "fig7-fig8-medium-gains-more",
-    "medium flows gain more than small ones",
-    "at weights 3 and 1, the difference paired over the seeds is above zero with its interval",
-)
-def medium_gains_more(chain: Data) -> Finding:
+def _lead(chain: lab.Data) -> Estimate:
+    """How much more the median of medium flows falls, paired over the seeds."""
     leads = []
     for ours, theirs in zip(chain.results("atcp"), chain.results("tcp"), strict=True):
         small, medium = (1 - median(band)(ours) / median(band)(theirs) for band in (SMALL, MEDIUM))
         leads.append(medium - small)
-    return higher(estimate(leads))
+    return estimate(leads)
 
 
-@fig8.claim(
-    "fig8-medium-best",
-    "with weights 3 and 1 the median of medium flows falls by 40 %",
-    "reduction within 20 to 50 %",
-    because="13 % with NewReno and 15 % with --choice recovery=sack; no weights of the quick grid give more than 18 %",
-)
-def medium_best(weights: Data, chain: Data) -> Finding:
-    tcp = chain.measured(median(MEDIUM), "tcp").value
-    return within(_gain(weights, chain, MEDIUM, USED), 0.2, 0.5, tcp_s=tcp)
-
-
-@fig8.claim(
-    "fig8-medium-range",
-    "with every ratio above 2 it falls by 20 to 40 %",
-    "all such points within 10 to 50 %; quick: on two lines of the grid",
-    because="13 % with NewReno and 15 % with --choice recovery=sack; no weights of the quick grid give more than 18 %",
-)
-def medium_range(weights: Data, chain: Data) -> Finding:
-    gains = _gains(weights, chain, MEDIUM)
-    return all_hold(
-        {f"sum {total} ratio {ratio}": within(gain, 0.1, 0.5) for (total, ratio), gain in gains.items() if ratio > 2}
-    )
-
-
-@fig8.claim(
-    "fig8b-ratio-shape",
-    "completion times fall fast with the ratio, then level off",
-    "falls at every step by more than -2 %, and more from 1 to 3 than from 3 to 5; mean over the sums run",
-    because="three seeds leave the curve ragged; with --choice recovery=sack it agrees",
-)
-def ratio_shape(weights: Data, chain: Data) -> Finding:
-    gains = _gains(weights, chain, MEDIUM)
-    totals = [total for total in SUMS if all((total, ratio) in gains for ratio in RATIOS)]
-    curve = [sum(1 - gains[total, ratio].value for total in totals) / len(totals) for ratio in RATIOS]
+def _ratio_shape(weights: lab.Data, chain: lab.Data) -> lab.Finding:
+    changes = _changes(weights, chain, MEDIUM)
+    totals = [total for total in SUMS if all((total, ratio) in changes for ratio in RATIOS)]
+    curve = [sum(1 + changes[total, ratio].value for total in totals) / len(totals) for ratio in RATIOS]
     monotone = all(after <= before + 0.02 for before, after in itertools.pairwise(curve))
-    return fact(monotone and curve[0] - curve[2] > curve[2] - curve[4], median_over_tcp=curve)
+    return lab.fact(monotone and curve[0] - curve[2] > curve[2] - curve[4], median_over_tcp=curve)
 
 
-@fig8.claim(
-    "fig8a-sum-u-shape",
-    "over the sum of the weights completion times fall, then rise",
-    "lowest strictly inside 1 to 5 for most ratios; quick: for ratio 3",
-)
-def sum_shape(weights: Data, chain: Data) -> Finding:
-    gains = _gains(weights, chain, MEDIUM)
-    ratios = [ratio for ratio in RATIOS if all((total, ratio) in gains for total in SUMS)]
-    best = [max((gains[total, ratio].value, total) for total in SUMS)[1] for ratio in ratios]
+def _sum_shape(weights: lab.Data, chain: lab.Data) -> lab.Finding:
+    changes = _changes(weights, chain, MEDIUM)
+    ratios = [ratio for ratio in RATIOS if all((total, ratio) in changes for total in SUMS)]
+    best = [max((-changes[total, ratio].value, total) for total in SUMS)[1] for ratio in ratios]
     inside = sum(SUMS[0] < total < SUMS[-1] for total in best)
-    return fact(inside > len(ratios) / 2, best_sum_by_ratio=[float(total) for total in best])
+    return lab.fact(inside > len(ratios) / 2, best_sum_by_ratio=[float(total) for total in best])
+
+
+def _panels(band: Band, name: str) -> lab.Draw:
+    def draw(weights: lab.Data, chain: lab.Data) -> Sequence[lab.Drawing]:
+        changes = _changes(weights, chain, band)
+        by_sum = {total: changes[total, USED[1]] for total in SUMS}
+        by_ratio = {ratio: changes[USED[0], ratio] for ratio in RATIOS}
+        panels = []
+        for label, fixed, found in (("W_H + W_L", "ratio 3", by_sum), ("W_H / W_L", "sum 4", by_ratio)):
+            ci95 = [each.ci95 and (-100 * each.ci95[1], -100 * each.ci95[0]) for each in found.values()]
+            line = lab.Line(fixed, list(found), [-100 * each.value for each in found.values()], ci95)
+            panels.append(lab.Drawing(f"{name} flows, {fixed}", label, "median below TCP's by (%)", [line]))
+        return panels
+
+    return draw
+
+
+fig7 = lab.Figure("atcp/fig7", "Fig. 7", "Median of small flows over the weights", STUDIES).decides(
+    lab.paper("atcp/fig7-small-max", "ratio", {"max": 0.15, "typical": 0.1}, "Fig. 7, Sec. VII-A").says(
+        "the median of small flows falls by 15 % at most",
+        lab.computed(
+            "lowest median of small flows over tcp's",
+            lambda weights, chain: _lowest(weights, chain, SMALL),
+            lab.RELATIVE,
+            0.0,
+        ).near(-0.15),
+        lab.computed("that less the lowest of medium flows", _beyond_medium).at_least(0.0),
+        because=SLOW_START,
+    ),
+    lab.paper("atcp/fig7-fig8-medium-gains-more", "ordering", "relative reduction: medium > small", "Figs. 7-8").says(
+        "medium flows gain more than small ones",
+        lab.computed("how much more the median of medium flows falls, with weights 3 and 1", _lead, "", 0.0).above(),
+    ),
+    draws=[_panels(SMALL, "Small")],
+)
+fig8 = lab.Figure("atcp/fig8", "Fig. 8", "Median of medium flows over the weights", STUDIES).decides(
+    lab.paper(
+        "atcp/fig8-medium-best", "numeric", {"tcp_s": 2.3, "atcp_s": 1.4, "reduction": 0.4}, "Fig. 8, Sec. VII-A"
+    ).says(
+        "with weights 3 and 1 the median of medium flows falls by 40 %",
+        lab.computed(
+            "median of medium flows with weights 3 and 1 over tcp's",
+            lambda weights, chain: _changes(weights, chain, MEDIUM)[USED],
+            lab.RELATIVE,
+            0.0,
+        ).near(-0.4),
+        shows=[lab.level("tcp", median(MEDIUM), "chain")],
+    ),
+    lab.paper("atcp/fig8-medium-range", "ratio", {"min": 0.2, "max": 0.4}, "Fig. 8, Sec. VII-A").says(
+        "with every ratio above 2 it falls by 20 to 40 %",
+        lab.computed(
+            "median of medium flows over tcp's at every ratio above 2", _with_ratio_above_2, lab.RELATIVE, 0.0
+        ).between(-0.4, -0.2),
+    ),
+    lab.paper("atcp/fig8b-ratio-shape", "shape", "decreasing and convex in W_H/W_L", "Fig. 8(b)").says(
+        "completion times fall fast with the ratio, then level off",
+        lab.decided(
+            "falls at every step by more than -2 %, and more from 1 to 3 than from 3 to 5; mean over the sums run",
+            _ratio_shape,
+        ),
+    ),
+    lab.paper(
+        "atcp/fig8a-sum-u-shape", "shape", "U-shape in W_H + W_L between 1 and 5 at fixed ratio", "Fig. 8(a)"
+    ).says(
+        "over the sum of the weights completion times fall, then rise",
+        lab.decided("lowest strictly inside 1 to 5 for most ratios; quick: for ratio 3", _sum_shape),
+    ),
+    draws=[_panels(MEDIUM, "Medium")],
+)

@@ -4,35 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shortflow.lab import (
-    Data,
-    Drawing,
-    Figure,
-    Finding,
-    Line,
-    Study,
-    all_hold,
-    at_least,
-    fact,
-    lower,
-    no_difference,
-    within,
-)
+from shortflow import lab
 from shortflow.metrics.stats import nearest_rank
-from shortflow.papers.atcp.setup import (
-    ALL,
-    BASE,
-    MEDIUM,
-    SMALL,
-    SWITCH,
-    TCP,
-    Band,
-    Floats,
-    in_time,
-    median,
-    negative,
-    times,
-)
+from shortflow.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, SWITCH, TCP, Band, Floats, in_time, median, times
 from shortflow.result import RunResult
 
 SCHEMES = ("tcp", "dctcp", "atcp")
@@ -66,190 +40,128 @@ TREE: dict[str, object] = {
 }
 """Marking as DCTCP asks: above 20 packets at 1 Gbps and above 65 at 10 Gbps."""
 
-ANSWERS = Study(TREE, SCHEMES, settings=BASE, quick_settings={"traffic.1.repeat": 8, "duration": "20s"})
+ANSWERS = lab.Study(TREE, SCHEMES, settings=BASE, quick_settings={"traffic.1.repeat": 8, "duration": "20s"})
 # Eight mappers and eight reducers instead of twenty, whose shuffle is 3.2 GB a job.
-SHUFFLES = Study(
+SHUFFLES = lab.Study(
     "mapreduce",
     SCHEMES,
     settings={**BASE, "traffic.1.repeat": 10, "duration": "40s", "measure.sample_every": "off"},
     quick_settings={"traffic.1.repeat": 2, "duration": "8s"},
 )
 
-AS_TCP = (
-    "ATCP differs from TCP in congestion avoidance alone and has its timeouts of 200 ms, DCTCP hardly any: 57 % of "
-    "ATCP's small flows end in 30 ms and 89 % of DCTCP's; no better with recovery=sack, and with rto-min=10ms (81 "
-    "and almost 100 %) TCP is as good as ATCP"
-)
-ALL_ALIKE = (
-    "flows of 8 MB all keep the high weight, so that none makes room: ATCP's mean is within 2 % of TCP's, and so it "
-    "is with recovery=sack and with rto-min=10ms"
-)
-
-fig10 = Figure("atcp/fig10", "Fig. 10", "Completion times of answers in a tree", {"answers": ANSWERS})
-fig11 = Figure("atcp/fig11", "Fig. 11", "Completion times of shuffle flows", {"shuffles": SHUFFLES})
-
+AS_TCP = "ATCP differs from TCP in congestion avoidance alone and has its timeouts, DCTCP hardly any"
+ALL_ALIKE = "the shuffle's flows all keep the high weight, so that none makes room"
 
 SMALL_MEDIAN, MEDIUM_MEDIAN = median(SMALL, "answer"), median(MEDIUM, "answer")
+IN_30_MS = in_time(SMALL, 0.03, "answer")
+
+
+def _more_in_time(scheme: str, other: str) -> lab.Quantity:
+    return lab.difference(lab.level(scheme, IN_30_MS), lab.level(other, IN_30_MS)).called(f"{scheme} less {other}")
 
 
 def _cdf(results: Sequence[RunResult], band: Band, flow_class: str) -> Floats:
     return np.sort(np.concatenate([times(result, band, flow_class) for result in results]))
 
 
-def _curves(data: Data, band: Band, flow_class: str) -> list[Line]:
+def _curves(data: lab.Data, band: Band, flow_class: str) -> list[lab.Line]:
     lines = []
     for scheme in SCHEMES:
         found = _cdf(data.results(scheme), band, flow_class)
         share = (np.arange(len(found)) + 1) / len(found)
-        lines.append(Line(scheme, found.tolist(), share.tolist(), markers=False))
+        lines.append(lab.Line(scheme, found.tolist(), share.tolist(), markers=False))
     return lines
 
 
-@fig10.drawing
-def draw_answers(answers: Data) -> Sequence[Drawing]:
+def _draw_answers(answers: lab.Data) -> Sequence[lab.Drawing]:
+    title, x, y = "Completion times of {} answers", "completion time (s)", "share of flows"
     return [
-        Drawing(f"Completion times of {name} answers", "completion time (s)", "share of flows", lines, log_x=True)
-        for name, lines in (
-            ("small", _curves(answers, SMALL, "answer")),
-            ("medium", _curves(answers, MEDIUM, "answer")),
-        )
+        lab.Drawing(title.format(name), x, y, _curves(answers, band, "answer"), log_x=True)
+        for name, band in (("small", SMALL), ("medium", MEDIUM))
     ]
 
 
-@fig10.claim(
-    "fig10-small-medians",
-    "medians of small flows: TCP 210 ms, DCTCP 20 ms, ATCP 21 ms",
-    "TCP's at least 3 times DCTCP's, ATCP's at most half of TCP's",
-)
-def small_medians(answers: Data) -> Finding:
-    tcp, dctcp, atcp = (answers.measured(SMALL_MEDIAN, scheme).value for scheme in SCHEMES)
-    return fact(tcp >= 3 * dctcp and atcp <= 0.5 * tcp, tcp_ms=tcp * 1e3, dctcp_ms=dctcp * 1e3, atcp_ms=atcp * 1e3)
-
-
-@fig10.claim(
-    "fig10-medium-medians",
-    "medians of medium flows: TCP 1.1 s, DCTCP 0.93 s, ATCP 0.81 s",
-    "in this order; below TCP's by 26 and 15 %, within 20 points",
-    because=AS_TCP,
-)
-def medium_medians(answers: Data) -> Finding:
-    tcp, dctcp, atcp = (answers.measured(MEDIUM_MEDIAN, scheme).value for scheme in SCHEMES)
-    return all_hold(
-        {
-            "atcp below tcp": within(1 - atcp / tcp, 0.06, 0.46, tcp_s=tcp, dctcp_s=dctcp, atcp_s=atcp),
-            "dctcp below tcp": within(1 - dctcp / tcp, 1e-9, 0.35),
-            "atcp below dctcp": at_least(1 - atcp / dctcp, 1e-9),
-        }
-    )
-
-
-@fig10.claim(
-    "fig10-small-comparable",
-    "for small flows ATCP is on a par with DCTCP",
-    "median within 25 %",
-    because=AS_TCP,
-)
-def small_comparable(answers: Data) -> Finding:
-    return no_difference(answers.measured_change(SMALL_MEDIAN, "atcp", "dctcp"), 0.25)
-
-
-@fig10.claim(
-    "fig10-medium-atcp-wins",
-    "for medium flows ATCP beats DCTCP",
-    "median lower, with the interval of the change",
-    because=AS_TCP,
-)
-def medium_atcp_wins(answers: Data) -> Finding:
-    return lower(answers.measured_change(MEDIUM_MEDIAN, "atcp", "dctcp"))
-
-
-@fig10.claim(
-    "sec7c-deadlines",
-    "30 ms are met by 23 % (TCP), 62 % (DCTCP) and 61 % (ATCP) of small flows",
-    "TCP lowest; ATCP within 10 points of DCTCP, and 15 to 60 points above TCP",
-    because=AS_TCP,
-)
-def deadlines(answers: Data) -> Finding:
-    tcp, dctcp, atcp = (answers.measured(in_time(SMALL, 0.03, "answer"), scheme).value for scheme in SCHEMES)
-    return all_hold(
-        {
-            "atcp over tcp": within(atcp - tcp, 0.15, 0.60, tcp=tcp, dctcp=dctcp, atcp=atcp),
-            "dctcp over tcp": at_least(dctcp - tcp, 1e-9),
-            "atcp over dctcp": within(atcp - dctcp, -0.10, 0.10),
-        }
-    )
-
-
-@fig11.drawing
-def draw_shuffles(shuffles: Data) -> Sequence[Drawing]:
+def _draw_shuffles(shuffles: lab.Data) -> Sequence[lab.Drawing]:
     lines = _curves(shuffles, ALL, "shuffle")
-    return [Drawing("Completion times of shuffle flows", "completion time (s)", "share of flows", lines)]
+    return [lab.Drawing("Completion times of shuffle flows", "completion time (s)", "share of flows", lines)]
 
 
-@fig11.claim(
-    "fig11-cdf-leftmost",
-    "the CDF of shuffle flows is leftmost under ATCP, then DCTCP, then TCP",
-    "this order at the 25th, 50th, 75th and 90th percentile, with one exception at most",
-    because=ALL_ALIKE,
-)
-def leftmost(shuffles: Data) -> Finding:
+def _leftmost(shuffles: lab.Data) -> lab.Finding:
     found = {scheme: _cdf(shuffles.results(scheme), ALL, "shuffle") for scheme in SCHEMES}
     at = {scheme: [nearest_rank(values, percent) for percent in (25, 50, 75, 90)] for scheme, values in found.items()}
     ranks = zip(at["atcp"], at["dctcp"], at["tcp"], strict=True)
-    return fact(sum(not atcp < dctcp < tcp for atcp, dctcp, tcp in ranks) <= 1, **at)
+    return lab.fact(sum(not atcp < dctcp < tcp for atcp, dctcp, tcp in ranks) <= 1, **at)
 
 
-def _gains(shuffles: Data, metric: str) -> dict[str, float]:
-    return {scheme: negative(shuffles.change(scheme, "tcp", metric)).value for scheme in ("atcp", "dctcp")}
-
-
-@fig11.claim(
-    "fig11-mean-reduction",
-    "the mean of shuffle flows falls by 61 % under ATCP and 59 % under DCTCP",
-    "both positive and within 30 points; ATCP's at least DCTCP's less 5 points",
-    because=ALL_ALIKE,
-)
-def mean_reduction(shuffles: Data) -> Finding:
-    gains = _gains(shuffles, "afct_shuffle_s")
-    return all_hold(
-        {
-            "atcp": within(gains["atcp"], 0.31, 0.91),
-            "dctcp": within(gains["dctcp"], 0.29, 0.89),
-            "atcp over dctcp": at_least(gains["atcp"] - gains["dctcp"], -0.05),
-        }
-    )
-
-
-@fig11.claim(
-    "sec7c-shuffle-time",
-    "the shuffle phase shortens by 33 % under ATCP and 25 % under DCTCP",
-    "both positive and within 20 points",
-    because=ALL_ALIKE,
-)
-def shuffle_time(shuffles: Data) -> Finding:
-    gains = _gains(shuffles, "shuffle_time_s")
-    return all_hold({"atcp": within(gains["atcp"], 0.13, 0.53), "dctcp": within(gains["dctcp"], 0.05, 0.45)})
-
-
-@fig11.claim(
-    "sec7c-job-time",
-    "the job shortens by 10.5 % under ATCP and 7 % under DCTCP",
-    "equals the gain of the shuffle times its share of TCP's job, within 2 points",
-    because="the shuffle is 45 % of a job here, and two jobs a run scatter; with --choice rto-min=10ms it agrees",
-)
-def job_time(shuffles: Data) -> Finding:
-    job, shuffle = _gains(shuffles, "job_time_s"), _gains(shuffles, "shuffle_time_s")
+def _less_expected(shuffles: lab.Data) -> dict[str, float]:
+    """How far the job's change lies from the change of the shuffle times its share of TCP's job."""
     share = shuffles.mean("tcp", "shuffle_time_s").value / shuffles.mean("tcp", "job_time_s").value
-    return all_hold(
-        {
-            f"{scheme} less expected": within(
-                job[scheme] - shuffle[scheme] * share,
-                -0.02,
-                0.02,
-                job=job[scheme],
-                shuffle=shuffle[scheme],
-                share=share,
-            )
-            for scheme in ("atcp", "dctcp")
-        }
-    )
+    return {
+        scheme: shuffles.change(scheme, "tcp", "job_time_s").value
+        - shuffles.change(scheme, "tcp", "shuffle_time_s").value * share
+        for scheme in ("atcp", "dctcp")
+    }
+
+
+fig10 = lab.Figure("atcp/fig10", "Fig. 10", "Completion times of answers in a tree", {"answers": ANSWERS}).decides(
+    lab.paper("atcp/fig10-small-medians", "numeric", {"tcp_ms": 210, "dctcp_ms": 20, "atcp_ms": 21}).says(
+        "medians of small flows: TCP 210 ms, DCTCP 20 ms, ATCP 21 ms",
+        lab.ratio(lab.level("tcp", SMALL_MEDIAN), lab.level("dctcp", SMALL_MEDIAN)).near(210 / 20),
+        lab.change("atcp", "tcp", SMALL_MEDIAN).near(21 / 210 - 1),
+        shows=[lab.level(SCHEMES, SMALL_MEDIAN)],
+    ),
+    lab.paper("atcp/fig10-medium-medians", "numeric", {"tcp_s": 1.1, "dctcp_s": 0.93, "atcp_s": 0.81}).says(
+        "medians of medium flows: TCP 1.1 s, DCTCP 0.93 s, ATCP 0.81 s",
+        lab.change("atcp", "tcp", MEDIUM_MEDIAN).near(-0.26),
+        lab.change("dctcp", "tcp", MEDIUM_MEDIAN).near(-0.15),
+        lab.change("atcp", "dctcp", MEDIUM_MEDIAN).below(),
+        shows=[lab.level(SCHEMES, MEDIUM_MEDIAN)],
+        because=AS_TCP,
+    ),
+    lab.paper("atcp/fig10-small-comparable", "ordering", "DCTCP about ATCP << TCP", "Fig. 10, Sec. I").says(
+        "for small flows ATCP is on a par with DCTCP",
+        lab.change("atcp", "dctcp", SMALL_MEDIAN).alike(0.25),
+        because=AS_TCP,
+    ),
+    lab.paper("atcp/fig10-medium-atcp-wins", "ordering", "ATCP < DCTCP on medium median").says(
+        "for medium flows ATCP beats DCTCP", lab.change("atcp", "dctcp", MEDIUM_MEDIAN).below(), because=AS_TCP
+    ),
+    lab.paper("atcp/sec7c-deadlines", "numeric", {"tcp": 0.23, "dctcp": 0.62, "atcp": 0.61}, "Sec. VII-C").says(
+        "30 ms are met by 23 % (TCP), 62 % (DCTCP) and 61 % (ATCP) of small flows",
+        _more_in_time("atcp", "tcp").near(0.38),
+        _more_in_time("dctcp", "tcp").near(0.39),
+        _more_in_time("atcp", "dctcp").within(-0.10, 0.10),
+        shows=[lab.level(SCHEMES, IN_30_MS)],
+        because=AS_TCP,
+    ),
+    draws=[_draw_answers],
+)
+fig11 = lab.Figure("atcp/fig11", "Fig. 11", "Completion times of shuffle flows", {"shuffles": SHUFFLES}).decides(
+    lab.paper("atcp/fig11-cdf-leftmost", "ordering", "ATCP stochastically smallest, then DCTCP, then TCP").says(
+        "the CDF of shuffle flows is leftmost under ATCP, then DCTCP, then TCP",
+        lab.decided("this order at the 25th, 50th, 75th and 90th percentile, with one exception at most", _leftmost),
+        because=ALL_ALIKE,
+    ),
+    lab.paper("atcp/fig11-mean-reduction", "ratio", {"atcp": 0.61, "dctcp": 0.59}, "Fig. 11, Sec. VII-C").says(
+        "the mean of shuffle flows falls by 61 % under ATCP and 59 % under DCTCP",
+        lab.change("atcp", "tcp", "afct_shuffle_s").near(-0.61),
+        lab.change("dctcp", "tcp", "afct_shuffle_s").near(-0.59),
+        lab.difference(*(lab.change(name, "tcp", "afct_shuffle_s") for name in ("atcp", "dctcp"))).at_most(0.05),
+        because=ALL_ALIKE,
+    ),
+    lab.paper("atcp/sec7c-shuffle-time", "ratio", {"atcp": 0.33, "dctcp": 0.25}, "Sec. VII-C").says(
+        "the shuffle phase shortens by 33 % under ATCP and 25 % under DCTCP",
+        lab.change("atcp", "tcp", "shuffle_time_s").near(-0.33),
+        lab.change("dctcp", "tcp", "shuffle_time_s").near(-0.25),
+        because=ALL_ALIKE,
+    ),
+    lab.paper("atcp/sec7c-job-time", "ratio", {"atcp": 0.105, "dctcp": 0.07}, "Sec. VII-C").says(
+        "the job shortens by 10.5 % under ATCP and 7 % under DCTCP",
+        *(
+            lab.change(scheme, "tcp", "job_time_s").near(paper)
+            for scheme, paper in (("atcp", -0.105), ("dctcp", -0.07))
+        ),
+        shows=[lab.computed("change of the job less that of the shuffle times its share", _less_expected)],
+    ),
+    draws=[_draw_shuffles],
+)

@@ -1,25 +1,25 @@
 """What ATCP's figures share: the synthetic trace, the chain it crosses, and how sizes are classed (Sec. III)."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from shortflow.lab import Data
+from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, nearest_rank, paired_difference
 from shortflow.result import RunResult
 
 Floats = npt.NDArray[np.float64]
 Table = Mapping[str, object]
-Measure = Callable[[RunResult], float]
 Band = tuple[float, float]
 
 SMALL: Band = (0, 100e3)
 MEDIUM: Band = (100e3, 10e6)
 LARGE: Band = (10e6, float("inf"))
 ALL: Band = (0, float("inf"))
+SIZES = {SMALL: "small", MEDIUM: "medium", LARGE: "large", ALL: "all"}
 
 SMALL_SIZES = {"kind": "log-uniform", "min": "1KB", "max": "100KB"}
 MEDIUM_SIZES = {"kind": "log-uniform", "min": "100KB", "max": "10MB"}
@@ -28,10 +28,7 @@ TRACE_SIZES = {
     "kind": "mixture",
     "parts": [{"share": 0.80, **SMALL_SIZES}, {"share": 0.19, **MEDIUM_SIZES}, {"share": 0.01, **LARGE_SIZES}],
 }
-NON_LARGE_SIZES = {
-    "kind": "mixture",
-    "parts": [{"share": 80 / 99, **SMALL_SIZES}, {"share": 19 / 99, **MEDIUM_SIZES}],
-}
+NON_LARGE_SIZES = {"kind": "mixture", "parts": [{"share": 80 / 99, **SMALL_SIZES}, {"share": 19 / 99, **MEDIUM_SIZES}]}
 INTERARRIVAL = {"kind": "log-normal", "sigma": 1.8}
 """80 % of the gaps within two orders of magnitude, as those of Fig. 3(d)."""
 
@@ -49,10 +46,7 @@ TRACE_SETTINGS = {**BASE, "duration": "1300s", "warmup": "20s", "drain": "3000s"
 QUICK_TRACE = {"duration": "400s"}
 
 
-SLOW_START = (
-    "small flows, 80 % of all, end in slow start, where the weight plays no part, and take 26 ms in the median, not "
-    "200; with --choice recovery=sack it is the same"
-)
+SLOW_START = "small flows, most of all, end in slow start, where the weight plays no part"
 """Why claims about small flows differ."""
 
 
@@ -108,35 +102,36 @@ def times(result: RunResult, band: Band, flow_class: str = "") -> Floats:
     return flows["fct_s"].fill_null(math.inf).to_numpy()
 
 
-def median(band: Band, flow_class: str = "", percent: float = 50) -> Measure:
+def median(band: Band, flow_class: str = "", percent: float = 50) -> lab.Measure:
     """The median, or another percentile, of the completion times in a band of sizes."""
-    return lambda result: nearest_rank(times(result, band, flow_class), percent)
+    name = "median" if percent == 50 else f"percentile {percent:g}"
+    return lab.Measure(
+        f"{name} of {SIZES[band]} flows", "s", lambda result: nearest_rank(times(result, band, flow_class), percent)
+    )
 
 
-def mean(band: Band) -> Measure:
+def mean(band: Band) -> lab.Measure:
     """The mean of the completion times in a band of sizes."""
-    return lambda result: float(times(result, band).mean())
+    return lab.Measure(f"mean of {SIZES[band]} flows", "s", lambda result: float(times(result, band).mean()))
 
 
-def in_time(band: Band, deadline_s: float, flow_class: str = "") -> Measure:
+def in_time(band: Band, deadline_s: float, flow_class: str = "") -> lab.Measure:
     """The share of a band of sizes that is done by a deadline."""
-    return lambda result: float((times(result, band, flow_class) <= deadline_s).mean())
+    return lab.Measure(
+        f"share of {SIZES[band]} flows done in {1e3 * deadline_s:g} ms",
+        "",
+        lambda result: float((times(result, band, flow_class) <= deadline_s).mean()),
+    )
 
 
-def reduction(data: Data, measure: Measure, **where: Value) -> Estimate:
-    """By which share ATCP lies below TCP, paired over the seeds: 0.4 is 40 % less."""
-    return negative(data.measured_change(measure, "atcp", "tcp", **where))
+def over_tcp(metric: lab.Metric, study: str = "") -> lab.Quantity:
+    """How far ATCP lies above TCP, paired over the seeds."""
+    return lab.change("atcp", "tcp", metric, study)
 
 
-def between(results: Sequence[RunResult], baseline: Sequence[RunResult], measure: Measure) -> Estimate:
+def relative(results: Sequence[RunResult], baseline: Sequence[RunResult], measure: lab.Measure) -> Estimate:
     """The relative change from one list of results to another, paired by position."""
     change = paired_difference([measure(result) for result in results], [measure(result) for result in baseline])
     if change is None:
         raise ValueError("the baseline is zero")
     return change
-
-
-def negative(estimate: Estimate) -> Estimate:
-    """The same with the other sign."""
-    bounds = None if estimate.ci95 is None else (-estimate.ci95[1], -estimate.ci95[0])
-    return Estimate(-estimate.value, bounds, estimate.n)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, lower, within
+from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.papers.atcp.setup import (
     BASE,
@@ -13,10 +13,9 @@ from shortflow.papers.atcp.setup import (
     SMALL,
     TRACE_MEAN_BYTES,
     across,
-    between,
     chain,
     median,
-    reduction,
+    over_tcp,
 )
 
 FULL_LOAD = 0.8 * 100e6 / 8 / TRACE_MEAN_BYTES
@@ -28,21 +27,18 @@ HOPS = [(f"{4 * hop}-{4 * hop + 3}", f"{4 * hop + 4}-{4 * hop + 7}") for hop in 
 # it is not: the densest row has that load here, the first one half of it.
 OTHERS = (round(0.99 * FULL_LOAD / 2, 4), round(0.99 * FULL_LOAD, 4))
 LARGES = (round(0.01 * FULL_LOAD / 2, 5), round(0.01 * FULL_LOAD, 5))
-DENSITY = Study(
+DENSITY = lab.Study(
     chain(
         "Large and other flows of the trace end to end over a chain of four hops",
         {"others": OTHERS[0], "large": LARGES[0]},
-        [
-            across("other", NON_LARGE_SIZES, "$others", END_TO_END),
-            across("large", LARGE_SIZES, "$large", END_TO_END),
-        ],
+        [across("other", NON_LARGE_SIZES, "$others", END_TO_END), across("large", LARGE_SIZES, "$large", END_TO_END)],
     ),
     ("tcp", "atcp"),
     over={"others": OTHERS, "large": LARGES},
     settings=BASE,
     quick_settings=QUICK_TRACE,
 )
-LARGE_ON_CHAIN = Study(
+LARGE_ON_CHAIN = lab.Study(
     chain(
         "Large flows over the whole chain, others over one link each",
         {"others": round(0.99 * FULL_LOAD / 4, 4), "large": round(0.01 * FULL_LOAD, 5)},
@@ -55,7 +51,7 @@ LARGE_ON_CHAIN = Study(
     settings=BASE,
     quick_settings=QUICK_TRACE,
 )
-SMALL_ON_CHAIN = Study(
+SMALL_ON_CHAIN = lab.Study(
     chain(
         "Large flows over one link each, others over the whole chain",
         {"others": round(0.99 * FULL_LOAD, 4), "large": round(0.01 * FULL_LOAD / 4, 5)},
@@ -69,7 +65,7 @@ SMALL_ON_CHAIN = Study(
     quick_settings=QUICK_TRACE,
 )
 
-BANDS = {"small": SMALL, "medium": MEDIUM}
+MEDIANS = {"small": median(SMALL), "medium": median(MEDIUM)}
 Row = Mapping[str, Value]
 ROWS: dict[str, Row] = {
     "non-dense": {"others": OTHERS[0], "large": LARGES[0]},
@@ -77,153 +73,111 @@ ROWS: dict[str, Row] = {
     "dense large": {"others": OTHERS[0], "large": LARGES[1]},
     "dense all": {"others": OTHERS[1], "large": LARGES[1]},
 }
-NO_WAITING = (
-    "small flows take 7 to 32 ms here, not 490 to 813, and end in slow start, where the weight plays no part (-13 "
-    "to 3 %); medium ones gain 4 to 15 %, with --choice recovery=sack -8 to 23 %, and intervals of three seeds hold "
-    "zero"
-)
-WITHIN_15_POINTS = "both medians below TCP's; reductions within 15 points of the table's"
+NO_WAITING = "small flows wait far less than in the paper and end in slow start, where the weight plays no part"
 
-table1 = Figure("atcp/table1", "Table I", "Median completion times over the density of flows", {"density": DENSITY})
-table2 = Figure(
+
+def _row(
+    name: str, says: str, small: tuple[int, int], medium: tuple[float, float], row: Row, study: str = ""
+) -> lab.Claim:
+    """A row of a table: medians with TCP and with ATCP, of small flows in ms and of medium ones in s."""
+    printed = {
+        "tcp_small_ms": small[0],
+        "atcp_small_ms": small[1],
+        "tcp_medium_s": medium[0],
+        "atcp_medium_s": medium[1],
+    }
+    changes = {each: pair[1] / pair[0] - 1 for each, pair in zip(MEDIANS.values(), (small, medium), strict=True)}
+    conditions = (over_tcp(each, study).at(**row).near(paper) for each, paper in changes.items())
+    shows = [lab.level(("tcp", "atcp"), each, study).at(**row) for each in MEDIANS.values()]
+    return lab.paper(f"atcp/{name}", "numeric", printed).says(says, *conditions, shows=shows, because=NO_WAITING)
+
+
+def _denser(density: lab.Data) -> dict[str, float]:
+    """Each median over the one without the added class."""
+    found = {}
+    for scheme in ("tcp", "atcp"):
+        for name, metric in MEDIANS.items():
+            at = {row: density.measured(metric, scheme, **where).value for row, where in ROWS.items()}
+            for dense in ("dense non-large", "dense large"):
+                found[f"{scheme} {name} {dense} over base"] = at[dense] / at["non-dense"]
+                found[f"{scheme} {name} {dense} to all"] = at["dense all"] / at[dense]
+    return found
+
+
+GAIN = {name: over_tcp(metric).over("others", "large") for name, metric in MEDIANS.items()}
+
+table1 = lab.Figure(
+    "atcp/table1", "Table I", "Median completion times over the density of flows", {"density": DENSITY}
+).decides(
+    _row("table1-base", "base row: small -13 %, medium -39 %", (625, 543), (2.3, 1.4), ROWS["non-dense"]),
+    _row(
+        "table1-dense-nonlarge",
+        "twice the other flows: small -11 %, medium -36 %",
+        (763, 680),
+        (2.5, 1.6),
+        ROWS["dense non-large"],
+    ),
+    _row(
+        "table1-dense-large",
+        "twice the large flows: small -9 %, medium -36 %",
+        (750, 680),
+        (2.8, 1.8),
+        ROWS["dense large"],
+    ),
+    _row("table1-dense-all", "twice all flows: small -13 %, medium -38 %", (813, 707), (2.9, 1.8), ROWS["dense all"]),
+    lab.paper(
+        "atcp/table1-density-slower",
+        "ordering",
+        "non-dense < dense non-large, dense large < dense all (small: 625 < 750, 763 < 813 ms; medium: 2.3 < 2.5, "
+        "2.8 < 2.9 s)",
+    ).says(
+        "denser traffic lengthens all medians",
+        lab.computed("each median over that without the added class", _denser).at_least(1.0),
+    ),
+    lab.paper("atcp/table1-small-gain-range", "ratio", {"min": 0.1, "max": 0.13}, "Sec. VII-B").says(
+        "small flows gain 10 to 13 % in every row", GAIN["small"].between(-0.13, -0.10), because=NO_WAITING
+    ),
+    lab.paper("atcp/table1-medium-gain-range", "ratio", {"min": 0.3, "max": 0.4}, "Sec. VII-B").says(
+        "medium flows gain 30 to 40 % in every row", GAIN["medium"].between(-0.4, -0.3), because=NO_WAITING
+    ),
+    lab.paper(
+        "atcp/table1-nonlarge-gains-more", "ordering", {"dense_nonlarge": 0.39, "dense_large": 0.36}, "Sec. VII-B"
+    ).says(
+        "medium flows gain more with twice the others than with twice the large",
+        lab.difference(
+            *(over_tcp(MEDIANS["medium"]).at(**ROWS[row]) for row in ("dense large", "dense non-large"))
+        ).above(),
+    ),
+)
+table2 = lab.Figure(
     "atcp/table2",
     "Table II",
     "Median completion times on partly shared paths",
     {"large_on_chain": LARGE_ON_CHAIN, "small_on_chain": SMALL_ON_CHAIN},
+).decides(
+    _row(
+        "table2-large-on-chain",
+        "large flows on the whole chain: small -13 %, medium -35 %",
+        (562, 489),
+        (2.0, 1.3),
+        {},
+        "large_on_chain",
+    ),
+    _row(
+        "table2-small-on-chain",
+        "the others on the whole chain: small -13 %, medium -36 %",
+        (688, 598),
+        (2.5, 1.6),
+        {},
+        "small_on_chain",
+    ),
+    lab.paper(
+        "atcp/table2-large-on-chain-better", "ordering", "medians: large-on-chain < small-on-chain for both protocols"
+    ).says(
+        "medians are lower where the large flows span the chain",
+        *(
+            lab.effect(("tcp", "atcp"), metric, "large_on_chain", "small_on_chain").called(name).below()
+            for name, metric in MEDIANS.items()
+        ),
+    ),
 )
-
-
-def reductions(data: Data, small: float, medium: float, **row: Value) -> Finding:
-    """Both medians lie below TCP's, by the table's shares give or take 15 points."""
-    findings = {}
-    for name, paper in (("small", small), ("medium", medium)):
-        tcp, atcp = (data.measured(median(BANDS[name]), scheme, **row).value for scheme in ("tcp", "atcp"))
-        gain = reduction(data, median(BANDS[name]), **row)
-        findings[f"{name} reduction"] = within(gain, max(1e-9, paper - 0.15), paper + 0.15, tcp_s=tcp, atcp_s=atcp)
-    return all_hold(findings)
-
-
-@table1.claim(
-    "table1-base",
-    "base row: small -13 %, medium -39 %",
-    WITHIN_15_POINTS,
-    because=NO_WAITING,
-)
-def base_row(density: Data) -> Finding:
-    return reductions(density, 0.131, 0.391, **ROWS["non-dense"])
-
-
-@table1.claim(
-    "table1-dense-nonlarge",
-    "twice the other flows: small -11 %, medium -36 %",
-    WITHIN_15_POINTS,
-    because=NO_WAITING,
-)
-def dense_others_row(density: Data) -> Finding:
-    return reductions(density, 0.109, 0.360, **ROWS["dense non-large"])
-
-
-@table1.claim(
-    "table1-dense-large",
-    "twice the large flows: small -9 %, medium -36 %",
-    WITHIN_15_POINTS,
-    because=NO_WAITING,
-)
-def dense_large_row(density: Data) -> Finding:
-    return reductions(density, 0.093, 0.357, **ROWS["dense large"])
-
-
-@table1.claim(
-    "table1-dense-all",
-    "twice all flows: small -13 %, medium -38 %",
-    WITHIN_15_POINTS,
-    because=NO_WAITING,
-)
-def dense_all_row(density: Data) -> Finding:
-    return reductions(density, 0.130, 0.379, **ROWS["dense all"])
-
-
-@table1.claim(
-    "table1-density-slower",
-    "denser traffic lengthens all medians",
-    "each added class lengthens both schemes' medians, in the means over the seeds",
-)
-def denser_is_slower(density: Data) -> Finding:
-    findings = {}
-    for scheme in ("tcp", "atcp"):
-        for name, band in BANDS.items():
-            found = {row: density.measured(median(band), scheme, **where).value for row, where in ROWS.items()}
-            for dense in ("dense non-large", "dense large"):
-                label = f"{scheme} {name} {dense}"
-                findings[f"{label} over base"] = at_least(found[dense] / found["non-dense"], 1.0)
-                findings[f"{label} to all"] = at_least(found["dense all"] / found[dense], 1.0)
-    return all_hold(findings)
-
-
-@table1.claim(
-    "table1-small-gain-range",
-    "small flows gain 10 to 13 % in every row",
-    "every row within 2 to 30 %",
-    because=NO_WAITING,
-)
-def small_gain(density: Data) -> Finding:
-    gains = {row: reduction(density, median(SMALL), **where) for row, where in ROWS.items()}
-    return all_hold({row: within(gain, 0.02, 0.30) for row, gain in gains.items()})
-
-
-@table1.claim(
-    "table1-medium-gain-range",
-    "medium flows gain 30 to 40 % in every row",
-    "every row within 15 to 55 %",
-    because=NO_WAITING,
-)
-def medium_gain(density: Data) -> Finding:
-    gains = {row: reduction(density, median(MEDIUM), **where) for row, where in ROWS.items()}
-    return all_hold({row: within(gain, 0.15, 0.55) for row, gain in gains.items()})
-
-
-@table1.claim(
-    "table1-nonlarge-gains-more",
-    "medium flows gain more with twice the others than with twice the large",
-    "sign only",
-    because="4 and 15 %, with --choice recovery=sack 0 and 20 %: the other way round, within what three seeds scatter",
-)
-def others_gain_more(density: Data) -> Finding:
-    rows = ("dense non-large", "dense large")
-    others, large = (reduction(density, median(MEDIUM), **ROWS[row]).value for row in rows)
-    return at_least(others - large, 1e-9, dense_non_large=others, dense_large=large)
-
-
-@table2.claim(
-    "table2-large-on-chain",
-    "large flows on the whole chain: small -13 %, medium -35 %",
-    WITHIN_15_POINTS,
-    because=NO_WAITING,
-)
-def large_crosses(large_on_chain: Data) -> Finding:
-    return reductions(large_on_chain, 0.130, 0.350)
-
-
-@table2.claim(
-    "table2-small-on-chain",
-    "the others on the whole chain: small -13 %, medium -36 %",
-    WITHIN_15_POINTS,
-    because=NO_WAITING,
-)
-def small_crosses(small_on_chain: Data) -> Finding:
-    return reductions(small_on_chain, 0.131, 0.360)
-
-
-@table2.claim(
-    "table2-large-on-chain-better",
-    "medians are lower where the large flows span the chain",
-    "both classes, both schemes, with the interval of the change",
-    because="the means of all four medians are lower, by 29 to 77 %, but not the intervals of three seeds",
-)
-def large_is_better(large_on_chain: Data, small_on_chain: Data) -> Finding:
-    findings = {}
-    for scheme in ("tcp", "atcp"):
-        for name, band in BANDS.items():
-            shift = between(large_on_chain.results(scheme), small_on_chain.results(scheme), median(band))
-            findings[f"{scheme} {name}"] = lower(shift)
-    return all_hold(findings)

@@ -1,21 +1,11 @@
 """Secs. 3 and 4: the equations and Algorithm 1, asked of the very code that simulates."""
 
+from shortflow import lab
 from shortflow._core import Law, fast_bottleneck, jain_index
-from shortflow.lab import Figure, Finding, fact
 
-EXACT = "relative error below 1e-9"
 MSS = 1460
 BDP, K, BUFFER, PACKET = 12_500.0, 30_000.0, 100_000.0, 1_500.0
 W_MIN = 2.0
-
-marking = Figure("fast/eq1-3", "Sec. 3.1, Eqs. 1-3", "The congestion estimate and DCTCP's cut")
-capacity = Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "How many flows of two segments fit")
-window_law = Figure("fast/alg1", "Sec. 4, Eqs. 8-9 and Algorithm 1", "FaST's window and segment size")
-fairness = Figure("fast/eq10", "Sec. 5.4, Eq. 10", "Jain's index")
-
-
-def _same(found: float, expected: float) -> bool:
-    return abs(found - expected) <= 1e-9 * abs(expected)
 
 
 def _law(transport: str, cwnd: float, **settings: str) -> Law:
@@ -38,8 +28,7 @@ def _alpha(law: Law) -> float:
     return law.alpha
 
 
-@marking.claim("eq1-marked-fraction", "F is the marked ACKs of a window over all of them", EXACT)
-def marked_fraction() -> Finding:
+def _marked_fraction() -> lab.Pairs:
     # With g = 1 alpha is F itself. FaST counts ACKs, so that ACKs of unequal segments weigh the same.
     fast, dctcp = _past_probing(10.0, g="1"), _law("dctcp", 10.0, g="1")
     for law in (fast, dctcp):
@@ -47,111 +36,67 @@ def marked_fraction() -> Finding:
     uneven = _past_probing(10.0, g="1")
     for acked, marked, last in ((100, True, False), (MSS, False, False), (MSS, False, False), (MSS, False, True)):
         uneven.ack(acked, marked, last)
-    found = [_alpha(law) for law in (fast, dctcp, uneven)]
-    return fact(all(_same(value, 0.25) for value in found), fast=found[0], dctcp=found[1], uneven_segments=found[2])
+    return {"fast": (_alpha(fast), 0.25), "dctcp": (_alpha(dctcp), 0.25), "uneven segments": (_alpha(uneven), 0.25)}
 
 
-@marking.claim("eq2-alpha", "alpha keeps 1-g of itself and takes g of F, once per window", EXACT)
-def smoothing() -> Finding:
-    holds, values = True, {}
+def _smoothing() -> lab.Pairs:
+    found = {}
     for name, law in {"fast": _past_probing(10.0), "dctcp": _law("dctcp", 10.0)}.items():
         expected = 1.0
         for marked in (10, 0, 3):
             _window(law, marked, 10)
             expected = expected * 15 / 16 + marked / 10 / 16
-            holds &= _same(_alpha(law), expected)
-        values[name] = _alpha(law)
-    return fact(holds, **values)
+            found[f"{name}, {marked} of 10 marked"] = (_alpha(law), expected)
+    return found
 
 
-@marking.claim("eq3-dctcp-cut", "DCTCP removes alpha/2 of its window, but keeps two segments", EXACT)
-def dctcp_cut() -> Finding:
-    kept = []
-    for cwnd in (10.0, 3.0, 2.0):
+def _dctcp_cut() -> lab.Pairs:
+    kept = {}
+    for cwnd, expected in ((10.0, 6.0), (3.0, 2.0), (2.0, 2.0)):
         law = _law("dctcp", cwnd, cwnd_floor="2", initial_alpha="0.8")
         law.congestion("ecn-echo")
-        kept.append(law.cwnd)
-    expected = (6.0, 2.0, 2.0)
-    return fact(all(_same(*pair) for pair in zip(kept, expected, strict=True)), windows=kept)
+        kept[f"left of {cwnd:g}"] = (law.cwnd, expected)
+    return kept
 
 
-def _bottleneck(flows: float = 10.0, packet: float = PACKET) -> dict[str, float]:
-    return fast_bottleneck(BDP, K, BUFFER, packet, flows, W_MIN)
+def _bottleneck(name: str, flows: float = 10.0, packet: float = PACKET) -> float:
+    return fast_bottleneck(BDP, K, BUFFER, packet, flows, W_MIN)[name]
 
 
-@capacity.claim("eq4-critical-window", "N flows reach K with windows of (C RTT + K)/(N MSS)", EXACT)
-def critical_window() -> Finding:
-    found = _bottleneck(flows=10)["critical_window"]
-    return fact(_same(found, 42.5 / 15), window_of_10_flows=found)
-
-
-@capacity.claim("eq5-n-star", "about 14 flows take every window to its minimum", "14.1667, which rounds to 14")
-def flows_at_minimum() -> Finding:
-    found = _bottleneck()["flows_at_minimum"]
-    return fact(_same(found, 42.5 / 3) and round(found) == 14, flows=found)
-
-
-@capacity.claim("eq6-outstanding", "the buffer overflows when all windows hold more than C RTT + B", EXACT)
-def outstanding() -> Finding:
-    found = _bottleneck()["outstanding"]
-    return fact(_same(found * PACKET, BDP + BUFFER), segments=found)
-
-
-@capacity.claim("eq7-n-max", "the buffer holds 37.5 flows of two segments", "37.5 exactly")
-def most_flows() -> Finding:
-    found = _bottleneck()["most_flows"]
-    smaller = {f"of_{size}_bytes": _bottleneck(packet=size)["most_flows"] for size in (1000, 500, 100)}
-    return fact(_same(found, 37.5), flows=found, **smaller)
-
-
-@window_law.claim("eq8-vwnd", "a mark removes alpha/2 of the virtual window, also below two segments", EXACT)
-def virtual_window() -> Finding:
-    holds, left = True, []
+def _virtual_window() -> lab.Pairs:
+    left = {}
     for vwnd, alpha in ((10.0, 1.0), (2.0, 0.5), (1.5, 0.8), (0.8, 1.0)):
         law = _past_probing(vwnd, initial_alpha=str(alpha))
         law.congestion("ecn-echo")
-        holds &= _same(law.cwnd, vwnd * (1 - alpha / 2))
-        left.append(law.cwnd)
-    return fact(holds, windows=left)
+        left[f"left of {vwnd:g} at alpha {alpha:g}"] = (law.cwnd, vwnd * (1 - alpha / 2))
+    return left
 
 
-@window_law.claim(
-    "eq9-segment-size",
-    "below one segment of window the segment shrinks to MSS times the window, but not below 100 bytes",
-    "equal to the byte, rounded down",
-)
-def segment_size() -> Finding:
+def _segment(vwnd: float) -> int:
+    """Eq. 9, to the byte, rounded down."""
+    return MSS if vwnd >= 1 else max(100, int(MSS * vwnd))
+
+
+def _segment_sizes() -> lab.Pairs:
     windows = (3.0, 2.0, 1.0, 0.75, 0.5, 0.1, 0.07, 0.01)
-    sizes = [_past_probing(vwnd).segment_size(10 * MSS) for vwnd in windows]
-    expected = [MSS if vwnd >= 1 else max(100, int(MSS * vwnd)) for vwnd in windows]
-    return fact(sizes == expected, sizes=sizes)
+    return {f"at {v:g}": (_past_probing(v).segment_size(10 * MSS), _segment(v)) for v in windows}
 
 
-@window_law.claim("alg1-probing", "a flow begins with up to three halved segments and then has two whole ones", "exact")
-def probing() -> Finding:
+def _probing() -> lab.Finding:
     law = _law("fast", 0.5)
     halves = [law.segment_size(10 * MSS)]
     for _ in range(3):
         law.ack(MSS // 2, False, True)
         halves.append(law.segment_size(10 * MSS))
-    after = law.cwnd
-    return fact(halves == [MSS // 2] * 3 + [MSS] and after == 2.0, sizes=halves, window_after=after)
+    return lab.fact(halves == [MSS // 2] * 3 + [MSS] and law.cwnd == 2.0, sizes=halves, window_after=law.cwnd)
 
 
-@window_law.claim(
-    "alg1-send-limit", "below two segments of window a round carries max(vwnd, 1) segments", "equal to the byte"
-)
-def send_limit() -> Finding:
+def _send_limits() -> lab.Pairs:
     windows = (1.9, 1.5, 1.0, 0.75, 0.5, 0.07)
-    limits = [_past_probing(vwnd).window_bytes() for vwnd in windows]
-    expected = [int(max(v, 1.0) * (MSS if v >= 1 else max(100, int(MSS * v)))) for v in windows]
-    return fact(limits == expected, bytes_per_round=limits)
+    return {f"at {v:g}": (_past_probing(v).window_bytes(), int(max(v, 1.0) * _segment(v))) for v in windows}
 
 
-@window_law.claim(
-    "alg1-dctcp-otherwise", "with two segments of window or more FaST moves as DCTCP does", "identical windows"
-)
-def as_dctcp() -> Finding:
+def _as_dctcp() -> lab.Finding:
     fast, dctcp = _past_probing(10.0), _law("dctcp", 10.0, cwnd_floor="2")
     traces: list[list[float]] = [[], []]
     for marked in (0, 0, 4, 0, 10, 0, 0, 1, 7, 0):
@@ -160,11 +105,85 @@ def as_dctcp() -> Finding:
                 law.congestion("ecn-echo")
             _window(law, marked, 10)
             trace.append(law.cwnd)
-    return fact(traces[0] == traces[1] and min(traces[0]) >= W_MIN, fast=traces[0], dctcp=traces[1])
+    return lab.fact(traces[0] == traces[1] and min(traces[0]) >= W_MIN, fast=traces[0], dctcp=traces[1])
 
 
-@fairness.claim("eq10-jain-index", "fairness is the squared sum over n times the sum of squares", EXACT)
-def jain() -> Finding:
-    found = jain_index([1.0, 2.0, 3.0])
-    holds = _same(found, 36 / 42) and _same(jain_index([5.0] * 7), 1.0) and _same(jain_index([1.0, 0, 0, 0]), 0.25)
-    return fact(holds, of_1_2_3=found)
+def _jain() -> lab.Pairs:
+    cases = {
+        "of 1, 2, 3": ([1.0, 2.0, 3.0], 36 / 42),
+        "of equal ones": ([5.0] * 7, 1.0),
+        "of one": ([1.0, 0, 0, 0], 0.25),
+    }
+    return {name: (jain_index(values), expected) for name, (values, expected) in cases.items()}
+
+
+marking = lab.Figure("fast/eq1-3", "Sec. 3.1, Eqs. 1-3", "The congestion estimate and DCTCP's cut").decides(
+    lab.paper("fast/eq1-marked-fraction", "equation", {"formula": "F = marked/total"}, "Eq. 1").says(
+        "F is the marked ACKs of a window over all of them", lab.equal(_marked_fraction)
+    ),
+    lab.paper("fast/eq2-alpha", "equation", {"formula": "alpha = (1-g)*alpha + g*F"}, "Eq. 2").says(
+        "alpha keeps 1-g of itself and takes g of F, once per window", lab.equal(_smoothing)
+    ),
+    lab.paper("fast/eq3-dctcp-cut", "equation", {"formula": "cwnd = max(cwnd*(1 - alpha/2), 2)"}, "Eq. 3").says(
+        "DCTCP removes alpha/2 of its window, but keeps two segments", lab.equal(_dctcp_cut)
+    ),
+)
+capacity = lab.Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "How many flows of two segments fit").decides(
+    lab.paper(
+        "fast/eq4-critical-window", "equation", {"formula": "W* = (C*RTT + K)/(N*MSS)", "check_N10": 2.8333}, "Eq. 4"
+    ).says(
+        "N flows reach K with windows of (C RTT + K)/(N MSS)",
+        lab.equal(lambda: {"window of 10 flows": (_bottleneck("critical_window"), 42.5 / 15)}),
+    ),
+    lab.paper(
+        "fast/eq5-n-star",
+        "numeric",
+        {"formula": "N* = (C*RTT + K)/(W_min*MSS)", "value": 14, "exact": 14.1667},
+        "Eq. 5",
+    ).says(
+        "about 14 flows take every window to its minimum",
+        lab.equal(lambda: {"flows": (_bottleneck("flows_at_minimum"), 42.5 / 3)}),
+    ),
+    lab.paper("fast/eq6-outstanding", "equation", {"formula": "sum(W_i)*MSS = C*RTT + B"}, "Eq. 6").says(
+        "the buffer overflows when all windows hold more than C RTT + B",
+        lab.equal(lambda: {"bytes": (_bottleneck("outstanding") * PACKET, BDP + BUFFER)}),
+    ),
+    lab.paper(
+        "fast/eq7-n-max", "numeric", {"formula": "N*_max = (C*RTT + B)/(W_min*MSS)", "value": 37.5}, "Eq. 7"
+    ).says(
+        "the buffer holds 37.5 flows of two segments", lab.equal(lambda: {"flows": (_bottleneck("most_flows"), 37.5)})
+    ),
+)
+window_law = lab.Figure("fast/alg1", "Sec. 4, Eqs. 8-9 and Algorithm 1", "FaST's window and segment size").decides(
+    lab.paper("fast/eq8-vwnd", "equation", {"formula": "vwnd = vwnd*(1 - alpha/2)"}, "Eq. 8").says(
+        "a mark removes alpha/2 of the virtual window, also below two segments", lab.equal(_virtual_window)
+    ),
+    lab.paper(
+        "fast/eq9-segment-size",
+        "equation",
+        {"formula": "SegmentSize = MSS if vwnd >= 1 else max(100 B, MSS*vwnd)"},
+        "Eq. 9",
+    ).says(
+        "below one segment of window the segment shrinks to MSS times the window, but not below 100 bytes",
+        lab.equal(_segment_sizes),
+    ),
+    lab.paper(
+        "fast/alg1-probing", "equation", {"m_max": 3, "vwnd_probe": 0.5, "vwnd_after": 2}, "Algorithm 1, l. 1-7"
+    ).says(
+        "a flow begins with up to three halved segments and then has two whole ones", lab.decided("exact", _probing)
+    ),
+    lab.paper(
+        "fast/alg1-send-limit",
+        "equation",
+        {"formula": "limit = max(vwnd, 1)*SegmentSize bytes per RTT if vwnd < W_min"},
+        "Algorithm 1, l. 13-17",
+    ).says("below two segments of window a round carries max(vwnd, 1) segments", lab.equal(_send_limits)),
+    lab.paper("fast/alg1-dctcp-otherwise", "equation", "same trajectory after probing", "Sec. 4").says(
+        "with two segments of window or more FaST moves as DCTCP does", lab.decided("identical windows", _as_dctcp)
+    ),
+)
+fairness = lab.Figure("fast/eq10", "Sec. 5.4, Eq. 10", "Jain's index").decides(
+    lab.paper("fast/eq10-jain-index", "equation", {"formula": "(sum T)^2/(n*sum T^2)"}, "Eq. 10").says(
+        "fairness is the squared sum over n times the sum of squares", lab.equal(_jain)
+    )
+)

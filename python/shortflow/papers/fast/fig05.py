@@ -1,150 +1,93 @@
 """Figs. 5 and 6: timeouts per query, and how they spread over workers."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from shortflow.lab import (
-    Data,
-    Drawing,
-    Figure,
-    Finding,
-    Line,
-    all_hold,
-    at_least,
-    at_most,
-    lower,
-    within,
-)
+from shortflow import lab
 from shortflow.papers.fast.setup import ALONE, BRISK_START, SCHEMES, WORKERS
 from shortflow.result import RunResult
 
-fig5 = Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE})
-fig6 = Figure("fast/fig6", "Fig. 6", "Timeouts of single workers, 100 workers", {"alone": ALONE})
 
-
+@lab.measure("timeouts per query")
 def per_query(result: RunResult) -> float:
-    """Timeouts of all workers together, mean over the queries."""
+    """Of all workers together, mean over the queries."""
     answers = result.flows.filter(pl.col("class") == "query")
     return float(answers["timeouts"].sum()) / result.metrics["query_count"]
 
 
-def share_with(timeouts: int, result: RunResult) -> float:
+def share_with(timeouts: int) -> lab.Measure:
     """The share of answers that waited for at least this many timeouts."""
-    answers = result.flows.filter(pl.col("class") == "query")
-    return answers.filter(pl.col("timeouts") >= timeouts).height / answers.height
+
+    def read(result: RunResult) -> float:
+        answers = result.flows.filter(pl.col("class") == "query")
+        return answers.filter(pl.col("timeouts") >= timeouts).height / answers.height
+
+    return lab.Measure(f"share of workers with {timeouts} timeouts or more", "", read)
 
 
-def counts(data: Data, title: str) -> Drawing:
-    """Timeouts per query over the number of workers."""
-    lines = []
-    for scheme in SCHEMES:
-        found = [data.measured(per_query, scheme, workers=n).value for n in WORKERS]
-        lines.append(Line(scheme, WORKERS, found))
-    return Drawing(title, "workers", "timeouts per query", lines)
-
-
-@fig5.drawing
-def totals(alone: Data) -> Sequence[Drawing]:
-    return [counts(alone, "Timeouts per query")]
-
-
-@fig6.drawing
-def spread(alone: Data) -> Sequence[Drawing]:
-    many = range(1, 6)
-    lines = []
-    for scheme in SCHEMES:
-        shares = [alone.measured(partial(share_with, k), scheme, workers=100).value for k in many]
-        lines.append(Line(scheme, many, shares))
-    return [Drawing("Timeouts of one worker in a query", "at least so many timeouts", "share of workers", lines)]
-
-
-@fig5.claim(
-    "fig5-zero-timeouts-low-n",
-    "there are no timeouts with 10 to 30 workers",
-    "fewer than 0.1 per query",
-    because=BRISK_START,
-)
-def none_at_first(alone: Data) -> Finding:
-    return all_hold(
-        {
-            f"{scheme} {n}": at_most(alone.measured(per_query, scheme, workers=n), 0.1)
-            for scheme in SCHEMES
-            for n in (10, 20, 30)
-        }
-    )
-
-
-@fig5.claim(
-    "fig5-linear-growth",
-    "timeouts grow linearly with the workers once they have begun",
-    "a line explains more than 90 % of the variance from 50 workers on",
-)
-def linear(alone: Data) -> Finding:
-    many = [n for n in WORKERS if n >= 50]
-    findings = {}
-    for scheme in SCHEMES:
-        found = [alone.measured(per_query, scheme, workers=n).value for n in many]
-        findings[scheme] = at_least(float(np.corrcoef(many, found)[0, 1]) ** 2, 0.9)
-    return all_hold(findings)
-
-
-@fig5.claim(
-    "fig5-fast-fewest",
-    "FaST has fewer timeouts than NewReno and DCTCP",
-    "lower with the whole paired interval from 40 workers on",
-)
-def fewest(alone: Data) -> Finding:
-    return all_hold(
-        {
-            f"over {other}, {n}": lower(alone.measured_change(per_query, "fast", other, workers=n))
-            for other in ("tcp", "dctcp")
-            for n in WORKERS
-            if n >= 40
-        }
-    )
-
-
-@fig6.claim(
-    "fig6-multiple-timeouts",
-    "with 100 workers more than half of the flows of NewReno and DCTCP have several timeouts",
-    "more than 30 % with two or more",
-)
-def several(alone: Data) -> Finding:
-    return all_hold(
-        {
-            scheme: at_least(alone.measured(partial(share_with, 2), scheme, workers=100), 0.3)
-            for scheme in ("tcp", "dctcp")
-        }
-    )
-
-
-@fig6.claim(
-    "fig6-newreno-three",
-    "a few of NewReno's workers have three timeouts or more in one query",
-    "one or more such workers in over half of the queries, fewer than 30 % of all workers",
-    because="a worker has three timeouts in 23 % of the queries (30 % at full scale); with --choice "
-    "initial-window=10 in all, but then 36 % of the workers have",
-)
-def three(alone: Data) -> Finding:
-    return all_hold(
-        {
-            "queries": at_least(alone.measured(queries_with_three, "tcp", workers=100), 0.5),
-            "workers": within(alone.measured(partial(share_with, 3), "tcp", workers=100), 0.0, 0.3),
-        }
-    )
-
-
+@lab.measure("share of queries with a worker of three timeouts")
 def queries_with_three(result: RunResult) -> float:
-    """The share of queries with a worker that had three timeouts or more."""
+    """Or more."""
     hit = result.flows.filter(pl.col("class") == "query", pl.col("timeouts") >= 3)["task"].n_unique()
     return hit / result.metrics["query_count"]
 
 
-@fig6.claim(
-    "fig6-fast-at-most-one", "nearly all flows of FaST have one timeout at most", "at least 90 % with 100 workers"
+def _explained(alone: lab.Data) -> dict[str, float]:
+    """The share of the variance of the timeouts that a line explains, from 50 workers on."""
+    many = [n for n in WORKERS if n >= 50]
+    found = {name: [alone.measured(per_query, name, workers=n).value for n in many] for name in SCHEMES}
+    return {name: float(np.corrcoef(many, values)[0, 1]) ** 2 for name, values in found.items()}
+
+
+def counts(data: lab.Data, title: str) -> lab.Drawing:
+    """Timeouts per query over the number of workers."""
+    found = {name: [data.measured(per_query, name, workers=n).value for n in WORKERS] for name in SCHEMES}
+    return lab.Drawing(title, "workers", "timeouts per query", lines(WORKERS, found))
+
+
+def lines(x: Sequence[float], found: Mapping[str, Sequence[float]]) -> list[lab.Line]:
+    """A curve for each name."""
+    return [lab.Line(name, x, values) for name, values in found.items()]
+
+
+def _spread(alone: lab.Data) -> Sequence[lab.Drawing]:
+    many = range(1, 6)
+    found = {name: [alone.measured(share_with(k), name, workers=100).value for k in many] for name in SCHEMES}
+    title, x, y = "Timeouts of one worker in a query", "at least so many timeouts", "share of workers"
+    return [lab.Drawing(title, x, y, lines(many, found))]
+
+
+fig5 = lab.Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE}).decides(
+    lab.paper("fast/fig5-zero-timeouts-low-n", "count", {"value": 0}).says(
+        "there are no timeouts with 10 to 30 workers",
+        lab.level(SCHEMES, per_query).at(workers=(10, 20, 30)).at_most(0.1),
+        because=BRISK_START,
+    ),
+    lab.paper("fast/fig5-linear-growth", "shape", "linear in n after onset").says(
+        "timeouts grow linearly with the workers once they have begun",
+        lab.computed("share of the variance that a line explains from 50 workers on", _explained).at_least(0.9),
+    ),
+    lab.paper("fast/fig5-fast-fewest", "ordering", "FaST < DCTCP, NewReno").says(
+        "FaST has fewer timeouts than NewReno and DCTCP",
+        lab.change("fast", ("tcp", "dctcp"), per_query).at(workers=lab.Every(40)).below(),
+    ),
+    draws=[lambda alone: [counts(alone, "Timeouts per query")]],
 )
-def at_most_one(alone: Data) -> Finding:
-    return at_least(alone.measured(lambda result: 1.0 - share_with(2, result), "fast", workers=100), 0.9)
+fig6 = lab.Figure("fast/fig6", "Fig. 6", "Timeouts of single workers, 100 workers", {"alone": ALONE}).decides(
+    lab.paper("fast/fig6-multiple-timeouts", "numeric", {"min_fraction_multi": 0.5}).says(
+        "with 100 workers more than half of the flows of NewReno and DCTCP have several timeouts",
+        lab.level(("tcp", "dctcp"), share_with(2)).at(workers=100).beyond(0.5),
+    ),
+    lab.paper("fast/fig6-newreno-three", "count", {"consecutive": 3}).says(
+        "a few of NewReno's workers have three timeouts or more in one query",
+        lab.level("tcp", queries_with_three).at(workers=100).at_least(0.5),
+        lab.level("tcp", share_with(3)).at(workers=100).at_most(0.3),
+    ),
+    lab.paper("fast/fig6-fast-at-most-one", "count", {"max_typical": 1}, "Fig. 6, Sec. 6").says(
+        "nearly all flows of FaST have one timeout at most",
+        lab.level("fast", share_with(2)).at(workers=100).at_most(0.1),
+    ),
+    draws=[_spread],
+)

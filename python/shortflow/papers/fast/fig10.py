@@ -1,12 +1,12 @@
 """Figs. 10 and 11: how long FaST flows share a link; and Sec. 3.2 on the windows of long DCTCP flows."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import polars as pl
 
+from shortflow import lab
 from shortflow._core import fast_bottleneck, jain_index
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, within
+from shortflow.metrics.stats import Estimate
 from shortflow.papers.fast.setup import DCTCP, HOST_QUEUE, MARKING, ROOT, tree
 from shortflow.result import RunResult
 
@@ -36,7 +36,7 @@ ARRIVING = tree(
 ARRIVING["measure"] = {"ports": ["tor0->h0"], "sample_every": f"{SAMPLE_S:g}s"}
 ARRIVING["drain"] = "0s"
 
-CONVERGENCE = Study(ARRIVING, ("fast",), settings=MARKING, seeds=3, quick_seeds=1)
+CONVERGENCE = lab.Study(ARRIVING, ("fast",), settings=MARKING, seeds=3, quick_seeds=1)
 
 LONG = {
     **tree(
@@ -49,9 +49,9 @@ LONG = {
     "warmup": "500ms",
     "measure": {"ports": ["tor0->h0"], "sample_every": "1ms"},
 }
-FAIR = Study(LONG, ("fast",), settings=MARKING, quick_settings={"duration": "4s"})
+FAIR = lab.Study(LONG, ("fast",), settings=MARKING, quick_settings={"duration": "4s"})
 COUNTS = (5, 10, 14, 18, 22, 26, 30, 35, 40)
-WINDOWS = Study(
+WINDOWS = lab.Study(
     LONG,
     ("dctcp",),
     over={"flows": COUNTS},
@@ -62,10 +62,6 @@ WINDOWS = Study(
     quick_seeds=1,
 )
 
-fig10 = Figure("fast/fig10", "Fig. 10", "Five flows that start 3 s apart", {"convergence": CONVERGENCE})
-fig11 = Figure("fast/fig11", "Fig. 11", "Fairness among 45 flows", {"fair": FAIR})
-minimum = Figure("fast/sec32", "Sec. 3.2", "Windows of many long DCTCP flows", {"windows": WINDOWS})
-
 
 def _shares(result: RunResult, flow: int) -> pl.DataFrame:
     """Throughput of a flow in bits per second, in intervals that end at `time_s`."""
@@ -73,79 +69,79 @@ def _shares(result: RunResult, flow: int) -> pl.DataFrame:
     return samples.select("time_s", "value").sort("time_s")
 
 
-@fig10.drawing
-def shares(convergence: Data) -> Sequence[Drawing]:
-    (result, *_) = convergence.results("fast")
-    lines = []
-    for flow in range(FLOWS):
-        found = _shares(result, flow)
-        lines.append(
-            Line(f"flow {flow + 1}", found["time_s"].to_list(), (found["value"] / 1e6).to_list(), markers=False)
-        )
-    return [Drawing("Throughput of five FaST flows", "time (s)", "throughput (Mbps)", lines)]
+def _deviation(active: int) -> lab.Measure:
+    """The largest relative deviation from the fair share, half a second after the start of the last flow."""
 
-
-@fig10.claim(
-    "fig10-convergence",
-    "five flows that start 3 s apart soon share the link equally",
-    "0.5 s after each start every flow within 20 % of its fair share, as a mean over the next 0.5 s",
-    because=HOST_QUEUE,
-)
-def convergence_to_shares(convergence: Data) -> Finding:
-    def worst(active: int, result: RunResult) -> float:
+    def worst(result: RunResult) -> float:
         begin = (active - 1) * STEP_S + SETTLING_S
-        fair = 1e9 * PAYLOAD / active
         inside = pl.col("time_s").is_between(begin, begin + SETTLING_S + SAMPLE_S / 2, closed="right")
         means = [float(_shares(result, flow).filter(inside)["value"].to_numpy().mean()) for flow in range(active)]
-        return max(abs(mean / fair - 1) for mean in means)
+        return max(abs(mean * active / (1e9 * PAYLOAD) - 1) for mean in means)
 
-    return all_hold(
-        {
-            f"largest deviation of {active}": within(convergence.measured(partial(worst, active), "fast"), 0.0, 0.2)
-            for active in range(1, FLOWS + 1)
-        }
-    )
+    return lab.Measure(f"largest deviation of {active} from the fair share 0.5 s after a start", "", worst)
 
 
-@fig11.claim("fig11-jain", "45 long flows share the link with a Jain index of 0.999", "at least 0.98")
-def jain(fair: Data) -> Finding:
-    return at_least(fair.measured(lambda result: jain_index(result.flows["delivered_bytes"].to_list()), "fast"), 0.98)
+@lab.measure("Jain's index")
+def fairness(result: RunResult) -> float:
+    """Of the bytes that all flows delivered."""
+    return jain_index(result.flows["delivered_bytes"].to_list())
 
 
+@lab.measure("mean window", "segments")
 def mean_window(result: RunResult) -> float:
-    """The window in segments, mean over flows and time after the warm-up."""
+    """Over flows and time after the warm-up."""
     windows = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= result.meta["warmup_s"]))
     return float(windows["value"].to_numpy().mean())
 
 
-@minimum.drawing
-def windows_over_flows(windows: Data) -> Sequence[Drawing]:
+def _theory(flows: float) -> float:
+    """The larger of two and W* at 1 Gbps, 100 us and K = 30 KB."""
+    return max(fast_bottleneck(12_500.0, 30_000.0, 100_000.0, 1_500.0, flows, 2.0)["critical_window"], 2.0)
+
+
+def _over_theory(windows: lab.Data) -> dict[str, Estimate]:
+    """The mean window over the computed one."""
+    measures = {n: _relative_window(float(n)) for n in windows.values("flows")}
+    return {f"{n} flows": windows.measured(measure, "dctcp", flows=n) for n, measure in measures.items()}
+
+
+def _relative_window(flows: float) -> lab.Measure:
+    return lab.Measure("mean window over the computed one", "", lambda result: mean_window(result) / _theory(flows))
+
+
+def _draw_shares(convergence: lab.Data) -> Sequence[lab.Drawing]:
+    found = [_shares(convergence.results("fast")[0], flow) for flow in range(FLOWS)]
+    lines = [
+        lab.Line(f"flow {n}", each["time_s"].to_list(), (each["value"] / 1e6).to_list(), markers=False)
+        for n, each in enumerate(found, 1)
+    ]
+    return [lab.Drawing("Throughput of five FaST flows", "time (s)", "throughput (Mbps)", lines)]
+
+
+def _draw_windows(windows: lab.Data) -> Sequence[lab.Drawing]:
     flows = [float(n) for n in windows.values("flows")]
     found = [windows.measured(mean_window, "dctcp", flows=n).value for n in windows.values("flows")]
-    theory = [max(_critical(n), 2.0) for n in flows]
-    return [
-        Drawing(
-            "Mean window", "flows", "window (segments)", [Line("dctcp", flows, found), Line("theory", flows, theory)]
-        )
-    ]
+    lines = [lab.Line("dctcp", flows, found), lab.Line("theory", flows, [_theory(n) for n in flows])]
+    return [lab.Drawing("Mean window", "flows", "window (segments)", lines)]
 
 
-def _critical(flows: float) -> float:
-    """W* at 1 Gbps, 100 us and K = 30 KB."""
-    return fast_bottleneck(12_500.0, 30_000.0, 100_000.0, 1_500.0, flows, 2.0)["critical_window"]
-
-
-@minimum.claim(
-    "sec32-window-at-minimum",
-    "from 14 flows on DCTCP's windows stay at two segments",
-    "time mean within 25 % of the larger of W* and 2",
-    because="the mean window lies above W*: by 25 % with 10 flows and, at full scale, by 34 % with 14; that of 10 "
-    "flows just agrees with --choice initial-alpha=0, handshake=on or receive-window=128KiB",
+fig10 = lab.Figure("fast/fig10", "Fig. 10", "Five flows that start 3 s apart", {"convergence": CONVERGENCE}).decides(
+    lab.paper("fast/fig10-convergence", "shape", "shares 1, 1/2, 1/3, 1/4, 1/5 of the link after each start").says(
+        "five flows that start 3 s apart soon share the link equally",
+        *(lab.level("fast", _deviation(active)).at_most(0.2) for active in range(1, FLOWS + 1)),
+        because=HOST_QUEUE,
+    ),
+    draws=[_draw_shares],
 )
-def windows_at_minimum(windows: Data) -> Finding:
-    findings = {}
-    for flows in windows.values("flows"):
-        expected = max(_critical(float(flows)), 2.0)
-        found = windows.measured(mean_window, "dctcp", flows=flows)
-        findings[f"{flows} flows"] = within(found, 0.75 * expected, 1.25 * expected, theory=expected)
-    return all_hold(findings)
+fig11 = lab.Figure("fast/fig11", "Fig. 11", "Fairness among 45 flows", {"fair": FAIR}).decides(
+    lab.paper("fast/fig11-jain", "numeric", {"value": 0.999}, "Fig. 11, Eq. 10").says(
+        "45 long flows share the link with a Jain index of 0.999", lab.level("fast", fairness).at_least(0.98)
+    )
+)
+minimum = lab.Figure("fast/sec32", "Sec. 3.2", "Windows of many long DCTCP flows", {"windows": WINDOWS}).decides(
+    lab.paper("fast/sec32-window-at-minimum", "shape", {"n_star": 14}).says(
+        "from 14 flows on DCTCP's windows stay at two segments",
+        lab.computed("mean window over the larger of W* and 2", _over_theory).within(0.75, 1.25),
+    ),
+    draws=[_draw_windows],
+)

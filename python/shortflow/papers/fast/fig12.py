@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from shortflow import lab
 from shortflow._core import fast_bottleneck
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_most, drops_in_run, within
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import rank_correlation
-from shortflow.papers.fast.fig04 import query_ms
+from shortflow.papers.fast.fig04 import QUERY
+from shortflow.papers.fast.fig05 import lines
 from shortflow.papers.fast.setup import BRISK_START, DCTCP, QUERIES, queries, query
 
 HEADER = 40
@@ -25,7 +25,7 @@ FITTING = queries(
     {"tcp.mss": [mss(packet) for packet in (500, 1000, 1500)], "workers": range(10, 151, 5)},
     {"repetitions": 10},
 )
-INCAST = Study(
+INCAST = lab.Study(
     {**QUERIES, "traffic": [query(repeat="$repetitions", think="10ms", **{"from": "1-19"})]},
     ("dctcp",),
     over={"workers": range(20, 51)},
@@ -34,109 +34,95 @@ INCAST = Study(
 )
 """In the root's rack, where the round trip is 100 us."""
 
-fig12 = Figure("fast/fig12", "Fig. 12", "Query time over the segment size", {"sizes": SIZES})
-fitting = Figure(
-    "fast/sec32-fit",
-    "Sec. 3.2",
-    "How many flows fit without loss",
-    {"fitting": FITTING, "incast": INCAST},
-)
+
+def _times(sizes: lab.Data, workers: int) -> dict[int, float]:
+    """Mean query time in seconds by packet size."""
+    return {packet: sizes.mean("dctcp", QUERY, workers=workers, tcp__mss=mss(packet)).value for packet in PACKETS}
 
 
-def _times(sizes: Data, workers: int) -> dict[int, float]:
-    """Mean query time in milliseconds by packet size."""
-    return {
-        packet: sizes.measured(query_ms, "dctcp", workers=workers, tcp__mss=mss(packet)).value for packet in PACKETS
-    }
+def _best(workers: int) -> lab.Quantity:
+    def size(sizes: lab.Data) -> float:
+        times = _times(sizes, workers)
+        return float(min(times, key=lambda packet: times[packet]))
+
+    return lab.computed(f"fastest packet size with {workers} workers", size, "B")
 
 
-def _best(times: dict[int, float]) -> int:
-    return min(times, key=lambda packet: times[packet])
-
-
-@fig12.drawing
-def over_sizes(sizes: Data) -> Sequence[Drawing]:
-    lines = [
-        Line(f"{workers} workers", PACKETS, list(_times(sizes, int(workers)).values()))
-        for workers in sizes.values("workers")
-    ]
-    return [Drawing("DCTCP's mean query time", "packet size (bytes)", "query time (ms)", lines)]
-
-
-@fig12.claim(
-    "fig12-n25-larger-better",
-    "with 25 workers larger segments give shorter query times",
-    "rank correlation of size and time below -0.9",
-    because=BRISK_START,
-)
-def larger_is_better(sizes: Data) -> Finding:
-    times = list(_times(sizes, 25).values())
-    correlation = rank_correlation(times)
-    return at_most(correlation, -0.9, times_ms=times)
-
-
-@fig12.claim("fig12-n40-1500", "40 workers with packets of 1500 bytes need about 12.5 ms", "6 to 20 ms")
-def forty_of_1500(sizes: Data) -> Finding:
-    return within(sizes.measured(query_ms, "dctcp", workers=40, tcp__mss=mss(1500)), 6, 20)
-
-
-@fig12.claim(
-    "fig12-n40-optimum",
-    "with 40 workers packets of 1000 bytes avoid loss and are fastest",
-    "the best size from 750 to 1250 bytes, at least 30 % faster than 1500",
-)
-def best_of_40(sizes: Data) -> Finding:
+def _gain(sizes: lab.Data) -> float:
+    """The time of the best size with 40 workers over that of 1500 bytes, less 1."""
     times = _times(sizes, 40)
-    best = _best(times)
-    ratio = times[best] / times[1500]
-    return all_hold(
-        {
-            "best": within(float(best), 750, 1250, times_ms=list(times.values())),
-            "time over that of 1500": at_most(ratio, 0.7),
-        }
-    )
+    return min(times.values()) / times[1500] - 1
 
 
-@fig12.claim(
-    "fig12-large-n-smaller-better",
-    "above 40 workers small segments beat large ones by avoiding loss",
-    "the best size with 80 workers below that with 40, and below 1500 bytes",
-)
-def smaller_is_better(sizes: Data) -> Finding:
-    best = {f"best of {n}": _best(_times(sizes, n)) for n in (40, 50, 60, 80)}
-    return at_most(float(best["best of 80"]), min(best["best of 40"], 1500) - 1, **best)
-
-
-def _most_without_loss(data: Data, key: str, **fixed: Value) -> int:
-    """The largest count below the first one at which any run drops a packet."""
+def _most_without_loss(data: lab.Data, **fixed: Value) -> int:
+    """The largest count of workers below the first one at which any run drops a packet."""
     most = 0
-    for count in data.values(key):
-        if data.measured(drops_in_run, "dctcp", **{key: count}, **fixed).value > 0:
+    for count in data.values("workers"):
+        if data.measured(lab.drops_in_run, "dctcp", workers=count, **fixed).value > 0:
             break
         most = int(count)
     return most
 
 
-@fitting.claim(
-    "sec32-smaller-mss-scales",
-    "the number of flows that fit without loss is inverse to the segment size",
-    "the most workers without a drop within 25 % of Eq. 7 for packets of 500, 1000 and 1500 bytes",
-    because=BRISK_START,
-)
-def scales(fitting: Data) -> Finding:
-    findings = {}
+def _over_theory(fitting: lab.Data) -> dict[str, float]:
+    """The most workers without a drop, over Eq. 7, by the size of packets."""
+    found = {}
     for packet in (500, 1000, 1500):
         theory = fast_bottleneck(12_500.0, 30_000.0, 100_000.0, float(packet), 1.0, 2.0)["most_flows"]
-        most = _most_without_loss(fitting, "workers", tcp__mss=mss(packet))
-        findings[f"{packet} bytes"] = within(float(most), 0.75 * theory, 1.25 * theory, theory=theory)
-    return all_hold(findings)
+        found[f"{packet} bytes"] = _most_without_loss(fitting, tcp__mss=mss(packet)) / theory
+    return found
 
 
-@fitting.claim(
-    "eq7-matches-dctcp-35",
-    "losses begin above 35 flows, as the DCTCP study found",
-    "the first drop of answers of 10 KB in one rack from 30 to 45 workers",
-    because=BRISK_START,
+def _draw(sizes: lab.Data) -> Sequence[lab.Drawing]:
+    found = {
+        f"{workers} workers": [1e3 * time for time in _times(sizes, int(workers)).values()]
+        for workers in sizes.values("workers")
+    }
+    return [lab.Drawing("DCTCP's mean query time", "packet size (bytes)", "query time (ms)", lines(PACKETS, found))]
+
+
+BY_SIZE = lab.level("dctcp", QUERY).over("tcp.mss")
+
+fig12 = lab.Figure("fast/fig12", "Fig. 12", "Query time over the segment size", {"sizes": SIZES}).decides(
+    lab.paper("fast/fig12-n25-larger-better", "shape", "QCT decreasing in segment size").says(
+        "with 25 workers larger segments give shorter query times",
+        BY_SIZE.at(workers=25).trend().at_most(-0.9),
+        because=BRISK_START,
+    ),
+    lab.paper("fast/fig12-n40-1500", "numeric", {"value": 12.5, "unit": "ms"}).says(
+        "40 workers with packets of 1500 bytes need about 12.5 ms",
+        BY_SIZE.at(workers=40, tcp__mss=mss(1500)).near(0.0125),
+    ),
+    lab.paper("fast/fig12-n40-optimum", "numeric", {"best_segment_bytes": 1000}).says(
+        "with 40 workers packets of 1000 bytes avoid loss and are fastest",
+        _best(40).near(1000),
+        lab.computed(
+            "time of the fastest size with 40 workers over that of 1500 bytes", _gain, lab.RELATIVE, 0.0
+        ).at_most(-0.3),
+    ),
+    lab.paper("fast/fig12-large-n-smaller-better", "shape", "best segment size falls with N").says(
+        "above 40 workers small segments beat large ones by avoiding loss",
+        _best(80).at_most(1499),
+        lab.difference(_best(80), _best(40)).at_most(-1),
+        shows=[_best(50), _best(60)],
+    ),
+    draws=[_draw],
 )
-def onset_of_loss(incast: Data) -> Finding:
-    return within(float(_most_without_loss(incast, "workers") + 1), 30, 45)
+fitting = lab.Figure(
+    "fast/sec32-fit", "Sec. 3.2", "How many flows fit without loss", {"fitting": FITTING, "incast": INCAST}
+).decides(
+    lab.paper(
+        "fast/sec32-smaller-mss-scales", "shape", {"n_max_1500": 37.5, "n_max_1000": 56.25, "n_max_500": 112.5}
+    ).says(
+        "the number of flows that fit without loss is inverse to the segment size",
+        lab.computed("most workers without a drop over Eq. 7", _over_theory).near(1.0),
+        because=BRISK_START,
+    ),
+    lab.paper("fast/eq7-matches-dctcp-35", "numeric", {"onset_min": 35, "theory": 37.5}).says(
+        "losses begin above 35 flows, as the DCTCP study found",
+        lab.computed(
+            "first number of workers in one rack with a drop", lambda incast: float(_most_without_loss(incast) + 1)
+        ).near(35),
+        because=BRISK_START,
+    ),
+)

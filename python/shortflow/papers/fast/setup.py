@@ -6,7 +6,7 @@ three, as the paper compares with NewReno.
 
 from collections.abc import Mapping, Sequence
 
-from shortflow.lab import Study
+from shortflow import lab
 from shortflow.lab.study import Value
 
 SCHEMES = ("tcp", "dctcp", "fast")
@@ -76,10 +76,10 @@ def queries(
     schemes: Sequence[str] = SCHEMES,
     over: Mapping[str, Sequence[Value]] | None = None,
     settings: Mapping[str, Value] | None = None,
-) -> Study:
+) -> lab.Study:
     """A study of queries alone, over the number of workers unless another grid is given."""
     floor = DCTCP if "dctcp" in schemes else MARKING
-    return Study(
+    return lab.Study(
         QUERIES,
         schemes,
         over=over or {"workers": WORKERS},
@@ -91,12 +91,6 @@ def queries(
 ALONE = queries()
 """Figs. 4 to 6."""
 
-BRISK_START = (
-    "two segments at once and an ACK for each overrun the buffer with 20 to 30 workers; with one segment and delayed "
-    "ACKs it agrees (--choice initial-window=1 --choice delayed-acks=yes), but then FaST loses packets with 40"
-)
-HOST_QUEUE = (
-    "a long flow waits in its sender's own port, which marks nothing, so that its window grows unseen; with at most "
-    "128 KiB in flight it agrees (--choice receive-window=128KiB)"
-)
+BRISK_START = "two segments at once and an ACK for each overrun the buffer"
+HOST_QUEUE = "a long flow waits in its sender's own port, which marks nothing, so that its window grows unseen"
 """Why some claims differ."""

@@ -1,6 +1,6 @@
 """L2DCT: A. Munir et al., "Minimizing Flow Completion Times in Data Centers", INFOCOM 2013."""
 
-from shortflow.lab.choices import Choice
+from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
 
 CHOICES = {
@@ -9,7 +9,7 @@ CHOICES = {
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
     "rto-clock": RTO_CLOCK,
-    "bytes": Choice(
+    "bytes": lab.Choice(
         "whether buffer and K count packets or bytes",
         {
             "packets": {"switch.buffer": "250pkt", "switch.mark_above": "20pkt"},
@@ -18,3 +18,6 @@ CHOICES = {
     ),
 }
 """What the paper leaves unspecified, by name."""
+
+STAND_INS = {"l2dct": "dctcp"}
+"""What the paper's schemes are changes of."""

@@ -1,27 +1,22 @@
 """Fig. 1: three overlapping flows under ideal schedulers."""
 
-from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_most, fact
+from collections.abc import Mapping
+
+from shortflow import lab
 
 # Only the drawing gives the instance; of those in half units this is the one with the nine printed times. A unit of
 # size is 1 GB and one of time 1 s; headers and propagation are made negligible, since the figure has neither. Under LAS
 # flow A ends at the very instant at which it would have to share with C, so it starts 0.5 ms late, and B 1 ms.
-TOLERANCE = 1e-3
 FLOWS = {"A": (1000.5, 1), "B": (2001, 2), "C": (0, 4)}
 
 
 def _flow(host: int, start_ms: float, size: int) -> dict[str, object]:
-    return {
-        "kind": "incast",
-        "flows": 1,
-        "from": host,
-        "to": 3,
-        "at": f"{start_ms}ms",
-        "sizes": {"kind": "fixed", "value": f"{size}GB"},
-    }
+    sizes = {"kind": "fixed", "value": f"{size}GB"}
+    return {"kind": "incast", "flows": 1, "from": host, "to": 3, "at": f"{start_ms}ms", "sizes": sizes}
 
 
 SCHEDULERS = ("ideal-ps", "ideal-srpt", "ideal-las")
-THREE = Study(
+THREE = lab.Study(
     {
         "title": "Three overlapping flows of 1, 2 and 4 GB at 1 GB/s",
         "duration": "3s",
@@ -33,9 +28,8 @@ THREE = Study(
     },
     schemes=SCHEDULERS,
     seeds=1,
-    quick_seeds=1,
 )
-MANY = Study(
+MANY = lab.Study(
     "l2dct-pareto",
     schemes=SCHEDULERS,
     over={"load": (0.5,)},
@@ -43,49 +37,41 @@ MANY = Study(
     quick_settings={"duration": "2s"},
 )
 
-fig1 = Figure("l2dct/fig1", "Fig. 1", "Processor sharing, SRPT and LAS on three flows", {"three": THREE, "many": MANY})
 
-WITHIN = "every time within 0.1 % of the fluid scheduler's"
-
-
-def _times(three: Data, scheme: str) -> list[float]:
+def _times(three: lab.Data, scheme: str) -> list[float]:
     """Completion times in the order of the hosts."""
     (result,) = three.results(scheme)
     return [float(fct) for fct in result.flows.sort("source")["fct_s"]]
 
 
-def _judge(three: Data, scheme: str, paper: tuple[float, ...]) -> Finding:
-    found = _times(three, scheme)
-    holds = all(abs(ours - theirs) <= TOLERANCE * theirs for ours, theirs in zip(found, paper, strict=True))
-    return fact(holds, afct=sum(found) / 3, fct=found)
+def _fluid(scheme: str, paper: tuple[float, ...]) -> lab.Condition:
+    def times(three: lab.Data) -> Mapping[str, tuple[float, float]]:
+        return {name: pair for name, *pair in zip(FLOWS, _times(three, scheme), paper, strict=True)}  # type: ignore[misc]
+
+    return lab.equal(times, error=1e-3)
 
 
-@fig1.claim("fig1-ps-afct", "processor sharing takes 4.67 units of time on average", WITHIN)
-def processor_sharing(three: Data) -> Finding:
-    return _judge(three, "ideal-ps", (2.5, 4.5, 7.0))
-
-
-@fig1.claim("fig1-srpt-afct", "SRPT takes 3.33 units of time on average", WITHIN)
-def shortest_remaining(three: Data) -> Finding:
-    return _judge(three, "ideal-srpt", (1.0, 2.0, 7.0))
-
-
-@fig1.claim("fig1-las-afct", "LAS takes 3.67 units of time on average", WITHIN)
-def least_attained(three: Data) -> Finding:
-    return _judge(three, "ideal-las", (1.0, 3.0, 7.0))
-
-
-@fig1.claim(
-    "fig1-las-between",
-    "LAS lies between SRPT and processor sharing",
-    "SRPT <= LAS <= PS on the three flows, and on Pareto flows at load 0.5",
-)
-def between(three: Data, many: Data) -> Finding:
+def _in_order(three: lab.Data) -> lab.Finding:
     srpt, las, ps = (sum(_times(three, name)) / 3 for name in ("ideal-srpt", "ideal-las", "ideal-ps"))
-    return all_hold(
-        {
-            "three flows": fact(srpt <= las <= ps, srpt=srpt, las=las, ps=ps),
-            "Pareto, SRPT over LAS": at_most(many.change("ideal-srpt", "ideal-las", "afct_short_s", load=0.5), 0.0),
-            "Pareto, LAS over PS": at_most(many.change("ideal-las", "ideal-ps", "afct_short_s", load=0.5), 0.0),
-        }
-    )
+    return lab.fact(srpt <= las <= ps, srpt=srpt, las=las, ps=ps)
+
+
+fig1 = lab.Figure(
+    "l2dct/fig1", "Fig. 1", "Processor sharing, SRPT and LAS on three flows", {"three": THREE, "many": MANY}
+).decides(
+    lab.paper(
+        "l2dct/fig1-ps-afct", "numeric", {"finish_times": [3.5, 6.5, 7.0], "fct": [2.5, 4.5, 7.0], "afct": 4.67}
+    ).says("processor sharing takes 4.67 units of time on average", _fluid("ideal-ps", (2.5, 4.5, 7.0))),
+    lab.paper("l2dct/fig1-srpt-afct", "numeric", {"fct": [1.0, 2.0, 7.0], "afct": 3.33}).says(
+        "SRPT takes 3.33 units of time on average", _fluid("ideal-srpt", (1.0, 2.0, 7.0))
+    ),
+    lab.paper("l2dct/fig1-las-afct", "numeric", {"fct": [1.0, 3.0, 7.0], "afct": 3.67}).says(
+        "LAS takes 3.67 units of time on average", _fluid("ideal-las", (1.0, 3.0, 7.0))
+    ),
+    lab.paper("l2dct/fig1-las-between", "ordering", "SRPT <= LAS <= PS on AFCT").says(
+        "LAS lies between SRPT and processor sharing",
+        lab.decided("SRPT <= LAS <= PS on the three flows", _in_order),
+        lab.change("ideal-srpt", "ideal-las", "afct_short_s", "many").at_most(0.0),
+        lab.change("ideal-las", "ideal-ps", "afct_short_s", "many").at_most(0.0),
+    ),
+)

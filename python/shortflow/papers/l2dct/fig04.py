@@ -1,30 +1,16 @@
 """Fig. 4: completion times of short flows beside two long ones, over the load of the short flows."""
 
-from collections.abc import Sequence
+from shortflow import lab
+from shortflow.papers.l2dct.setup import AFCT, LOAD
 
-from shortflow.lab import (
-    Data,
-    Drawing,
-    Figure,
-    Finding,
-    Study,
-    all_hold,
-    all_lower,
-    at_least,
-    at_most,
-    curves,
-    lower,
-    within,
-)
-
-LOADS = Study(
+LOADS = lab.Study(
     "l2dct-benchmark",
     schemes=("tcp", "dctcp", "l2dct"),
     over={"load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)},
     quick={"load": (0.1, 0.2, 0.4)},
     quick_settings={"duration": "1s"},
 )
-PARETO = Study(
+PARETO = lab.Study(
     "l2dct-pareto",
     schemes=("tcp", "dctcp", "l2dct"),
     over={"load": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)},
@@ -32,119 +18,70 @@ PARETO = Study(
     quick_settings={"duration": "1s"},
 )
 
-STRONGER = (
-    "the law as published helps short flows more than the paper shows: an initial window of 10 segments gives -45 %, "
-    "but the long flows then lose more still; growth on marked ACKs gives -56 %, an initial alpha of 1 -69 %"
+OVER_DCTCP = lab.change("l2dct", "dctcp", AFCT)
+OVER_TCP = lab.change("l2dct", "tcp", AFCT).over("load")
+PERCENTILES = {n: lab.change("l2dct", "dctcp", f"p{n}_short_s").over("load") for n in (1, 5, 50, 95, 99)}
+
+
+def _share_lower(pareto: lab.Data) -> float:
+    found = [pareto.change("l2dct", "dctcp", "p99_short_s", load=load).value for load in pareto.values("load")]
+    return sum(value < 0 for value in found) / len(found)
+
+
+fig4a = lab.Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98] KB", {"loads": LOADS}).decides(
+    lab.paper(
+        "l2dct/fig4a-afct-vs-dctcp", "ratio", {"max": 0.45, "abstract_max": 0.5, "unit": "relative AFCT reduction"}
+    ).says(
+        "L2DCT's mean FCT is below DCTCP's at every load, by up to 45 %",
+        OVER_DCTCP.over("load").lowest().near(-0.45),
+        OVER_DCTCP.over("load").least_sure().below(),
+        because="the law as published helps short flows more than the paper shows",
+    ),
+    lab.paper("l2dct/fig4a-afct-vs-tcp", "ratio", {"max": 0.95, "unit": "relative AFCT reduction"}).says(
+        "L2DCT's mean FCT is below TCP's at every load, by up to 95 %",
+        OVER_TCP.lowest().near(-0.95),
+        OVER_TCP.least_sure().below(),
+    ),
+    lab.paper(
+        "l2dct/fig4a-afct-low-load",
+        "ratio",
+        {"min": 0.4, "loads": [0.1, 0.2], "unit": "relative AFCT reduction"},
+        "Fig. 4(a), Sec. III-A",
+    ).says(
+        "at loads of 10 and 20 % the mean FCT is at least 40 % below DCTCP's",
+        OVER_DCTCP.at(load=(0.1, 0.2)).beyond(-0.40),
+    ),
+    draws=[lab.Curves("load", AFCT, LOAD, "Mean completion time of short flows")],
 )
-TAIL = "an initial window of 10 segments gives -53 and -48 %; no other choice comes nearer"
-
-fig4a = Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98] KB", {"loads": LOADS})
-fig4b = Figure("l2dct/fig4b", "Fig. 4(b)", "Percentiles of the FCT, U[2, 98] KB", {"loads": LOADS})
-fig4c = Figure("l2dct/fig4c", "Fig. 4(c)", "99th percentile of the FCT, Pareto sizes of mean 50 KB", {"pareto": PARETO})
-
-
-@fig4a.drawing
-def means(loads: Data) -> Sequence[Drawing]:
-    title = "Mean completion time of short flows"
-    return [curves(loads, "load", "afct_short_s", x_label="load of short flows (share of the link)", title=title)]
-
-
-@fig4b.drawing
-def tails(loads: Data) -> Sequence[Drawing]:
-    label = "load of short flows (share of the link)"
-    return [
-        curves(
-            loads, "load", f"p{percent}_short_s", x_label=label, title=f"Percentile {percent} of the completion time"
-        )
+fig4b = lab.Figure("l2dct/fig4b", "Fig. 4(b)", "Percentiles of the FCT, U[2, 98] KB", {"loads": LOADS}).decides(
+    lab.paper(
+        "l2dct/fig4b-tail-uniform", "ratio", {"max_p95": 0.37, "max_p99": 0.37, "unit": "relative reduction"}
+    ).says(
+        "the 95th and 99th percentiles are below DCTCP's, by up to 37 %",
+        *(PERCENTILES[n].lowest().near(-0.37) for n in (95, 99)),
+        *(PERCENTILES[n].least_sure().below() for n in (95, 99)),
+    ),
+    lab.paper(
+        "l2dct/fig4b-all-percentiles", "ordering", "L2DCT <= DCTCP at each percentile and load", "Fig. 4(b), Sec. V"
+    ).says(
+        "every percentile of the FCT is below DCTCP's at every load",
+        *(PERCENTILES[n].highest().at_most(0.02 if n < 50 else 0.0) for n in PERCENTILES),
+    ),
+    draws=[
+        lab.Curves("load", f"p{percent}_short_s", LOAD, f"Percentile {percent} of the completion time")
         for percent in (95, 99)
-    ]
-
-
-@fig4c.drawing
-def pareto_tail(pareto: Data) -> Sequence[Drawing]:
-    title = "99th percentile of the completion time"
-    return [curves(pareto, "load", "p99_short_s", x_label="load of short flows (share of the link)", title=title)]
-
-
-@fig4a.claim(
-    "fig4a-afct-vs-dctcp",
-    "L2DCT's mean FCT is below DCTCP's at every load, by up to 45 %",
-    "lower at every load, and the largest reduction within 35 to 55 %",
-    because=STRONGER,
+    ],
 )
-def reduction_over_dctcp(loads: Data) -> Finding:
-    changes = [loads.change("l2dct", "dctcp", "afct_short_s", load=load) for load in loads.values("load")]
-    best = min(changes, key=lambda change: change.value)
-    return all_hold({"largest change": within(best, -0.55, -0.35), "weakest change": all_lower(changes)})
-
-
-@fig4a.claim(
-    "fig4a-afct-vs-tcp",
-    "L2DCT's mean FCT is below TCP's at every load, by up to 95 %",
-    "lower at every load, and the largest reduction at least 80 %",
+fig4c = lab.Figure(
+    "l2dct/fig4c", "Fig. 4(c)", "99th percentile of the FCT, Pareto sizes of mean 50 KB", {"pareto": PARETO}
+).decides(
+    lab.paper("l2dct/fig4c-pareto-all-loads", "ordering", "L2DCT percentile FCT below DCTCP at all loads").says(
+        "with Pareto sizes the 99th percentile is below DCTCP's at every load", PERCENTILES[99].below()
+    ),
+    lab.paper("l2dct/fig4c-pareto-p99", "ratio", {"max_p99": 0.53, "unit": "relative reduction"}).says(
+        "with Pareto sizes the 99th percentile is up to 53 % below DCTCP's",
+        PERCENTILES[99].lowest().near(-0.53),
+        lab.computed("share of loads at which it is lower", _share_lower).at_least(0.5),
+    ),
+    draws=[lab.Curves("load", "p99_short_s", LOAD, "99th percentile of the completion time")],
 )
-def reduction_over_tcp(loads: Data) -> Finding:
-    changes = [loads.change("l2dct", "tcp", "afct_short_s", load=load) for load in loads.values("load")]
-    best = min(changes, key=lambda change: change.value)
-    return all_hold({"largest change": at_most(best, -0.80), "weakest change": all_lower(changes)})
-
-
-@fig4a.claim(
-    "fig4a-afct-low-load",
-    "at loads of 10 and 20 % the mean FCT is at least 40 % below DCTCP's",
-    "at least 30 % at both loads",
-)
-def reduction_at_low_load(loads: Data) -> Finding:
-    changes = {load: loads.change("l2dct", "dctcp", "afct_short_s", load=load) for load in (0.1, 0.2)}
-    return all_hold({f"load {load}": at_most(change, -0.30) for load, change in changes.items()})
-
-
-@fig4b.claim(
-    "fig4b-tail-uniform",
-    "the 95th and 99th percentiles are below DCTCP's, by up to 37 %",
-    "lower at every load, and the largest reductions within 27 to 47 %",
-    because=TAIL,
-)
-def tail_reduction(loads: Data) -> Finding:
-    found = {}
-    for percent in (95, 99):
-        changes = [loads.change("l2dct", "dctcp", f"p{percent}_short_s", load=load) for load in loads.values("load")]
-        found[f"largest change of p{percent}"] = within(min(changes, key=lambda each: each.value), -0.47, -0.27)
-        found[f"weakest change of p{percent}"] = all_lower(changes)
-    return all_hold(found)
-
-
-@fig4b.claim(
-    "fig4b-all-percentiles",
-    "every percentile of the FCT is below DCTCP's at every load",
-    "lower at the 50th, 95th and 99th; not more than 2 % higher at the 1st and 5th",
-)
-def all_percentiles(loads: Data) -> Finding:
-    found = {}
-    for percent, slack in ((1, 0.02), (5, 0.02), (50, 0.0), (95, 0.0), (99, 0.0)):
-        changes = [loads.change("l2dct", "dctcp", f"p{percent}_short_s", load=load) for load in loads.values("load")]
-        largest = max(changes, key=lambda each: (each.lower_bound, each.value))
-        found[f"largest change of p{percent}"] = at_most(largest, slack)
-    return all_hold(found)
-
-
-@fig4c.claim(
-    "fig4c-pareto-all-loads",
-    "with Pareto sizes the 99th percentile is below DCTCP's at every load",
-    "lower at every load, with the whole interval",
-)
-def pareto_everywhere(pareto: Data) -> Finding:
-    changes = {load: pareto.change("l2dct", "dctcp", "p99_short_s", load=load) for load in pareto.values("load")}
-    return all_hold({f"load {load}": lower(change) for load, change in changes.items()})
-
-
-@fig4c.claim(
-    "fig4c-pareto-p99",
-    "with Pareto sizes the 99th percentile is up to 53 % below DCTCP's",
-    "lower at most loads, and the largest reduction within 35 to 70 %",
-)
-def pareto_reduction(pareto: Data) -> Finding:
-    changes = [pareto.change("l2dct", "dctcp", "p99_short_s", load=load) for load in pareto.values("load")]
-    best = min(changes, key=lambda change: change.value)
-    share = sum(change.value < 0 for change in changes) / len(changes)
-    return all_hold({"largest change": within(best, -0.70, -0.35), "share of loads": at_least(share, 0.5)})

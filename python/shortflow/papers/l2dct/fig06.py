@@ -2,24 +2,10 @@
 
 from collections.abc import Sequence
 
-from shortflow.lab import (
-    Data,
-    Drawing,
-    Figure,
-    Finding,
-    Line,
-    Study,
-    all_hold,
-    at_most,
-    curves,
-    fact,
-    timeouts_in_run,
-    within,
-)
-from shortflow.lab.study import Value
-from shortflow.papers.l2dct.setup import means, over_trend
+from shortflow import lab
+from shortflow.papers.l2dct.setup import AFCT, means, over_trend
 
-SERVERS = Study(
+SERVERS = lab.Study(
     "incast",
     schemes=("tcp", "dctcp", "l2dct"),
     over={"servers": (1, 5, 10, 15, 20, 25, 30, 35, 40)},
@@ -31,7 +17,7 @@ MEANS_KB = (50, 100, 150, 200, 300, 400, 500, 600)
 """Mean sizes of the five servers' answers, each uniform from half to one and a half times the mean."""
 
 _SIZES = {mean: f'{{ kind = "uniform", min = "{mean // 2}KB", max = "{mean * 3 // 2}KB" }}' for mean in MEANS_KB}
-ANSWERS = Study(
+ANSWERS = lab.Study(
     "incast",
     schemes=("tcp", "dctcp", "l2dct"),
     over={"traffic.1.sizes": tuple(_SIZES.values())},
@@ -41,100 +27,71 @@ ANSWERS = Study(
 FITTED = 4
 """The first points of a curve, through which the line goes that the others are compared to."""
 JUMP = 1.5
-
-FEW = "TCP's timeouts begin with 35 servers, but of 10 ms each they move the mean little, whatever the choices"
-
-fig6a = Figure("l2dct/fig6a", "Fig. 6(a)", "Incast over the number of servers", {"servers": SERVERS})
-fig6b = Figure("l2dct/fig6b", "Fig. 6(b)", "Incast over the size of answers", {"answers": ANSWERS})
+LINE = f"{JUMP} times the line through the first {FITTED}"
 
 
-def _timeouts(data: Data, scheme: str, key: str) -> list[float]:
-    """The timeouts in a run, at every value of the only key of a grid."""
-    points: list[dict[str, Value]] = [{key.replace(".", "__"): value} for value in data.values(key)]
-    return [data.measured(timeouts_in_run, scheme, **point).value for point in points]
-
-
-def _knee(x: Sequence[float], afct: Sequence[float], timeouts: Sequence[float]) -> float:
+def _knee(data: lab.Data, scheme: str, key: str, x: Sequence[float]) -> float:
     """The first x with timeouts and a mean time of more than 1.5 times the line; infinity where there is none."""
-    over = over_trend(x, afct, FITTED)
-    return next(
-        (at for at, jump, late in zip(x, over, timeouts, strict=True) if jump > JUMP and late > 0), float("inf")
-    )
+    over = over_trend(x, means(data, scheme, AFCT, key), FITTED)
+    timeouts = [data.measured(lab.timeouts_in_run, scheme, **{key: at}).value for at in data.values(key)]
+    points = zip(x, over, timeouts, strict=True)
+    return next((at for at, jump, late in points if jump > JUMP and late > 0), float("inf"))
 
 
-def _knee_of(data: Data, scheme: str, key: str, x: Sequence[float]) -> float:
-    return _knee(x, means(data, scheme, "afct_short_s", key), _timeouts(data, scheme, key))
+def _knee_of_servers(scheme: str) -> lab.Quantity:
+    def knee(servers: lab.Data) -> float:
+        return _knee(servers, scheme, "servers", [float(value) for value in servers.values("servers")])
+
+    return lab.computed(f"the first number of servers with timeouts of {scheme} and {LINE}", knee).called("knee")
 
 
-def _servers(servers: Data) -> list[float]:
-    return [float(value) for value in servers.values("servers")]
+def _knee_of_sizes(answers: lab.Data) -> float:
+    return _knee(answers, "tcp", "traffic.1.sizes", MEANS_KB)
 
 
-@fig6a.drawing
-def over_servers(servers: Data) -> Sequence[Drawing]:
-    title = "Mean completion time of an answer"
-    return [curves(servers, "servers", "afct_short_s", x_label="servers", title=title)]
-
-
-@fig6b.drawing
-def over_sizes(answers: Data) -> Sequence[Drawing]:
-    lines = [
-        Line(name, MEANS_KB, [1e3 * afct for afct in means(answers, name, "afct_short_s", "traffic.1.sizes")])
-        for name in answers.study.schemes
-    ]
-    return [Drawing("Mean completion time of an answer", "mean size (KB)", "mean FCT (ms)", lines)]
-
-
-@fig6a.claim(
-    "fig6a-tcp-collapse",
-    "TCP's mean FCT deteriorates once more than 25 servers answer",
-    "the first point with timeouts and 1.5 times the line through the first four lies within 15 to 35 servers",
-    because=FEW,
-)
-def tcp_knee(servers: Data) -> Finding:
-    knee = _knee_of(servers, "tcp", "servers", _servers(servers))
-    return within(knee, 15, 35, timeouts=_timeouts(servers, "tcp", "servers"))
-
-
-@fig6a.claim(
-    "fig6a-l2dct-no-incast",
-    "L2DCT does not collapse with up to 40 servers, and stays below TCP",
-    "no knee up to 40 servers; not above TCP from 30 on",
-)
-def no_knee(servers: Data) -> Finding:
-    knee = _knee_of(servers, "l2dct", "servers", _servers(servers))
-    return all_hold(
-        {
-            "knee": fact(knee == float("inf"), knee=knee, timeouts=_timeouts(servers, "l2dct", "servers")),
-            **{
-                f"change from TCP at {number}": at_most(
-                    servers.change("l2dct", "tcp", "afct_short_s", servers=number), 0.0
-                )
-                for number in (30, 35, 40)
-            },
-        }
-    )
-
-
-@fig6b.claim(
-    "fig6b-tcp-degrades",
-    "with five servers TCP's mean FCT deteriorates when answers pass 400 KB",
-    "the first point with timeouts and 1.5 times the line through the first four lies within 200 to 600 KB",
-    because="the few timeouts of 10 ms, one to three in a run, move the mean little, whatever the choices",
-)
-def tcp_knee_of_sizes(answers: Data) -> Finding:
-    knee = _knee_of(answers, "tcp", "traffic.1.sizes", MEANS_KB)
-    return within(knee, 200, 600, timeouts=_timeouts(answers, "tcp", "traffic.1.sizes"))
-
-
-@fig6b.claim(
-    "fig6b-graceful",
-    "L2DCT and DCTCP slow down smoothly as answers grow",
-    "no point above 1.5 times the line through the first four",
-)
-def smooth(answers: Data) -> Finding:
-    largest = {
-        name: max(over_trend(MEANS_KB, means(answers, name, "afct_short_s", "traffic.1.sizes"), FITTED))
+def _farthest_over_line(answers: lab.Data) -> dict[str, float]:
+    return {
+        name: max(over_trend(MEANS_KB, means(answers, name, AFCT, "traffic.1.sizes"), FITTED))
         for name in ("l2dct", "dctcp")
     }
-    return all_hold({name: at_most(value, JUMP) for name, value in largest.items()})
+
+
+def _over_sizes(answers: lab.Data) -> Sequence[lab.Drawing]:
+    lines = [
+        lab.Line(name, MEANS_KB, [1e3 * afct for afct in means(answers, name, AFCT, "traffic.1.sizes")])
+        for name in answers.study.schemes
+    ]
+    return [lab.Drawing("Mean completion time of an answer", "mean size (KB)", "mean FCT (ms)", lines)]
+
+
+fig6a = lab.Figure("l2dct/fig6a", "Fig. 6(a)", "Incast over the number of servers", {"servers": SERVERS}).decides(
+    lab.paper("l2dct/fig6a-tcp-collapse", "shape", {"onset_senders": 25}).says(
+        "TCP's mean FCT deteriorates once more than 25 servers answer",
+        _knee_of_servers("tcp").near(25),
+        shows=[lab.level("tcp", lab.timeouts_in_run).over("servers")],
+        because="its timeouts last RTOmin, which moves the mean little",
+    ),
+    lab.paper(
+        "l2dct/fig6a-l2dct-no-incast",
+        "shape",
+        "AFCT grows about linearly with senders, few or no timeouts, and stays below TCP beyond 25 senders",
+    ).says(
+        "L2DCT does not collapse with up to 40 servers, and stays below TCP",
+        _knee_of_servers("l2dct").at_least(41),
+        lab.change("l2dct", "tcp", AFCT).at(servers=(30, 35, 40)).at_most(0.0),
+        shows=[lab.level("l2dct", lab.timeouts_in_run).at(servers=lab.Every(30))],
+    ),
+    draws=[lab.Curves("servers", AFCT, "servers", "Mean completion time of an answer")],
+)
+fig6b = lab.Figure("l2dct/fig6b", "Fig. 6(b)", "Incast over the size of answers", {"answers": ANSWERS}).decides(
+    lab.paper("l2dct/fig6b-tcp-degrades", "shape", {"onset_kb": 400}).says(
+        "with five servers TCP's mean FCT deteriorates when answers pass 400 KB",
+        lab.computed(f"the first mean size in KB with timeouts of tcp and {LINE}", _knee_of_sizes).near(400),
+        because="its timeouts last RTOmin, which moves the mean little",
+    ),
+    lab.paper("l2dct/fig6b-graceful", "shape", "AFCT roughly proportional to size, no jump").says(
+        "L2DCT and DCTCP slow down smoothly as answers grow",
+        lab.computed("the farthest point over the line through the first 4", _farthest_over_line).at_most(JUMP),
+    ),
+    draws=[_over_sizes],
+)

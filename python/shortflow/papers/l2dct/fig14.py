@@ -4,22 +4,8 @@ The short flows keep the largest weight to their end and the long one has the sm
 knees are at 110 and 120 MB. The testbed's RTT, buffer and RTOmin are not given; these are those of the simulations.
 """
 
-from collections.abc import Sequence
-
-from shortflow.lab import (
-    Data,
-    Drawing,
-    Figure,
-    Finding,
-    Study,
-    all_hold,
-    all_lower,
-    at_least,
-    at_most,
-    curves,
-    not_tested,
-    within,
-)
+from shortflow import lab
+from shortflow.papers.l2dct.setup import AFCT
 
 SIZE = "100MB"
 PAYLOAD_BPS = 100e6 * 1460 / 1500
@@ -47,7 +33,7 @@ FLOWS: dict[str, object] = {
 }
 AT_LEAST = (1, 2, 4, 8)
 """The numbers of flows without which nothing is said of every number."""
-TESTBED = Study(
+TESTBED = lab.Study(
     FLOWS,
     schemes=("tcp-ecn", "dctcp", "l2dct"),
     over={"flows": (1, 2, 3, 4, 5, 6, 7, 8)},
@@ -57,93 +43,61 @@ TESTBED = Study(
 )
 
 TWIN = "in a simulation of the testbed: "
-NOT_LESS = (
-    "one flow beside the long one gains most; an initial window of 10 segments or a handshake gives -39 % against "
-    "DCTCP, no choice less than -42 % against TCP; RTT, buffer and RTOmin of the testbed are not known"
-)
-fig14a = Figure("l2dct/fig14a", "Fig. 14(a)", "Mean FCT of flows of 100 MB (simulated testbed)", {"testbed": TESTBED})
-fig14b = Figure(
-    "l2dct/fig14b", "Fig. 14(b)", "One flow of 100 MB joins a long one (simulated testbed)", {"testbed": TESTBED}
-)
+NOT_LESS = "one flow beside the long one gains most; RTT, buffer and RTOmin of the testbed are not known"
 
 
-@fig14a.drawing
-def means(testbed: Data) -> Sequence[Drawing]:
-    title = "Mean completion time of simultaneous flows of 100 MB"
-    return [curves(testbed, "flows", "afct_short_s", x_label="simultaneous flows", title=title)]
-
-
-def _reduction(testbed: Data, baseline: str, paper: float) -> Finding:
-    missing = [str(number) for number in AT_LEAST if number not in testbed.values("flows")]
-    if missing:
-        return not_tested(
-            f"without runs of {', '.join(missing)} flows, where the reduction may be larger or turn round"
-        )
-    changes = [testbed.change("l2dct", baseline, "afct_short_s", flows=number) for number in testbed.values("flows")]
-    best = min(changes, key=lambda change: change.value)
-    return all_hold({"largest change": within(best, -paper - 0.1, -paper + 0.1), "weakest change": all_lower(changes)})
-
-
-@fig14a.claim(
-    "fig14a-testbed-vs-dctcp",
-    TWIN + "the mean FCT is up to 20 % below DCTCP's",
-    "lower for every number of flows, and the largest reduction within 10 to 30 %",
-    because=NOT_LESS,
-)
-def over_dctcp(testbed: Data) -> Finding:
-    return _reduction(testbed, "dctcp", 0.20)
-
-
-@fig14a.claim(
-    "fig14a-testbed-vs-tcp",
-    TWIN + "the mean FCT is up to 29 % below that of TCP with ECN",
-    "lower for every number of flows, and the largest reduction within 19 to 39 %",
-    because=NOT_LESS,
-)
-def over_tcp(testbed: Data) -> Finding:
-    return _reduction(testbed, "tcp-ecn", 0.29)
-
-
-def _size_mb(testbed: Data) -> float:
+def _size_mb(testbed: lab.Data) -> float:
     """The size of the simultaneous flows, which runs on the kernel may have changed."""
     return float(testbed.at(flows=1).settings.get("size", SIZE).removesuffix("MB"))
 
 
-def _share(testbed: Data, scheme: str) -> float:
-    """The share of the link that one such flow gets over its lifetime."""
-    return _size_mb(testbed) * 8e6 / testbed.mean(scheme, "afct_short_s", flows=1).value / PAYLOAD_BPS
+def _share(*schemes: str) -> lab.Quantity:
+    def shares(testbed: lab.Data) -> dict[str, float]:
+        times = {name: testbed.mean(name, AFCT, flows=1).value for name in schemes}
+        return {name: _size_mb(testbed) * 8e6 / time / PAYLOAD_BPS for name, time in times.items()}
+
+    return lab.computed(f"share of the link that one flow gets over its life, {' and '.join(schemes)}", shares)
 
 
-@fig14b.claim("fig14b-testbed-split", TWIN + "the short flow takes about 80 Mbps", "a share of 65 to 95 % of the link")
-def split(testbed: Data) -> Finding:
-    return within(_share(testbed, "l2dct"), 0.65, 0.95)
+def _later(slow: str, fast: str) -> lab.Quantity:
+    """How much later one flow beside the long one ends; of smaller flows, as much for each byte."""
+
+    def seconds(testbed: lab.Data) -> float:
+        scale = float(SIZE.removesuffix("MB")) / _size_mb(testbed)
+        return scale * (testbed.mean(slow, AFCT, flows=1).value - testbed.mean(fast, AFCT, flows=1).value)
+
+    return lab.computed(f"a flow of {SIZE} with {slow} later than with {fast}", seconds, "s", 0.0)
 
 
-@fig14b.claim(
-    "fig14b-testbed-fair-baselines", TWIN + "the baselines split the link evenly", "a share of 40 to 60 % of the link"
+def _fall(baseline: str, paper: float) -> list[lab.Condition]:
+    falls = lab.change("l2dct", baseline, AFCT).over("flows").needs("flows", AT_LEAST)
+    return [falls.lowest().near(paper), falls.least_sure().below()]
+
+
+fig14a = lab.Figure(
+    "l2dct/fig14a", "Fig. 14(a)", "Mean FCT of flows of 100 MB (simulated testbed)", {"testbed": TESTBED}
+).decides(
+    lab.paper("l2dct/fig14a-testbed-vs-dctcp", "testbed", {"max": 0.2, "unit": "relative AFCT reduction"}).says(
+        TWIN + "the mean FCT is up to 20 % below DCTCP's", *_fall("dctcp", -0.20), because=NOT_LESS
+    ),
+    lab.paper("l2dct/fig14a-testbed-vs-tcp", "testbed", {"max": 0.29, "unit": "relative AFCT reduction"}).says(
+        TWIN + "the mean FCT is up to 29 % below that of TCP with ECN", *_fall("tcp-ecn", -0.29), because=NOT_LESS
+    ),
+    draws=[lab.Curves("flows", AFCT, "simultaneous flows", "Mean completion time of simultaneous flows of 100 MB")],
 )
-def even(testbed: Data) -> Finding:
-    return all_hold({name: within(_share(testbed, name), 0.4, 0.6) for name in ("dctcp", "tcp-ecn")})
-
-
-@fig14b.claim(
-    "fig14b-testbed-finish-gap",
-    TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
-    "L2DCT before DCTCP before TCP, and the gaps within 2.5 s of the paper's",
-    because="with an initial window of 10 segments or a handshake (--choice handshake=on) DCTCP's flow gets its "
-    "share sooner and ends 5.9 instead of 8.6 s later, which agrees",
+fig14b = lab.Figure(
+    "l2dct/fig14b", "Fig. 14(b)", "One flow of 100 MB joins a long one (simulated testbed)", {"testbed": TESTBED}
+).decides(
+    lab.paper("l2dct/fig14b-testbed-split", "testbed", {"long_mbps": 20, "short_mbps": 80}).says(
+        TWIN + "the short flow takes about 80 Mbps", _share("l2dct").near(0.80)
+    ),
+    lab.paper("l2dct/fig14b-testbed-fair-baselines", "testbed", {"short_mbps": 50}).says(
+        TWIN + "the baselines split the link evenly", _share("dctcp", "tcp-ecn").near(0.5)
+    ),
+    lab.paper("l2dct/fig14b-testbed-finish-gap", "testbed", {"dctcp_later_s": 4.0, "tcp_later_s": 5.5}).says(
+        TWIN + "the short flow ends 4 s later with DCTCP and 5.5 s later with TCP",
+        _later("dctcp", "l2dct").near(4.0),
+        _later("tcp-ecn", "l2dct").near(5.5),
+        _later("tcp-ecn", "dctcp").at_least(0.0),
+    ),
 )
-def gaps(testbed: Data) -> Finding:
-    # Of smaller flows, as much for each byte.
-    scale = float(SIZE.removesuffix("MB")) / _size_mb(testbed)
-    l2dct, dctcp, tcp = (
-        scale * testbed.mean(name, "afct_short_s", flows=1).value for name in ("l2dct", "dctcp", "tcp-ecn")
-    )
-    return all_hold(
-        {
-            f"dctcp later, of {SIZE} (s)": within(dctcp - l2dct, max(0.0, 4.0 - 2.5), 4.0 + 2.5),
-            f"tcp later, of {SIZE} (s)": within(tcp - l2dct, max(0.0, 5.5 - 2.5), 5.5 + 2.5),
-            f"dctcp before tcp, of {SIZE} (s)": at_least(tcp - dctcp, 0.0),
-            f"l2dct, of {SIZE} (s)": at_most(l2dct, dctcp),
-        }
-    )

@@ -2,12 +2,13 @@
 
 import itertools
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from shortflow import lab
 from shortflow.papers.l2dct.setup import LINK_BPS, LONG_FLOWS
 from shortflow.result import RunResult
 
@@ -58,13 +59,9 @@ def sawtooth(result: RunResult) -> Sawtooth:
     )
 
 
-def of_teeth(name: str) -> Callable[[RunResult], float]:
-    """A measure for `Data.measured`: one number of the sawtooth."""
-
-    def measure(result: RunResult) -> float:
-        return float(getattr(sawtooth(result), name))
-
-    return measure
+def of_teeth(name: str, unit: str = "") -> lab.Measure:
+    """One number of the sawtooth."""
+    return lab.Measure(name.replace("_", " "), unit, lambda result: float(getattr(sawtooth(result), name)))
 
 
 def _series(result: RunResult, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":

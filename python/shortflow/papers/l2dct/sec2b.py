@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from shortflow.lab import Data, Figure, Finding, Study, all_hold, at_least, drops_in_run, lower, within
-from shortflow.metrics.stats import estimate
+from shortflow import lab
+from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS
 from shortflow.result import RunResult
@@ -12,7 +12,7 @@ from shortflow.result import RunResult
 SHORT_BYTES = 190_000
 """Below the first knee of the profile, so that the weight is the largest throughout."""
 
-TWO = Study(
+TWO = lab.Study(
     {
         "title": "Flows of 190 KB join a long one, one after the other",
         "duration": "3s",
@@ -36,21 +36,18 @@ TWO = Study(
     },
     schemes=("dctcp", "l2dct"),
 )
-SEVERE = Study(
+SEVERE = lab.Study(
     LONG_FLOWS,
     schemes=("tcp-ecn", "l2dct"),
     settings={"flows": 80, "duration": "3s"},
     quick_settings={"duration": "2s"},
     seeds=1,
-    quick_seeds=1,
 )
 
-goal1 = Figure("l2dct/sec2b-goal1", "Sec. II-B", "Long flows yield to a short one", {"two": TWO})
-goal3 = Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE})
 
-
-def _share(result: RunResult) -> float:
-    """The short flow's share of the bytes that arrive from both during its life, mean over the flows."""
+@lab.measure("short flow's share")
+def share(result: RunResult) -> float:
+    """The share of the bytes that arrive from both during the short flow's life, mean over the flows."""
     rate = result.samples.filter(kind="throughput_bps", subject="long").sort("time_s")
     times = rate["time_s"].to_numpy()
     arrived = np.cumsum(rate["value"].to_numpy() * np.diff(times, prepend=0.0)) / 8
@@ -59,48 +56,41 @@ def _share(result: RunResult) -> float:
     return float((SHORT_BYTES / (SHORT_BYTES + ends - starts)).mean())
 
 
-@goal1.claim(
-    "sec2b-goal1-long-yield",
-    "a short flow gets more than an even share from a long one",
-    "its share of the bytes that both send during its life is above that under DCTCP, with the whole paired interval, "
-    "and the latter at least 45 %",
-    because=(
-        "the order holds, but a flow of 190 KB leaves slow start at its first mark and ends before it has its share: "
-        "with DCTCP one of 20 MB gets 47 %"
-    ),
-)
-def yields(two: Data) -> Finding:
-    l2dct = two.measured(_share, "l2dct")
-    return all_hold(
-        {
-            "DCTCP's share over L2DCT's": lower(two.measured_change(_share, "dctcp", "l2dct"), l2dct=l2dct.value),
-            "DCTCP's share": at_least(two.measured(_share, "dctcp"), 0.45),
-        }
-    )
-
-
-def _last_alpha(result: RunResult) -> float:
-    """Mean alpha of all flows in the second half of the run."""
+@lab.measure("alpha in the second half of the run")
+def last_alpha(result: RunResult) -> float:
+    """Mean of all flows."""
     late = (pl.col("kind") == "alpha") & (pl.col("time_s") > result.meta["duration_s"] / 2)
     return float(result.samples.filter(late)["value"].to_numpy().mean())
 
 
-@goal3.claim(
-    "sec2b-goal3-severe",
-    "under extreme congestion all flows back off like TCP, here 80 long ones",
-    "in the second half of the run alpha is above 0.98 and the mean cut at a mark within 5 % of a half; no collapse",
-)
-def severe(severe: Data) -> Finding:
-    alpha = severe.measured(_last_alpha, "l2dct")
+def _cut(severe: lab.Data) -> Estimate:
     (runs,) = severe.runs.values()
     pairs = zip((run for run in runs if run.scheme.name == "l2dct"), severe.results("l2dct"), strict=True)
     halves = [cuts(run, result.meta["duration_s"] / 2, result.meta["duration_s"]) for run, result in pairs]
-    use = severe.mean("l2dct", "utilisation")
-    drops = {name.replace("-", "_"): severe.measured(drops_in_run, name).value for name in severe.study.schemes}
-    return all_hold(
-        {
-            "alpha": at_least(alpha, 0.98),
-            "cut": within(estimate([half["long"] for half in halves]), 0.475, 0.525),
-            "utilisation": at_least(use, 0.95, **{f"drops of {name}": value for name, value in drops.items()}),
-        }
+    return estimate([half["long"] for half in halves])
+
+
+goal1 = lab.Figure("l2dct/sec2b-goal1", "Sec. II-B", "Long flows yield to a short one", {"two": TWO}).decides(
+    lab.paper(
+        "l2dct/sec2b-goal1-long-yield",
+        "ordering",
+        "short-flow share under L2DCT > share under DCTCP > about 0.5 once both are in congestion avoidance",
+    ).says(
+        "a short flow gets more than an even share from a long one",
+        lab.change("dctcp", "l2dct", share).below(),
+        lab.level("dctcp", share).at_least(0.45),
+        shows=[lab.level("l2dct", share)],
+        because="a flow as short as this leaves slow start at its first mark and ends before it has its share",
     )
+)
+goal3 = lab.Figure("l2dct/sec2b-goal3", "Sec. II-B", "Severe congestion", {"severe": SEVERE}).decides(
+    lab.paper(
+        "l2dct/sec2b-goal3-severe", "shape", "mean applied cut tends to 0.5 as alpha tends to 1", "Sec. II-B, VI"
+    ).says(
+        "under extreme congestion all flows back off like TCP, here 80 long ones",
+        lab.level("l2dct", last_alpha).at_least(0.98),
+        lab.computed("mean cut at a mark then", _cut).within(0.475, 0.525),
+        lab.level("l2dct", "utilisation").at_least(0.95),
+        shows=[lab.level(("tcp-ecn", "l2dct"), lab.drops_in_run)],
+    )
+)

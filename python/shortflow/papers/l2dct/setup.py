@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from shortflow.lab import Data
+from shortflow import lab
 
 PAYLOAD_SHARE = 1460 / 1500
 """What a link can carry of payload."""
 
 LINK_BPS = 1e9
+AFCT, GOODPUT = "afct_short_s", "goodput_long_bps"
+LOAD = "load of short flows (share of the link)"
 
 
 def shipped(name: str) -> dict[str, Any]:
@@ -35,9 +37,9 @@ LONG_FLOWS: Mapping[str, object] = {
 }
 
 
-def means(data: Data, scheme: str, metric: str, key: str) -> list[float]:
+def means(data: lab.Data, scheme: str, metric: str, key: str) -> list[float]:
     """A metric at every value of the only key of a grid."""
-    return [data.mean(scheme, metric, **{key.replace(".", "__"): value}).value for value in data.values(key)]
+    return [data.mean(scheme, metric, **{key: value}).value for value in data.values(key)]
 
 
 def over_trend(x: Sequence[float], y: Sequence[float], fitted: int) -> list[float]:

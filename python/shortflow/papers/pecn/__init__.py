@@ -1,6 +1,6 @@
 """pECN: Huang, Zhang, Liu, "A Mechanism Achieving Low Latency for Wireless Datacenter Applications"."""
 
-from shortflow.lab.choices import Choice
+from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
 
 CHOICES = {
@@ -9,23 +9,19 @@ CHOICES = {
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
     "rto-clock": RTO_CLOCK,
-    "recovery": Choice(
+    "recovery": lab.Choice(
         "how TCP and the others recover from losses",
         {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
     ),
-    "priority": Choice(
+    "priority": lab.Choice(
         "what pECN's priority is made from: Sec. 4.2 allows both, Sec. 5.1 takes the size",
         {"size": {"priority.by": "size"}, "deadline": {"priority.by": "deadline"}},
     ),
-    "jitter": Choice(
+    "jitter": lab.Choice(
         "time within which the flows of a burst start",
-        {
-            "10us": {"traffic.1.jitter": "10us"},
-            "0": {"traffic.1.jitter": "0us"},
-            "1ms": {"traffic.1.jitter": "1ms"},
-        },
+        {"10us": {"traffic.1.jitter": "10us"}, "0": {"traffic.1.jitter": "0us"}, "1ms": {"traffic.1.jitter": "1ms"}},
     ),
-    "d2tcp-clip": Choice(
+    "d2tcp-clip": lab.Choice(
         "range of D2TCP's exponent",
         {
             "0.5 to 2": {"transport.clip_low": 0.5, "transport.clip_high": 2},
@@ -34,3 +30,6 @@ CHOICES = {
     ),
 }
 """What the paper leaves unspecified, by name."""
+
+STAND_INS = {"pecn": "dctcp", "pecn-pmark": "dctcp", "pecn-edf": "dctcp"}
+"""What the paper's schemes are changes of."""

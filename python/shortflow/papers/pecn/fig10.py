@@ -1,33 +1,23 @@
-"""Fig. 10: how many senders can answer at once before one misses its deadline."""
+"""Fig. 10 and Sec. 6: how many senders can answer at once before one misses its deadline; pMark over all figures."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from statistics import median
 
+from shortflow import lab
 from shortflow.errors import ConfigError
-from shortflow.lab import Data, Drawing, Figure, Finding, Line, Study, all_hold, at_least, lower, within
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
-from shortflow.papers.pecn.setup import BURST, NEWRENO, SCHEMES
+from shortflow.papers.pecn.bursts import BESIDE, BURSTS, BURSTS_ACROSS, QUERIES, SPARED
+from shortflow.papers.pecn.setup import AFCT, BURST, NEWRENO, SCHEMES
 
-GRID = tuple(range(20, 101, 2))
-QUICK_GRID = tuple(range(20, 101, 4))
-
-TIGHT = Study(BURST, SCHEMES, over={"flows": GRID}, settings=NEWRENO, quick={"flows": QUICK_GRID}, seeds=10)
-LOOSE = Study(
-    BURST,
-    SCHEMES,
-    over={"flows": GRID},
-    settings={**NEWRENO, "soonest": "20ms", "latest": "30ms"},
-    quick={"flows": QUICK_GRID},
-    seeds=10,
-)
-
-fig10 = Figure("pecn/fig10", "Fig. 10", "Senders without a missed deadline", {"tight": TIGHT, "loose": LOOSE})
+GRID, QUICK = {"flows": range(20, 101, 2)}, {"flows": range(20, 101, 4)}
+TIGHT = lab.Study(BURST, SCHEMES, GRID, NEWRENO, quick=QUICK, seeds=10)
+LOOSE = lab.Study(BURST, SCHEMES, GRID, {**NEWRENO, "soonest": "20ms", "latest": "30ms"}, quick=QUICK, seeds=10)
 
 
-def limits(data: Data, scheme: str) -> list[float]:
+def limits(data: lab.Data, scheme: str) -> list[float]:
     """For each seed the largest number of senders up to which none misses its deadline."""
-    missed = {int(n): data.at(flows=n).values(scheme, "deadline_miss") for n in data.values("flows")}
+    missed = {int(n): data.by_seed(scheme, "deadline_miss", flows=n) for n in data.values("flows")}
     seeds = next(iter(missed.values()))
     return [_last_without({n: of_seed[seed] for n, of_seed in missed.items()}) for seed in seeds]
 
@@ -37,12 +27,11 @@ def _last_without(missed: Mapping[int, float]) -> float:
     return float(max(takewhile(lambda n: missed[n] == 0, missed), default=0))
 
 
-def limit(data: Data, scheme: str) -> Estimate:
-    """The same, over the seeds."""
-    return estimate(limits(data, scheme))
+def _medians(data: lab.Data, schemes: Sequence[str] = SCHEMES) -> dict[str, float]:
+    return {scheme: float(median(limits(data, scheme))) for scheme in schemes}
 
 
-def more(data: Data, scheme: str, baseline: str) -> Estimate:
+def _more(data: lab.Data, scheme: str, baseline: str) -> Estimate:
     """How far a scheme's limit lies above a baseline's, paired over the seeds."""
     found = paired_difference(limits(data, scheme), limits(data, baseline))
     if found is None:
@@ -50,63 +39,76 @@ def more(data: Data, scheme: str, baseline: str) -> Estimate:
     return found
 
 
-@fig10.drawing
-def supported(tight: Data, loose: Data) -> Sequence[Drawing]:
+def _spread(tight: lab.Data) -> float:
+    three = _medians(tight, ("d2tcp", "pecn", "pecn-pmark")).values()
+    return max(three) - min(three)
+
+
+def _over_tcp(tight: lab.Data) -> dict[str, float]:
+    found = _medians(tight)
+    return {name: found[name] - found["tcp"] for name in SCHEMES[1:]}
+
+
+def _fewer(loose: lab.Data) -> dict[str, Estimate]:
+    tcp = {f"tcp over {name}": _more(loose, "tcp", name) for name in ("dctcp", "d2tcp")}
+    return tcp | {f"{name} over pecn": _more(loose, name, "pecn") for name in ("dctcp", "d2tcp")}
+
+
+def _of(scheme: str) -> lab.Quantity:
+    return lab.computed(f"senders of {scheme}, median over the seeds", lambda loose: _medians(loose, [scheme])[scheme])
+
+
+def _supported(tight: lab.Data, loose: lab.Data) -> Sequence[lab.Drawing]:
     earliest = {10.0: tight, 20.0: loose}
     lines = []
     for scheme in SCHEMES:
-        found = [limit(data, scheme) for data in earliest.values()]
-        lines.append(Line(scheme, list(earliest), [each.value for each in found], [each.ci95 for each in found]))
+        found = [estimate(limits(data, scheme)) for data in earliest.values()]
+        lines.append(lab.Line(scheme, list(earliest), [each.value for each in found], [each.ci95 for each in found]))
     title = "Senders without a missed deadline, of deadlines over 10 ms"
-    return [Drawing(title, "earliest deadline (ms)", "senders", lines)]
+    return [lab.Drawing(title, "earliest deadline (ms)", "senders", lines)]
 
 
-@fig10.claim(
-    "fig10-tight-deadlines",
-    "with deadlines U[10, 20] ms D2TCP, pECN and pMark support equally many senders, TCP the fewest",
-    "medians of the three within 2 senders; none below TCP's",
-    because="pECN supports one step of the quick grid more, 52 senders beside 48; with --choice jitter=0 or "
-    "jitter=1ms all are equal",
-)
-def tight_deadlines(tight: Data) -> Finding:
-    found = {scheme: float(median(limits(tight, scheme))) for scheme in SCHEMES}
-    three = [found[scheme] for scheme in ("d2tcp", "pecn", "pecn-pmark")]
-    others = {f"{name} over tcp": at_least(found[name] - found["tcp"], 0.0) for name in SCHEMES[1:]}
-    return all_hold({"spread of the three": within(max(three) - min(three), 0, 2, **found), **others})
-
-
-@fig10.claim(
-    "fig10-loose-deadlines-pecn",
-    "with deadlines U[20, 30] ms pECN supports 54 senders, pMark 57",
-    "medians within 15 senders of these; pMark's at most 2 below pECN's",
-    because=(
-        "the limit hangs on the window that a flow starts with: pECN supports 88 senders with 2 segments and 20 with "
-        "10; the paper's 54 lie between"
+fig10 = lab.Figure(
+    "pecn/fig10", "Fig. 10", "Senders without a missed deadline", {"tight": TIGHT, "loose": LOOSE}
+).decides(
+    lab.paper("pecn/fig10-tight-deadlines", "ordering", "pECN = pECN+pMark = D2TCP >= DCTCP >= TCP").says(
+        "with deadlines U[10, 20] ms D2TCP, pECN and pMark support equally many senders, TCP the fewest",
+        lab.computed("spread of the three medians", _spread).at_most(2),
+        lab.computed("senders more than with tcp, in the median", _over_tcp).at_least(0.0),
+        shows=[lab.computed("senders", _medians, studies=["tight"])],
     ),
+    lab.paper("pecn/fig10-loose-deadlines-pecn", "count", {"pecn": 54, "pecn_pmark": 57}).says(
+        "with deadlines U[20, 30] ms pECN supports 54 senders, pMark 57",
+        _of("pecn").near(54),
+        _of("pecn-pmark").near(57),
+        lab.difference(_of("pecn-pmark"), _of("pecn")).at_least(-2),
+        because="the limit hangs on the window that a flow starts with",
+    ),
+    lab.paper("pecn/fig10-loose-deadlines-order", "ordering", "TCP < DCTCP, D2TCP < pECN <= pECN+pMark").says(
+        "with deadlines U[20, 30] ms DCTCP and D2TCP support fewer senders than pECN, and TCP the fewest",
+        lab.computed("senders", _fewer, lab.RELATIVE, 0.0).below(),
+        lab.computed(
+            "mean senders of pMark over pECN's", lambda loose: _more(loose, "pecn-pmark", "pecn").value
+        ).at_least(0.0),
+    ),
+    draws=[_supported],
 )
-def loose_deadlines(loose: Data) -> Finding:
-    pecn, pmark = (float(median(limits(loose, scheme))) for scheme in ("pecn", "pecn-pmark"))
-    return all_hold(
-        {
-            "pecn": within(pecn, 54 - 15, 54 + 15),
-            "pecn-pmark": within(pmark, 57 - 15, 57 + 15),
-            "pecn-pmark over pecn": at_least(pmark - pecn, -2),
-        }
-    )
+_FIGURES = {"fig6": BURSTS, "fig8": QUERIES, "fig9": BURSTS_ACROSS, "fig11": BESIDE}
 
 
-@fig10.claim(
-    "fig10-loose-deadlines-order",
-    "with deadlines U[20, 30] ms DCTCP and D2TCP support fewer senders than pECN, and TCP the fewest",
-    "paired differences, with their 95 % intervals: TCP < DCTCP, D2TCP < pECN; mean of pMark not below pECN's",
-    because="the means have this order, the intervals over three seeds do not; with --choice initial-alpha=1, "
-    "handshake=on or jitter=0 they do",
-)
-def loose_order(loose: Data) -> Finding:
-    middle = ("dctcp", "d2tcp")
-    below = {f"tcp over {name}": lower(more(loose, "tcp", name)) for name in middle}
-    above = {f"{name} over pecn": lower(more(loose, name, "pecn")) for name in middle}
-    means = {name: limit(loose, name).value for name in SCHEMES}
-    return all_hold(
-        {**below, **above, "pmark over pecn": at_least(more(loose, "pecn-pmark", "pecn").value, 0, **means)}
+def _gap(tight: lab.Data, loose: lab.Data) -> dict[str, float]:
+    found = {"tight": _medians(tight), "loose": _medians(loose)}
+    return {name: of["pecn-pmark"] - of["pecn"] for name, of in found.items()}
+
+
+pmark = lab.Figure("pecn/pmark", "Sec. 6", "pMark against pECN", {**_FIGURES, "tight": TIGHT, "loose": LOOSE}).decides(
+    lab.paper("pecn/sec6-pmark-slight", "ordering", "pMark >= pECN by a small margin at most").says(
+        "on the whole pECN equals pMark, or is slightly worse",
+        *(
+            lab.change("pecn-pmark", "pecn", AFCT, name).over("flows").called(f"AFCT, {name}").alike(0.05)
+            for name in _FIGURES
+        ),
+        lab.computed("senders of pMark more than pECN's, medians of Fig. 10", _gap).within(-4, 4),
+        because=SPARED,
     )
+)

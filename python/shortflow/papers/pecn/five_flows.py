@@ -8,20 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shortflow.lab import (
-    Data,
-    Drawing,
-    Figure,
-    Finding,
-    Line,
-    Study,
-    all_hold,
-    at_least,
-    at_most,
-    no_difference,
-    within,
-)
-from shortflow.metrics.stats import estimate
+from shortflow import lab
+from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.pecn.setup import NEWRENO, TCP
 from shortflow.result import RunResult
 
@@ -64,69 +52,16 @@ FIVE: Mapping[str, object] = {
 
 UNTIL_DONE = {"drain": "600ms"}
 OFFSET = {**NEWRENO, "traffic.1.jitter": "10ms"}
-QUERY = Study(
-    FIVE,
-    SCHEMES,
-    settings={**OFFSET, "size": "2KB", "deadline": "200us"},
-    seeds=20,
-    quick_settings=UNTIL_DONE,
+QUERY = lab.Study(
+    FIVE, SCHEMES, settings={**OFFSET, "size": "2KB", "deadline": "200us"}, seeds=20, quick_settings=UNTIL_DONE
 )
-LARGE = Study(
+LARGE = lab.Study(
     FIVE,
     SCHEMES,
     settings={**OFFSET, "duration": "2s", "measure.sample_every": "1ms"},
     seeds=20,
     quick_settings=UNTIL_DONE,
 )
-
-fig2 = Figure("pecn/fig2", "Fig. 2", "A query of 2 KB, due in 0.2 ms, beside four long flows", {"runs": QUERY})
-fig3 = Figure("pecn/fig3", "Fig. 3", "A flow of 10 MB, due in 200 ms, beside four long flows", {"runs": LARGE})
-fig4 = Figure("pecn/fig4", "Fig. 4", "The window of the flow of 10 MB", {"runs": LARGE})
-
-
-@fig2.drawing
-@fig3.drawing
-def completion_times(runs: Data) -> Sequence[Drawing]:
-    lines = []
-    for scheme in SCHEMES:
-        flows = runs.results(scheme)[0].flows.sort("class", "id")
-        lines.append(Line(scheme, [float(i) for i in range(1, 6)], flows["fct_s"].fill_null(float("nan")).to_list()))
-    return [Drawing("Completion times, one run; the last is the urgent flow", "flow", "FCT (s)", lines)]
-
-
-@fig2.claim(
-    "fig2-d2tcp-short-no-effect",
-    "for a query of 2 KB D2TCP is no better than DCTCP",
-    "within 10 % of each other, with the whole 95 % interval of the paired difference",
-)
-def no_effect(runs: Data) -> Finding:
-    return no_difference(runs.change("d2tcp", "dctcp", FCT), 0.10)
-
-
-@fig3.claim(
-    "fig3-d2tcp-meets-deadline",
-    "a flow of 10 MB due in 200 ms meets its deadline under D2TCP and not under DCTCP",
-    "D2TCP's FCT at most 75 % of DCTCP's; the times are reported beside it",
-)
-def meets_deadline(runs: Data) -> Finding:
-    times = {f"{scheme} (s)": runs.mean(scheme, FCT).value for scheme in SCHEMES}
-    return at_most(runs.change("d2tcp", "dctcp", FCT), -0.25, **times)
-
-
-@fig4.claim(
-    "fig4-finish-times",
-    "started at 1.5 s, the flow ends at 1.61 s under D2TCP and at 1.92 s under DCTCP",
-    "DCTCP within 10 % of 0.42 s, D2TCP between 0.09 and 0.25 s",
-    because="D2TCP needs 0.251 s; with its exponent not limited to 2 (--choice d2tcp-clip=none) 0.231 s, and 0.24 s "
-    "where it starts within 1 ms instead of 10, which agree",
-)
-def finish_times(runs: Data) -> Finding:
-    return all_hold(
-        {
-            "dctcp (s)": within(runs.mean("dctcp", FCT), 0.9 * 0.42, 1.1 * 0.42),
-            "d2tcp (s)": within(runs.mean("d2tcp", FCT), 0.09, 0.25),
-        }
-    )
 
 
 def _progress(result: RunResult) -> pl.DataFrame:
@@ -147,45 +82,73 @@ def _progress(result: RunResult) -> pl.DataFrame:
     return running.select("time_s", "rate", d=need_s / pl.col("left_s"))
 
 
-def _mean_window(result: RunResult) -> float:
+@lab.measure("mean window of the urgent flow")
+def mean_window(result: RunResult) -> float:
     """Packets of the flow in flight on average: its rate times its mean round trip (Little's law)."""
     flow = result.flows.filter(pl.col("class") == "urgent")
     round_trip = pl.col("queueing_s") + RTT_S
     return float(flow.select(pl.col("size_bytes") / 1460 / pl.col("fct_s") * round_trip).item())
 
 
-def _crosses(result: RunResult) -> bool:
-    """Whether the exponent falls from above 1 to below."""
-    found = [float(d) for d in _progress(result)["d"]]
-    return found[0] > 1 > min(found)
+def _window_ratio(runs: lab.Data) -> Estimate:
+    pairs = zip(runs.results("d2tcp"), runs.results("dctcp"), strict=True)
+    return estimate([mean_window(ours) / mean_window(theirs) for ours, theirs in pairs])
 
 
-@fig4.drawing
-def rates(runs: Data) -> Sequence[Drawing]:
+def _crossing(runs: lab.Data) -> float:
+    """In how many runs the exponent falls from above 1 to below."""
+    exponents = [[float(d) for d in _progress(result)["d"]] for result in runs.results("d2tcp")]
+    return sum(found[0] > 1 > min(found) for found in exponents) / len(exponents)
+
+
+def _completion_times(runs: lab.Data) -> Sequence[lab.Drawing]:
+    lines = []
+    for scheme in SCHEMES:
+        flows = runs.results(scheme)[0].flows.sort("class", "id")
+        times = flows["fct_s"].fill_null(float("nan")).to_list()
+        lines.append(lab.Line(scheme, [float(i) for i in range(1, 6)], times))
+    return [lab.Drawing("Completion times, one run; the last is the urgent flow", "flow", "FCT (s)", lines)]
+
+
+def _rates(runs: lab.Data) -> Sequence[lab.Drawing]:
     lines = []
     for scheme in SCHEMES:
         progress = _progress(runs.results(scheme)[0])
-        lines.append(Line(scheme, progress["time_s"].to_list(), (progress["rate"] / 1e6).to_list(), markers=False))
+        lines.append(lab.Line(scheme, progress["time_s"].to_list(), (progress["rate"] / 1e6).to_list(), markers=False))
     title = "Rate of the flow of 10 MB, one run: its window over its round trip"
-    return [Drawing(title, "time (s)", "rate (Mbps)", lines)]
+    return [lab.Drawing(title, "time (s)", "rate (Mbps)", lines)]
 
 
-@fig4.claim(
-    "fig4-cwnd-evolution",
-    "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
-    "mean window at least 1.5 times DCTCP's; the exponent falls from above to below 1 during most runs",
-    because=(
-        "the window is larger, but the flow needs 400 Mbps to be in time and never gets ahead of its deadline: it "
-        "takes 0.25 s with the exponent limited to 2, and 0.22 s without any limit"
+fig2 = lab.Figure(
+    "pecn/fig2", "Fig. 2", "A query of 2 KB, due in 0.2 ms, beside four long flows", {"runs": QUERY}
+).decides(
+    lab.paper("pecn/fig2-d2tcp-short-no-effect", "ordering", "short-flow FCT: D2TCP about equal to DCTCP").says(
+        "for a query of 2 KB D2TCP is no better than DCTCP", lab.change("d2tcp", "dctcp", FCT).alike(0.10)
     ),
+    draws=[_completion_times],
 )
-def window(runs: Data) -> Finding:
-    windows = {scheme: [_mean_window(result) for result in runs.results(scheme)] for scheme in SCHEMES}
-    ratios = estimate([ours / theirs for ours, theirs in zip(windows["d2tcp"], windows["dctcp"], strict=True)])
-    crossing = [float(_crosses(result)) for result in runs.results("d2tcp")]
-    return all_hold(
-        {
-            "mean window over DCTCP's": at_least(ratios, 1.5),
-            "share of runs whose exponent crosses 1": at_least(sum(crossing) / len(crossing), 0.5),
-        }
-    )
+fig3 = lab.Figure(
+    "pecn/fig3", "Fig. 3", "A flow of 10 MB, due in 200 ms, beside four long flows", {"runs": LARGE}
+).decides(
+    lab.paper("pecn/fig3-d2tcp-meets-deadline", "ordering", "FCT(D2TCP) <= 200 ms < FCT(DCTCP)").says(
+        "a flow of 10 MB due in 200 ms meets its deadline under D2TCP and not under DCTCP",
+        lab.level("d2tcp", FCT).at_most(DEADLINE_S),
+        lab.level("dctcp", FCT).at_least(DEADLINE_S),
+        shows=[lab.change("d2tcp", "dctcp", FCT)],
+    ),
+    draws=[_completion_times],
+)
+fig4 = lab.Figure("pecn/fig4", "Fig. 4", "The window of the flow of 10 MB", {"runs": LARGE}).decides(
+    lab.paper("pecn/fig4-finish-times", "numeric", {"d2tcp_s": 1.61, "dctcp_s": 1.92}, "Fig. 4, Sec. 3.4").says(
+        "started at 1.5 s, the flow ends at 1.61 s under D2TCP and at 1.92 s under DCTCP",
+        lab.level("dctcp", FCT).near(0.42),
+        lab.level("d2tcp", FCT).near(0.11),
+    ),
+    lab.paper("pecn/fig4-cwnd-evolution", "shape", "rise, peak, decline; above DCTCP most of the time").says(
+        "under D2TCP the flow's window rises, shrinks once it is ahead of its deadline, and exceeds DCTCP's",
+        lab.computed("mean window of the flow with d2tcp over that with dctcp", _window_ratio).at_least(1.5),
+        lab.computed("share of runs whose exponent falls from above to below 1", _crossing).at_least(0.5),
+        because="the window is larger, but the flow never gets ahead of its deadline",
+    ),
+    draws=[_rates],
+)

@@ -1,12 +1,9 @@
 """What the recipes share: the rack and its bursts (Sec. 5), and how runs with and without something are compared."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
-from shortflow.errors import ConfigError
-from shortflow.lab import Data, Finding, Line, all_hold, lower, no_difference, timeouts_in_run
-from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, paired_difference
+from shortflow import lab
+from shortflow.metrics.stats import Estimate
 from shortflow.result import RunResult
 from shortflow.store.frames import completion
 
@@ -86,63 +83,32 @@ BURST_AND_BACKGROUND: Mapping[str, object] = {
 }
 
 
-def across(change: Data, base: Data, scheme: str, metric: str = AFCT, **where: Value) -> Estimate:
-    """How far a metric lies above that of another study at the same point of its grid, paired over the seeds."""
-    ours, theirs = (data.at(**where).values(scheme, metric) for data in (change, base))
-    common = [seed for seed in ours if seed in theirs]
-    found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common])
-    if found is None:
-        raise ConfigError(f"{metric}: is zero at {where}, so nothing can be relative to it")
-    least, most = (data.mean(scheme, metric, **where).lower_bound for data in (change, base))
-    return replace(found, lower_bound=least, upper_bound=most)
-
-
-def fct_over(result: RunResult, column: str, factor: float, name: str) -> Line:
+def fct_over(result: RunResult, column: str, factor: float, name: str) -> lab.Line:
     """The completion times of a run's flows in ms over a column times `factor`; of one that did not finish, its age."""
     flows = completion(result.flows, result.meta).sort(column)
     x, y = (flows[column] * factor).to_list(), (flows["elapsed_s"] * 1e3).to_list()
-    return Line(name, x, y, lower_bound=flows["censored"].to_list())
+    return lab.Line(name, x, y, lower_bound=flows["censored"].to_list())
 
 
-def counts(data: Data, least: int = 0, most: int = 100) -> list[int]:
-    """The numbers of connections in a study, within bounds."""
-    return [int(n) for n in data.values("flows") if least <= int(n) <= most]
+def afct(schemes: lab.Names, others: lab.Names) -> lab.Quantity:
+    """How far the mean completion times of schemes lie above others' at every number of connections."""
+    return lab.change(schemes, others, AFCT).over("flows")
 
 
-def everywhere(values: Mapping[str, Estimate], judge: Callable[[Estimate], Finding]) -> Finding:
-    """One judgement over many points, all of which it has to hold for; reports the lowest and the highest of them."""
-    whole = all_hold({name: judge(value) for name, value in values.items()})
-    low, high = (pick(values, key=lambda name: values[name].value) for pick in (min, max))
-    measured = {f"lowest: {low}": values[low].value, f"highest: {high}": values[high].value}
-    return replace(whole, measured=measured, deciding="")
+def best(scheme: str, others: lab.Names = BASELINES, least: float = 0) -> lab.Condition:
+    """A scheme's mean completion time is below that of the others, at every number of connections from `least` on."""
+    return afct(scheme, others).at(flows=lab.Every(least) if least else lab.Every()).below()
 
 
-def best_everywhere(data: Data, scheme: str, others: Sequence[str], least: int = 0) -> Finding:
-    """Whether a scheme's mean completion time is below that of the others at every count."""
-    changes = {
-        f"{scheme} over {other} at {n}": data.change(scheme, other, AFCT, flows=n)
-        for n in counts(data, least)
-        for other in others
-    }
-    return everywhere(changes, lower)
-
-
-def tcp_worst(data: Data) -> Finding:
-    """Whether every other scheme's mean completion time is below TCP's wherever TCP has timeouts."""
-    changes = {
-        f"{scheme} over tcp at {n}": data.change(scheme, "tcp", AFCT, flows=n)
-        for n in counts(data)
-        if data.measured(timeouts_in_run, "tcp", flows=n).value > 0
+def _over_tcp(bursts: lab.Data) -> dict[str, Estimate]:
+    return {
+        f"{scheme} at {n}": bursts.change(scheme, "tcp", AFCT, flows=n)
+        for n in bursts.values("flows")
+        if bursts.measured(lab.timeouts_in_run, "tcp", flows=n).value > 0
         for scheme in SCHEMES[1:]
     }
-    return everywhere(changes, lower)
 
 
-def alike(data: Data, schemes: Sequence[str], baseline: str, most: int = 100) -> Finding:
-    """Whether the mean completion times of schemes lie within 5 % of a baseline's at every count."""
-    changes = {
-        f"{scheme} over {baseline} at {n}": data.change(scheme, baseline, AFCT, flows=n)
-        for n in counts(data, most=most)
-        for scheme in schemes
-    }
-    return everywhere(changes, lambda change: no_difference(change, 0.05))
+TCP_WORST = lab.computed(
+    f"{AFCT} of every other scheme over that of tcp wherever tcp has timeouts", _over_tcp, lab.RELATIVE, 0.0
+).below()

@@ -9,3 +9,6 @@ CHOICES = {
     "marked-acks": MARKED_ACKS,
 }
 """What the paper leaves unspecified, by name."""
+
+STAND_INS = {"xdctcp": "dctcp"}
+"""What the paper's schemes are changes of."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shortflow.lab import Study
+from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.result import RunResult
 
@@ -40,9 +40,9 @@ def star(
     settings: Mapping[str, Value] | None = None,
     quick: Mapping[str, Sequence[Value]] | None = None,
     quick_duration: str = "400ms",
-) -> Study:
+) -> lab.Study:
     """A study of the star."""
-    return Study(
+    return lab.Study(
         STAR,
         schemes,
         over=over or {},
@@ -50,7 +50,6 @@ def star(
         seeds=1,
         quick=quick or {},
         quick_settings={"duration": quick_duration},
-        quick_seeds=1,
     )
 
 
@@ -61,23 +60,20 @@ BESIDE = star(("dctcp",))
 """DCTCP over the same time as the search."""
 
 
-def delay_us(result: RunResult) -> float:
+@lab.measure("delay", "s")
+def delay(result: RunResult) -> float:
     """The paper's delay: mean wait in the queue by sender, mean over the query and short senders."""
     flows = result.flows.filter(pl.col("class").is_in(["query", "short"]))
     senders = flows.group_by("source").agg(pl.col("switch_queueing_s").mean())
-    return float(senders["switch_queueing_s"].to_numpy().mean()) * 1e6
+    return float(senders["switch_queueing_s"].to_numpy().mean())
 
 
-def throughput_mbps(result: RunResult) -> float:
+@lab.measure("throughput of short and long senders", "bps")
+def throughput(result: RunResult) -> float:
     """The paper's throughput: mean over the short and the long senders."""
     senders = result.flows.filter(pl.col("class").is_in(["short", "long"]))
     span = result.meta["duration_s"] - result.meta["warmup_s"]
-    return float(senders["delivered_bytes"].sum()) * 8e-6 / span / senders["source"].n_unique()
-
-
-def long_mbps(result: RunResult) -> float:
-    """What the long flows alone get, together."""
-    return result.metrics["goodput_long_bps"] / 1e6
+    return float(senders["delivered_bytes"].sum()) * 8 / span / senders["source"].n_unique()
 
 
 def queue(result: RunResult) -> pl.DataFrame:

@@ -1,0 +1,428 @@
+"""What claims are about: numbers with their intervals, at one or more points of a study's grid.
+
+An expression such as `change("l2dct", "dctcp", "afct_short_s").at(load=(0.1, 0.2)).at_most(-0.3)` is data: it finds its
+numbers in whatever runs it is given, and says in words what it compares.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from shortflow.errors import ConfigError
+from shortflow.lab import finding
+from shortflow.lab.condition import Condition
+from shortflow.lab.data import Data
+from shortflow.lab.finding import Finding, placed
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import Estimate, estimate, paired_difference, rank_correlation
+from shortflow.quantities import scale_for
+from shortflow.result import RunResult
+
+Studies = Mapping[str, Data]
+"""The finished runs of a figure's studies, by their names; the name "" stands for the first."""
+Points = dict[str, Estimate]
+"""An estimate at each point, by what tells the points apart."""
+Names = str | Sequence[str]
+RELATIVE = "relative change"
+"""The unit of a change, which is shown in per cent."""
+SLACK = 0.2
+"""How far a number may lie from the printed one, relative to it."""
+_UNITS = {"_s": "s", "_bps": "bps", "_pkt": "packets", "_bytes": "B"}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that is read off a single run, and what it is called."""
+
+    name: str
+    unit: str
+    read: Callable[[RunResult], float]
+
+    def __call__(self, result: RunResult) -> float:
+        """The number of a run."""
+        return self.read(result)
+
+
+def measure(name: str, unit: str = "") -> Callable[[Callable[[RunResult], float]], Measure]:
+    """Decorator: what this function reads off a run has a name, and a unit unless it is a plain number."""
+    return partial(Measure, name, unit)
+
+
+Metric = str | Measure
+"""A metric of the catalogue by its name, or a measure of a recipe's own."""
+
+
+@dataclass(frozen=True)
+class Every:
+    """Every value of a key of the grid, or those within bounds; a grid that has some of them is enough."""
+
+    low: float = float("-inf")
+    high: float = float("inf")
+
+    def __contains__(self, value: Value) -> bool:
+        """Whether a value is one of them."""
+        return isinstance(value, str) or self.low <= value <= self.high
+
+    def text(self, key: str) -> str:
+        """In words."""
+        if self == Every():
+            return f"every {key}"
+        ends = [f"from {self.low:g}"] * (self.low > float("-inf")) + [f"to {self.high:g}"] * (self.high < float("inf"))
+        return f"every {key} {' '.join(ends)}"
+
+
+Selection = Value | tuple[Value, ...] | Every
+"""One value of a key; several, all of which must be there; or all that are."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number, or one at each of some points."""
+
+    text: str
+    unit: str
+    find: Callable[[Studies, Mapping[str, Selection]], Points]
+    studies: frozenset[str]
+    neutral: float | None = None
+    """The value that says that nothing changes: 0 of changes and differences, 1 of ratios, none of levels."""
+    where: Mapping[str, Selection] = field(default_factory=dict)
+    name: str = ""
+
+    def at(self, **where: Selection) -> "Quantity":
+        """At these points of the grid alone; keys with dots are written with two underscores."""
+        named = {key.replace("__", "."): value for key, value in where.items()}
+        return replace(self, where={**self.where, **named})
+
+    def over(self, *keys: str) -> "Quantity":
+        """At every value of these keys."""
+        return self.at(**dict.fromkeys(keys, Every()))
+
+    def called(self, name: str) -> "Quantity":
+        """The same under a shorter name."""
+        return replace(self, name=name)
+
+    def needs(self, key: str, values: Sequence[Value]) -> "Quantity":
+        """The same, which says nothing without runs at these values."""
+
+        def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+            replace(self, where={**where, key: tuple(values)}).points(studies)
+            return self.find(studies, where)
+
+        return replace(self, find=find)
+
+    def points(self, studies: Studies) -> Points:
+        """The estimates in these runs."""
+        return self.find(studies, self.where)
+
+    @property
+    def words(self) -> str:
+        """What it is, and where."""
+        places = [_selected(key, selection) for key, selection in self.where.items()]
+        return f"{self.text} at {', '.join(places)}" if places else self.text
+
+    @property
+    def label(self) -> str:
+        """What its number is called among others."""
+        return self.name or self.text
+
+    def lowest(self) -> "Quantity":
+        """The lowest of the points."""
+        return self._one_of("lowest", lambda found: min(found, key=lambda each: each.value))
+
+    def highest(self) -> "Quantity":
+        """The highest of the points."""
+        return self._one_of("highest", lambda found: max(found, key=lambda each: (each.lower_bound, each.value)))
+
+    def farthest(self) -> "Quantity":
+        """The one that is farthest from zero."""
+        return self._one_of("largest", lambda found: max(found, key=lambda each: abs(each.value)))
+
+    def least_sure(self) -> "Quantity":
+        """The one whose interval reaches highest."""
+        return self._one_of("least certain", lambda found: max(found, key=lambda each: finding.ends(each)[1]))
+
+    def mean(self) -> "Quantity":
+        """The mean over the points."""
+        return self._one_of("mean", lambda found: _plain(sum(each.value for each in found) / len(found)))
+
+    def trend(self) -> "Quantity":
+        """The rank correlation with the order of the points: 1 if the values only rise."""
+        trend = self._one_of("rank correlation of", lambda found: _plain(rank_correlation([e.value for e in found])))
+        return replace(trend, unit="", neutral=0.0)
+
+    def within(self, low: float, high: float) -> Condition:
+        """Each lies in a band."""
+        return self._if(self._band(low, high), (low, high))
+
+    def at_least(self, low: float) -> Condition:
+        """None is below."""
+        return self._if(f"at least {self._amount(low)}", (low, math.inf))
+
+    def at_most(self, high: float) -> Condition:
+        """None is above."""
+        return self._if(f"at most {self._amount(high)}", (-math.inf, high))
+
+    def below(self, by: float = 0.0) -> Condition:
+        """Each is below zero; by more than `by`, or it has the direction alone."""
+        text = f"more than {100 * by:g} % lower" if by else "below 0"
+        return self._if(text, (-math.inf, _under(-by)), (-math.inf, _under(0.0)))
+
+    def above(self, by: float = 0.0) -> Condition:
+        """Each is above zero; by more than `by`, or it has the direction alone."""
+        text = f"more than {100 * by:g} % higher" if by else "above 0"
+        return self._if(text, (_over(by), math.inf), (_over(0.0), math.inf))
+
+    def alike(self, margin: float) -> Condition:
+        """Each lies within a margin of zero."""
+        return self._if(f"within ± {100 * margin:g} %", (-margin, margin))
+
+    def close_to(self, expected: float, error: float) -> Condition:
+        """Each is what theory says, within a relative error."""
+        slack = abs(expected) * error
+        return self._if(f"within {100 * error:g} % of {self._amount(expected)}", (expected - slack, expected + slack))
+
+    def near(self, paper: float) -> Condition:
+        """The value that the paper prints, give or take 20 %; of a change, 20 % of the change itself."""
+        return self.between(paper, paper)
+
+    def between(self, low: float, high: float) -> Condition:
+        """In the range that the paper prints, give or take 20 % at its ends."""
+        band = (low - abs(low) * SLACK, high + abs(high) * SLACK)
+        printed = self._amount(low) if low == high else self._band(low, high)
+        return self._if(f"{self._band(*band)} (printed: {printed})", band, self._direction(high if high < 0 else low))
+
+    def beyond(self, paper: float) -> Condition:
+        """At least as far from zero as the paper prints, less 20 %."""
+        limit = paper - paper * SLACK
+        band = (-math.inf, limit) if paper < 0 else (limit, math.inf)
+        word = "at most" if paper < 0 else "at least"
+        text = f"{word} {self._amount(limit)} (printed: {self._amount(paper)})"
+        return self._if(text, band, self._direction(paper))
+
+    def under(self, paper: float) -> Condition:
+        """No more than the paper prints as the most, and 20 %."""
+        limit = paper + abs(paper) * SLACK
+        return self._if(f"at most {self._amount(limit)} (printed: {self._amount(paper)})", (-math.inf, limit))
+
+    def _direction(self, paper: float) -> finding.Band | None:
+        """Everything on the printed value's side of no change, where there is such a thing."""
+        if self.neutral is None:
+            return None
+        return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
+
+    def _one_of(self, word: str, pick: Callable[[list[Estimate]], Estimate]) -> "Quantity":
+        def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
+            return {"": pick(list(self.points(studies).values()))}
+
+        return replace(self, text=f"{word} {self.words}", find=find, where={}, name=self.name and f"{word} {self.name}")
+
+    def _if(self, text: str, agrees: finding.Band, direction: finding.Band | None = None) -> Condition:
+        def findings(studies: Studies) -> dict[str, Finding]:
+            found = {name: placed(each, agrees, direction) for name, each in self.points(studies).items()}
+            return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
+
+        return Condition(f"{self.words}: {text}", findings, self.studies, self.label)
+
+    def _amount(self, value: float) -> str:
+        if self.unit == RELATIVE:
+            return f"{100 * value:+.4g} %"
+        scale = scale_for(self.unit, [value])
+        return f"{value / scale.divisor:.4g} {scale.unit}".rstrip()
+
+    def _band(self, low: float, high: float) -> str:
+        if self.unit == RELATIVE:
+            return f"{100 * low:+.4g} to {100 * high:+.4g} %"
+        scale = scale_for(self.unit, [low, high])
+        return f"{low / scale.divisor:.4g} to {high / scale.divisor:.4g} {scale.unit}".rstrip()
+
+
+def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
+    """A metric of a scheme, or of each of several."""
+
+    def read(data: Data, scheme: str, where: Mapping[str, Value]) -> Estimate:
+        return data.mean(scheme, metric, **where) if isinstance(metric, str) else data.measured(metric, scheme, **where)
+
+    names = _names(schemes)
+    find = partial(_over_grid, study, {name: partial(read, scheme=name) for name in names})
+    return Quantity(f"{_called(metric)} with {_listed(names)}", _unit(metric), find, frozenset([study]))
+
+
+def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") -> Quantity:
+    """How far a metric of a scheme lies above that of a baseline, paired over the seeds; -0.3 is 30 % less."""
+
+    def read(data: Data, scheme: str, baseline: str, where: Mapping[str, Value]) -> Estimate:
+        if isinstance(metric, str):
+            return data.change(scheme, baseline, metric, **where)
+        return data.measured_change(metric, scheme, baseline, **where)
+
+    pairs = [(scheme, baseline) for scheme in _names(schemes) for baseline in _names(baselines)]
+    reads = {f"{ours} over {theirs}": partial(read, scheme=ours, baseline=theirs) for ours, theirs in pairs}
+    text = f"{_called(metric)} with {_listed(_names(schemes))} over that with {_listed(_names(baselines))}"
+    return Quantity(text, RELATIVE, partial(_over_grid, study, reads), frozenset([study]), 0.0)
+
+
+def pooled(scheme: str, measure: Measure, key: str, neutral: float | None = None) -> Quantity:
+    """A measure of a scheme over the values of a key of the grid, which stand for seeds."""
+
+    def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
+        data = next(iter(studies.values()))
+        return {
+            "": estimate([measure(run) for value in data.values(key) for run in data.results(scheme, **{key: value})])
+        }
+
+    return Quantity(f"{measure.name} with {scheme}", measure.unit, find, frozenset([""]), neutral)
+
+
+def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
+    """How far a metric lies above that of another study at the same point of its grid, paired over the seeds."""
+
+    def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+        def read(data: Data, scheme: str, where: Mapping[str, Value]) -> Estimate:
+            return _paired(data, studies[base], scheme, metric, where)
+
+        reads = {name: partial(read, scheme=name) for name in _names(schemes)}
+        return _over_grid(study, reads, studies, where)
+
+    text = f"{_called(metric)} with {_listed(_names(schemes))} in {study} over that in {base}"
+    return Quantity(text, RELATIVE, find, frozenset([study, base]), 0.0)
+
+
+def _paired(data: Data, base: Data, scheme: str, metric: Metric, where: Mapping[str, Value]) -> Estimate:
+    if isinstance(metric, Measure):
+        sides = [[metric(result) for result in each.results(scheme, **where)] for each in (data, base)]
+        bounds = (False, False)
+    else:
+        ours, theirs = (each.by_seed(scheme, metric, **where) for each in (data, base))
+        common = [seed for seed in ours if seed in theirs]
+        sides = [[side[seed] for seed in common] for side in (ours, theirs)]
+        bounds = (data.mean(scheme, metric, **where).lower_bound, base.mean(scheme, metric, **where).lower_bound)
+    found = paired_difference(*sides)
+    if found is None:
+        raise ConfigError(f"{_called(metric)}: is zero at {where}, so nothing can be relative to it")
+    return replace(found, lower_bound=bounds[0], upper_bound=bounds[1])
+
+
+def computed(
+    text: str,
+    find: Callable[..., Estimate | float | Mapping[str, Estimate | float]],
+    unit: str = "",
+    neutral: float | None = None,
+    studies: Sequence[str] = (),
+) -> Quantity:
+    """What a function makes of the studies that its parameters, or `studies`, name: a number, or some by name."""
+    names = tuple(studies) or tuple(inspect.signature(find).parameters)
+
+    def points(data: Studies, _: Mapping[str, Selection]) -> Points:
+        found = find(*(data[name] for name in names))
+        some = found if isinstance(found, Mapping) else {"": found}
+        return {name: each if isinstance(each, Estimate) else _plain(each) for name, each in some.items()}
+
+    return Quantity(text, unit, points, frozenset(names), neutral)
+
+
+def ratio(above: Quantity, below: Quantity) -> Quantity:
+    """One quantity over another, point by point."""
+    return _combined(above, below, "over", "", 1.0, lambda ours, theirs: ours / theirs)
+
+
+def difference(minuend: Quantity, subtrahend: Quantity) -> Quantity:
+    """One quantity less another, point by point."""
+    return _combined(minuend, subtrahend, "less", minuend.unit, 0.0, lambda ours, theirs: ours - theirs)
+
+
+def _combined(
+    first: Quantity, second: Quantity, word: str, unit: str, neutral: float, of: Callable[[float, float], float]
+) -> Quantity:
+    def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+        pairs = zip(first.at(**where).points(studies).items(), second.at(**where).points(studies).values(), strict=True)
+        return {name: _plain(of(ours.value, theirs.value)) for (name, ours), theirs in pairs}
+
+    return Quantity(f"{first.words} {word} {second.words}", unit, find, first.studies | second.studies, neutral)
+
+
+Read = Callable[..., Estimate]
+
+
+def _over_grid(study: str, reads: Mapping[str, Read], studies: Studies, where: Mapping[str, Selection]) -> Points:
+    """What each of the functions reads at the selected points of a study's grid."""
+    data = studies[study] if study else next(iter(studies.values()))
+    found: Points = {}
+    for place, fixed in _places(data, where):
+        for name, read in reads.items():
+            label = ", ".join([name] * (len(reads) > 1) + [place] * bool(place))
+            found[label] = read(data, where=fixed)
+    return found
+
+
+def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, dict[str, Value]]]:
+    """The selected points, each with what tells it from the others; a key that is left open has only one value."""
+    for key in where:
+        if key not in data.keys:
+            raise ConfigError(f"{key}: not a key of the grid over {', '.join(data.keys) or 'nothing'}")
+    selections = {key: where.get(key, tuple(data.values(key)[:1])) for key in data.keys}
+    for key, selection in selections.items():
+        if key not in where and len(data.values(key)) > 1:
+            raise ConfigError(f"{key}: has several values, of which none is named")
+        wanted = (selection,) if isinstance(selection, Value) else selection
+        missing = [] if isinstance(wanted, Every) else [each for each in wanted if each not in data.values(key)]
+        if missing:
+            raise ConfigError(f"without runs at {key} {', '.join(map(str, missing))}")
+    chosen = [
+        dict(zip(data.keys, position, strict=True))
+        for position in data.points
+        if all(_has(selections[key], value) for key, value in zip(data.keys, position, strict=True))
+    ]
+    if not chosen:
+        raise ConfigError("no point of the grid is within the bounds")
+    several = [key for key, selection in selections.items() if not isinstance(selection, Value) and key in where]
+    for point in chosen:
+        yield ", ".join(f"{_short(key)} {point[key]}" for key in several), point
+
+
+def _has(selection: Selection, value: Value) -> bool:
+    return value == selection if isinstance(selection, Value) else value in selection
+
+
+def _selected(key: str, selection: Selection) -> str:
+    if isinstance(selection, Every):
+        return selection.text(_short(key))
+    values = (selection,) if isinstance(selection, Value) else selection
+    return f"{_short(key)} {_listed([str(each) for each in values])}"
+
+
+def _short(key: str) -> str:
+    return key.rpartition(".")[2]
+
+
+def _names(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _called(metric: Metric) -> str:
+    return metric if isinstance(metric, str) else metric.name
+
+
+def _unit(metric: Metric) -> str:
+    """The unit of a metric, which the catalogue's names end in."""
+    if isinstance(metric, Measure):
+        return metric.unit
+    return next((unit for end, unit in _UNITS.items() if metric.endswith(end)), "")
+
+
+def _over(value: float) -> float:
+    """The next number above, for a band that does not include its end."""
+    return math.nextafter(value, math.inf)
+
+
+def _under(value: float) -> float:
+    return math.nextafter(value, -math.inf)
+
+
+def _plain(value: float) -> Estimate:
+    return Estimate(value, None, 1)

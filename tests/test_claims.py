@@ -1,0 +1,321 @@
+"""How claims are declared, what they say of themselves, and how a measurement decides them."""
+
+import dataclasses
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from made import make_rows
+from shortflow import papers
+from shortflow.comparison import Comparison
+from shortflow.errors import ConfigError, DamagedResult
+from shortflow.lab import (
+    RELATIVE,
+    Claim,
+    Condition,
+    Data,
+    Every,
+    Finding,
+    Quantity,
+    Study,
+    all_hold,
+    at_least,
+    at_most,
+    change,
+    computed,
+    decided,
+    difference,
+    effect,
+    equal,
+    fact,
+    level,
+    not_tested,
+    paper,
+    ratio,
+    within,
+)
+from shortflow.lab.finding import BOUND, Verdict
+from shortflow.lab.study import Position
+from shortflow.metrics.stats import Estimate
+from shortflow.reproduction.engine import Judged, baseline_passes, count, decide
+from shortflow.reproduction.markdown import cell
+from shortflow.reproduction.summary import measured, verdict_text
+from shortflow.reproduction.tried import Outcome, load, save, sentence, stored
+from shortflow.result import RunSummary
+from shortflow.store.runs import Store
+
+ROOT = Path(__file__).parents[1]
+AGREES, DIRECTION, DIFFERS = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS
+
+
+def claim(*agrees: Condition, name: str = "l2dct/one", kind: str = "numeric") -> Claim:
+    return paper(name, kind, 1.0).says("", *agrees)
+
+
+def changed(value: float, low: float | None = None, high: float | None = None) -> Quantity:
+    """A relative change with its interval."""
+    found = Estimate(value, None if low is None or high is None else (low, high), 3)
+    return computed("change", lambda: found, RELATIVE, 0.0)
+
+
+def found_by(condition: Condition) -> Finding:
+    return claim(condition).judge({})
+
+
+@pytest.mark.parametrize("each", papers.claims().values(), ids=lambda each: each.id)
+def test_a_claim_says_of_what_kind_it_is_what_is_printed_and_when_it_agrees(each: Claim) -> None:
+    assert each.kind in {"equation", "numeric", "ratio", "ordering", "shape", "count", "testbed"}
+    assert each.paper
+    assert each.tolerance
+    assert "  " not in each.tolerance
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "expected"),
+    [
+        (-0.45, -0.50, -0.40, [AGREES]),
+        (-0.37, -0.40, -0.34, [DIRECTION, AGREES]),
+        (-0.30, -0.34, -0.20, [DIRECTION]),
+        (-0.60, -0.65, -0.56, [DIRECTION]),
+        (-0.10, -0.20, 0.05, [DIFFERS, DIRECTION]),
+        (-0.30, -0.70, 0.10, [DIFFERS, AGREES]),
+        (0.10, 0.05, 0.20, [DIFFERS]),
+        (0.00, None, None, [DIFFERS]),
+        (-0.36, None, None, [AGREES]),
+        (-0.359, None, None, [DIRECTION]),
+    ],
+)
+def test_a_published_change_agrees_within_20_percent_of_itself_and_else_may_have_its_direction(
+    value: float, low: float | None, high: float | None, expected: list[Verdict]
+) -> None:
+    found = found_by(changed(value, low, high).near(-0.45))
+    assert [found.worst, found.best] == [expected[0], expected[-1]]
+    assert found.verdict is (expected[0] if len(expected) == 1 else Verdict.UNDECIDED)
+    assert found.could_be == (expected if len(expected) > 1 else [])
+
+
+def test_a_level_has_no_direction_and_a_ratio_has() -> None:
+    def times(neutral: float | None, value: float) -> Verdict:
+        return found_by(computed("x", lambda: value, "s", neutral).near(2.0)).verdict
+
+    assert [times(None, value) for value in (1.6, 2.4, 1.5)] == [AGREES, AGREES, DIFFERS]
+    assert [times(1.0, value) for value in (2.4, 1.2, 1.0, 0.5)] == [AGREES, DIRECTION, DIFFERS, DIFFERS]
+
+
+def test_printed_ranges_and_limits_have_20_percent_of_room_too() -> None:
+    between = [found_by(changed(value).between(-0.4, -0.3)).verdict for value in (-0.48, -0.24, -0.2, 0.1)]
+    assert between == [AGREES, AGREES, DIRECTION, DIFFERS]
+    beyond = [found_by(changed(value).beyond(-0.4)).verdict for value in (-0.9, -0.32, -0.31, 0.1)]
+    assert beyond == [AGREES, AGREES, DIRECTION, DIFFERS]
+    share = computed("share", lambda: 0.71)
+    assert [found_by(share.beyond(0.9)).verdict, found_by(share.beyond(0.88)).verdict] == [DIFFERS, AGREES]
+    assert [found_by(changed(value).under(0.01)).verdict for value in (-0.2, 0.012, 0.013)] == [AGREES, AGREES, DIFFERS]
+
+
+def test_orders_need_the_whole_interval_and_a_size_that_is_asked_for_may_be_missed() -> None:
+    sure, unsure = changed(-0.2, -0.3, -0.1), changed(-0.2, -0.5, 0.1)
+    assert found_by(sure.below()).holds
+    assert found_by(unsure.below()).could_be == [DIFFERS, AGREES]
+    assert found_by(sure.below(by=0.35)).verdict is DIRECTION
+    assert found_by(sure.below(by=0.15)).could_be == [DIRECTION, AGREES]
+    assert found_by(sure.above()).verdict is DIFFERS
+    assert found_by(changed(0.2, 0.1, 0.3).above()).holds
+    assert found_by(changed(0.01, -0.02, 0.04).alike(0.05)).holds
+    assert found_by(changed(0.01, -0.06, 0.08).alike(0.05)).could_be == [DIFFERS, AGREES]
+    assert found_by(changed(0.2, 0.15, 0.25).alike(0.05)).verdict is DIFFERS
+
+
+def test_the_worst_part_decides_and_is_named() -> None:
+    wide, sure = Estimate(-0.2, (-0.5, 0.1), 3), Estimate(-0.48, (-0.49, -0.47), 3)
+    unsure, failing, good = within(wide, -0.4, 0.4), within(sure, -0.3, -0.1), within(sure, -0.5, -0.3)
+    refuted = all_hold({"open": unsure, "sure": failing})
+    assert (refuted.verdict, refuted.deciding, refuted.ci95) == (DIFFERS, "sure", sure.ci95)
+    left = all_hold({"good": good, "open": unsure})
+    assert (left.verdict, left.could_be, left.deciding) == (Verdict.UNDECIDED, [DIFFERS, AGREES], "open")
+    assert left.note == "undecided: open"
+    assert measured(left) == ["open: -0.2 [-0.5, 0.1]", "good: -0.48"]
+    right_way = found_by(changed(-0.2).near(-0.45))
+    assert all_hold({"size": right_way, "open": unsure}).could_be == [DIFFERS, DIRECTION]
+    assert all_hold({"size": right_way, "good": good}).verdict is DIRECTION
+
+
+def test_a_part_that_is_not_tested_leaves_the_whole_so_unless_another_differs() -> None:
+    untested, good, bad = not_tested("no flow of that size"), within(1.0, 0, 1), within(2.0, 0, 1)
+    found = all_hold({"one": good, "other": untested})
+    assert (found.verdict, found.note) == (Verdict.UNTESTED, "other is not tested: no flow of that size")
+    found = all_hold({"one": untested, "other": bad})
+    assert found.verdict is DIFFERS
+    assert (found.note, found.deciding) == ("differs: other; one is not tested: no flow of that size", "other")
+    assert all_hold({}).verdict is Verdict.UNTESTED
+
+
+def test_a_bound_decides_a_claim_only_where_the_truth_beyond_it_cannot_matter() -> None:
+    value = Estimate(-0.5, (-0.6, -0.4), 3)
+    least, most = dataclasses.replace(value, lower_bound=True), dataclasses.replace(value, upper_bound=True)
+
+    def of(bound: Estimate) -> Quantity:
+        return computed("change", lambda: bound, RELATIVE, 0.0)
+
+    assert found_by(of(value).below()).note == ""
+    assert (found_by(of(most).below()).verdict, found_by(of(most).below()).note) == (AGREES, BOUND)
+    for found in (found_by(of(least).below()), found_by(of(least).alike(0.7)), within(least, -1, 0)):
+        assert found.verdict is Verdict.UNDECIDED
+        assert found.note == BOUND
+    assert at_least(least, -0.7).holds
+    assert at_most(least, -0.7).verdict is DIFFERS
+    assert found_by(of(most).above()).verdict is DIFFERS
+    assert at_most(Estimate(3.0, None, 1, lower_bound=True), 2.0).verdict is DIFFERS
+
+
+def test_equations_hold_to_nine_digits_or_to_those_that_are_printed() -> None:
+    assert found_by(equal(lambda: {"k": (0.05, 0.05 + 1e-12)})).holds
+    assert not found_by(equal(lambda: {"k": (0.05, 0.050001)})).holds
+    assert found_by(equal(lambda: {"k": (0.20741, 0.2074)}, digits=4)).holds
+    found = found_by(equal(lambda: {"one": (1.0, 1.0), "two": (2.0, 3.0)}))
+    assert (found.verdict, found.note) == (DIFFERS, "differs: two")
+
+
+def made(directory: Path, times: dict[str, Sequence[float]]) -> Data:
+    """Two loads; at the second everything takes twice as long."""
+    study = Study("incast", tuple(times), over={"load": (0.1, 0.2)})
+    points: dict[Position, Comparison] = {
+        (load,): Comparison(
+            "incast",
+            "",
+            {},
+            [
+                RunSummary(scheme, seed, "", make_rows(afct_short_s=factor * value), 0.0)
+                for scheme, values in times.items()
+                for seed, value in enumerate(values)
+            ],
+        )
+        for load, factor in ((0.1, 1.0), (0.2, 2.0))
+    }
+    return Data(study, ["load"], points, {}, Store(directory))
+
+
+AFCT = "afct_short_s"
+
+
+def test_quantities_find_their_numbers_at_the_points_that_they_name(tmp_path: Path) -> None:
+    studies = {"runs": made(tmp_path, {"ours": [1.0, 1.1], "theirs": [2.0, 2.2]})}
+    ours = level("ours", AFCT)
+    assert {name: each.value for name, each in ours.over("load").points(studies).items()} == pytest.approx(
+        {"load 0.1": 1.05, "load 0.2": 2.1}
+    )
+    assert ours.at(load=0.2).points(studies)[""].value == pytest.approx(2.1)
+    assert ours.over("load").highest().points(studies)[""].value == pytest.approx(2.1)
+    assert ours.over("load").trend().points(studies)[""].value == pytest.approx(1.0)
+    both = change("ours", "theirs", AFCT).at(load=Every(0.15)).points(studies)
+    assert both["load 0.2"].value == pytest.approx(-0.5)
+    over = ratio(level("theirs", AFCT), ours).over("load").points(studies)
+    assert [each.value for each in over.values()] == pytest.approx([2.0, 2.0])
+    less = difference(ours.at(load=0.2), ours.at(load=0.1)).points(studies)[""]
+    assert less.value == pytest.approx(1.05)
+    assert less.ci95 is None
+    slower = {**studies, "alone": made(tmp_path, {"ours": [0.5, 0.55]})}
+    assert effect("ours", AFCT, "runs", "alone").at(load=0.1).points(slower)[""].value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "says"),
+    [
+        (level("ours", AFCT), "load: has several values"),
+        (level("ours", AFCT).at(laod=0.1), "laod: not a key of the grid over load"),
+        (level("ours", AFCT).at(load=(0.1, 0.3)), "without runs at load 0.3"),
+        (level("ours", AFCT).at(load=Every(0.5)), "no point of the grid is within the bounds"),
+    ],
+)
+def test_a_quantity_refuses_points_that_were_not_run(tmp_path: Path, quantity: Quantity, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        quantity.points({"runs": made(tmp_path, {"ours": [1.0]})})
+
+
+def test_the_sentence_is_printed_from_what_is_compared() -> None:
+    found = change("l2dct", "dctcp", AFCT).at(load=(0.1, 0.2)).beyond(-0.4)
+    text = "afct_short_s with l2dct over that with dctcp at load 0.1 and 0.2: at most -32 % (printed: -40 %)"
+    assert claim(found).tolerance == text
+    near = level("tcp", "query_time_s").at(workers=100).near(0.072)
+    assert claim(near).tolerance == "query_time_s with tcp at workers 100: 57.6 to 86.4 ms (printed: 72 ms)"
+
+
+def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_path: Path) -> None:
+    data = {"runs": made(tmp_path, {"dctcp": [1.0, 1.1], "l2dct": [0.5, 0.55], "tcp": [3.0, 3.1]})}
+    better = claim(change("l2dct", "dctcp", AFCT).over("load").below(), kind="ordering")
+    worse_than_tcp = claim(change("l2dct", "tcp", AFCT).over("load").below(), kind="ordering")
+    of_tcp = claim(level("tcp", AFCT).over("load").at_least(1.0))
+    every = (better, worse_than_tcp, of_tcp)
+    assert [decide(each, data).holds for each in every] == [True, True, True]
+    passes = [baseline_passes("l2dct", each, data) for each in every]
+    assert passes == [False, True, None], "the third is not about the scheme"
+    alone = {"runs": made(tmp_path, {"l2dct": [0.5, 0.55]})}
+    short = claim(level("l2dct", AFCT).over("load").at_most(2.0))
+    assert baseline_passes("l2dct", short, alone) is None, "without runs of the baseline"
+    judged = [Judged(each, decide(each, data), passed) for each, passed in zip(every, passes, strict=True)]
+    assert verdict_text(judged[1]) == "agrees, as the baseline"
+    assert "no agreement" in judged[1].reason
+    counts = count([*judged, Judged(claim(kind="equation"), fact(True))])
+    assert (counts["agrees"], counts["baseline_passes"]) == (2, 1)
+    assert counts["equations"] == {"agrees": 1, "direction": 0, "differs": 0, "undecided": 0, "untested": 0}
+
+
+def test_a_document_has_no_infinite_numbers() -> None:
+    assert within(float("inf"), 0, 1, knee=3.0).document() == {"value": "inf", "knee": 3.0}
+
+
+@pytest.mark.parametrize("value", [None, math.nan])
+def test_a_number_that_is_not_there_leaves_a_claim_untested(value: Any) -> None:
+    assert decide(claim(decided("", lambda: within(float(value), 0, 1))), {}).verdict is Verdict.UNTESTED
+
+
+def test_of_many_points_the_extremes_and_the_one_that_decides_are_shown() -> None:
+    points: dict[str, Estimate | float] = {f"at {n}": float(n) for n in range(9)}
+    points["at 4"] = Estimate(4.0, (3.0, 20.0), 3)
+    found = found_by(computed("x", lambda: points).within(-1, 10))
+    assert found.measured == {"at 0": 0.0, "at 4": 4.0, "at 8": 8.0}
+    assert (found.deciding, found.ci95) == ("at 4", (3.0, 20.0))
+
+
+def outcome(verdict: str, number: str) -> Outcome:
+    return {"verdict": verdict, "number": number}
+
+
+def test_the_sentence_about_other_choices_has_their_numbers(tmp_path: Path) -> None:
+    others = {
+        "handshake=on": outcome("agrees", "-0.39"),
+        "initial-alpha=1": outcome("differs", "-0.69"),
+        "marked-acks=yes": outcome("direction", "-0.56"),
+        "rto-clock=10ms": outcome("differs", "-0.6"),
+    }
+    save({"l2dct/one": {"taken": outcome("differs", "-0.6"), "others": others}}, tmp_path / "tried.json")
+    save({"l2dct/two": {"taken": outcome("differs", ""), "others": {}}}, tmp_path / "tried.json")
+    found = load(tmp_path / "tried.json")
+    assert sentence(found["l2dct/one"]) == (
+        "other choices: agrees with handshake=on (-0.39); -0.6 becomes -0.69 with initial-alpha=1, "
+        "-0.56 with marked-acks=yes (direction); the same with rto-clock=10ms"
+    )
+    assert sentence(found["l2dct/two"]) == ""
+    (tmp_path / "tried.json").write_text("{")
+    with pytest.raises(DamagedResult, match="reproduce --sensitivity"):
+        load(tmp_path / "tried.json")
+
+
+def test_no_reason_has_numbers_that_nothing_computes() -> None:
+    assert not {name: each.because for name, each in papers.claims().items() if re.search(r"(?<!\w)\d", each.because)}
+
+
+@pytest.mark.parametrize("name", list(stored()))
+def test_what_was_tried_is_known_and_the_committed_page_says_it(name: str) -> None:
+    tried, of_paper = stored()[name], name.partition("/")[0]
+    known = {f"{choice}={value}" for choice, each in papers.choices(of_paper).items() for value in each.others}
+    assert set(tried["others"]) <= known
+    page = (ROOT / "docs" / "reproduction" / f"{of_paper}.md").read_text(encoding="utf-8")
+    (row,) = (line.split(" | ") for line in page.splitlines() if f"(`{name}`)" in line)
+    assert row[1].partition(" (")[0].partition(",")[0] == tried["taken"]["verdict"]
+    assert tried["taken"]["number"] in row[3]
+    if tried["taken"]["verdict"] not in ("agrees", "untested"):
+        assert cell(sentence(tried)) in row[3]
