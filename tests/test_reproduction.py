@@ -431,7 +431,7 @@ def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) 
     claims = [claim for figure in _figures_of(paper) for claim in figure.claims]
     assert len(rows) == len(claims)
     assert stated == {cell(f"{claim.says} (`{claim.id}`)"): cell(claim.tolerance) for claim in claims}
-    verdicts = {row[0]: row[1] for row in rows}
+    verdicts = {row[0].removeprefix("| "): row[1] for row in rows}
     assert {each.partition(" (")[0].partition(",")[0] for each in verdicts.values()} <= {each.value for each in Verdict}
     results = [cell(f"{claim.says} (`{claim.id}`)") for claim in claims if claim.kind != "equation"]
     counts = collections.Counter(verdicts[name].partition(" (")[0] for name in results)
