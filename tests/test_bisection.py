@@ -10,6 +10,7 @@ import shortflow
 from conftest import Answer, Command
 from shortflow import Condition, Search, Steps
 from shortflow.errors import ConfigError
+from shortflow.store.reading import read_store
 
 LIMIT_MS = 4
 SCENARIO: dict[str, object] = {
@@ -221,3 +222,13 @@ def test_the_key_cannot_be_set_too(shortflow: Command, scenario: str, setting: s
     answer = search_with(shortflow, scenario, "flows=2:6", "--set", setting)
     assert answer.code == 2
     assert "flows: its values vary, so it cannot be set too" in answer.stderr
+
+
+def test_a_search_keeps_its_runs_and_finds_them_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    first = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
+    table = read_store(tmp_path / "store")
+    assert table.height == len(first.document["trials"])
+    assert len(list((tmp_path / "store" / "segments").iterdir())) == 1
+    again = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
+    assert again.document == first.document
+    assert len(list((tmp_path / "store" / "segments").iterdir())) == 1, "nothing was run"

@@ -1,5 +1,6 @@
 """Where runs are done changes nothing but the time: threads, processes, the workers of a Dask cluster."""
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 import tomli_w
 
 import shortflow as api
-from conftest import Command
+from conftest import Command, started
 from shortflow.errors import ConfigError, ExitCode, MissingRequirement, SimulationError
 from shortflow.executors import Executor, Failed, Finished, Local
 from shortflow.executors.cluster import Dask
@@ -25,6 +26,7 @@ from shortflow.runner import plan
 from shortflow.scenario import load_scenario
 
 LAW = """
+import json
 import os
 import shortflow
 
@@ -250,3 +252,29 @@ def test_closing_the_outcomes_stops_what_is_at_work(small: dict[str, object]) ->
     with closing(Local(2).outcomes([*quick, *runs])) as outcomes:
         assert next(outcomes)[0] is quick[0]
     assert time.monotonic() - begin < 30
+
+
+def test_a_scheduler_without_workers_or_that_goes_away_is_a_clear_error(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    about, quiet = tmp_path / "scheduler.json", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask = [sys.executable, "-m", "dask"]
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(about)]
+    runs = plan(load_scenario({**small, "duration": "1s"}), ["dctcp"], list(range(1, 41)))
+    with started([*dask, "scheduler", *options], cwd=tmp_path, **quiet) as scheduler:
+        while not about.exists() or not about.read_text(encoding="utf-8"):
+            assert scheduler.poll() is None
+            time.sleep(0.05)
+        executor = Dask(json.loads(about.read_text(encoding="utf-8"))["address"])
+        with monkeypatch.context() as patch:
+            patch.setattr("shortflow.executors.cluster._PATIENCE_S", 2)
+            with pytest.raises(MissingRequirement, match="the scheduler has no workers"):
+                list(executor.outcomes(runs))
+        monkeypatch.setattr("shortflow.executors.cluster._PATIENCE_S", 60)
+        worker = ["worker", executor.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        with started([*dask, *worker], cwd=tmp_path, **quiet), closing(executor.outcomes(runs)) as outcomes:
+            assert isinstance(next(outcomes)[1], Finished)
+            scheduler.kill()
+            with pytest.raises(MissingRequirement, match="the scheduler is gone"):
+                list(outcomes)

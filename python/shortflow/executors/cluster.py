@@ -1,6 +1,7 @@
 """A Dask cluster: any that has a scheduler's address, on one machine or on many."""
 
 import contextlib
+import logging
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -38,9 +39,12 @@ class Dask(Executor):
     @contextlib.contextmanager
     def session(self, *, tables: bool) -> Iterator[Session]:
         """A connection; a `MissingRequirement` says what is not there, or not the same."""
-        with contextlib.closing(_connected(self.address)) as client:
+        client = _connected(self.address)
+        try:
             _check_workers(client, self.address)
             yield _Cluster(client, self.address, tables)
+        finally:
+            client.close(timeout=1)
 
 
 class _Cluster(Session):
@@ -52,12 +56,9 @@ class _Cluster(Session):
 
     @property
     def room(self) -> int:
-        if self._client.status != "running":
-            raise MissingRequirement(
-                f"--dask {self._address}: the scheduler is gone; the same command goes on from here"
-            )
-        if time.monotonic() - self._counted_at > 1:
-            self._threads, self._counted_at = sum(self._client.nthreads().values()), time.monotonic()
+        with self._connection():
+            if time.monotonic() - self._counted_at > 1:
+                self._threads, self._counted_at = sum(self._client.nthreads().values()), time.monotonic()
         return _AHEAD * max(self._threads, 1)
 
     def submit(self, run: Run) -> Future:
@@ -69,10 +70,11 @@ class _Cluster(Session):
 
     def outcome(self, run: Run, job: Future) -> Outcome:
         self._jobs.discard(job)
-        if job.status != "finished":
-            error = job.exception() if job.status == "error" else ConnectionError("the scheduler lost the run")
-            return Failed.of(error)
-        answer: Finished | Failed = job.result()
+        with self._connection():
+            if job.status != "finished":
+                error = job.exception() if job.status == "error" else ConnectionError("the scheduler lost the run")
+                return Failed.of(error)
+            answer: Finished | Failed = job.result()
         if isinstance(answer, Finished):
             return adopted(run, answer)
         if answer.kind == OtherCode.__name__:
@@ -81,8 +83,20 @@ class _Cluster(Session):
 
     def stop(self) -> bool:
         """Runs that workers have begun go on to their end there; nobody waits for them."""
-        self._client.cancel(list(self._jobs), force=True)
+        with contextlib.suppress(MissingRequirement), self._connection():
+            self._client.cancel(list(self._jobs), force=True)
         return True
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[None]:
+        """Say so if the scheduler is gone, or goes meanwhile."""
+        gone = f"--dask {self._address}: the scheduler is gone; the same command goes on with another one"
+        if self._client.status != "running":
+            raise MissingRequirement(gone)
+        try:
+            yield
+        except (OSError, TimeoutError) as error:
+            raise MissingRequirement(gone) from error
 
     def _shared(self, run: Run) -> Future:
         """The files of a run's scenario, which travel to a worker once, and again if it is lost."""
@@ -108,6 +122,9 @@ def _connected(address: str) -> Client:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingRequirement("--dask needs Dask: pip install 'shortflow[dask]'") from None
+    for name in [*logging.root.manager.loggerDict]:
+        if name.partition(".")[0] == distributed.__name__:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # it is said here what went wrong, and in one line
     try:
         return distributed.Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except ValueError as error:
