@@ -23,7 +23,9 @@ class Entry(TypedDict):
     transport: NotRequired[str]
     """Of a scheme: its transport."""
     queue: NotRequired[str]
-    """Of a scheme: the queue discipline it needs."""
+    """Of a scheme: the queue discipline it needs in switches."""
+    host_queue: NotRequired[str]
+    """Of a scheme: the one it needs in hosts."""
 
 
 class Key(TypedDict):

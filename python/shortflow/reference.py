@@ -16,8 +16,8 @@ KINDS = {
     "The parameters are set with `--set KEY=VALUE`.",
     "ideal": "An ideal scheduler of a fluid link, a yardstick beside schemes; docs/ideal.md says more.",
     "transports": "What runs in senders and receivers. The parameters are set with `--set transport.NAME=VALUE`.",
-    "queues": "What runs in a switch port; buffer and threshold are the scenario's. "
-    "The parameters are set with `--set queue.NAME=VALUE`.",
+    "queues": "What runs in ports of switches, and of hosts with `--set host.queue=QUEUE`; buffer and threshold are "
+    "the scenario's. The parameters are set with `--set queue.NAME=VALUE`, in hosts `--set host_queue.NAME=VALUE`.",
     "topologies": "The `[topology]` table of a scenario.",
     "traffic": "A `[[traffic]]` table of a scenario.",
     "sizes": "The `sizes` table of traffic.",
@@ -39,7 +39,8 @@ def _entry(entry: Entry) -> str:
     if entry["source"]:
         lines.append(f"Source: {entry['source']}.\n")
     if "transport" in entry and "queue" in entry:
-        lines.append(f"Transport `{entry['transport']}`, queue `{entry['queue']}`.\n")
+        of_hosts = "" if entry["host_queue"] == "droptail" else f", in hosts `{entry['host_queue']}`"
+        lines.append(f"Transport `{entry['transport']}`, queue `{entry['queue']}`{of_hosts}.\n")
     if entry["parameters"]:
         lines += ["| key | default | expected | meaning |", "|---|---|---|---|"]
         lines += [_row(parameter) for parameter in entry["parameters"]]

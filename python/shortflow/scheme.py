@@ -9,7 +9,8 @@ from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import Settings, as_pairs
 from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
 
-SCHEME_PREFIXES = ("transport.", "queue.", "priority.")
+HOST_QUEUE = "host.queue"
+SCHEME_PREFIXES = ("transport.", "queue.", HOST_QUEUE, "host_queue.", "priority.")
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,13 @@ class _Choice:
     file: str = ""
     """Of a law in Python that was named: `FILE.py:CLASS` with the whole path."""
 
-    def accepts(self, key: str) -> bool:
-        return Scheme.accepts(self.scheme, key) if isinstance(self.scheme, str) else accepts(self.scheme, key)
+    def accepts(self, key: str, settings: Settings) -> bool:
+        """Whether it has the parameter `key`, if `settings` and its own say which queue is in hosts."""
+        given = {**settings, **self.own}.get(HOST_QUEUE)
+        host_queue = None if given is None else str(given)
+        if isinstance(self.scheme, str):
+            return Scheme.accepts(self.scheme, key, host_queue)
+        return accepts(self.scheme, key, host_queue)
 
     def build(self, settings: Settings) -> Scheme:
         """The scheme with those of the settings that it has a parameter for, and with its own."""
@@ -55,12 +61,12 @@ class _Choice:
         return SchemeSource(self.label, base, base == self.file, tuple(self._pairs(settings))) if base else None
 
     def _pairs(self, settings: Settings) -> list[tuple[str, str]]:
-        of_all = {key: value for key, value in settings.items() if self.accepts(key)}
+        of_all = {key: value for key, value in settings.items() if self.accepts(key, settings)}
         return as_pairs({**of_all, **self.own})
 
 
 def split_settings(settings: Settings) -> tuple[Settings, Settings]:
-    """The settings of the scenario, and those of schemes (`transport.…`, `queue.…` and `priority.…`)."""
+    """The settings of the scenario, and those of schemes (`transport.…`, `queue.…`, `host.queue` and so on)."""
     of_schemes = {key: value for key, value in settings.items() if key.startswith(SCHEME_PREFIXES)}
     of_scenario = {key: value for key, value in settings.items() if key not in of_schemes}
     return of_scenario, of_schemes
@@ -89,7 +95,7 @@ def load_with_sources(
         raise ConfigError(f"schemes: {repeated!r} is named twice" if repeated else "schemes: name at least one scheme")
     plain = [choice.build({}) for choice in choices]
     for key in settings:
-        if not any(choice.accepts(key) for choice in choices):
+        if not any(choice.accepts(key, settings) for choice in choices):
             raise _unaccepted(key, plain)
     return [(choice.build(settings), choice.source(settings)) for choice in choices]
 
@@ -101,7 +107,7 @@ def _choose(scheme: str | Transport) -> _Choice:
     plain = _plain(name)
     own = dict(_own_setting(scheme, text) for text in texts)
     for key in own:
-        if not plain.accepts(key):
+        if not plain.accepts(key, own):
             raise _unaccepted(key, [plain.build({})])
     return _Choice("+".join([plain.label, *texts]), plain.scheme, {**plain.own, **own}, plain.file)
 

@@ -191,9 +191,12 @@ def _imports(source: bytes, file: Path, folder: Path) -> Iterator[Path]:
             )
 
 
-def accepts(transport: Transport, key: str) -> bool:
-    """Whether the transport has the parameter `transport.NAME`, or its base has `key` and keeps it."""
-    return _is_own(transport, key) or Scheme.keeps(transport.base, key)
+def accepts(transport: Transport, key: str, host_queue: str | None = None) -> bool:
+    """Whether the transport has the parameter `transport.NAME`, or its base has `key` and keeps it.
+
+    `host_queue` is the discipline of host ports, if not the base's own.
+    """
+    return _is_own(transport, key) or Scheme.keeps(transport.base, key, host_queue)
 
 
 def _is_own(transport: Transport, key: str) -> bool:

@@ -47,7 +47,7 @@ pub fn judge(input: &[u8]) -> Verdict {
             Verdict::Ran
         }
         Err(RunError::Cancelled) => Verdict::Capped,
-        Err(RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold) => {
+        Err(RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold { .. }) => {
             Verdict::Rejected
         }
         Err(broken) => panic!("{broken}"),
@@ -95,6 +95,10 @@ fn drop_setting(settings: &mut Vec<(String, String)>, error: &ConfigError) {
             if settings.len() == before {
                 settings.clear();
             }
+        }
+        // Another discipline in hosts may have other parameters.
+        ConfigError::Unknown { key, .. } if key.starts_with("host_queue.") => {
+            settings.retain(|(set, _)| set != key)
         }
         other => panic!("a registered parameter is refused: {other}"),
     }

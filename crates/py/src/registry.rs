@@ -85,7 +85,8 @@ type FileScheme = (String, String, Vec<(String, String)>);
 pub fn read_schemes(text: &str, file: &str) -> PyResult<Vec<FileScheme>> {
     let row = |info: SchemeInfo| {
         let composed = format!("{} over {}", info.transport, info.queue.info().name);
-        (info.name, composed, info.set)
+        let settings = info.settings();
+        (info.name, composed, settings)
     };
     let schemes = scheme::read_schemes(text, file).map_err(config_error)?;
     Ok(schemes.into_iter().map(row).collect())
@@ -97,6 +98,7 @@ fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, Py
     let entry = keyed_row(py, (&info.name, &info.summary, &info.source), keyed)?;
     entry.set_item("transport", &info.transport)?;
     entry.set_item("queue", info.queue.info().name)?;
+    entry.set_item("host_queue", info.host_queue.info().name)?;
     Ok(entry)
 }
 

@@ -102,9 +102,9 @@ pub fn run(
     match outcome {
         Ok(outcome) => Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed }),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
-        Err(error @ (RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold)) => {
-            Err(config_error(error))
-        }
+        Err(
+            error @ (RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold { .. }),
+        ) => Err(config_error(error)),
         Err(error @ (RunError::Conservation(_) | RunError::Broken(_))) => {
             Err(SimulationError::new_err(error.to_string()))
         }

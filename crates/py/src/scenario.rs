@@ -158,14 +158,16 @@ impl PyScheme {
 
     /// Whether the scheme called `name` has the parameter `key`.
     #[staticmethod]
-    fn accepts(name: &str, key: &str) -> bool {
-        Scheme::accepts(name, key)
+    #[pyo3(signature = (name, key, host_queue=None))]
+    fn accepts(name: &str, key: &str, host_queue: Option<&str>) -> bool {
+        Scheme::accepts(name, key, host_queue)
     }
 
     /// Whether the scheme called `base` keeps the parameter `key` under a law written in Python.
     #[staticmethod]
-    fn keeps(base: &str, key: &str) -> bool {
-        Scheme::keeps(base, key)
+    #[pyo3(signature = (base, key, host_queue=None))]
+    fn keeps(base: &str, key: &str, host_queue: Option<&str>) -> bool {
+        Scheme::keeps(base, key, host_queue)
     }
 
     /// The scheme called `base`, with `settings` of what it keeps, and with the window law of Python objects

@@ -1,11 +1,11 @@
-//! [`Scheme`]: a transport with the queue discipline that it needs, and the rule by which senders give
-//! packets a priority where the discipline reads one. This is what papers compare.
+//! [`Scheme`]: a transport with the queue disciplines that it needs in switches and in hosts, and the rule by which
+//! senders give packets a priority where one of them reads it. This is what papers compare.
 
-use crate::config::{ConfigError, Document, ParamInfo, Reader, Setting, Source, Text, keys};
+use crate::config::{ConfigError, Document, Format, ParamInfo, Reader, Setting, Shape, Source, Text, keys};
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::{StartUserDefined, TransportConfig, transports};
-use shortflow_spec::hint;
+use shortflow_spec::{Value, hint};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,9 +23,20 @@ pub struct SchemeInfo {
     pub transport: String,
     /// Queue discipline of switch ports.
     pub queue: QueueKind,
-    /// Parameters that differ from the defaults of transport, queue discipline and priority rule, with their prefix:
+    /// Queue discipline of host ports, unless `host.queue` says another.
+    pub host_queue: QueueKind,
+    /// Parameters that differ from the defaults of transport, queue disciplines and priority rule, with their prefix:
     /// `("transport.ecn", "classic")`.
     pub set: Vec<(String, String)>,
+}
+
+impl SchemeInfo {
+    /// All in which its parts differ from their defaults.
+    pub fn settings(&self) -> Vec<(String, String)> {
+        let of_host = (HOST_QUEUE.to_owned(), self.host_queue.info().name.to_owned());
+        let of_host = (self.host_queue != QueueKind::DropTail).then_some(of_host);
+        of_host.into_iter().chain(self.set.clone()).collect()
+    }
 }
 
 keys! {
@@ -40,8 +51,35 @@ keys! {
         transport: String = required, Text::Line("a transport");
         /// queue discipline of switch ports
         queue: String = required, Text::Line("a queue discipline");
+        /// queue discipline of host ports
+        host_queue: QueueKind = "droptail", Discipline;
     }
 }
+
+keys! {
+    /// What runs in hosts beside the transport.
+    struct HostKeys {
+        /// queue discipline of host ports
+        queue: QueueKind = "droptail", Discipline;
+    }
+}
+
+/// The name of a queue discipline.
+struct Discipline;
+
+impl Format for Discipline {
+    type Value = QueueKind;
+    fn read(&self, value: &Value) -> Option<QueueKind> {
+        let name = value.as_str()?;
+        QueueKind::ALL.iter().copied().find(|kind| kind.info().name == name)
+    }
+    fn shape(&self) -> Shape {
+        Shape::Words(QueueKind::ALL.iter().map(|kind| kind.info().name).collect())
+    }
+}
+
+/// The parameter that names the queue discipline of hosts.
+const HOST_QUEUE: &str = "host.queue";
 
 static SCHEMES: LazyLock<Vec<SchemeInfo>> = LazyLock::new(|| {
     // That the file can be read is what a test makes sure of.
@@ -54,7 +92,7 @@ pub fn schemes() -> &'static [SchemeInfo] {
 }
 
 /// The schemes in `text`, the file called `file`: `[[scheme]]` with `name`, `transport`, `queue`, and as one likes
-/// `summary`, `source` and a table `set` of parameters.
+/// `host_queue`, `summary`, `source` and a table `set` of parameters.
 ///
 /// # Errors
 /// Fails as [`Scheme::named`] does, and if a key is missing or unknown.
@@ -70,6 +108,7 @@ pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigErr
         info.name = keys.name;
         info.summary = keys.summary.unwrap_or(info.summary);
         info.source = keys.source.unwrap_or_default();
+        info.host_queue = keys.host_queue;
         info.set = reader.table("set")?.texts();
         Scheme::of(&info, &[]).map(|_| info)
     };
@@ -92,6 +131,7 @@ fn composed(transport: &str, queue: &str) -> Result<SchemeInfo, ConfigError> {
         source: String::new(),
         transport: transport.to_owned(),
         queue: *kind,
+        host_queue: QueueKind::DropTail,
         set: Vec::new(),
     })
 }
@@ -109,6 +149,8 @@ pub struct Scheme {
     pub transport: TransportConfig,
     /// What runs in switch ports.
     pub queue: QueueConfig,
+    /// What runs in host ports.
+    pub host_queue: QueueConfig,
     /// How senders set the priority of packets.
     pub priority: PriorityRule,
     /// Every parameter with its source.
@@ -122,11 +164,12 @@ impl Scheme {
     }
 
     fn of(info: &SchemeInfo, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
-        let of_scheme = info.set.iter().map(|(key, value)| (&**key, &**value, Source::Scheme));
+        let own = info.settings();
+        let of_scheme = own.iter().map(|(key, value)| (&**key, &**value, Source::Scheme));
         let of_user = settings.iter().map(|(key, value)| (&**key, &**value, Source::Set));
         let scheme = Scheme::read(info, &Document::of_values(of_scheme.chain(of_user))?)?;
         let known: Vec<&str> = scheme.resolved.iter().map(|setting| &*setting.key).collect();
-        match info.set.iter().chain(settings).find(|(key, _)| !known.contains(&&**key)) {
+        match own.iter().chain(settings).find(|(key, _)| !known.contains(&&**key)) {
             None => Ok(scheme),
             Some((key, _)) => {
                 let hint = hint(key, &known);
@@ -135,46 +178,70 @@ impl Scheme {
         }
     }
 
-    /// Nobody reads priorities where nothing reorders.
+    /// Whether some port reads the priority of packets.
+    pub fn reads_priority(&self) -> bool {
+        [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().by_priority)
+    }
+
     fn read(info: &SchemeInfo, document: &Document) -> Result<Scheme, ConfigError> {
         let top = Reader::new(document);
         let transport = TransportConfig::read(&info.transport, &top.table("transport")?)?;
         let queue = info.queue.read(&top.table("queue")?)?;
-        let priority = match info.queue.reorders() {
-            true => PriorityRule::read(&top.table("priority")?)?,
-            false => PriorityRule::default(),
-        };
-        Ok(Scheme {
+        let host_queue = HostKeys::read(&top.table("host")?)?.queue.read(&top.table("host_queue")?)?;
+        let mut scheme = Scheme {
             name: info.name.clone(),
             summary: info.summary.clone(),
             source: info.source.clone(),
             transport,
             queue,
-            priority,
-            resolved: document.resolved(),
-        })
+            host_queue,
+            priority: PriorityRule::default(),
+            resolved: Vec::new(),
+        };
+        if scheme.reads_priority() {
+            scheme.priority = PriorityRule::read(&top.table("priority")?)?;
+        }
+        scheme.resolved = document.resolved();
+        Ok(scheme)
     }
 
-    /// Whether scheme `name` has the parameter `key`, for example `transport.g`.
-    pub fn accepts(name: &str, key: &str) -> bool {
-        parameters(name).is_ok_and(|all| all.iter().any(|(known, _)| known == key))
+    /// Whether scheme `name` has the parameter `key`, for example `transport.g`, with this discipline in hosts or its
+    /// own.
+    pub fn accepts(name: &str, key: &str, host_queue: Option<&str>) -> bool {
+        let in_hosts: Vec<_> =
+            host_queue.map(|queue| (HOST_QUEUE.to_owned(), queue.to_owned())).into_iter().collect();
+        let all = parameters_with(name, &in_hosts).or_else(|_| parameters(name));
+        all.is_ok_and(|all| all.iter().any(|(known, _)| known == key))
     }
 
     /// Whether scheme `base` keeps the parameter `key` when another law takes the place of its own.
-    pub fn keeps(base: &str, key: &str) -> bool {
+    pub fn keeps(base: &str, key: &str, host_queue: Option<&str>) -> bool {
         let is_of_law =
             key.strip_prefix("transport.").is_some_and(|name| !TransportConfig::is_of_every_sender(name));
-        !is_of_law && Scheme::accepts(base, key)
+        !is_of_law && Scheme::accepts(base, key, host_queue)
     }
 }
 
 /// The parameters of scheme `name` by key, with what the scheme sets as their defaults.
 pub fn parameters(name: &str) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
-    let (info, scheme) = (info(name)?, Scheme::named(name, &[])?);
-    let (queue, priority) = (info.queue.parameters(), PriorityRule::parameters());
-    let tables = [("transport", scheme.transport.params()), ("queue", &queue), ("priority", &priority)];
-    let keyed = |(table, keys): (&str, &[ParamInfo])| {
-        keys.iter().map(|key| (format!("{table}.{}", key.name), key.clone())).collect::<Vec<_>>()
+    parameters_with(name, &[])
+}
+
+/// The same with what `settings` and the scheme set.
+fn parameters_with(
+    name: &str,
+    settings: &[(String, String)],
+) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
+    let scheme = Scheme::named(name, settings)?;
+    let tables = [
+        ("transport", scheme.transport.params().to_vec()),
+        ("queue", scheme.queue.kind().parameters()),
+        ("host", HostKeys::parameters()),
+        ("host_queue", scheme.host_queue.kind().parameters()),
+        ("priority", PriorityRule::parameters()),
+    ];
+    let keyed = |(table, keys): (&str, Vec<ParamInfo>)| {
+        keys.into_iter().map(|key| (format!("{table}.{}", key.name), key)).collect::<Vec<_>>()
     };
     let all: BTreeMap<String, ParamInfo> = tables.into_iter().flat_map(keyed).collect();
     let with_value = |setting: Setting| {
@@ -240,7 +307,7 @@ mod tests {
         for info in read {
             let scheme = Scheme::named(&info.name, &[]).unwrap();
             assert_eq!(scheme.transport.info().name, info.transport);
-            assert!(Scheme::accepts(&info.name, "transport.ecn"));
+            assert!(Scheme::accepts(&info.name, "transport.ecn", None));
         }
     }
 
@@ -250,7 +317,7 @@ mod tests {
             Scheme::named("dctcp  over red", &[("queue.max_p".to_owned(), "0.2".to_owned())]).unwrap();
         assert_eq!(scheme.name, "dctcp over red");
         assert_eq!((scheme.transport.info().name, scheme.queue.kind().info().name), ("dctcp", "red"));
-        assert!(Scheme::accepts("sack over pias", "priority.by"));
+        assert!(Scheme::accepts("sack over pias", "priority.by", None));
         let error = |name| Scheme::named(name, &[]).unwrap_err().to_string();
         assert_eq!(error("dctcp over redd"), "\"redd\": unknown queue discipline; did you mean \"red\"?");
         assert!(error("dctpc over red").contains("did you mean \"dctcp\"?"));
@@ -289,15 +356,20 @@ mod tests {
         let scheme = with("dctcp", "transport.g", "0.09").unwrap();
         let g = scheme.resolved.iter().find(|setting| setting.key == "transport.g").unwrap();
         assert_eq!((g.value.as_str(), &g.source), ("0.09", &Source::Set));
-        assert!(Scheme::accepts("dctcp", "transport.g") && !Scheme::accepts("tcp", "transport.g"));
-        assert!(!Scheme::accepts("dctcp", "g") && !Scheme::accepts("dctpc", "transport.g"));
+        assert!(
+            Scheme::accepts("dctcp", "transport.g", None) && !Scheme::accepts("tcp", "transport.g", None)
+        );
+        assert!(!Scheme::accepts("dctcp", "g", None) && !Scheme::accepts("dctpc", "transport.g", None));
     }
 
     #[test]
     fn another_law_keeps_what_is_not_of_the_law() {
-        assert!(Scheme::keeps("pecn", "queue.mark") && Scheme::keeps("pecn", "priority.by"));
-        assert!(Scheme::keeps("dctcp", "transport.recovery") && !Scheme::keeps("dctcp", "transport.g"));
-        assert!(!Scheme::keeps("dctcp", "queue.mark"));
+        assert!(Scheme::keeps("pecn", "queue.mark", None) && Scheme::keeps("pecn", "priority.by", None));
+        assert!(
+            Scheme::keeps("dctcp", "transport.recovery", None)
+                && !Scheme::keeps("dctcp", "transport.g", None)
+        );
+        assert!(!Scheme::keeps("dctcp", "queue.mark", None));
     }
 
     #[test]
@@ -312,15 +384,41 @@ mod tests {
             (found("priority.by").value.as_str(), &found("priority.by").source),
             ("size", &Source::Scheme)
         );
-        assert!(Scheme::accepts("pias", "priority.by") && !Scheme::accepts("dctcp", "priority.by"));
+        assert!(
+            Scheme::accepts("pias", "priority.by", None) && !Scheme::accepts("dctcp", "priority.by", None)
+        );
         assert!(message("dctcp", "priority.by", "size").contains("unknown parameter"));
-        assert!(Scheme::accepts("red", "queue.max_p") && !Scheme::accepts("dctcp", "queue.max_p"));
+        assert!(
+            Scheme::accepts("red", "queue.max_p", None) && !Scheme::accepts("dctcp", "queue.max_p", None)
+        );
         let error = message("pecn", "priority.by", "sise");
         assert_eq!(
             error,
             "priority.by: \"sise\" is not one of none, size, size-dscp, size-class, remaining, sent, deadline, levels; \
              did you mean \"size\"?"
         );
+    }
+
+    #[test]
+    fn hosts_have_queues_too() {
+        let scheme = |settings: &[(&str, &str)]| {
+            let owned = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+            Scheme::named("dctcp", &settings.iter().map(owned).collect::<Vec<_>>())
+        };
+        assert_eq!(scheme(&[]).unwrap().host_queue.kind(), QueueKind::DropTail);
+        let fair = scheme(&[("host.queue", "fair"), ("host_queue.quantum", "9000B")]).unwrap();
+        assert_eq!((fair.host_queue.kind(), fair.reads_priority()), (QueueKind::Fair, false));
+        assert!(scheme(&[("host.queue", "pias"), ("priority.by", "levels")]).unwrap().reads_priority());
+        let error = |settings| scheme(settings).unwrap_err().to_string();
+        assert!(error(&[("host.queue", "fiar")]).ends_with("did you mean \"fair\"?"));
+        assert!(error(&[("host_queue.quantum", "1500B")]).contains("unknown parameter"));
+        let accepts = |key, host_queue| Scheme::accepts("dctcp", key, host_queue);
+        assert!(accepts("priority.by", Some("pias")) && accepts("host_queue.quantum", Some("fair")));
+        assert!(!accepts("host_queue.quantum", None) && accepts("host.queue", Some("fiar")));
+        let file =
+            "[[scheme]]\nname = \"mine\"\ntransport = \"dctcp\"\nqueue = \"red\"\nhost_queue = \"fair\"";
+        let settings = read_schemes(file, "mine.toml").unwrap()[0].settings();
+        assert_eq!(settings, [("host.queue".to_owned(), "fair".to_owned())]);
     }
 
     #[test]

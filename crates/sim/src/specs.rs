@@ -25,6 +25,8 @@ keys! {
     pub struct HostSpec {
         /// what a port holds
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
+        /// K: queues that mark do so when an arriving packet finds more than this
+        pub mark_above: Occupancy = "unlimited", OCCUPANCY;
         /// random time, up to this, by which a packet of a host reaches its switch late; order is kept
         pub jitter: Span = "0s", ANY_TIME;
         /// pauses of each host per second, on average: its packets wait for the end, and go on in order

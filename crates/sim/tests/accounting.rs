@@ -15,15 +15,18 @@ fn messages_of_one_connection_count_their_own_packets() {
          flows = 1\nfrom = 0\nto = 2\nsizes = { kind = \"fixed\", value = \"29200B\" }\nrepeat = 2\nevery = \"10us\"\n\
          connections = \"persistent\"\n",
     );
-    let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[]));
-    let [first, second] = &outcome.flows[..] else { panic!("{} rows", outcome.flows.len()) };
-    assert_eq!((first.left, first.packets, first.marks, first.retransmits), (20, 20, 0, 0));
-    assert_eq!((second.left, second.packets, second.marks, second.retransmits), (21, 20, 1, 1));
-    // Packet n waits n - 1 transmission times of 12 µs at the host, the second message 10 µs less.
-    let at_host: Span = Span::from_micros(12).times((0..20).sum());
-    assert_eq!(first.waited_at_host, at_host);
-    let second_burst = Span::from_micros((20..40).map(|n| 12 * n - 10).sum());
-    assert_eq!(second.waited_at_host, second_burst, "the retransmission finds an empty host");
+    // With turns, hosts know only later how long a packet waits.
+    for host_queue in ["droptail", "fair"] {
+        let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[("host.queue", host_queue)]));
+        let [first, second] = &outcome.flows[..] else { panic!("{} rows", outcome.flows.len()) };
+        assert_eq!((first.left, first.packets, first.marks, first.retransmits), (20, 20, 0, 0));
+        assert_eq!((second.left, second.packets, second.marks, second.retransmits), (21, 20, 1, 1));
+        // Packet n waits n - 1 transmission times of 12 µs at the host, the second message 10 µs less.
+        let at_host: Span = Span::from_micros(12).times((0..20).sum());
+        assert_eq!(first.waited_at_host, at_host);
+        let second_burst = Span::from_micros((20..40).map(|n| 12 * n - 10).sum());
+        assert_eq!(second.waited_at_host, second_burst, "the retransmission finds an empty host");
+    }
 }
 
 /// A star of three hosts, measured from `warmup` to 100 ms.

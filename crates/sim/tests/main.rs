@@ -21,6 +21,7 @@ mod queue_invariants;
 mod recovery;
 mod sawtooth;
 mod shared_memory;
+mod sojourn;
 mod topologies;
 mod traces;
 mod transport_invariants;

@@ -4,7 +4,6 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{Due, FaultInjector, MeasuredTime, Port};
 use shortflow_sim::packet::{EcnField, Kind, Packet};
 use shortflow_sim::queue::{DropReason, PortSetup, QueueKind};
-use shortflow_sim::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
 
 /// A port that arrival order, or priority, chooses the next packet of.
@@ -16,10 +15,9 @@ fn port(kind: QueueKind) -> Port {
     let faults = FaultInjector::new(&scenario, 5, ends, Seeds::new(1));
     assert!(faults.is_some(), "port 5 is s0->h2");
     let limit = Occupancy::Unlimited;
-    let switch = SwitchSpec { buffer: limit, mark_above: limit, memory: None, memory_alpha: 1.0 };
     let rate = Rate::new(1_000_000_000).unwrap();
-    let queue =
-        crate::common::discipline(kind, "").build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 5 });
+    let setup = PortSetup { buffer: limit, mark_above: limit, rate, seeds: Seeds::new(1), index: 5 };
+    let queue = crate::common::discipline(kind, "").build(setup);
     let window = MeasuredTime { from: Instant::ZERO, to: at(1000) };
     Port::new(ends, (rate, Span::from_micros(100)), queue, faults, window)
 }

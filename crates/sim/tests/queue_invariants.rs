@@ -5,7 +5,6 @@ use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::{Due, MeasuredTime, Port};
 use shortflow_sim::packet::{EcnField, Kind, Packet};
 use shortflow_sim::queue::{PortSetup, QueueConfig, QueueKind};
-use shortflow_sim::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
@@ -51,6 +50,11 @@ fn disciplines() -> Vec<QueueConfig> {
         (QueueKind::Pias, "ecn = 'queue'"),
         (QueueKind::Red, "ecn = false"),
         (QueueKind::Red, "weight = 1"),
+        (QueueKind::CoDel, "target = '10us'\ninterval = '50us'"),
+        (QueueKind::CoDel, "target = '10us'\ninterval = '50us'\necn = false"),
+        (QueueKind::Pie, "target = '10us'\nupdate = '10us'\nburst = '0s'\nalpha = 5000\nbeta = 50000"),
+        (QueueKind::Fair, "quantum = '100B'\necn = 'sojourn'"),
+        (QueueKind::Pias, "ecn = 'sojourn'"),
     ];
     all.extend(others.map(|(kind, parameters)| crate::common::discipline(kind, parameters)));
     all
@@ -70,8 +74,7 @@ impl Bench {
     fn new(config: &QueueConfig, buffer: Occupancy) -> Bench {
         let rate = Rate::new(1_000_000_000).unwrap();
         let mark_above = Occupancy::Packets(5);
-        let switch = SwitchSpec { buffer, mark_above, memory: None, memory_alpha: 1.0 };
-        let queue = config.build(PortSetup { switch, rate, seeds: Seeds::new(1), index: 0 });
+        let queue = config.build(PortSetup { buffer, mark_above, rate, seeds: Seeds::new(1), index: 0 });
         let window = MeasuredTime { from: Instant::ZERO, to: Instant::from_ps(1 << 50) };
         let port = Port::new((NodeId(0), NodeId(1)), (rate, Span::ZERO), queue, None, window);
         Bench { port, buffer, arrival: None, done: None, offered: 0, left: Vec::new() }
@@ -197,7 +200,13 @@ proptest! {
     fn work_is_conserved(buffer in buffer(), arrivals in arrivals(Just(1500u32), Just(true))) {
         let times = |bench: &Bench| bench.left.iter().map(|left| left.0).collect::<Vec<_>>();
         let reference = Bench::run(&crate::common::discipline(QueueKind::DropTail, ""), buffer, &arrivals);
-        let marking = |config: &QueueConfig| !matches!(config, QueueConfig::Red(params) if !params.ecn);
+        let marking = |config: &QueueConfig| match config {
+            QueueConfig::Red(params) => params.ecn,
+            QueueConfig::CoDel(params) => params.ecn,
+            // It drops beyond a probability.
+            QueueConfig::Pie(params) => !params.burst.is_zero(),
+            _ => true,
+        };
         for config in disciplines().iter().filter(|config| marking(config)) {
             let bench = Bench::run(config, buffer, &arrivals);
             prop_assert_eq!(times(&bench), times(&reference), "{:?}", config);

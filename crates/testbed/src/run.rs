@@ -42,7 +42,7 @@ pub fn run(
     let Bed { plan, tcp, control, namespaces, mut taps } = Bed::new(scenario, scheme, seed, congestion)?;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
-        let network = Network::new(scenario, &scheme.queue, Seeds::new(seed));
+        let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
     let traffic = Traffic::new(scenario, &plan, &namespaces, &tcp, &control);

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::Packet;
-use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig, droptail::DropTail};
+use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::scenario::Scenario;
 use crate::topology::Graph;
 use shortflow_units::{HostId, Instant, NodeId, PortId, Rate, Span};
@@ -31,25 +31,29 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of `scenario`, with `queue` in its switches and drop-tail queues in its hosts.
-    pub fn new(scenario: &Scenario, queue: &QueueConfig, seeds: Seeds) -> Result<Network, RouteError> {
+    /// The network of `scenario` with these queues in its switches and in its hosts.
+    pub fn new(
+        scenario: &Scenario,
+        (of_switches, of_hosts): (&QueueConfig, &QueueConfig),
+        seeds: Seeds,
+    ) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
         let routes = Routes::seeded(graph, seeds)?;
         let window =
             MeasuredTime { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
         let ports = directions.enumerate().map(|(index, (link, from, to))| {
-            let at_host = graph.nodes[from.index()].is_host;
             let faults = FaultInjector::new(scenario, index, (from, to), seeds);
-            let queue = match at_host {
-                true => DropTail::with_buffer(scenario.host.buffer).into(),
+            let (queue, buffer, mark_above) = match graph.is_host(from) {
+                true => (of_hosts, scenario.host.buffer, scenario.host.mark_above),
                 false => {
-                    let switch = *scenario.switch_port(from, to);
-                    queue.build(PortSetup { switch, rate: link.rate, seeds, index })
+                    let switch = scenario.switch_port(from, to);
+                    (of_switches, switch.buffer, switch.mark_above)
                 }
             };
+            let queue = queue.build(PortSetup { buffer, mark_above, rate: link.rate, seeds, index });
             let port = Port::new((from, to), (link.rate, link.delay), queue, faults, window);
-            if at_host { port.of_host() } else { port }
+            if graph.is_host(from) { port.of_host() } else { port }
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
         let (ports, drops) = (ports.collect(), BTreeMap::new());
@@ -75,26 +79,29 @@ impl Network {
         }
     }
 
-    /// Sends a packet from `host`; how long it waits there.
+    /// Sends a packet from `host`; how long it waits there, if that is known now. Otherwise [`Network::handle`] tells of
+    /// the packet when it leaves.
     #[inline]
     pub fn send(&mut self, events: &mut EventQueue<impl WithNetwork>, host: HostId, packet: Packet) -> Span {
         self.sent += 1;
         self.forward(events, NodeId(host.0), packet)
     }
 
-    /// Does what is due in a network over `graph`; the packet that has reached its host by it, if any.
+    /// Does what is due in a network over `graph`; the packet that has reached its host by it, if any. `left_host` is
+    /// told of a packet that leaves its host now, after a wait.
     #[inline]
     pub fn handle(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         graph: &Graph,
         event: NetworkEvent,
+        left_host: impl FnMut(&Packet),
     ) -> Option<Packet> {
         match event {
             NetworkEvent::Arrive(port) => self.arrive(events, port),
             NetworkEvent::Release(port) => self.release(events, port),
             NetworkEvent::TransmitDone(port) => {
-                self.transmit_done(events, port);
+                self.transmit_done(events, port, left_host);
                 None
             }
             NetworkEvent::LinkChange(step) => {
@@ -197,13 +204,20 @@ impl Network {
     }
 
     /// Starts the next transmission of a port whose packets wait.
-    fn transmit_done(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) {
-        let now = events.now();
-        self.ports[port.index()].transmit_done(now, |due| schedule(events, port, due));
+    fn transmit_done(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+        left_host: impl FnMut(&Packet),
+    ) {
+        let (now, sender) = (events.now(), &mut self.ports[port.index()]);
+        let is_host = sender.from.index() < self.hosts;
+        let started = sender.transmit_done(now, |due| schedule(events, port, due));
+        started.filter(|_| is_host).into_iter().for_each(left_host);
     }
 
     /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is
-    /// down.
+    /// down; of the fastest where its packets take several.
     pub fn path(&self, source: HostId, to: HostId, flow_id: u32) -> Vec<(Rate, Span)> {
         self.ports_on_path(source, to, flow_id).map(Port::link).collect()
     }

@@ -4,14 +4,14 @@
 //! is known on arrival and one ring holds queue and wire together. Only the ring's head has a pending
 //! event; the backlog is brought up to date when someone looks.
 //!
-//! A port that reorders cannot know the departure before it has chosen the packet. The packets that
-//! wait are with its [`Scheduler`], and the ring holds the one in transmission and those on the wire.
+//! A port with a [`Scheduler`] cannot know the departure before that has chosen the packet. The packets that
+//! wait are with it, and the ring holds the one in transmission and those on the wire.
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
 use super::faults::Passage;
 use super::{FaultInjector, Levels, MeasuredTime, Percentiles, PortCounters};
 use crate::packet::Packet;
-use crate::queue::{Admission, Backlog, DropReason, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
+use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,9 +33,9 @@ struct InFlight {
 /// What a port holds.
 #[derive(Debug, Clone, Copy)]
 pub struct Held {
-    /// Packets in transmission, on the wire and, with arrival order, waiting.
+    /// Packets in transmission, on the wire and, without a scheduler, waiting.
     pub ring: u64,
-    /// What waits with the scheduler of a port that reorders.
+    /// What waits with a scheduler.
     pub waiting: Backlog,
     /// What has not been sent, from both.
     pub backlog: Backlog,
@@ -244,16 +244,18 @@ impl Port {
         Some((packet, self.ring.front().map(|next| next.departs + self.delay)))
     }
 
-    /// The transmitter is free and packets wait: starts to send one, unless the link has failed since.
-    pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(Due)) {
+    /// The transmitter is free and packets wait: starts to send one, unless the link has failed since. Returns it, with
+    /// the time that it has waited.
+    pub fn transmit_done(&mut self, now: Instant, mut wake: impl FnMut(Due)) -> Option<&Packet> {
         if self.busy_until != now {
-            return;
+            return None;
         }
         self.retire(now);
-        self.start_next(now, &mut wake);
+        let started = self.start_next(now, &mut wake);
         if self.queue.waiting().packets > 0 {
             wake(Due::Done(self.busy_until));
         }
+        self.ring.back().filter(|_| started).map(|sent| &sent.packet)
     }
 
     #[inline(never)] // keeps the path of the others short
@@ -273,15 +275,15 @@ impl Port {
         }
     }
 
-    /// Takes a packet into a queue that reorders.
+    /// Hands a packet to the scheduler.
     #[inline(never)] // keeps the path of the other queues short
     fn admit(&mut self, now: Instant, packet: Packet, fault: Verdict, mut wake: impl FnMut(Due)) -> Span {
         let Queue::Scheduled(queue) = &mut self.queue else { return Span::ZERO };
-        let waited = queue.backlog();
-        let Admission { marks, drops } = queue.enqueue(self.backlog, Waiting { packet, arrived: now });
+        let (waited, mut effects) = (queue.backlog(), Effects::default());
+        queue.enqueue(self.backlog, Waiting { packet, arrived: now }, &mut effects);
         let waiting = queue.backlog();
-        self.counters.marked += u64::from(marks) + u64::from(fault == Verdict::Marked);
-        self.counters.drops.count(DropReason::BufferFull, drops.into());
+        self.counters.marked += u64::from(fault == Verdict::Marked);
+        self.count(&effects);
         let found = self.backlog;
         self.backlog = found + waiting - waited;
         self.counters.admit(&self.window, now, found, self.backlog);
@@ -297,10 +299,16 @@ impl Port {
         Span::ZERO
     }
 
-    /// Starts to send the packet that the scheduler chooses.
-    fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(Due)) {
-        let Queue::Scheduled(queue) = &mut self.queue else { return };
-        let Some(Waiting { mut packet, arrived }) = queue.dequeue() else { return };
+    /// Starts to send the packet that the scheduler gives, if it gives one.
+    fn start_next(&mut self, now: Instant, wake: &mut impl FnMut(Due)) -> bool {
+        let Queue::Scheduled(queue) = &mut self.queue else { return false };
+        let mut effects = Effects::default();
+        let next = queue.dequeue(now, &mut effects);
+        self.count(&effects);
+        if !effects.drops.is_empty() {
+            self.evict(now, &effects);
+        }
+        let Some(Waiting { mut packet, arrived }) = next else { return false };
         let departs = now + self.tx_time(packet.wire);
         packet.wait(now.since(arrived), self.of_host);
         if let Some(levels) = &mut self.levels {
@@ -309,6 +317,26 @@ impl Port {
         self.counters.depart(&self.window, (now, departs), &packet);
         if self.launch(departs, packet) {
             wake(Due::Arrival(departs + self.delay));
+        }
+        true
+    }
+
+    /// Counts what the scheduler did.
+    fn count(&mut self, effects: &Effects) {
+        self.counters.marked += u64::from(effects.marks);
+        for (reason, packet) in &effects.drops {
+            self.drop(*reason, packet);
+        }
+    }
+
+    /// Packets that waited until now were dropped and not sent.
+    fn evict(&mut self, now: Instant, effects: &Effects) {
+        for (_, packet) in &effects.drops {
+            self.counters.evict(&self.window, now, packet);
+            self.backlog.remove(packet);
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.change(now, self.backlog);
         }
     }
 
@@ -386,10 +414,12 @@ impl Port {
             self.counters.cancel(&self.window, now, (starts, departs), packet);
         }
         if let Queue::Scheduled(queue) = &mut self.queue {
-            while let Some(waiting) = queue.dequeue() {
-                self.counters.evict(&self.window, now, &waiting.packet);
-                lost += 1;
+            let mut effects = Effects::default();
+            while let Some(waiting) = queue.dequeue(now, &mut effects) {
+                effects.drop(DropReason::LinkDown, waiting.packet);
             }
+            effects.drops.iter().for_each(|(_, packet)| self.counters.evict(&self.window, now, packet));
+            lost += effects.drops.len() as u64;
         }
         self.lost_on_wire += self.departed as u64;
         self.counters.drops.count(DropReason::LinkDown, lost);

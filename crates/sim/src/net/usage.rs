@@ -153,7 +153,7 @@ impl PortCounters {
         self.accepted_bytes = self.accepted_bytes - packet.wire_size();
     }
 
-    /// The link fails at `now` while this packet of a queue that reorders waits.
+    /// The link fails at `now` while this packet waits with a scheduler, or the scheduler drops it.
     pub(super) fn evict(&mut self, window: &MeasuredTime, now: Instant, packet: &Packet) {
         self.unbook(Backlog { packets: 1, bytes: packet.wire_size() }, window.rest(now));
         self.accepted -= 1;

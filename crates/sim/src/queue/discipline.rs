@@ -3,7 +3,6 @@
 use super::Backlog;
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Packet};
-use crate::specs::SwitchSpec;
 use shortflow_units::{Instant, Occupancy, Rate};
 
 /// What became of an arriving packet.
@@ -76,39 +75,44 @@ pub struct Waiting {
     pub arrived: Instant,
 }
 
-/// What an arrival did, to the arriving packet or to any that waited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Admission {
+/// What a scheduler does to packets beside queueing and sending them.
+#[derive(Debug, Default)]
+pub struct Effects {
     /// Packets marked.
     pub marks: u32,
-    /// Packets dropped.
-    pub drops: u32,
+    /// Packets dropped, the arriving one or any that waited, and why.
+    pub drops: Vec<(DropReason, Packet)>,
 }
 
-impl Admission {
-    pub(super) const DROPPED: Admission = Admission { marks: 0, drops: 1 };
+impl Effects {
+    /// Sets CE on an ECN-capable packet, and counts it unless it was set; tells whether it is now.
+    pub fn mark(&mut self, packet: &mut Packet) -> bool {
+        self.marks += u32::from(packet.ecn == EcnField::Ect);
+        packet.mark()
+    }
+
+    /// Drops a packet.
+    pub fn drop(&mut self, reason: DropReason, packet: Packet) {
+        self.drops.push((reason, packet));
+    }
 }
 
-/// A queue discipline that reorders. It holds the packets that wait; the one in transmission is with
-/// the port.
+/// A queue discipline that decides when a packet leaves: which is next, or what becomes of it then. It holds the
+/// packets that wait; the one in transmission is with the port.
 pub trait Scheduler {
     /// Takes a packet in, or drops it or others for it. `found` is the backlog of the port, the packet in
     /// transmission included. A queue in which packets wait does not become empty by this.
-    fn enqueue(&mut self, found: Backlog, waiting: Waiting) -> Admission;
+    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects);
 
-    /// Takes out the packet to be sent next. One that waits is always given: ports never idle.
-    fn dequeue(&mut self) -> Option<Waiting>;
+    /// Takes out the packet to be sent at `now`. It may be marked, and others dropped before it. Unless all
+    /// that wait are dropped, one is given: ports never idle.
+    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting>;
 
     /// What waits.
     fn backlog(&self) -> Backlog;
 
     /// Changes what the port may hold, where its buffer is a share of the switch's memory.
     fn set_limit(&mut self, limit: Occupancy);
-}
-
-/// Sets CE on an ECN-capable packet that has none; returns how many packets that are.
-pub(super) fn mark_anew(packet: &mut Packet) -> u32 {
-    u32::from(packet.ecn == EcnField::Ect && packet.mark())
 }
 
 /// What a discipline is, for lists and documentation.
@@ -120,13 +124,17 @@ pub struct QueueInfo {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
+    /// Whether it reads the priority of packets, and so may let one of a connection overtake another.
+    pub by_priority: bool,
 }
 
 /// The port that a discipline is for.
 #[derive(Debug, Clone)]
 pub struct PortSetup {
-    /// Buffer and marking threshold.
-    pub switch: SwitchSpec,
+    /// What it may hold.
+    pub buffer: Occupancy,
+    /// K, the marking threshold.
+    pub mark_above: Occupancy,
     /// Rate of the link.
     pub rate: Rate,
     /// Random streams of the run.

@@ -10,6 +10,7 @@ pub const INFO: QueueInfo = QueueInfo {
     name: "droptail",
     summary: "first in, first out; drops what does not fit into the buffer",
     source: "",
+    by_priority: false,
 };
 
 keys! {
@@ -25,14 +26,9 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// The discipline of a switch port.
+    /// The discipline of a port.
     pub fn new(_: Params, port: PortSetup) -> Self {
-        DropTail::with_buffer(port.switch.buffer)
-    }
-
-    /// A queue of at most `buffer`.
-    pub fn with_buffer(buffer: Occupancy) -> Self {
-        DropTail { buffer }
+        DropTail { buffer: port.buffer }
     }
 }
 

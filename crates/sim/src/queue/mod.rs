@@ -1,26 +1,33 @@
-//! Queue disciplines of switch ports, one per file, of two kinds:
+//! Queue disciplines of ports, in switches and in hosts, one per file, of two kinds:
 //!
 //! - A [`QueueDiscipline`] judges each arriving packet by the backlog it finds; the port keeps the
 //!   packets, in order of arrival.
-//! - A [`Scheduler`] keeps the packets that wait and chooses which is sent next. It costs an event per
-//!   packet more, which arrival order does not need.
+//! - A [`Scheduler`] keeps the packets that wait, chooses which is sent next, and may mark or drop when that
+//!   leaves. It costs an event per packet more, which the others do not need.
 
 mod backlog;
+pub mod codel;
 mod discipline;
 pub mod droptail;
+pub mod fair;
+mod fifo;
+mod marking;
 pub mod pfabric;
 pub mod pias;
+pub mod pie;
 pub mod priority_ecn;
 mod ranked;
 pub mod red;
 pub mod step_ecn;
+pub mod tcn;
 #[cfg(test)]
 mod testing;
 
 pub use backlog::Backlog;
 pub use discipline::{
-    Admission, DropReason, PortSetup, QueueDiscipline, QueueInfo, Scheduler, Verdict, Waiting,
+    DropReason, Effects, PortSetup, QueueDiscipline, QueueInfo, Scheduler, Verdict, Waiting,
 };
+pub use marking::Scope;
 
 use crate::packet::Packet;
 use shortflow_spec::{ConfigError, ParamInfo, Reader};
@@ -29,7 +36,7 @@ use shortflow_units::{Instant, Occupancy};
 /// The discipline of a port.
 #[derive(Debug, Clone)]
 pub enum Queue {
-    /// Departures follow arrivals.
+    /// Departures are known on arrival.
     InOrder(InOrder),
     /// Departures are chosen.
     Scheduled(Box<Scheduled>),
@@ -57,32 +64,24 @@ impl Queue {
 macro_rules! registry {
     (
         in_order { $($fifo:ident => $fifo_module:ident,)+ }
-        scheduled { $($reordering:ident => $reordering_module:ident,)+ }
+        scheduled { $($scheduler:ident => $scheduler_module:ident,)+ }
     ) => {
         /// A registered discipline.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum QueueKind {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo,)+
-            $(#[doc = concat!("See [`", stringify!($reordering_module), "`].")] $reordering,)+
+            $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler,)+
         }
 
         impl QueueKind {
             /// Every discipline.
-            pub const ALL: &'static [QueueKind] = &[$(QueueKind::$fifo,)+ $(QueueKind::$reordering,)+];
+            pub const ALL: &'static [QueueKind] = &[$(QueueKind::$fifo,)+ $(QueueKind::$scheduler,)+];
 
             /// Name, summary and source.
             pub fn info(self) -> QueueInfo {
                 match self {
                     $(QueueKind::$fifo => $fifo_module::INFO,)+
-                    $(QueueKind::$reordering => $reordering_module::INFO,)+
-                }
-            }
-
-            /// Whether it chooses what is sent next, by the priority of packets.
-            pub fn reorders(self) -> bool {
-                match self {
-                    $(QueueKind::$fifo => false,)+
-                    $(QueueKind::$reordering => true,)+
+                    $(QueueKind::$scheduler => $scheduler_module::INFO,)+
                 }
             }
 
@@ -90,7 +89,7 @@ macro_rules! registry {
             pub fn read(self, reader: &Reader) -> Result<QueueConfig, ConfigError> {
                 Ok(match self {
                     $(QueueKind::$fifo => QueueConfig::$fifo($fifo_module::Params::read(reader)?),)+
-                    $(QueueKind::$reordering => QueueConfig::$reordering($reordering_module::Params::read(reader)?),)+
+                    $(QueueKind::$scheduler => QueueConfig::$scheduler($scheduler_module::Params::read(reader)?),)+
                 })
             }
 
@@ -98,7 +97,7 @@ macro_rules! registry {
             pub fn parameters(self) -> Vec<ParamInfo> {
                 match self {
                     $(QueueKind::$fifo => $fifo_module::Params::parameters(),)+
-                    $(QueueKind::$reordering => $reordering_module::Params::parameters(),)+
+                    $(QueueKind::$scheduler => $scheduler_module::Params::parameters(),)+
                 }
             }
         }
@@ -107,7 +106,7 @@ macro_rules! registry {
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub enum QueueConfig {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::Params),)+
-            $(#[doc = concat!("See [`", stringify!($reordering_module), "`].")] $reordering($reordering_module::Params),)+
+            $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::Params),)+
         }
 
         impl QueueConfig {
@@ -115,7 +114,7 @@ macro_rules! registry {
             pub fn kind(&self) -> QueueKind {
                 match self {
                     $(QueueConfig::$fifo(_) => QueueKind::$fifo,)+
-                    $(QueueConfig::$reordering(_) => QueueKind::$reordering,)+
+                    $(QueueConfig::$scheduler(_) => QueueKind::$scheduler,)+
                 }
             }
 
@@ -123,7 +122,7 @@ macro_rules! registry {
             pub fn build(&self, port: PortSetup) -> Queue {
                 match *self {
                     $(QueueConfig::$fifo(params) => $fifo_module::$fifo::new(params, port).into(),)+
-                    $(QueueConfig::$reordering(params) => $reordering_module::$reordering::new(params, port).into(),)+
+                    $(QueueConfig::$scheduler(params) => $scheduler_module::$scheduler::new(params, port).into(),)+
                 }
             }
         }
@@ -150,30 +149,30 @@ macro_rules! registry {
             }
         })+
 
-        /// A discipline that reorders, dispatched by a match.
+        /// A discipline that decides at departure, dispatched by a match.
         #[derive(Debug, Clone)]
         pub enum Scheduled {
-            $(#[doc = concat!("See [`", stringify!($reordering_module), "`].")] $reordering($reordering_module::$reordering),)+
+            $(#[doc = concat!("See [`", stringify!($scheduler_module), "`].")] $scheduler($scheduler_module::$scheduler),)+
         }
 
         impl Scheduler for Scheduled {
-            fn enqueue(&mut self, found: Backlog, waiting: Waiting) -> Admission {
-                match self { $(Scheduled::$reordering(queue) => queue.enqueue(found, waiting),)+ }
+            fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+                match self { $(Scheduled::$scheduler(queue) => queue.enqueue(found, waiting, effects),)+ }
             }
-            fn dequeue(&mut self) -> Option<Waiting> {
-                match self { $(Scheduled::$reordering(queue) => queue.dequeue(),)+ }
+            fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+                match self { $(Scheduled::$scheduler(queue) => queue.dequeue(now, effects),)+ }
             }
             fn backlog(&self) -> Backlog {
-                match self { $(Scheduled::$reordering(queue) => queue.backlog(),)+ }
+                match self { $(Scheduled::$scheduler(queue) => queue.backlog(),)+ }
             }
             fn set_limit(&mut self, limit: Occupancy) {
-                match self { $(Scheduled::$reordering(queue) => queue.set_limit(limit),)+ }
+                match self { $(Scheduled::$scheduler(queue) => queue.set_limit(limit),)+ }
             }
         }
 
-        $(impl From<$reordering_module::$reordering> for Queue {
-            fn from(queue: $reordering_module::$reordering) -> Queue {
-                Queue::Scheduled(Box::new(Scheduled::$reordering(queue)))
+        $(impl From<$scheduler_module::$scheduler> for Queue {
+            fn from(queue: $scheduler_module::$scheduler) -> Queue {
+                Queue::Scheduled(Box::new(Scheduled::$scheduler(queue)))
             }
         })+
     };
@@ -184,8 +183,12 @@ registry! {
         DropTail => droptail,
         StepEcn => step_ecn,
         Red => red,
+        Pie => pie,
     }
     scheduled {
+        CoDel => codel,
+        Tcn => tcn,
+        Fair => fair,
         PriorityEcn => priority_ecn,
         PFabric => pfabric,
         Pias => pias,

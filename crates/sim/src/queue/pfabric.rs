@@ -5,6 +5,7 @@
 //! |---|---|
 //! | priority number (§4.1) | [`Packet::priority`](crate::packet::Packet::priority), lower = sooner |
 //! | priority dropping (§4.2) | a full buffer evicts the worst packet if the arriving one is better |
+//! | a host sends its best flow first (§4.1) | the same queue in hosts: `host.queue` of the scheme |
 //! | starvation prevention (§4.2) | of the flow that has the best packet, the earliest is sent |
 //!
 //! Deviations and choices:
@@ -14,20 +15,19 @@
 //!   than the worst is dropped. The paper leaves ties open.
 //! - With a buffer in bytes nothing is evicted unless that makes room for the arriving packet.
 //! - The packet in transmission counts against the buffer and is not evicted.
-//! - Host ports keep arrival order, so flows that leave one host together share its link fairly
-//!   (§4.1 lets the host send the best flow first).
 
 use super::ranked::Ranked;
-use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
 use crate::packet::Packet;
 use shortflow_spec::keys;
-use shortflow_units::Occupancy;
+use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "pfabric",
     summary: "sends the packet with the best priority; a full buffer drops the worst",
     source: "pFabric, SIGCOMM 2013",
+    by_priority: true,
 };
 
 keys! {
@@ -44,9 +44,9 @@ pub struct PFabric {
 }
 
 impl PFabric {
-    /// The discipline of a switch port.
+    /// The discipline of a port.
     pub fn new(_: Params, port: PortSetup) -> Self {
-        PFabric { buffer: port.switch.buffer, packets: Ranked::default() }
+        PFabric { buffer: port.buffer, packets: Ranked::default() }
     }
 
     /// How many packets must go to make room for `packet`; `None` if that takes one that is no worse.
@@ -63,16 +63,17 @@ impl PFabric {
 }
 
 impl Scheduler for PFabric {
-    fn enqueue(&mut self, found: Backlog, waiting: Waiting) -> Admission {
-        let Some(drops) = self.victims(found, &waiting.packet) else { return Admission::DROPPED };
-        for _ in 0..drops {
-            self.packets.pop_worst();
+    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+        let Some(victims) = self.victims(found, &waiting.packet) else {
+            return effects.drop(DropReason::BufferFull, waiting.packet);
+        };
+        for worst in (0..victims).filter_map(|_| self.packets.pop_worst()) {
+            effects.drop(DropReason::BufferFull, worst.packet);
         }
         self.packets.push(waiting);
-        Admission { marks: 0, drops }
     }
 
-    fn dequeue(&mut self) -> Option<Waiting> {
+    fn dequeue(&mut self, _: Instant, _: &mut Effects) -> Option<Waiting> {
         self.packets.pop()
     }
 
@@ -87,7 +88,7 @@ impl Scheduler for PFabric {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, drain, offer, packet, port, seqs};
+    use super::super::testing::{Admission, ack, drain, offer, packet, port, seqs};
     use super::*;
 
     fn filled(buffer: &str, packets: &[Packet]) -> PFabric {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | P₁ … P₈ | `levels`, chosen by [`Packet::priority`](crate::packet::Packet::priority) 0 … 7 |
 //! | tags by bytes sent, thresholds α (§3.1) | the sender's rule `priority.by = levels` |
-//! | K, per port (the paper's choice) or per queue (§4) | `mark_above`, [`Params::ecn`] |
+//! | K, per port (the paper's choice) or per queue (§4) | `mark_above`, [`Params::ecn`]; a wait is [`tcn`](super::tcn)'s way |
 //!
 //! Deviations and choices:
 //! - Priorities above 7 share the last queue.
@@ -15,37 +15,29 @@
 //! - A flow is demoted and never promoted, so its packets keep their order. A new message on a persistent
 //!   connection starts at the top and may overtake the tail of the one before.
 
-use super::discipline::mark_anew;
-use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
-use shortflow_spec::{choice, keys};
-use shortflow_units::Occupancy;
-use std::collections::VecDeque;
+use super::fifo::Fifo;
+use super::marking::{Marking, Scope};
+use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use shortflow_spec::keys;
+use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "pias",
     summary: "eight FIFO queues in strict priority; marks above K, per port or per queue",
     source: "PIAS, NSDI 2015",
+    by_priority: true,
 };
 
 /// Queues of a port.
 pub const LEVELS: usize = 8;
 
-choice! {
-    /// What is compared with K.
-    pub enum Scope {
-        /// The backlog of the port.
-        Port = "port",
-        /// The packet's own queue.
-        Queue = "queue",
-    }
-}
-
 keys! {
     /// Buffer and threshold are the scenario's.
     #[derive(Copy)]
     pub struct Params {
-        /// what is compared with the marking threshold: the backlog of the port or of the packet's queue
+        /// what is compared with the marking threshold: the backlog of the port or of the packet's queue, or a packet's
+        /// wait
         pub ecn: Scope = "port", Scope::WORDS;
     }
 }
@@ -53,52 +45,42 @@ keys! {
 /// Strict priority queues behind one buffer.
 #[derive(Debug, Clone)]
 pub struct Pias {
-    params: Params,
     buffer: Occupancy,
-    mark_above: Occupancy,
-    levels: Vec<(Backlog, VecDeque<Waiting>)>,
+    marking: Marking,
+    levels: Vec<Fifo>,
     backlog: Backlog,
 }
 
 impl Pias {
-    /// The discipline of a switch port.
+    /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let (buffer, mark_above) = (port.switch.buffer, port.switch.mark_above);
-        Pias {
-            params,
-            buffer,
-            mark_above,
-            levels: vec![Default::default(); LEVELS],
-            backlog: Backlog::default(),
-        }
+        let marking = Marking::new(params.ecn, &port);
+        let levels = vec![Fifo::default(); LEVELS];
+        Pias { buffer: port.buffer, marking, levels, backlog: Backlog::default() }
     }
 }
 
 impl Scheduler for Pias {
-    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting) -> Admission {
+    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting, effects: &mut Effects) {
         let packet = &mut waiting.packet;
         if !found.has_room(packet.wire_size(), self.buffer) {
-            return Admission::DROPPED;
+            return effects.drop(DropReason::BufferFull, waiting.packet);
         }
-        let level = packet.priority.min(LEVELS as u64 - 1) as usize;
-        let (backlog, queue) = &mut self.levels[level];
-        let judged = match self.params.ecn {
-            Scope::Port => found,
-            Scope::Queue => *backlog,
-        };
-        let marks = if judged.is_above(self.mark_above) { mark_anew(packet) } else { 0 };
-        backlog.add(packet);
+        let level = &mut self.levels[packet.priority.min(LEVELS as u64 - 1) as usize];
+        if self.marking.on_arrival(found, level.backlog()) {
+            effects.mark(packet);
+        }
         self.backlog.add(packet);
-        queue.push_back(waiting);
-        Admission { marks, drops: 0 }
+        level.push(waiting);
     }
 
-    fn dequeue(&mut self) -> Option<Waiting> {
-        let (backlog, queue) = self.levels.iter_mut().find(|(_, queue)| !queue.is_empty())?;
-        let waiting = queue.pop_front()?;
-        backlog.remove(&waiting.packet);
-        self.backlog.remove(&waiting.packet);
-        Some(waiting)
+    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+        let mut next = self.levels.iter_mut().find_map(Fifo::pop)?;
+        self.backlog.remove(&next.packet);
+        if self.marking.on_departure(now, &next) {
+            effects.mark(&mut next.packet);
+        }
+        Some(next)
     }
 
     fn backlog(&self) -> Backlog {
@@ -112,8 +94,9 @@ impl Scheduler for Pias {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{drain, marked, offer, offer_behind, packet, port, seqs};
+    use super::super::testing::{Admission, drain, leave, marked, offer, offer_behind, packet, port, seqs};
     use super::*;
+    use shortflow_units::Span;
 
     fn queue(ecn: Scope, buffer: &str, mark_above: &str) -> Pias {
         Pias::new(Params { ecn }, port(buffer, mark_above))
@@ -170,5 +153,18 @@ mod tests {
         offer(&mut queue, packet(0, 0, 7));
         offer(&mut queue, packet(0, 1, 7));
         assert_eq!(offer(&mut queue, packet(0, 2, 0)), Admission::DROPPED);
+    }
+
+    /// K = 2 packets at 1 Gbit/s: 24 us. Only what has waited longer is marked, and only when it leaves.
+    #[test]
+    fn by_waits_the_packet_that_leaves_late_is_marked() {
+        let mut queue = queue(Scope::Sojourn, "unlimited", "2pkt");
+        let marks = [0, 1, 2, 3].map(|seq| offer(&mut queue, packet(0, seq, seq % 2)).marks);
+        assert_eq!(marks, [0; 4]);
+        let mut left = |us: u64| {
+            let (packet, effects) = leave(&mut queue, Span::from_micros(us));
+            (packet.unwrap().seq, effects.marks)
+        };
+        assert_eq!([left(0), left(24), left(25), left(36)], [(0, 0), (2, 0), (1, 1), (3, 1)]);
     }
 }

@@ -20,17 +20,17 @@
 //! - pMark marks nothing if the packet with the lowest priority is marked already or is not
 //!   ECN-capable. Of equal packets it marks the one that came last.
 
-use super::discipline::mark_anew;
 use super::ranked::Ranked;
-use super::{Admission, Backlog, PortSetup, QueueInfo, Scheduler, Waiting};
+use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
 use shortflow_spec::{choice, keys};
-use shortflow_units::Occupancy;
+use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
     name: "priority-ecn",
     summary: "sends the packet with the best priority; marks when the backlog is above K",
     source: "pECN, ComSIS 2016",
+    by_priority: true,
 };
 
 choice! {
@@ -62,31 +62,29 @@ pub struct PriorityEcn {
 }
 
 impl PriorityEcn {
-    /// The discipline of a switch port.
+    /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let (buffer, mark_above) = (port.switch.buffer, port.switch.mark_above);
+        let PortSetup { buffer, mark_above, .. } = port;
         PriorityEcn { params, buffer, mark_above, packets: Ranked::default() }
     }
 }
 
 impl Scheduler for PriorityEcn {
-    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting) -> Admission {
+    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting, effects: &mut Effects) {
         if !found.has_room(waiting.packet.wire_size(), self.buffer) {
-            return Admission::DROPPED;
+            return effects.drop(DropReason::BufferFull, waiting.packet);
         }
         let due = found.is_above(self.mark_above);
-        let mut marks = 0;
         if due && self.params.mark == Marked::Arriving {
-            marks += mark_anew(&mut waiting.packet);
+            effects.mark(&mut waiting.packet);
         }
         self.packets.push(waiting);
         if due && self.params.mark == Marked::Lowest {
-            marks += self.packets.worst_mut().map_or(0, mark_anew);
+            self.packets.worst_mut().map(|worst| effects.mark(worst));
         }
-        Admission { marks, drops: 0 }
     }
 
-    fn dequeue(&mut self) -> Option<Waiting> {
+    fn dequeue(&mut self, _: Instant, _: &mut Effects) -> Option<Waiting> {
         self.packets.pop()
     }
 
@@ -101,7 +99,7 @@ impl Scheduler for PriorityEcn {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, drain, marked, offer, offer_behind, packet, port, seqs};
+    use super::super::testing::{Admission, ack, drain, marked, offer, offer_behind, packet, port, seqs};
     use super::*;
     use crate::packet::Packet;
     use proptest::prelude::*;

@@ -35,6 +35,7 @@ pub const INFO: QueueInfo = QueueInfo {
     name: "red",
     summary: "first in, first out; marks or drops at random, more often the longer the average queue",
     source: "RED, ToN 1993; RFC 3168",
+    by_priority: false,
 };
 
 /// A minimum threshold: above zero.
@@ -97,13 +98,13 @@ pub struct Red {
 }
 
 impl Red {
-    /// The discipline of a switch port.
+    /// The discipline of a port.
     pub fn new(params: Params, port: PortSetup) -> Self {
-        let PortSetup { switch, rate, seeds, index } = port;
-        let min = params.min.unwrap_or(switch.mark_above);
+        let PortSetup { buffer, mark_above, rate, seeds, index } = port;
+        let min = params.min.unwrap_or(mark_above);
         Red {
             params,
-            buffer: switch.buffer,
+            buffer,
             min,
             rate,
             slot: rate.tx_time(Bytes::new(1500)),

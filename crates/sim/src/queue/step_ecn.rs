@@ -18,6 +18,7 @@ pub const INFO: QueueInfo = QueueInfo {
     name: "step-ecn",
     summary: "first in, first out; marks ECN-capable packets that find the backlog above K",
     source: "DCTCP, SIGCOMM 2010",
+    by_priority: false,
 };
 
 keys! {
@@ -34,9 +35,9 @@ pub struct StepEcn {
 }
 
 impl StepEcn {
-    /// The discipline of a switch port.
+    /// The discipline of a port.
     pub fn new(_: Params, port: PortSetup) -> Self {
-        StepEcn { buffer: port.switch.buffer, mark_above: port.switch.mark_above }
+        StepEcn { buffer: port.buffer, mark_above: port.mark_above }
     }
 }
 

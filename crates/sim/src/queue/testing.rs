@@ -1,21 +1,16 @@
 //! What the tests of this folder share.
 
-use super::{Admission, Backlog, PortSetup, Scheduler, Waiting};
+use super::{Backlog, DropReason, Effects, PortSetup, Scheduler, Waiting};
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Kind, Packet};
-use crate::specs::SwitchSpec;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, Occupancy, Rate, Span};
 
 /// A 1 Gbit/s port that holds `buffer` and marks above `mark_above`, both as text.
 pub(super) fn port(buffer: &str, mark_above: &str) -> PortSetup {
     let read = |text: &str| text.parse::<Occupancy>().unwrap();
     PortSetup {
-        switch: SwitchSpec {
-            buffer: read(buffer),
-            mark_above: read(mark_above),
-            memory: None,
-            memory_alpha: 1.0,
-        },
+        buffer: read(buffer),
+        mark_above: read(mark_above),
         rate: Rate::new(1_000_000_000).unwrap(),
         seeds: Seeds::new(1),
         index: 0,
@@ -46,6 +41,18 @@ pub(super) fn ack(flow: u32) -> Packet {
     Packet { wire: 40, payload: 0, kind: Kind::Ack, ecn: EcnField::NotEct, ..packet(flow, 0, 0) }
 }
 
+/// What an arrival did, to the arriving packet or to any that waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Admission {
+    pub marks: u32,
+    /// For want of room.
+    pub drops: usize,
+}
+
+impl Admission {
+    pub(super) const DROPPED: Admission = Admission { marks: 0, drops: 1 };
+}
+
 /// Offers a packet to a queue whose port sends nothing just now.
 pub(super) fn offer(queue: &mut impl Scheduler, packet: Packet) -> Admission {
     offer_behind(queue, 0, packet)
@@ -58,12 +65,22 @@ pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet:
         packets: waiting.packets + transmitted,
         bytes: waiting.bytes + Bytes::new(u64::from(transmitted) * 1500),
     };
-    queue.enqueue(found, Waiting { packet, arrived: Instant::ZERO })
+    let mut effects = Effects::default();
+    queue.enqueue(found, Waiting { packet, arrived: Instant::ZERO }, &mut effects);
+    assert!(effects.drops.iter().all(|(reason, _)| *reason == DropReason::BufferFull));
+    Admission { marks: effects.marks, drops: effects.drops.len() }
 }
 
-/// The packets in the order in which they leave.
+/// The packet that leaves at `at`, and what became of others by that.
+pub(super) fn leave(queue: &mut impl Scheduler, at: Span) -> (Option<Packet>, Effects) {
+    let mut effects = Effects::default();
+    let left = queue.dequeue(Instant::ZERO + at, &mut effects);
+    (left.map(|waiting| waiting.packet), effects)
+}
+
+/// The packets in the order in which they leave, all at time zero.
 pub(super) fn drain(queue: &mut impl Scheduler) -> Vec<Packet> {
-    std::iter::from_fn(|| queue.dequeue()).map(|waiting| waiting.packet).collect()
+    std::iter::from_fn(|| leave(queue, Span::ZERO).0).collect()
 }
 
 /// Their `seq`.

@@ -3,7 +3,7 @@
 use super::Fault;
 use super::keys::{MeasureKeys, RunKeys};
 use crate::config::{ConfigError, Reader};
-use crate::specs::{Measure, SwitchSpec, TcpSpec};
+use crate::specs::{HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::{Graph, find_port};
 use crate::traffic::Context;
 use shortflow_units::{Bytes, NodeId, Occupancy};
@@ -29,6 +29,12 @@ pub(super) fn switch_port(reader: &Reader, switch: &SwitchSpec, packet: Bytes) -
         None => Ok(()),
         Some(memory) => shared_memory(reader, switch, memory, packet),
     }
+}
+
+/// The buffer holds a packet, and the host can mark before it drops.
+pub(super) fn host_port(reader: &Reader, host: &HostSpec, packet: Bytes) -> Result<(), ConfigError> {
+    holds_a_packet(reader, host.buffer, packet)?;
+    marks_before(reader, host.mark_above, ("buffer", host.buffer), packet)
 }
 
 /// A port that is alone may hold a packet, and the switch can mark before it drops.
@@ -90,7 +96,7 @@ fn marks_before(
 }
 
 /// The buffer of the ports that `reader` is about holds a packet.
-pub(super) fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
+fn holds_a_packet(reader: &Reader, buffer: Occupancy, packet: Bytes) -> Result<(), ConfigError> {
     let too_small = match buffer {
         Occupancy::Packets(packets) => packets == 0,
         Occupancy::Bytes(bytes) => bytes < packet,

@@ -5,7 +5,6 @@ use super::keys::{MeasureKeys, RunKeys};
 use super::{Scenario, Spec, Tiers, checks, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader};
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
-use crate::topology;
 use crate::traffic::{self, Context, Measured};
 use shortflow_units::{Instant, Span};
 
@@ -81,7 +80,7 @@ impl Scenario {
         checks::times(top, &run, &tcp)?;
         let packet = tcp.mss + tcp.header;
         checks::switch_port(&top.table("switch")?, &switch, packet)?;
-        checks::holds_a_packet(&top.table("host")?, host.buffer, packet)?;
+        checks::host_port(&top.table("host")?, &host, packet)?;
         let tiers = Tiers::read(&top.table("switch")?, &graph, packet)?;
 
         let mut context = Context::new(&graph, run.duration, tcp.mss);
@@ -159,6 +158,11 @@ fn check_keys(top: &Reader) -> Result<(), ConfigError> {
         let reader = top.table(table.name)?;
         // Which tiers there are is known once the topology has been read.
         let tiers = if table.name == "switch" { reader.tables_inside() } else { Vec::new() };
+        if table.name == "host" && reader.texts().iter().any(|(key, _)| key == "queue") {
+            let reason = "it belongs to schemes, and a scenario names none; --set host.queue=fair sets it for all, \
+                          dctcp+host.queue=fair for one";
+            return Err(reader.impossible("queue", reason));
+        }
         reader.only(&(table.parameters)(), &tiers)
     })
 }

@@ -2,6 +2,7 @@
 
 use super::ends::{Ends, Opening};
 use crate::host::{Identity, Message};
+use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::TransportConfig;
 use shortflow_units::{ConnId, HostId};
@@ -93,6 +94,16 @@ impl Connections {
     #[inline]
     pub fn get(&mut self, conn: ConnId, flow_id: u32) -> Option<&mut Connection> {
         self.slots.get_mut(conn.index()).filter(|connection| connection.flow_id == flow_id)
+    }
+
+    /// A packet leaves its host, after a wait that was not known when it was sent.
+    pub fn count_wait(&mut self, packet: &Packet) {
+        let connection = self.get(packet.conn, packet.flow_id).filter(|_| packet.payload > 0);
+        if let Some(message) =
+            connection.and_then(|connection| connection.ends.messages_mut().of_mut(packet.seq))
+        {
+            message.tally.waited_at_host += packet.waited;
+        }
     }
 
     /// Every open connection, with its slot.

@@ -12,12 +12,17 @@ pub enum RunError {
     /// Ideal schedulers serve flows that are known beforehand; this traffic entry, from 1, waits for answers.
     #[error("traffic.{0}: it waits for answers, and ideal schedulers need flows that are known beforehand")]
     ClosedLoop(usize),
-    /// RED cannot work with this switch.
+    /// RED cannot work with the ports of `place`, whose queue discipline has these parameters.
     #[error(
-        "switch.mark_above: 0 is RED's minimum threshold (queue.min = auto), with which every packet that \
-         cannot be marked is dropped; 1 packet or more, or another queue.min, is needed"
+        "{place}.mark_above: 0 is RED's minimum threshold ({queue}.min = auto), with which every packet that \
+         cannot be marked is dropped; 1 packet or more, or another {queue}.min, is needed"
     )]
-    RedWithoutThreshold,
+    RedWithoutThreshold {
+        /// `switch` or `host`.
+        place: &'static str,
+        /// `queue` or `host_queue`.
+        queue: &'static str,
+    },
     /// The observer stopped it.
     #[error("the run was cancelled")]
     Cancelled,

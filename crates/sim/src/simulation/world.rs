@@ -91,15 +91,20 @@ impl Outbox for Desk<'_> {
     }
 }
 
-/// The scheme's queue works with the thresholds of every switch.
+/// The scheme's queues work with the thresholds of every port.
 fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError> {
-    let QueueConfig::Red(red) = &scheme.queue else { return Ok(()) };
     let graph = &scenario.graph;
+    if let QueueConfig::Red(red) = &scheme.host_queue
+        && !red.accepts(scenario.host.mark_above)
+    {
+        return Err(RunError::RedWithoutThreshold { place: "host", queue: "host_queue" });
+    }
+    let QueueConfig::Red(red) = &scheme.queue else { return Ok(()) };
     let ports = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
     let mut of_switches = ports.filter(|(from, _)| !graph.is_host(*from));
     match of_switches.all(|(from, to)| red.accepts(scenario.switch_port(from, to).mark_above)) {
         true => Ok(()),
-        false => Err(RunError::RedWithoutThreshold),
+        false => Err(RunError::RedWithoutThreshold { place: "switch", queue: "queue" }),
     }
 }
 
@@ -107,14 +112,14 @@ fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError
 /// dropped.
 fn keeps_order(scenario: &Scenario, scheme: &Scheme) -> bool {
     let disorders = |fault: &Fault| fault.reorder.0 > 0.0 || fault.outage.is_some();
-    !scheme.queue.kind().reorders() && !scenario.faults.iter().any(disorders)
+    !scheme.reads_priority() && !scenario.faults.iter().any(disorders)
 }
 
 impl<'a> World<'a> {
     pub(super) fn new(scenario: &'a Scenario, scheme: &'a Scheme, seed: u64) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
-        let network = Network::new(scenario, &scheme.queue, seeds)?;
+        let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), seeds)?;
         let mut world = World {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
@@ -175,7 +180,10 @@ impl<'a> World<'a> {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Network(event) => {
-                if let Some(packet) = self.network.handle(&mut self.events, &self.scenario.graph, event) {
+                let connections = &mut self.connections;
+                let left_host = |packet: &Packet| connections.count_wait(packet);
+                let arrived = self.network.handle(&mut self.events, &self.scenario.graph, event, left_host);
+                if let Some(packet) = arrived {
                     self.receive(packet);
                 }
             }
@@ -297,6 +305,7 @@ impl<'a> World<'a> {
     }
 
     fn connection_for(&mut self, index: usize, arrival: &Arrival) -> ConnId {
+        let key = |entry, number| Some((entry, arrival.source, arrival.destination, number));
         let key = match arrival.connection {
             ConnectionUse::New => None,
             ConnectionUse::Persistent(n) => Some((index, arrival.source, arrival.destination, n)),

@@ -210,7 +210,14 @@ impl<'a> Switch<'a> {
         while let Some(event) = self.events.next(now) {
             match event {
                 Event::Network(event) => {
-                    if let Some(packet) = self.network.handle(&mut self.events, &self.scenario.graph, event) {
+                    let tallies = &mut self.report.tallies;
+                    let left_host = |packet: &Packet| {
+                        if packet.kind == Kind::Data {
+                            tallies.entry(packet.flow_id).or_default().waited_at_host += packet.waited;
+                        }
+                    };
+                    let graph = &self.scenario.graph;
+                    if let Some(packet) = self.network.handle(&mut self.events, graph, event, left_host) {
                         self.hand_over(&packet);
                     }
                 }

@@ -1,0 +1,220 @@
+//! CoDel — Nichols, Jacobson, "Controlling Queue Delay", ACM Queue 2012; RFC 8289: a packet is dropped, or marked, when
+//! it leaves, once all have waited longer than a target for an interval, and then ever more often.
+//!
+//! | symbol (RFC 8289 §5) | field |
+//! |---|---|
+//! | TARGET, INTERVAL | [`Params::target`], [`Params::interval`] |
+//! | first_above_time | `above_until`: when the wait has been above the target for an interval |
+//! | dropping, drop_next, count, lastcount | `dropping`, `next`, `count`, `last_count` |
+//! | maxpacket | `largest`: the largest packet so far |
+//! | control_law(t, count) = t + INTERVAL / √count | [`CoDel::after`] |
+//!
+//! In a data centre the defaults never act: take the largest round trip without queues for the interval, and 5 to 10 % of it for
+//! the target.
+//!
+//! Choices:
+//! - A packet that is ECN-capable is marked in place of a drop, as in Linux; unlike a drop, that ends the look at waiting
+//!   packets, and the next time follows from the last one and not from now.
+//! - The next time is worked out at every drop, at that too which ends the state, where the RFC keeps the last one.
+//! - The packet in transmission is not part of the backlog that is compared with one packet.
+
+use super::fifo::Fifo;
+use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use crate::config::{Flag, POSITIVE_TIME, keys};
+use shortflow_units::{Bytes, Instant, Occupancy, Span};
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "codel",
+    summary: "first in, first out; marks or drops what leaves after waits above a target for an interval",
+    source: "CoDel, ACM Queue 2012; RFC 8289",
+    by_priority: false,
+};
+
+keys! {
+    /// The buffer is the scenario's.
+    #[derive(Copy)]
+    pub struct Params {
+        /// wait that is acceptable for longer than an interval
+        pub target: Span = "5ms", POSITIVE_TIME;
+        /// how long waits may be above the target: about the largest round-trip time
+        pub interval: Span = "100ms", POSITIVE_TIME;
+        /// mark ECN-capable packets; false: drop them
+        pub ecn: bool = "true", Flag;
+    } in order {
+        target <= interval;
+    }
+}
+
+/// Drops at the head, at times that the control law gives.
+#[derive(Debug, Clone)]
+pub struct CoDel {
+    params: Params,
+    buffer: Occupancy,
+    queue: Fifo,
+    largest: Bytes,
+    above_until: Option<Instant>,
+    dropping: bool,
+    next: Instant,
+    count: u32,
+    last_count: u32,
+}
+
+impl CoDel {
+    /// The discipline of a port.
+    pub fn new(params: Params, port: PortSetup) -> Self {
+        CoDel {
+            params,
+            buffer: port.buffer,
+            queue: Fifo::default(),
+            largest: Bytes::ZERO,
+            above_until: None,
+            dropping: false,
+            next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+        }
+    }
+
+    /// The control law.
+    fn after(&self, at: Instant) -> Instant {
+        let gap = self.params.interval.as_ps() as f64 / libm::sqrt(f64::from(self.count));
+        at + Span::from_ps(gap as u64)
+    }
+
+    /// Takes the first packet, and tells whether waits have been above the target for an interval.
+    fn take(&mut self, now: Instant) -> Option<(Waiting, bool)> {
+        let Some(first) = self.queue.pop() else {
+            self.above_until = None;
+            return None;
+        };
+        let short = now.since(first.arrived) < self.params.target;
+        if short || self.queue.backlog().bytes <= self.largest {
+            self.above_until = None;
+            return Some((first, false));
+        }
+        let until = *self.above_until.get_or_insert(now + self.params.interval);
+        Some((first, now >= until))
+    }
+
+    /// Where the control law begins: near the rate that was needed last, if that is not long ago.
+    fn first_count(&self, now: Instant) -> u32 {
+        let added = self.count.saturating_sub(self.last_count);
+        let recent = now.since(self.next) < self.params.interval.times(16);
+        if added > 1 && recent { added } else { 1 }
+    }
+}
+
+impl Scheduler for CoDel {
+    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+        let size = waiting.packet.wire_size();
+        if !found.has_room(size, self.buffer) {
+            return effects.drop(DropReason::BufferFull, waiting.packet);
+        }
+        self.largest = self.largest.max(size);
+        self.queue.push(waiting);
+    }
+
+    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+        loop {
+            let Some((mut first, too_long)) = self.take(now) else {
+                self.dropping = false;
+                return None;
+            };
+            let begins = too_long && !self.dropping;
+            self.dropping = too_long;
+            if !too_long || (!begins && now < self.next) {
+                return Some(first);
+            }
+            if begins {
+                self.count = self.first_count(now);
+                self.last_count = self.count;
+            } else {
+                self.count += 1;
+            }
+            self.next = self.after(if begins { now } else { self.next });
+            if self.params.ecn && effects.mark(&mut first.packet) {
+                return Some(first);
+            }
+            effects.drop(DropReason::Early, first.packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{leave, offer, packet, port};
+    use super::*;
+    use crate::packet::{EcnField, Packet};
+
+    /// A queue with the defaults in which `packets` have waited since time zero.
+    fn standing(packets: u64, ecn: bool) -> CoDel {
+        let mut queue = CoDel::new(Params { ecn, ..Params::default() }, port("unlimited", "unlimited"));
+        (0..packets).for_each(|seq| assert_eq!(offer(&mut queue, packet(0, seq, 0)).drops, 0));
+        queue
+    }
+
+    /// When packets are dropped or marked if one leaves every millisecond, until `end`.
+    fn signals(queue: &mut CoDel, end: u64) -> Vec<u64> {
+        let acts = |ms: &u64| {
+            let (_, effects) = leave(queue, Span::from_millis(*ms));
+            effects.marks > 0 || !effects.drops.is_empty()
+        };
+        (0..end).filter(acts).collect()
+    }
+
+    /// Waits reach 5 ms at 5 ms and are above it for 100 ms at 105 ms. The next times are 100/√1, /√2, /√3, … ms later:
+    /// 205, 275.7, 333.4, 383.4, 428.2, 469.0, 506.8 and 542.1 ms; the packet that leaves next is meant.
+    #[test]
+    fn times_follow_the_control_law() {
+        for ecn in [true, false] {
+            assert_eq!(
+                signals(&mut standing(1000, ecn), 560),
+                [105, 205, 276, 334, 384, 429, 469, 507, 543],
+                "{ecn}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_packet_that_cannot_be_marked_is_dropped() {
+        let mut queue = standing(0, true);
+        let plain = Packet { ecn: EcnField::NotEct, ..packet(0, 0, 0) };
+        (0..500).for_each(|_| assert_eq!(offer(&mut queue, plain.clone()).drops, 0));
+        assert_eq!(signals(&mut queue, 210), [105, 205]);
+        assert_eq!(queue.backlog().packets, 500 - 210 - 2);
+    }
+
+    /// One packet or less behind the leaving one is no standing queue, however long it waited.
+    #[test]
+    fn a_last_packet_is_never_dropped() {
+        let mut queue = standing(2, false);
+        assert!(signals(&mut queue, 1).is_empty());
+        offer(&mut queue, packet(0, 2, 0));
+        assert_eq!(leave(&mut queue, Span::from_millis(500)).1.drops.len(), 0);
+        assert_eq!(leave(&mut queue, Span::from_millis(900)).1.drops.len(), 0);
+    }
+
+    /// A short wait ends the state. When waits are long again soon after, the law goes on near where it was: after seven
+    /// drops, of which six came after the first, with a count of six.
+    #[test]
+    fn the_law_goes_on_near_where_it_was() {
+        let mut queue = standing(1000, false);
+        assert_eq!(signals(&mut queue, 480).len(), 7);
+        let recent =
+            |at: u64| Waiting { packet: packet(0, 0, 0), arrived: Instant::ZERO + Span::from_millis(at) };
+        queue.queue = Fifo::default();
+        (0..500).for_each(|_| queue.queue.push(recent(480)));
+        let again: Vec<u64> =
+            (480..640).filter(|ms| !leave(&mut queue, Span::from_millis(*ms)).1.drops.is_empty()).collect();
+        assert_eq!(again, [585, 626], "100 ms after 485 ms, and 100/√6 = 40.8 ms after that");
+    }
+}

@@ -1,0 +1,213 @@
+//! Fair queueing per flow — deficit round robin, Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round Robin",
+//! ToN 1996: flows take turns, and each sends as many bytes as it is owed.
+//!
+//! | paper | here |
+//! |---|---|
+//! | Quantum_i | [`Params::quantum`], the same for all |
+//! | DC_i, ActiveList | `Flow::deficit`, `active` |
+//! | buffer stealing (§5) | a full buffer gives up the last packet of the flow that has most bytes |
+//!
+//! Choices:
+//! - A flow is a connection, told apart without hashing. A flow whose queue runs empty loses its deficit (§3).
+//! - One that comes back is owed a quantum at once and waits for its turn at the end.
+//! - Of equally long flows the one with the lowest number gives up its packet, unless the arriving packet's is among the longest.
+//! - Marks are as in [`pias`](super::pias): a queue is that of a flow.
+
+use super::fifo::Fifo;
+use super::marking::{Marking, Scope};
+use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use shortflow_spec::keys;
+use shortflow_units::{Bytes, Instant, Occupancy};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "fair",
+    summary: "flows take turns (deficit round robin); a full buffer drops from the longest",
+    source: "DRR, ToN 1996",
+    by_priority: false,
+};
+
+keys! {
+    /// Buffer and threshold are the scenario's.
+    #[derive(Copy)]
+    pub struct Params {
+        /// bytes that a flow may send per turn
+        pub quantum: Bytes = "1500B", Bytes::new(64)..=Bytes::new(65_500);
+        /// what is compared with the marking threshold: the backlog of the port or of the flow, or a packet's wait
+        pub ecn: Scope = "port", Scope::WORDS;
+    }
+}
+
+/// The packets of a flow, and what it may send before its next turn.
+#[derive(Debug, Clone)]
+struct Flow {
+    packets: Fifo,
+    deficit: u64,
+}
+
+/// Queues of flows that take turns.
+#[derive(Debug, Clone)]
+pub struct Fair {
+    buffer: Occupancy,
+    quantum: u64,
+    marking: Marking,
+    /// Flows with packets.
+    flows: BTreeMap<u32, Flow>,
+    /// The same in the order of their turns.
+    active: VecDeque<u32>,
+    backlog: Backlog,
+}
+
+impl Fair {
+    /// The discipline of a port.
+    pub fn new(params: Params, port: PortSetup) -> Self {
+        Fair {
+            buffer: port.buffer,
+            quantum: params.quantum.get(),
+            marking: Marking::new(params.ecn, &port),
+            flows: BTreeMap::new(),
+            active: VecDeque::new(),
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// Drops from the longest flows until `arriving` fits; false if its own is the longest.
+    fn make_room(&mut self, mut found: Backlog, arriving: &Waiting, effects: &mut Effects) -> bool {
+        let (size, own) = (arriving.packet.wire_size(), arriving.packet.flow());
+        while !found.has_room(size, self.buffer) {
+            let bytes = |flow: &Flow| flow.packets.backlog().bytes;
+            let others = self.flows.iter().filter(|(id, _)| **id != own);
+            let Some((longest, most)) =
+                others.map(|(id, flow)| (*id, bytes(flow))).reduce(|a, b| if b.1 > a.1 { b } else { a })
+            else {
+                return false;
+            };
+            if self.flows.get(&own).map_or(Bytes::ZERO, bytes) + size >= most {
+                return false;
+            }
+            let Some(last) = self.take(longest, Fifo::pop_last) else { return false };
+            found.remove(&last.packet);
+            effects.drop(DropReason::BufferFull, last.packet);
+        }
+        true
+    }
+
+    /// Takes a packet of flow `id`, which has no more turns if it was the only one.
+    fn take(&mut self, id: u32, pop: impl FnOnce(&mut Fifo) -> Option<Waiting>) -> Option<Waiting> {
+        let flow = self.flows.get_mut(&id)?;
+        let waiting = pop(&mut flow.packets)?;
+        self.backlog.remove(&waiting.packet);
+        if flow.packets.is_empty() {
+            self.flows.remove(&id);
+            let turn = self.active.iter().position(|active| *active == id)?;
+            self.active.remove(turn);
+        }
+        Some(waiting)
+    }
+}
+
+impl Scheduler for Fair {
+    fn enqueue(&mut self, found: Backlog, mut waiting: Waiting, effects: &mut Effects) {
+        if !self.make_room(found, &waiting, effects) {
+            return effects.drop(DropReason::BufferFull, waiting.packet);
+        }
+        let id = waiting.packet.flow();
+        let flow = self.flows.entry(id).or_insert_with(|| {
+            self.active.push_back(id);
+            Flow { packets: Fifo::default(), deficit: self.quantum }
+        });
+        if self.marking.on_arrival(found, flow.packets.backlog()) {
+            effects.mark(&mut waiting.packet);
+        }
+        self.backlog.add(&waiting.packet);
+        flow.packets.push(waiting);
+    }
+
+    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+        loop {
+            let id = *self.active.front()?;
+            let flow = self.flows.get_mut(&id)?;
+            let size = flow.packets.front()?.packet.wire_size().get();
+            if size <= flow.deficit {
+                flow.deficit -= size;
+                let mut next = self.take(id, Fifo::pop)?;
+                if self.marking.on_departure(now, &next) {
+                    effects.mark(&mut next.packet);
+                }
+                return Some(next);
+            }
+            flow.deficit += self.quantum;
+            self.active.rotate_left(1);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Admission, drain, marked, offer, packet, port};
+    use super::*;
+    use crate::packet::Packet;
+
+    fn queue(quantum: u64, ecn: Scope, buffer: &str, mark_above: &str) -> Fair {
+        Fair::new(Params { quantum: Bytes::new(quantum), ecn }, port(buffer, mark_above))
+    }
+
+    fn flows(packets: &[Packet]) -> Vec<u32> {
+        packets.iter().map(Packet::flow).collect()
+    }
+
+    #[test]
+    fn flows_take_turns() {
+        let mut queue = queue(1500, Scope::Port, "unlimited", "unlimited");
+        for flow in [7, 7, 7, 7, 2, 2, 5] {
+            offer(&mut queue, packet(flow, 0, 0));
+        }
+        assert_eq!(flows(&drain(&mut queue)), [7, 2, 5, 7, 2, 7, 7]);
+    }
+
+    /// With a quantum of 500 bytes, flow 1 sends three packets of 500 bytes for each of 1500 bytes of flow 2.
+    #[test]
+    fn turns_are_counted_in_bytes() {
+        let mut queue = queue(500, Scope::Port, "unlimited", "unlimited");
+        for _ in 0..6 {
+            offer(&mut queue, Packet { wire: 500, ..packet(1, 0, 0) });
+            offer(&mut queue, packet(2, 0, 0));
+        }
+        let first: Vec<u32> = flows(&drain(&mut queue)).into_iter().take(8).collect();
+        assert_eq!(first, [1, 1, 1, 2, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_full_buffer_gives_up_the_last_packet_of_the_longest_flow() {
+        let mut queue = queue(1500, Scope::Port, "4pkt", "unlimited");
+        for (flow, seq) in [(1, 0), (2, 1), (2, 2), (2, 3)] {
+            offer(&mut queue, packet(flow, seq, 0));
+        }
+        assert_eq!(offer(&mut queue, packet(1, 4, 0)), Admission { marks: 0, drops: 1 });
+        assert_eq!(offer(&mut queue, packet(2, 5, 0)), Admission::DROPPED);
+        let left: Vec<(u32, u64)> =
+            drain(&mut queue).iter().map(|packet| (packet.flow(), packet.seq)).collect();
+        assert_eq!(left, [(1, 0), (2, 1), (1, 4), (2, 2)]);
+    }
+
+    /// K = 2 packets: the fourth of the port finds three there, of its flow none.
+    #[test]
+    fn the_threshold_is_of_the_port_or_of_the_flow() {
+        for (ecn, expected) in [(Scope::Port, vec![3]), (Scope::Queue, vec![])] {
+            let mut queue = queue(1500, ecn, "unlimited", "2pkt");
+            for (flow, seq) in [(1, 0), (1, 1), (1, 2), (2, 3)] {
+                offer(&mut queue, packet(flow, seq, 0));
+            }
+            assert_eq!(marked(&drain(&mut queue)), expected, "{ecn:?}");
+        }
+    }
+}

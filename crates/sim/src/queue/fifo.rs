@@ -1,0 +1,48 @@
+//! [`Fifo`]: packets that wait in order of arrival.
+
+use super::{Backlog, Waiting};
+use std::collections::VecDeque;
+
+/// Packets in order of arrival, and what they come to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fifo {
+    packets: VecDeque<Waiting>,
+    backlog: Backlog,
+}
+
+impl Fifo {
+    /// What waits.
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// True when nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// The packet that has waited longest.
+    pub(super) fn front(&self) -> Option<&Waiting> {
+        self.packets.front()
+    }
+
+    /// Adds a packet.
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        self.backlog.add(&waiting.packet);
+        self.packets.push_back(waiting);
+    }
+
+    /// Takes the packet that has waited longest.
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        let waiting = self.packets.pop_front()?;
+        self.backlog.remove(&waiting.packet);
+        Some(waiting)
+    }
+
+    /// Takes the packet that came last.
+    pub(super) fn pop_last(&mut self) -> Option<Waiting> {
+        let waiting = self.packets.pop_back()?;
+        self.backlog.remove(&waiting.packet);
+        Some(waiting)
+    }
+}

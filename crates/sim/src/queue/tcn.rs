@@ -1,0 +1,104 @@
+//! TCN — Bai, Chen, Chen, Kim, "Enabling ECN over Generic Packet Scheduling", CoNEXT 2016: a packet that has waited longer
+//! than a threshold is marked when it leaves. The threshold is a time, whatever the rate of the queue.
+//!
+//! | symbol | field |
+//! |---|---|
+//! | T = RTT · λ (§4) | [`Params::threshold`]; auto: the time that the port needs to send K |
+//!
+//! This is TCN with one queue. [`pias`](super::pias) and [`fair`](super::fair) are ports of several queues in which `ecn = sojourn`
+//! marks by the same rule.
+//!
+//! Choice: a K in packets counts them as 1500 bytes.
+
+use super::fifo::Fifo;
+use super::marking::time_to_send;
+use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
+use crate::config::{POSITIVE_TIME, Unless, keys};
+use shortflow_units::{Instant, Occupancy, Span};
+
+/// Registry entry.
+pub const INFO: QueueInfo = QueueInfo {
+    name: "tcn",
+    summary: "first in, first out; marks what leaves after a wait above a threshold",
+    source: "TCN, CoNEXT 2016",
+    by_priority: false,
+};
+
+keys! {
+    /// The buffer is the scenario's.
+    #[derive(Copy)]
+    pub struct Params {
+        /// longest wait without a mark; auto: the time in which the port sends mark_above
+        pub threshold: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+    }
+}
+
+/// Marks at the head what has waited too long.
+#[derive(Debug, Clone)]
+pub struct Tcn {
+    buffer: Occupancy,
+    threshold: Span,
+    queue: Fifo,
+}
+
+impl Tcn {
+    /// The discipline of a port.
+    pub fn new(params: Params, port: PortSetup) -> Self {
+        let of_port = || time_to_send(port.mark_above, port.rate);
+        let threshold = params.threshold.unwrap_or_else(of_port);
+        Tcn { buffer: port.buffer, threshold, queue: Fifo::default() }
+    }
+}
+
+impl Scheduler for Tcn {
+    fn enqueue(&mut self, found: Backlog, waiting: Waiting, effects: &mut Effects) {
+        match found.has_room(waiting.packet.wire_size(), self.buffer) {
+            true => self.queue.push(waiting),
+            false => effects.drop(DropReason::BufferFull, waiting.packet),
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting> {
+        let mut first = self.queue.pop()?;
+        if now.since(first.arrived) > self.threshold {
+            effects.mark(&mut first.packet);
+        }
+        Some(first)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn set_limit(&mut self, limit: Occupancy) {
+        self.buffer = limit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, leave, offer, packet, port};
+    use super::*;
+    use crate::packet::EcnField;
+
+    fn marks(params: Params, at_us: &[u64]) -> Vec<u32> {
+        let mut queue = Tcn::new(params, port("unlimited", "20pkt"));
+        at_us.iter().for_each(|_| assert_eq!(offer(&mut queue, packet(0, 0, 0)).marks, 0));
+        at_us.iter().map(|us| leave(&mut queue, Span::from_micros(*us)).1.marks).collect()
+    }
+
+    /// K = 20 packets take 240 us at 1 Gbit/s.
+    #[test]
+    fn what_waited_longer_than_the_threshold_is_marked() {
+        assert_eq!(marks(Params { threshold: None }, &[0, 240, 241, 300]), [0, 0, 1, 1]);
+        assert_eq!(marks(Params { threshold: Some(Span::from_micros(50)) }, &[49, 50, 51]), [0, 0, 1]);
+    }
+
+    #[test]
+    fn what_cannot_be_marked_passes() {
+        let mut queue = Tcn::new(Params::default(), port("unlimited", "0pkt"));
+        offer(&mut queue, ack(0));
+        let (packet, effects) = leave(&mut queue, Span::from_millis(1));
+        assert_eq!((packet.unwrap().ecn, effects.marks, effects.drops.len()), (EcnField::NotEct, 0, 0));
+    }
+}
