@@ -554,7 +554,19 @@ def test_another_simulator_does_not_find_the_runs_of_this_one(
 
 @pytest.mark.parametrize(
     "kind",
-    ["schemes", "ideal", "transports", "queues", "topologies", "traffic", "sizes", "scenarios", "metrics", "choices"],
+    [
+        "schemes",
+        "ideal",
+        "transports",
+        "queues",
+        "topologies",
+        "routing",
+        "traffic",
+        "sizes",
+        "scenarios",
+        "metrics",
+        "choices",
+    ],
 )
 def test_every_list_has_names_and_summaries(shortflow: Command, kind: str) -> None:
     entries = shortflow("list", kind, "--json").document

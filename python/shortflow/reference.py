@@ -19,6 +19,7 @@ KINDS = {
     "queues": "What runs in ports of switches, and of hosts with `--set host.queue=QUEUE`; buffer and threshold are "
     "the scenario's. The parameters are set with `--set queue.NAME=VALUE`, in hosts `--set host_queue.NAME=VALUE`.",
     "topologies": "The `[topology]` table of a scenario.",
+    "routing": "The `[routing]` table of a scenario.",
     "traffic": "A `[[traffic]]` table of a scenario.",
     "sizes": "The `sizes` table of traffic.",
 }

@@ -85,6 +85,10 @@ impl<'c, 'i> Draft<'c, 'i> {
                 }
             }
         }
+        if self.values.choices.once_in(2) {
+            let routing = self.kind("routing", &self.registry.routing);
+            self.root.insert("routing".to_owned(), routing.into());
+        }
         self.tiers();
         self.traffic();
     }

@@ -1,6 +1,7 @@
 //! [`Registry`]: everything that can be named, put together once for all draws.
 
 use shortflow_sim::config::{Entry, ParamInfo};
+use shortflow_sim::routing::routings;
 use shortflow_sim::scenario;
 use shortflow_sim::scheme::{self, schemes};
 use shortflow_sim::topology::topologies;
@@ -14,6 +15,7 @@ pub type SchemeKeys = (&'static str, Vec<(String, ParamInfo)>);
 #[derive(Debug)]
 pub struct Registry {
     pub topologies: Vec<Entry>,
+    pub routing: Vec<Entry>,
     pub traffic: Vec<Entry>,
     pub sizes: Vec<Entry>,
     pub deadlines: Vec<Entry>,
@@ -30,6 +32,7 @@ impl Registry {
         let keys = |name| scheme::parameters(name).unwrap_or_default();
         REGISTRY.get_or_init(|| Registry {
             topologies: topologies(),
+            routing: routings(),
             traffic: traffic_kinds(),
             sizes: sizes(),
             deadlines: deadlines(),

@@ -8,9 +8,9 @@ use shortflow_sim::config::{Entry, ParamInfo};
 use shortflow_sim::ideal;
 use shortflow_sim::queue::QueueKind;
 use shortflow_sim::scheme::{self, SchemeInfo, schemes};
-use shortflow_sim::{topology, traffic};
+use shortflow_sim::{routing, topology, traffic};
 
-/// Everything that has a name: schemes, ideal schedulers, transports, queues, topologies, traffic, sizes.
+/// Everything that has a name: schemes, ideal schedulers, transports, queues, topologies, routing, traffic, sizes.
 #[pyfunction]
 pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
@@ -34,6 +34,7 @@ pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     )?;
     let entry = |py, entry: &Entry| row(py, (entry.name, entry.summary, entry.source), &entry.parameters);
     all.set_item("topologies", list(py, &topology::topologies(), entry)?)?;
+    all.set_item("routing", list(py, &routing::routings(), entry)?)?;
     all.set_item("traffic", list(py, &traffic::traffic_kinds(), entry)?)?;
     all.set_item("sizes", list(py, &traffic::sizes::sizes(), entry)?)?;
     Ok(all)

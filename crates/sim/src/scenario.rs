@@ -15,6 +15,7 @@ pub use read::tables;
 pub use tiers::Tiers;
 
 use crate::config::Setting;
+use crate::routing::Routing;
 use crate::specs::{HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Expected, Traffic};
@@ -38,6 +39,8 @@ pub struct Spec {
     pub drain: Span,
     /// The network.
     pub graph: Graph,
+    /// How switches choose among equally short paths.
+    pub routing: Routing,
     /// Switch ports, where their tier says nothing else.
     pub switch: SwitchSpec,
     /// Switch ports tier by tier.

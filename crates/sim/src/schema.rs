@@ -1,6 +1,7 @@
 //! The JSON Schema of a scenario file, from the declarations that read it.
 
 use crate::config::{ConfigError, Entry, Kinds, ParamInfo};
+use crate::routing::routings;
 use crate::scenario::tables;
 use crate::scheme::{self, schemes};
 use crate::topology::topologies;
@@ -15,6 +16,8 @@ const TOPOLOGY: Kinds = Kinds {
     others: Vec::new,
     example: "{ kind = \"star\", hosts = 3, rate = \"1Gbps\", rtt = \"300us\" }",
 };
+const ROUTING: Kinds =
+    Kinds { name: "routing", entries: routings, others: Vec::new, example: "{ kind = \"spray\" }" };
 const TRAFFIC: Kinds = Kinds {
     name: "traffic",
     entries: traffic_kinds,
@@ -33,7 +36,8 @@ pub fn declared() -> Vec<(&'static str, Entry)> {
         (kinds.entries)().into_iter().map(full)
     };
     let plain = tables().into_iter().map(|entry| (entry.name, entry));
-    let kinds = [TOPOLOGY, TRAFFIC, sizes::TABLE, sizes::PART, deadlines::TABLE, interarrival::TABLE];
+    let kinds =
+        [TOPOLOGY, ROUTING, TRAFFIC, sizes::TABLE, sizes::PART, deadlines::TABLE, interarrival::TABLE];
     plain.chain(kinds.into_iter().flat_map(of_kind)).collect()
 }
 
@@ -43,7 +47,7 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Result<(), 
     let others: Vec<&str> = match table {
         "" => {
             let plain = tables().into_iter().map(|entry| entry.name).filter(|name| !name.is_empty());
-            ["topology", "traffic", "parameters"].into_iter().chain(plain).collect()
+            ["topology", "routing", "traffic", "parameters"].into_iter().chain(plain).collect()
         }
         // Tiers and ports, of which only the topology knows.
         "switch" => {
@@ -80,6 +84,7 @@ pub fn schema() -> Value {
     }
     keys.insert("parameters".to_owned(), json!({ "type": "object" }));
     keys.insert("topology".to_owned(), kinds(&topologies(), &[]));
+    keys.insert("routing".to_owned(), kinds(&routings(), &[]));
     let entries = json!({ "type": "array", "items": kinds(&traffic_kinds(), &[]), "minItems": 1 });
     keys.insert("traffic".to_owned(), entries);
     let mut definitions: Map<_, _> =

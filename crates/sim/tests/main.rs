@@ -19,6 +19,7 @@ mod priority_classes;
 mod queue_distribution;
 mod queue_invariants;
 mod recovery;
+mod routing;
 mod sawtooth;
 mod shared_memory;
 mod sojourn;

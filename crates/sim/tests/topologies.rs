@@ -1,9 +1,11 @@
 //! Every registered topology: counts, paths by hand, and equal use of equal paths.
 
 use proptest::prelude::*;
+use shortflow_sim::engine::Seeds;
 use shortflow_sim::net::Routes;
+use shortflow_sim::routing::{Chooser, Routing};
 use shortflow_sim::topology::{Graph, topologies};
-use shortflow_units::{HostId, NodeId};
+use shortflow_units::{HostId, NodeId, PortId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The network of a `[topology]` table.
@@ -15,15 +17,26 @@ fn graph(table: &str) -> Graph {
     crate::common::scenario_with_file(&text, crate::common::EDGES).graph.clone()
 }
 
-fn routes(graph: &Graph, salt: u64) -> Routes {
-    let salts = (0..graph.nodes.len() as u64).map(|node| (salt + node).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    Routes::new(graph, salts.collect()).unwrap_or_else(|error| panic!("{error}"))
+/// Routes with the hashes of a seed.
+struct Hashed(Routes, Chooser);
+
+fn routes(graph: &Graph, seed: u64) -> Hashed {
+    let chooser = Routing::FlowHash(Default::default()).start(graph.nodes.len(), Seeds::new(seed));
+    Hashed(Routes::new(graph).unwrap_or_else(|error| panic!("{error}")), chooser)
 }
 
 /// The nodes that connection `flow_id` passes, both hosts included.
-fn path(graph: &Graph, routes: &Routes, from: usize, to: usize, flow_id: u32) -> Vec<NodeId> {
+fn path(
+    graph: &Graph,
+    Hashed(routes, chooser): &Hashed,
+    from: usize,
+    to: usize,
+    flow_id: u32,
+) -> Vec<NodeId> {
     let mut path = vec![NodeId::from(from)];
-    while let Some(port) = routes.next(path[path.len() - 1], HostId::from(to), flow_id) {
+    let speed = |port: PortId| (graph.links[port.index() / 2].rate, graph.links[port.index() / 2].delay);
+    let next = |node| routes.of_flow((node, HostId::from(to), flow_id), chooser, speed);
+    while let Some(port) = next(path[path.len() - 1]) {
         let link = &graph.links[port.index() / 2];
         let (near, far) = if port.index() % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) };
         assert_eq!(near, path[path.len() - 1], "the port belongs to the node");

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use shortflow_cc::CongestionControl;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
+use shortflow_sim::queue::QueueKind;
+use shortflow_sim::routing::routings;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::schemes;
 use shortflow_sim::simulation::{self, Unattended};
@@ -15,8 +17,11 @@ use shortflow_units::Bytes;
 struct Case {
     topology: &'static str,
     senders: u32,
+    routing: &'static str,
     buffer: u32,
     threshold: u32,
+    host_queue: &'static str,
+    host_buffer: u32,
     loss: f64,
     mark: f64,
     ack_every: u32,
@@ -29,14 +34,20 @@ struct Case {
 fn setting() -> impl Strategy<Value = Case> {
     let topologies: Vec<&str> = topologies().iter().map(|topology| topology.name).collect();
     let topology = prop::sample::select(topologies);
-    let network = (topology, 2u32..6, 4u32..60, 1u32..20);
+    let routing = prop::sample::select(routings().iter().map(|routing| routing.name).collect::<Vec<_>>());
+    let network = (topology, 2u32..6, 4u32..60, 1u32..20, routing);
+    let queues: Vec<&str> = QueueKind::ALL.iter().map(|kind| kind.info().name).collect();
+    let host = (prop::sample::select(queues), 4u32..60);
     let faults = (0.0..0.02f64, 0.0..0.3f64);
     let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(vec!["sack", "newreno"]));
-    (network, faults, tcp, 1u64..1000).prop_map(|(network, faults, tcp, seed)| Case {
+    (network, host, faults, tcp, 1u64..1000).prop_map(|(network, host, faults, tcp, seed)| Case {
         topology: network.0,
         senders: network.1,
         buffer: network.2,
         threshold: network.3.min(network.2 - 1),
+        routing: network.4,
+        host_queue: host.0,
+        host_buffer: host.1,
         loss: faults.0,
         mark: faults.1,
         ack_every: tcp.0,
@@ -50,7 +61,8 @@ fn setting() -> impl Strategy<Value = Case> {
 impl Case {
     /// Two waves of incast beside one backlogged flow.
     fn scenario(&self) -> Scenario {
-        let Case { senders, buffer, threshold, loss, mark, ack_every, handshake, .. } = self;
+        let Case { senders, routing, buffer, threshold, host_buffer, loss, .. } = self;
+        let Case { mark, ack_every, handshake, .. } = self;
         let topology = crate::common::small_topology(self.topology, *senders);
         let connections = if self.persistent { "persistent" } else { "new" };
         let text = format!(
@@ -60,9 +72,14 @@ duration = "20ms"
 drain = "1000s"
 [topology]
 {topology}
+[routing]
+kind = "{routing}"
 [switch]
 buffer = "{buffer}pkt"
 mark_above = "{threshold}pkt"
+[host]
+buffer = "{host_buffer}pkt"
+mark_above = "2pkt"
 [tcp]
 rto_max = "40ms"
 ack_every = {ack_every}
@@ -88,7 +105,8 @@ mark = {mark}
     }
 
     fn run(&self, scheme: &str) -> Outcome {
-        let scheme = crate::common::scheme(scheme, &[("transport.recovery", self.recovery)]);
+        let settings = [("transport.recovery", self.recovery), ("host.queue", self.host_queue)];
+        let scheme = crate::common::scheme(scheme, &settings);
         simulation::run(&self.scenario(), &scheme, self.seed, &mut Unattended)
             .unwrap_or_else(|error| panic!("{error}"))
     }
@@ -97,7 +115,7 @@ mark = {mark}
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Conservation is checked inside every run; here: no deadlock, every byte arrives, nothing is
+    /// Conservation is checked inside every run, with each discipline in hosts too; here: no deadlock, every byte arrives, nothing is
     /// faster than light, windows keep their floor, and a run repeats exactly.
     #[test]
     fn every_finite_flow_finishes_and_the_accounts_balance(setting in setting()) {
@@ -137,8 +155,11 @@ fn no_window_grows_under_full_marking() {
     let setting = Case {
         topology: "star",
         senders: 2,
+        routing: "flow-hash",
         buffer: 50,
         threshold: 10,
+        host_queue: "droptail",
+        host_buffer: 1000,
         loss: 0.0,
         mark: 1.0,
         ack_every: 1,

@@ -3,6 +3,7 @@
 use super::Job;
 use crate::engine::Seeds;
 use crate::net::{RouteError, Routes};
+use crate::routing::Chooser;
 use crate::scenario::Scenario;
 use crate::simulation::RunError;
 use crate::theory::fct::{ideal_fct, serialisation};
@@ -29,12 +30,15 @@ pub(super) struct Demand {
 pub(super) struct Paths<'a> {
     scenario: &'a Scenario,
     routes: Routes,
+    chooser: Chooser,
 }
 
 impl<'a> Paths<'a> {
     /// The network of a scenario, with the routes of a run with these seeds.
     pub(super) fn new(scenario: &'a Scenario, seeds: Seeds) -> Result<Paths<'a>, RouteError> {
-        Ok(Paths { scenario, routes: Routes::seeded(&scenario.graph, seeds)? })
+        let graph = &scenario.graph;
+        let chooser = scenario.routing.start(graph.nodes.len(), seeds);
+        Ok(Paths { scenario, routes: Routes::new(graph)?, chooser })
     }
 
     /// The demand of the flow of row `row`, the link that it goes to, and its ideal completion time.
@@ -60,12 +64,14 @@ impl<'a> Paths<'a> {
     /// The last port on the way of a flow, and rate and delay of every link. Each flow chooses
     /// among equal paths as if it had a connection of its own.
     fn path(&self, source: HostId, to: HostId, flow_id: u32) -> (Option<PortId>, Vec<(Rate, Span)>) {
+        let links = &self.scenario.graph.links;
+        let rate_and_delay = |port: PortId| (links[port.index() / 2].rate, links[port.index() / 2].delay);
         let mut node = NodeId(source.0);
         let (mut last, mut path) = (None, Vec::new());
-        while let Some(port) = self.routes.next(node, to, flow_id) {
-            let link = &self.scenario.graph.links[port.index() / 2];
+        while let Some(port) = self.routes.of_flow((node, to, flow_id), &self.chooser, rate_and_delay) {
+            let link = &links[port.index() / 2];
             node = if port.index() % 2 == 0 { link.b } else { link.a };
-            path.push((link.rate, link.delay));
+            path.push(rate_and_delay(port));
             last = Some(port);
         }
         (last, path)

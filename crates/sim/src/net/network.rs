@@ -8,6 +8,7 @@ use super::{
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::Packet;
 use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
+use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
 use crate::topology::Graph;
 use shortflow_units::{HostId, Instant, NodeId, PortId, Rate, Span};
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 pub struct Network {
     ports: Vec<Port>,
     routes: Routes,
+    chooser: Chooser,
     memory: Option<Box<SharedMemory>>,
     outages: Option<Box<Outages>>,
     hosts: usize,
@@ -38,7 +40,8 @@ impl Network {
         seeds: Seeds,
     ) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
-        let routes = Routes::seeded(graph, seeds)?;
+        let routes = Routes::new(graph)?;
+        let chooser = scenario.routing.start(graph.nodes.len(), seeds);
         let window =
             MeasuredTime { from: Instant::ZERO + scenario.warmup, to: Instant::ZERO + scenario.duration };
         let directions = graph.links.iter().flat_map(|link| [(link, link.a, link.b), (link, link.b, link.a)]);
@@ -61,6 +64,7 @@ impl Network {
         Ok(Network {
             ports,
             routes,
+            chooser,
             memory,
             outages,
             hosts,
@@ -190,11 +194,15 @@ impl Network {
     /// Hands a packet to the port that leads on; how long it waits there, as far as that is known.
     #[inline]
     fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: Packet) -> Span {
-        let Some(port) = self.routes.next(node, packet.to, packet.flow_id) else {
+        let now = events.now();
+        let choose = |ports: &[PortId]| {
+            let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
+            self.chooser.choose(now, hop)
+        };
+        let Some(port) = self.routes.next(node, packet.to, choose) else {
             self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
             return Span::ZERO;
         };
-        let now = events.now();
         if let Some(memory) = &self.memory
             && let Some(limit) = memory.limit(&mut self.ports, port, now)
         {
@@ -226,7 +234,8 @@ impl Network {
         let routes = self.outages.as_ref().map_or(&self.routes, |outages| &outages.intact);
         let mut node = NodeId(source.0);
         std::iter::from_fn(move || {
-            let port = &self.ports[routes.next(node, to, flow_id)?.index()];
+            let link = |port: PortId| self.ports[port.index()].link();
+            let port = &self.ports[routes.of_flow((node, to, flow_id), &self.chooser, link)?.index()];
             node = port.to;
             Some(port)
         })

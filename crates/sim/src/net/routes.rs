@@ -1,8 +1,9 @@
-//! Shortest-path routes with equal-cost multipath by connection.
+//! Shortest-path routes: the ports that lead nearer to a host.
 
-use crate::engine::Seeds;
+use crate::routing::{Chooser, Hop, PathChoice};
 use crate::topology::Graph;
-use shortflow_units::{HostId, NodeId, PortId};
+use shortflow_units::{HostId, NodeId, PortId, Rate, Span};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A network in which some packet could not be delivered.
@@ -51,30 +52,22 @@ pub struct Routes {
     /// By switch, then by rack.
     set_of: Vec<u32>,
     hops: Vec<PortId>,
-    salts: Vec<u64>,
 }
 
 impl Routes {
-    /// Routes over `graph` with the salts of a run.
-    pub fn seeded(graph: &Graph, seeds: Seeds) -> Result<Routes, RouteError> {
-        let mut salts = seeds.stream("ecmp", 0);
-        Routes::new(graph, graph.nodes.iter().map(|_| salts.bits()).collect())
-    }
-
-    /// Routes over `graph`, whose link i is ports 2i (a to b) and 2i + 1 (b to a). `salts` has one
-    /// random number a node, so that switches spread flows independently.
-    pub fn new(graph: &Graph, salts: Vec<u64>) -> Result<Routes, RouteError> {
-        let routes = Routes::build(graph, access(graph)?, salts, |_| true);
+    /// Routes over `graph`, whose link i is ports 2i (a to b) and 2i + 1 (b to a).
+    pub fn new(graph: &Graph) -> Result<Routes, RouteError> {
+        let routes = Routes::build(graph, access(graph)?, |_| true);
         routes.check_reach(graph)?;
         Ok(routes)
     }
 
     /// Routes over those links of `graph`, the network that these are for, that are up. Some hosts may have none.
     pub fn over(&self, graph: &Graph, is_up: impl Fn(usize) -> bool) -> Routes {
-        Routes::build(graph, self.access.clone(), self.salts.clone(), is_up)
+        Routes::build(graph, self.access.clone(), is_up)
     }
 
-    fn build(graph: &Graph, access: Vec<Access>, salts: Vec<u64>, is_up: impl Fn(usize) -> bool) -> Routes {
+    fn build(graph: &Graph, access: Vec<Access>, is_up: impl Fn(usize) -> bool) -> Routes {
         let (racks, hosts) = (graph.racks(), graph.hosts());
         let switches = graph.nodes.len() - hosts;
         let mut routes = Routes {
@@ -83,7 +76,6 @@ impl Routes {
             sets: vec![NextHops::None],
             set_of: vec![0; switches * racks],
             hops: vec![],
-            salts,
         };
         let neighbours = neighbours(graph, is_up);
         let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); switches];
@@ -127,33 +119,58 @@ impl Routes {
         Ok(())
     }
 
-    /// The port on which `node` sends packets of connection `flow_id` towards `to`; `None` at `to`
-    /// itself.
+    /// The port on which `node` sends a packet towards `to`, which `choose` gives the place of where there are
+    /// several; `None` at `to` itself.
     #[inline]
-    pub fn next(&self, node: NodeId, to: HostId, flow_id: u32) -> Option<PortId> {
+    pub fn next(&self, node: NodeId, to: HostId, choose: impl FnOnce(&[PortId]) -> usize) -> Option<PortId> {
         let end = &self.access[to.index()];
         if node == end.switch {
             return Some(end.down);
         }
         match self.access.get(node.index()) {
             Some(host) => (node.0 != to.0).then_some(host.up),
-            None => self.next_to_rack(node, end.rack, to, flow_id),
+            None => self.next_to_rack(node, end.rack, choose),
         }
     }
 
     /// The port on which a switch sends packets towards a rack that is not its own.
     #[inline(never)] // the first and the last hop of every path do without
-    fn next_to_rack(&self, node: NodeId, rack: u32, to: HostId, flow_id: u32) -> Option<PortId> {
+    fn next_to_rack(
+        &self,
+        node: NodeId,
+        rack: u32,
+        choose: impl FnOnce(&[PortId]) -> usize,
+    ) -> Option<PortId> {
         let switch = node.index() - self.access.len();
         match self.sets[self.set_of[switch * self.racks + rack as usize] as usize] {
             NextHops::None => None,
             NextHops::One(port) => Some(port),
             NextHops::Many { first, count } => {
-                let spread = mix(self.salts[node.index()] ^ u64::from(flow_id) ^ (u64::from(to.0) << 32));
-                let choice = ((spread >> 32) * u64::from(count)) >> 32;
-                Some(self.hops[first as usize + choice as usize])
+                let ports = &self.hops[first as usize..(first + count) as usize];
+                Some(ports[choose(ports)])
             }
         }
+    }
+}
+
+/// What connections may count on before they have sent anything.
+impl Routes {
+    /// The port on which `node` sends connection `flow_id` towards `to`. Where its packets take several, the fastest,
+    /// as `link` says of a port.
+    pub fn of_flow(
+        &self,
+        (node, to, flow_id): (NodeId, HostId, u32),
+        chooser: &Chooser,
+        link: impl Fn(PortId) -> (Rate, Span),
+    ) -> Option<PortId> {
+        self.next(node, to, |ports| {
+            let speed = |place: &usize| {
+                let (rate, delay) = link(ports[*place]);
+                (Reverse(rate), delay)
+            };
+            let fixed = chooser.of_flow(Hop { node, to, flow_id, paths: ports.len() });
+            fixed.or_else(|| (0..ports.len()).min_by_key(speed)).unwrap_or(0)
+        })
     }
 }
 
@@ -222,17 +239,12 @@ fn distances(neighbours: &[Vec<(usize, PortId)>], to: usize) -> Vec<u32> {
     distance
 }
 
-/// The finaliser of SplitMix64: spreads neighbouring numbers over all bits.
-fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shortflow_units::{Rate, Span};
+    use crate::engine::Seeds;
+    use crate::routing::Routing;
+    use shortflow_units::Instant;
 
     /// h0 and h1 behind two switches that are joined by `spines` parallel two-hop paths.
     fn leaf_spine(spines: usize) -> Graph {
@@ -248,31 +260,59 @@ mod tests {
         graph
     }
 
-    #[test]
-    fn equal_paths_share_connections_evenly() {
-        let routes = Routes::new(&leaf_spine(4), vec![7; 8]).unwrap();
-        let mut counts = BTreeMap::new();
-        for flow_id in 0..4000 {
-            *counts.entry(routes.next(NodeId(2), HostId(1), flow_id).unwrap()).or_insert(0u32) += 1;
-        }
-        assert_eq!(counts.len(), 4);
-        let chi_square: f64 = counts.values().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
-        assert!(chi_square < 16.27, "chi-square {chi_square} is beyond the 99.9 % point of 3 degrees");
+    /// The ports of the first switch for a packet each of the first `flows` connections to h1.
+    fn chosen(routing: Routing, flows: u32) -> Vec<PortId> {
+        let (node, to) = (NodeId(2), HostId(1));
+        let (routes, mut chooser) = (Routes::new(&leaf_spine(4)).unwrap(), routing.start(8, Seeds::new(1)));
+        let mut choose = |flow_id| {
+            let mut of = |paths| chooser.choose(Instant::ZERO, Hop { node, to, flow_id, paths });
+            routes.next(node, to, |ports| of(ports.len())).unwrap()
+        };
+        (0..flows).map(&mut choose).collect()
     }
 
     #[test]
-    fn a_connection_keeps_its_path_and_ends_at_its_host() {
-        let routes = Routes::new(&leaf_spine(4), vec![7; 8]).unwrap();
-        assert_eq!(routes.next(NodeId(2), HostId(1), 5), routes.next(NodeId(2), HostId(1), 5));
-        assert_eq!(routes.next(NodeId(1), HostId(1), 5), None);
-        assert_eq!(routes.next(NodeId(3), HostId(1), 5), Some(PortId(3)));
+    fn hashes_and_draws_use_equal_paths_evenly() {
+        for routing in [Routing::FlowHash(Default::default()), Routing::Spray(Default::default())] {
+            let mut counts = BTreeMap::new();
+            chosen(routing, 4000).into_iter().for_each(|port| *counts.entry(port).or_insert(0u32) += 1);
+            assert_eq!(counts.len(), 4);
+            let chi_square: f64 = counts.values().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
+            assert!(chi_square < 16.27, "chi-square {chi_square} is beyond the 99.9 % point of 3 degrees");
+        }
+    }
+
+    /// Host 1 of four paths: the second, which is link 4, so port 8.
+    #[test]
+    fn by_destination_every_connection_takes_one_path() {
+        assert_eq!(chosen(Routing::Destination(Default::default()), 3), [PortId(8); 3]);
+    }
+
+    #[test]
+    fn a_route_ends_at_its_host() {
+        let routes = Routes::new(&leaf_spine(4)).unwrap();
+        let next = |node| routes.next(node, HostId(1), |_| panic!("there is one port"));
+        assert_eq!(next(NodeId(1)), None);
+        assert_eq!(next(NodeId(3)), Some(PortId(3)));
+    }
+
+    /// What is sprayed counts on the fastest path: that over the third spine.
+    #[test]
+    fn a_connection_over_several_paths_counts_on_the_fastest() {
+        let routes = Routes::new(&leaf_spine(4)).unwrap();
+        let chooser = Routing::Spray(Default::default()).start(8, Seeds::new(1));
+        let link = |port: PortId| match port {
+            PortId(12) => (Rate::new(2_000).unwrap(), Span::from_micros(9)),
+            _ => (Rate::new(1_000).unwrap(), Span::from_micros(1)),
+        };
+        assert_eq!(routes.of_flow((NodeId(2), HostId(1), 0), &chooser, link), Some(PortId(12)));
     }
 
     #[test]
     fn a_split_network_is_an_error_with_names() {
-        let error = Routes::new(&leaf_spine(0), vec![0; 4]).unwrap_err();
+        let error = Routes::new(&leaf_spine(0)).unwrap_err();
         assert_eq!(error.to_string(), "there is no path from h1 to h0");
-        let error = Routes::new(&Graph::new(2, 1), vec![0; 3]).unwrap_err();
+        let error = Routes::new(&Graph::new(2, 1)).unwrap_err();
         assert_eq!(error.to_string(), "there is no path from h0 to h1");
     }
 }

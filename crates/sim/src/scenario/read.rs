@@ -6,6 +6,7 @@ use super::{Scenario, Spec, Tiers, checks, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader};
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
 use crate::traffic::{self, Context, Measured};
+use crate::{routing, topology};
 use shortflow_units::{Instant, Span};
 
 /// The tables of a scenario whose keys do not depend on a kind.
@@ -74,6 +75,7 @@ impl Scenario {
         let topology = topology::read(&top.table("topology")?)?;
         let graph = topology.build();
         checks::routes(top, &graph)?;
+        let routing = routing::read(&top.table("routing")?)?;
         let switch = SwitchSpec::read(&top.table("switch")?)?;
         let host = HostSpec::read(&top.table("host")?)?;
         let tcp = TcpSpec::read(&top.table("tcp")?)?;
@@ -109,6 +111,7 @@ impl Scenario {
             warmup,
             drain,
             graph,
+            routing,
             switch,
             tiers,
             host,
@@ -149,7 +152,7 @@ fn drain(top: &Reader, run: &RunKeys, tcp: &TcpSpec, notes: &mut Vec<String>) ->
 
 /// Unknown keys come first: a misspelt key is a better complaint than the missing right one.
 fn check_keys(top: &Reader) -> Result<(), ConfigError> {
-    let tables: Vec<&str> = ["topology", "traffic", FAULTS.name]
+    let tables: Vec<&str> = ["topology", "routing", "traffic", FAULTS.name]
         .into_iter()
         .chain(TABLES.iter().map(|table| table.name))
         .collect();

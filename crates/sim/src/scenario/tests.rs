@@ -548,6 +548,22 @@ fn traffic_of_which_nothing_counts_is_an_error_unless_asked_for() {
 }
 
 #[test]
+fn ports_of_hosts_have_a_threshold_and_their_discipline_is_a_schemes() {
+    let wrong = long(&[("host.buffer", "20pkt"), ("host.mark_above", "20pkt")]).unwrap_err();
+    assert_eq!(wrong, "host.mark_above: 20pkt is not below host.buffer = 20pkt, so nothing would be marked");
+    assert!(long(&[("host.queue", "fair")]).unwrap_err().starts_with("host.queue: it belongs to schemes"));
+}
+
+#[test]
+fn the_ways_of_routing_have_their_own_keys() {
+    let kind = |settings: &[(&str, &str)]| long(settings).map(|scenario| scenario.routing.info().name);
+    assert_eq!(kind(&[]), Ok("flow-hash"));
+    assert_eq!(kind(&[("routing.kind", "flowlet"), ("routing.gap", "50us")]), Ok("flowlet"));
+    assert_eq!(kind(&[("routing.gap", "50us")]).unwrap_err(), "routing.gap: unknown key; known are kind");
+    assert!(kind(&[("routing.kind", "sprai")]).unwrap_err().ends_with("did you mean \"spray\"?"));
+}
+
+#[test]
 fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     let warnings = |settings: &[(&str, &str)]| long(settings).unwrap().warnings;
     for (key, tiny) in [("switch.buffer", "1pkt"), ("switch.buffer", "2.999KB"), ("host.buffer", "1pkt")] {

@@ -112,7 +112,7 @@ fn check_thresholds(scenario: &Scenario, scheme: &Scheme) -> Result<(), RunError
 /// dropped.
 fn keeps_order(scenario: &Scenario, scheme: &Scheme) -> bool {
     let disorders = |fault: &Fault| fault.reorder.0 > 0.0 || fault.outage.is_some();
-    !scheme.reads_priority() && !scenario.faults.iter().any(disorders)
+    !scheme.reads_priority() && !scenario.routing.info().reorders && !scenario.faults.iter().any(disorders)
 }
 
 impl<'a> World<'a> {

@@ -1,0 +1,38 @@
+//! [`PathChoice`]: what every way of routing is to a network.
+
+use shortflow_units::{HostId, Instant, NodeId};
+
+/// A place where a packet may go on over several equally short paths.
+#[derive(Debug, Clone, Copy)]
+pub struct Hop {
+    /// The switch.
+    pub node: NodeId,
+    /// The packet's destination.
+    pub to: HostId,
+    /// Number of its connection.
+    pub flow_id: u32,
+    /// How many paths there are, two or more.
+    pub paths: usize,
+}
+
+/// Chooses among equally short paths.
+pub trait PathChoice {
+    /// The path of a packet that reaches `hop` now, counted from 0 in the order of the links of the topology.
+    fn choose(&mut self, now: Instant, hop: Hop) -> usize;
+
+    /// The path that all packets of the flow take there, if that is known before they come.
+    fn of_flow(&self, hop: Hop) -> Option<usize>;
+}
+
+/// What a way of routing is, for lists and documentation.
+#[derive(Debug, Clone, Copy)]
+pub struct RoutingInfo {
+    /// Name that users type.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Paper or RFC; may be empty.
+    pub source: &'static str,
+    /// Whether packets of a connection may take different paths, and so overtake one another.
+    pub reorders: bool,
+}

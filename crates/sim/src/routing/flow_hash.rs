@@ -1,0 +1,61 @@
+//! Equal-cost multipath — RFC 2992, hash-threshold: a connection keeps its path, which a hash chooses.
+//!
+//! Choice: each switch adds a random number of the run to the hash, so that switches in a row choose independently.
+
+use super::{Hop, PathChoice, RoutingInfo};
+use crate::config::keys;
+use crate::engine::Seeds;
+use shortflow_units::Instant;
+
+/// Registry entry.
+pub const INFO: RoutingInfo = RoutingInfo {
+    name: "flow-hash",
+    summary: "a hash of the connection's number chooses, and the connection keeps its path",
+    source: "RFC 2992",
+    reorders: false,
+};
+
+keys! {
+    /// There are none.
+    #[derive(Copy)]
+    pub struct Params {}
+}
+
+/// Hashes of connections.
+#[derive(Debug, Clone)]
+pub struct FlowHash {
+    /// By node.
+    salts: Vec<u64>,
+}
+
+impl FlowHash {
+    /// The hashes of a run.
+    pub fn new(_: Params, nodes: usize, seeds: Seeds) -> Self {
+        let mut salts = seeds.stream("ecmp", 0);
+        FlowHash { salts: (0..nodes).map(|_| salts.bits()).collect() }
+    }
+
+    #[inline]
+    fn hash(&self, hop: Hop) -> usize {
+        let spread = mix(self.salts[hop.node.index()] ^ u64::from(hop.flow_id) ^ (u64::from(hop.to.0) << 32));
+        (((spread >> 32) * hop.paths as u64) >> 32) as usize
+    }
+}
+
+impl PathChoice for FlowHash {
+    #[inline]
+    fn choose(&mut self, _: Instant, hop: Hop) -> usize {
+        self.hash(hop)
+    }
+
+    fn of_flow(&self, hop: Hop) -> Option<usize> {
+        Some(self.hash(hop))
+    }
+}
+
+/// The finaliser of SplitMix64: spreads neighbouring numbers over all bits.
+fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

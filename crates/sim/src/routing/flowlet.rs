@@ -1,0 +1,114 @@
+//! Flowlet switching — Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load Balancing with Flowlet
+//! Switching", NSDI 2017: a connection that pauses for longer than a gap goes on over a path drawn at random. Where the gap
+//! is longer than paths differ in delay, packets stay in order.
+//!
+//! Choices:
+//! - The table of flowlets is exact and has room for all: no two connections share an entry.
+//! - Where links fail, paths are counted anew, and flowlets may move.
+
+use super::{Hop, PathChoice, RoutingInfo};
+use crate::config::{POSITIVE_TIME, keys};
+use crate::engine::{Seeds, Stream};
+use shortflow_units::{HostId, Instant, NodeId, Span};
+use std::collections::BTreeMap;
+
+/// Registry entry.
+pub const INFO: RoutingInfo = RoutingInfo {
+    name: "flowlet",
+    summary: "a connection that pauses for longer than a gap goes on over a path drawn at random",
+    source: "LetFlow, NSDI 2017",
+    reorders: true,
+};
+
+keys! {
+    /// When a flowlet ends.
+    #[derive(Copy)]
+    pub struct Params {
+        /// pause at a switch after which a connection may take another path
+        pub gap: Span = "500us", POSITIVE_TIME;
+    }
+}
+
+/// A flowlet at a switch.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    /// Its last packet.
+    last: Instant,
+    path: usize,
+}
+
+/// The flowlets of every switch.
+#[derive(Debug, Clone)]
+pub struct Flowlet {
+    gap: Span,
+    draws: Stream,
+    recent: BTreeMap<(NodeId, HostId, u32), Recent>,
+    /// Beyond this number those that have ended are removed.
+    most: usize,
+}
+
+impl Flowlet {
+    /// Those of a run.
+    pub fn new(params: Params, _: usize, seeds: Seeds) -> Self {
+        let draws = seeds.stream("flowlets", 0);
+        Flowlet { gap: params.gap, draws, recent: BTreeMap::new(), most: LEAST_ROOM }
+    }
+}
+
+/// The table is not tidied below this number of flowlets.
+const LEAST_ROOM: usize = 1024;
+
+impl PathChoice for Flowlet {
+    fn choose(&mut self, now: Instant, hop: Hop) -> usize {
+        let gap = self.gap;
+        let goes_on = |recent: &Recent| now.since(recent.last) <= gap;
+        if self.recent.len() > self.most {
+            self.recent.retain(|_, recent| goes_on(recent));
+            self.most = LEAST_ROOM.max(2 * self.recent.len());
+        }
+        let known = self.recent.get(&(hop.node, hop.to, hop.flow_id));
+        let path = match known.filter(|recent| goes_on(recent) && recent.path < hop.paths) {
+            Some(recent) => recent.path,
+            None => self.draws.below(hop.paths as u64) as usize,
+        };
+        self.recent.insert((hop.node, hop.to, hop.flow_id), Recent { last: now, path });
+        path
+    }
+
+    fn of_flow(&self, _: Hop) -> Option<usize> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hop(flow_id: u32) -> Hop {
+        Hop { node: NodeId(9), to: HostId(1), flow_id, paths: 8 }
+    }
+
+    /// A hundred packets at intervals of `us`, with a gap of 500 us: how often the path changes.
+    fn changes(us: u64) -> usize {
+        let mut flowlets = Flowlet::new(Params::default(), 10, Seeds::new(1));
+        let paths: Vec<usize> =
+            (0..100).map(|i| flowlets.choose(Instant::ZERO + Span::from_micros(i * us), hop(3))).collect();
+        paths.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+
+    /// Of eight paths, a draw gives another one in seven of eight cases.
+    #[test]
+    fn the_path_changes_after_a_pause_only() {
+        assert_eq!(changes(500), 0);
+        assert!((80..=95).contains(&changes(501)), "{}", changes(501));
+    }
+
+    #[test]
+    fn flowlets_that_have_ended_are_forgotten() {
+        let mut flowlets = Flowlet::new(Params::default(), 10, Seeds::new(1));
+        for flow in 0..100_000 {
+            flowlets.choose(Instant::ZERO + Span::from_micros(flow), hop(flow as u32));
+        }
+        assert!(flowlets.recent.len() <= LEAST_ROOM + 1, "{}", flowlets.recent.len());
+    }
+}

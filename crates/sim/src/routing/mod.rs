@@ -1,0 +1,84 @@
+//! Routing: on which of several equally short paths a switch sends a packet, one way per file. A new one is a file with
+//! `INFO`, `Params` and a [`PathChoice`], and one line in the registry.
+
+mod choice;
+pub mod destination;
+pub mod flow_hash;
+pub mod flowlet;
+pub mod spray;
+
+pub use choice::{Hop, PathChoice, RoutingInfo};
+
+use crate::config::{ConfigError, Entry, Kind, OneOf, Reader};
+use crate::engine::Seeds;
+use shortflow_units::Instant;
+
+type Read = fn(&Reader) -> Result<Routing, ConfigError>;
+
+macro_rules! registry {
+    ($($name:ident => $module:ident,)+) => {
+        /// A way of routing, with its parameters.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub enum Routing {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::Params),)+
+        }
+
+        const KINDS: &[Kind<Read>] = &[$(Kind {
+            name: $module::INFO.name,
+            summary: $module::INFO.summary,
+            source: $module::INFO.source,
+            parameters: $module::Params::parameters,
+            read: |reader| $module::Params::read(reader).map(Routing::$name),
+        },)+];
+
+        impl Routing {
+            /// What it is.
+            pub fn info(&self) -> RoutingInfo {
+                match self { $(Routing::$name(_) => $module::INFO,)+ }
+            }
+
+            /// How it chooses in a network of `nodes` nodes.
+            pub fn start(&self, nodes: usize, seeds: Seeds) -> Chooser {
+                match *self {
+                    $(Routing::$name(params) => Chooser::$name($module::$name::new(params, nodes, seeds)),)+
+                }
+            }
+        }
+
+        /// What chooses in a run, dispatched by a match.
+        #[derive(Debug, Clone)]
+        pub enum Chooser {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::$name),)+
+        }
+
+        impl PathChoice for Chooser {
+            #[inline]
+            fn choose(&mut self, now: Instant, hop: Hop) -> usize {
+                match self { $(Chooser::$name(way) => way.choose(now, hop),)+ }
+            }
+            fn of_flow(&self, hop: Hop) -> Option<usize> {
+                match self { $(Chooser::$name(way) => way.of_flow(hop),)+ }
+            }
+        }
+    };
+}
+
+registry! {
+    FlowHash => flow_hash,
+    Destination => destination,
+    Spray => spray,
+    Flowlet => flowlet,
+}
+
+/// Every way of routing, in the order of the documentation.
+pub fn routings() -> Vec<Entry> {
+    KINDS.iter().map(Kind::entry).collect()
+}
+
+/// Reads the `[routing]` table.
+pub(crate) fn read(reader: &Reader) -> Result<Routing, ConfigError> {
+    let rows: Vec<(&'static str, &Kind<Read>)> = KINDS.iter().map(|kind| (kind.name, kind)).collect();
+    let kind = reader.or("kind", flow_hash::INFO.name, &OneOf(&rows))?;
+    kind.check_keys(reader)?;
+    (kind.read)(reader)
+}

@@ -1,0 +1,69 @@
+//! Routing by what ports and receivers see of it: four spines between two racks of four hosts.
+
+use crate::common::{TRACE, scenario, scheme};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::simulation::{self, Unattended};
+
+/// Each host of the first rack sends 3 MB to one of the second, host 4 first.
+const ROWS: [&str; 4] = ["0,0,4,3000000", "0,1,5,3000000", "0,2,6,3000000", "0,3,7,3000000"];
+
+fn run(routing: &str, rows: &[&str], seed: u64) -> Outcome {
+    let text = format!(
+        "title = \"routing\"\nduration = \"1s\"\ndrain = \"100s\"\n[routing]\n{routing}\n[switch]\nbuffer = \"unlimited\"\n\
+         mark_above = \"unlimited\"\n[topology]\nkind = \"leaf-spine\"\nracks = 2\nhosts_per_rack = 4\nspines = 4\n\
+         rate = \"1Gbps\"\nuplink_rate = \"1Gbps\"\nrtt = \"40us\"\n[tcp]\ninitial_window = 20\n\
+         receive_window = \"60pkt\"\n{TRACE}"
+    );
+    let outcome = simulation::run(&scenario(&text, rows), &scheme("tcp", &[]), seed, &mut Unattended);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((outcome.counters.unfinished, outcome.counters.packets_dropped), (0, 0));
+    outcome
+}
+
+/// Packets that leaf 0, node 8, sent to each spine, nodes 10 to 13.
+fn uplinks(outcome: &Outcome) -> Vec<u64> {
+    let up = |port: &&shortflow_sim::outcome::PortRow| port.from.0 == 8 && port.to.0 >= 10;
+    outcome.ports.iter().filter(up).map(|port| port.tx_packets).collect()
+}
+
+fn retransmits(outcome: &Outcome) -> u32 {
+    outcome.flows.iter().map(|flow| flow.retransmits).sum()
+}
+
+/// Each flow of 2055 segments keeps one path with a hash, and nothing is resent. Sprayed, each spine has a quarter of the
+/// packets, up to the 99.9 % point of chi-square with three degrees of freedom, and packets overtake one another: what
+/// three have overtaken is resent, though nothing was lost.
+#[test]
+fn spraying_spreads_packets_evenly_and_reorders_them() {
+    let hashed = run("kind = \"flow-hash\"", &ROWS, 1);
+    assert!(uplinks(&hashed).iter().all(|packets| packets % 2055 == 0), "{:?}", uplinks(&hashed));
+    assert_eq!(retransmits(&hashed), 0);
+
+    let sprayed = run("kind = \"spray\"", &ROWS, 1);
+    let counts = uplinks(&sprayed);
+    let total: u64 = counts.iter().sum();
+    let share = total as f64 / 4.0;
+    let chi_square: f64 = counts.iter().map(|&n| (n as f64 - share).powi(2) / share).sum();
+    assert!(counts.len() == 4 && chi_square < 16.27, "{counts:?}: {chi_square}");
+    let resent = retransmits(&sprayed);
+    assert!(resent > 100 && total == 4 * 2055 + u64::from(resent), "{resent} of {total}");
+}
+
+/// Hosts 4 to 7 over spines 0 to 3, for every seed.
+#[test]
+fn by_destination_a_host_has_one_path_whatever_the_seed() {
+    let first = run("kind = \"destination\"", &ROWS, 1);
+    assert_eq!((uplinks(&first), retransmits(&first)), (vec![2055; 4], 0));
+    assert_eq!(run("kind = \"destination\"", &ROWS, 2).digest(), first.digest());
+    let third = run("kind = \"destination\"", &["0,0,6,3000000", "0,1,6,3000000"], 1);
+    assert_eq!(uplinks(&third), [0, 0, 2 * 2055, 0]);
+}
+
+/// A flow that never pauses is one flowlet; with a gap below the time between its packets each is one.
+#[test]
+fn flowlets_end_with_a_pause() {
+    let one = run("kind = \"flowlet\"\ngap = \"10ms\"", &ROWS[..1], 1);
+    assert_eq!(uplinks(&one).iter().filter(|packets| **packets > 0).count(), 1);
+    let each = uplinks(&run("kind = \"flowlet\"\ngap = \"1us\"", &ROWS[..1], 1));
+    assert!(each.iter().all(|packets| (400..630).contains(packets)), "{each:?}");
+}
