@@ -158,3 +158,22 @@ fn the_warm_up_counts_for_nothing() {
     let busiest = outcome.ports.iter().map(|port| port.utilisation).fold(0.0, f64::max);
     assert!((busiest - 1.0).abs() < 1e-9, "{busiest}");
 }
+
+/// Two tables with three flows each, from h0 to h2 and from h1 to h2.
+#[test]
+fn flows_of_a_trace_may_share_connections() {
+    let rows = ["0,h0,h2,14600", "1ms,h0,h2,14600", "2ms,h1,h2,14600"];
+    let opened = |connections: [&str; 2]| {
+        let table = |kind| format!("{TRACE}connections = \"{kind}\"\n");
+        let text = star(3, &connections.map(table).concat());
+        let outcome = run(&scenario(&text, &rows), &scheme("dctcp", &[]));
+        assert!(outcome.flows.iter().all(|flow| flow.acked == flow.size));
+        (outcome.counters.connections_peak, fct(&outcome, 5))
+    };
+    let [new, persistent, shared] = ["new", "persistent", "shared"].map(|kind| opened([kind; 2]));
+    assert_eq!((persistent.0, shared.0, opened(["shared", "persistent"]).0), (4, 2, 4));
+    assert!(
+        new.0 <= 4 && shared.1 > new.1,
+        "flow 5 waits behind flow 4 of its connection: {shared:?}, {new:?}"
+    );
+}

@@ -59,9 +59,11 @@ impl Plan {
         for (index, arrival) in arrivals {
             let ends = (arrival.source, arrival.destination);
             let next = plan.connections.len();
+            let mut keep = |entry, number| *kept.entry((entry, ends, number)).or_insert(next);
             let connection = match arrival.connection {
                 ConnectionUse::New => next,
-                ConnectionUse::Persistent(number) => *kept.entry((index, ends, number)).or_insert(next),
+                ConnectionUse::Persistent(number) => keep(Some(index), number),
+                ConnectionUse::Shared(number) => keep(None, number),
             };
             if connection == next {
                 plan.connections.push(ends);

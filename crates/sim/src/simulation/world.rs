@@ -33,7 +33,8 @@ pub(super) struct World<'a> {
     pub(super) events: EventQueue<Event>,
     pub(super) network: Network,
     pub(super) connections: Connections,
-    persistent: BTreeMap<(usize, HostId, HostId, u32), ConnId>,
+    /// Those that stay open, by traffic entry unless all share them, ends and number.
+    persistent: BTreeMap<(Option<usize>, HostId, HostId, u32), ConnId>,
     sources: Sources,
     pub(super) flows: Vec<FlowRow>,
     backlogged: Vec<Backlogged>,
@@ -308,7 +309,8 @@ impl<'a> World<'a> {
         let key = |entry, number| Some((entry, arrival.source, arrival.destination, number));
         let key = match arrival.connection {
             ConnectionUse::New => None,
-            ConnectionUse::Persistent(n) => Some((index, arrival.source, arrival.destination, n)),
+            ConnectionUse::Persistent(number) => key(Some(index), number),
+            ConnectionUse::Shared(number) => key(None, number),
         };
         if let Some(conn) = key.and_then(|key| self.persistent.get(&key)) {
             return *conn;

@@ -1,5 +1,6 @@
 //! [`Arrival`]: a flow that begins.
 
+use shortflow_spec::choice;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 
 /// A flow that begins.
@@ -28,6 +29,31 @@ pub enum ConnectionUse {
     New,
     /// Flows of one traffic entry with the same hosts and number share a connection, in order.
     Persistent(u32),
+    /// The same among all traffic entries that share.
+    Shared(u32),
+}
+
+choice! {
+    /// Which flows share a connection.
+    pub enum Connections {
+        /// None: each has its own.
+        New = "new",
+        /// Those of a traffic entry between two hosts.
+        Persistent = "persistent",
+        /// Those of all traffic entries that say so between two hosts.
+        Shared = "shared",
+    }
+}
+
+impl Connections {
+    /// The connection of a flow. Flows that may be under way at once between the same hosts differ in `number`.
+    pub(super) fn of(self, number: u32) -> ConnectionUse {
+        match self {
+            Connections::New => ConnectionUse::New,
+            Connections::Persistent => ConnectionUse::Persistent(number),
+            Connections::Shared => ConnectionUse::Shared(number),
+        }
+    }
 }
 
 /// Flows in non-decreasing order of their start, perhaps without end.

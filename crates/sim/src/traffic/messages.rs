@@ -2,9 +2,9 @@
 
 use super::context::Context;
 use super::deadlines::{self, Deadlines};
+use super::flow::{Arrival, ConnectionUse, Connections};
 use super::sizes::{self, Sizes};
-use super::{Arrival, ConnectionUse};
-use crate::config::{ConfigError, OneOf, ParamInfo, Reader, Shape, Text, keys};
+use crate::config::{ConfigError, ParamInfo, Reader, Shape, Text, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{ClassId, HostId, Instant};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(super) struct Messages {
     pub sizes: Arc<dyn Sizes>,
     deadlines: Option<Deadlines>,
     class: ClassId,
-    persistent: bool,
+    connections: Connections,
 }
 
 /// The random streams that these draw from.
@@ -29,8 +29,9 @@ keys! {
     struct MessageKeys {
         /// name of the traffic class in results
         class: String = "short", Text::Name;
-        /// whether each flow has a connection of its own, or flows between two hosts share one
-        connections: bool = "new", OneOf(&[("new", false), ("persistent", true)]);
+        /// whether each flow has a connection of its own, or those of the entry between two hosts share one
+        /// (persistent), or those of all entries that say shared
+        connections: Connections = "new", Connections::WORDS;
     }
 }
 
@@ -42,7 +43,7 @@ impl Messages {
         let deadlines =
             reader.optional_table("deadline")?.map(|table| deadlines::read(&table)).transpose()?;
         context.deadlines |= deadlines.is_some();
-        Ok(Messages { sizes, deadlines, class: context.class(&keys.class), persistent: keys.connections })
+        Ok(Messages { sizes, deadlines, class: context.class(&keys.class), connections: keys.connections })
     }
 
     /// The keys as users meet them.
@@ -98,6 +99,6 @@ impl Messages {
 
     /// How flows with this number use connections.
     pub(super) fn connection(&self, number: u32) -> ConnectionUse {
-        if self.persistent { ConnectionUse::Persistent(number) } else { ConnectionUse::New }
+        self.connections.of(number)
     }
 }

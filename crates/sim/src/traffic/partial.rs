@@ -4,7 +4,7 @@
 use super::application::{Application, Sending, Steps};
 use super::context::Context;
 use super::expected::{Expected, Measured};
-use super::flow::{Arrival, ConnectionUse};
+use super::flow::{Arrival, ConnectionUse, Connections};
 use super::workload::{Traffic, Workload};
 use crate::config::{ConfigError, Positive, Reader, Text, keys};
 use crate::engine::{Seeds, Stream};
@@ -37,6 +37,11 @@ pub(super) fn read(
             None => Ok(traffic),
         };
     };
+    if reader.resolved("connections").as_deref() == Some(Connections::Shared.word()) {
+        let reason =
+            "flows of other entries may share the connections; connections = \"persistent\" keeps them apart";
+        return Err(reader.impossible("transport", reason));
+    }
     let config =
         TransportConfig::parse(&text).map_err(|error| reader.impossible("transport", error.to_string()))?;
     let share = transport_share.unwrap_or(1.0);
@@ -85,7 +90,7 @@ impl Traffic for Partial {
             Workload::Open(arrivals) => Workload::open(arrivals.map(move |mut flow| {
                 let chosen = match flow.connection {
                     ConnectionUse::New => draw.next(),
-                    ConnectionUse::Persistent(number) => {
+                    ConnectionUse::Persistent(number) | ConnectionUse::Shared(number) => {
                         draw.of((flow.source, flow.destination), number.into())
                     }
                 };
@@ -137,7 +142,7 @@ impl PartialApplication {
         for Sending { arrival, tag, .. } in steps.sendings_mut() {
             let number = match arrival.connection {
                 ConnectionUse::New => *tag,
-                ConnectionUse::Persistent(number) => number.into(),
+                ConnectionUse::Persistent(number) | ConnectionUse::Shared(number) => number.into(),
             };
             let chosen = self.draw.of((arrival.source, arrival.destination), number);
             self.draw.assign(arrival, chosen);

@@ -1,7 +1,8 @@
 //! A user's own flows, from a CSV file.
 
 use super::context::{Context, four_digits, size_text};
-use super::{Arrival, ConnectionUse, Traffic, Workload};
+use super::flow::{Arrival, Connections};
+use super::{Traffic, Workload};
 use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, Kind, Reader, RowError, Text, keys};
 use crate::engine::Seeds;
@@ -25,6 +26,9 @@ keys! {
         file: String = required, Text::FlowFile;
         /// class of rows that name none
         class: String = "short", Text::Name;
+        /// whether each flow has a connection of its own, or those of the entry between two hosts share one
+        /// (persistent), or those of all entries that say shared
+        connections: Connections = "new", Connections::WORDS;
     }
 }
 
@@ -94,7 +98,7 @@ fn parse(text: &str, keys: &TraceKeys, context: &mut Context) -> Result<Vec<Arri
     for row in rows {
         let earliest = flows.last().map_or(Instant::ZERO, |flow| flow.at);
         let fields = Fields { header: &header.fields, values: &row.fields };
-        match fields.flow(earliest, &keys.class, context) {
+        match fields.flow(earliest, keys, context) {
             Ok(flow) => flows.push(flow),
             Err(reason) => errors.push(wrong(row.line, reason)),
         }
@@ -130,7 +134,7 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// The flow of this row, which starts no earlier than that of the row above.
-    fn flow(&self, earliest: Instant, class: &str, context: &mut Context) -> Result<Arrival, String> {
+    fn flow(&self, earliest: Instant, keys: &TraceKeys, context: &mut Context) -> Result<Arrival, String> {
         let (columns, expected) = (self.values.len(), self.header.len());
         if columns != expected {
             return Err(format!("{columns} columns, but the header has {expected}"));
@@ -147,8 +151,9 @@ impl<'a> Fields<'a> {
         }
         let size = self.required("bytes", size)?;
         let deadline = self.optional("deadline", deadline)?;
-        let class = context.class(self.optional("class", class_name)?.unwrap_or(class));
-        Ok(Arrival { at, source, destination, size, class, deadline, connection: ConnectionUse::New })
+        let class = context.class(self.optional("class", class_name)?.unwrap_or(&keys.class));
+        let connection = keys.connections.of(0);
+        Ok(Arrival { at, source, destination, size, class, deadline, connection })
     }
 
     /// The text in `column`; empty where there is no such column.
