@@ -59,13 +59,14 @@ RUST_LINE = re.compile(
 )
 
 
-# One flow under marks, in place of the simulator's own tests: the toy keeps as much of its window at a cut as told.
-SHORT_RUN = """
+# In place of the simulator's own tests. One flow under marks: the toy law keeps as much of its window at a cut as told.
+# A burst into a link ten times slower: the toy queue drops what would wait longer than told.
+SHORT_RUN = r"""
 mod common;
 
 #[test]
 fn the_new_scheme_runs_and_obeys_its_parameter() {
-    let text = common::star(3, "[faults]\\nmark = 0.05\\n") + common::TRACE;
+    let text = common::star(3, "[faults]\nmark = 0.05\n") + common::TRACE;
     let scenario = common::scenario(&text, &["0,h0,h2,300000"]);
     let time = |keep| {
         let outcome = common::run(&scenario, &common::scheme("gentle", &[("transport.keep", keep)]));
@@ -73,6 +74,21 @@ fn the_new_scheme_runs_and_obeys_its_parameter() {
         common::fct(&outcome, 0)
     };
     assert!(time("1.0") < time("0.2"));
+}
+
+#[test]
+fn the_new_queue_runs_and_obeys_its_parameter() {
+    let slow = "kind = \"dumbbell\"\npairs = 1\nbottleneck = \"100Mbps\"\nrate = \"1Gbps\"";
+    let text = common::star(2, "[tcp]\ninitial_window = 20\n") + common::TRACE;
+    let text = text.replace("kind = \"star\"\nhosts = 2\nrate = \"1Gbps\"", slow);
+    let scenario = common::scenario(&text, &["0,h0,h1,29200"]);
+    let drops = |key, limit| {
+        let scheme = common::scheme("sack over stale", &[(key, limit), ("host.queue", "stale")]);
+        common::run(&scenario, &scheme).counters.packets_dropped
+    };
+    assert!(drops("queue.limit", "500us") > 5);
+    assert_eq!(drops("queue.limit", "5ms"), 0);
+    assert!(drops("host_queue.limit", "50us") > 5);
 }
 """
 
@@ -90,16 +106,16 @@ def renew(folder: Path, files: dict[str, bytes]) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
-def test_the_walk_through_of_a_new_transport_works_as_written() -> None:
-    page = (ROOT / "docs" / "adding-a-transport.md").read_text(encoding="utf-8")
+def test_the_walk_throughs_of_a_new_transport_and_of_a_new_queue_work_as_written() -> None:
+    pages = [(ROOT / "docs" / f"adding-a-{what}.md").read_text(encoding="utf-8") for what in ("transport", "queue")]
     build = ROOT / "target" / "walk-through"
     copy = build / "checkout"  # always the same, or cargo would keep every one's build
     found = [ROOT / "Cargo.toml", ROOT / "Cargo.lock", *(ROOT / "crates").rglob("*"), *(ROOT / "data").rglob("*")]
     files = {str(path.relative_to(ROOT)): path.read_bytes() for path in found if path.is_file()}
-    for block in RUST_FILE.finditer(page):
+    for block in RUST_FILE.finditer("\n".join(pages)):
         files[block["path"]] = block["text"].encode()
-    steps = list(RUST_LINE.finditer(page))
-    assert len(steps) == 3
+    assert [len(RUST_LINE.findall(page)) for page in pages] == [3, 2]
+    steps = [block for page in pages for block in RUST_LINE.finditer(page)]
     for block in steps:
         line, text = f"{block['line']}\n".encode(), files[block["path"]]
         assert text.count(line) == 1, block["line"]
@@ -149,7 +165,7 @@ def test_the_reference_has_every_key_with_its_default() -> None:
             row = rf"^\| `(?:{table}\.)?{key}` \| "
             if table in ("", "switch", "host", "tcp", "measure", "faults"):
                 assert re.search(row, text, re.MULTILINE), setting["key"]
-            derived = table.startswith(("traffic", "topology")) or key in ("ports", "drain")
+            derived = table.startswith(("traffic", "topology", "routing")) or key in ("ports", "drain")
             if setting["source"] == "default" and not derived:
                 assert re.search(rf"{row}`{re.escape(setting['value'])}` \|", text, re.MULTILINE), setting
 
@@ -167,7 +183,13 @@ def table_rows(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "name"), [("topologies", "`[topology]`"), ("traffic", "`[[traffic]]`"), ("sizes", "`[[traffic]]`")]
+    ("kinds", "name"),
+    [
+        ("topologies", "`[topology]`"),
+        ("routing", "`[routing]`"),
+        ("traffic", "`[[traffic]]`"),
+        ("sizes", "`[[traffic]]`"),
+    ],
 )
 def test_the_reference_has_the_keys_of_every_kind_and_no_other(kinds: str, name: str) -> None:
     rows = table_rows(section(name))
