@@ -136,6 +136,7 @@ impl Pie {
 }
 
 impl QueueDiscipline for Pie {
+    #[inline(never)] // keeps the path of the other queues short
     fn arrive(&mut self, now: Instant, found: Backlog, packet: &mut Packet) -> Verdict {
         self.catch_up(now);
         if !found.has_room(packet.wire_size(), self.buffer) {
