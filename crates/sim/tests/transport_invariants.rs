@@ -1,6 +1,6 @@
 //! What holds for every registered scheme in every small network, whatever goes wrong in it.
 
-use crate::common::scheme;
+use crate::common::{recoveries, scheme};
 use proptest::prelude::*;
 use shortflow_cc::CongestionControl;
 use shortflow_sim::outcome::Outcome;
@@ -31,7 +31,7 @@ fn setting() -> impl Strategy<Value = Case> {
     let topology = prop::sample::select(topologies);
     let network = (topology, 2u32..6, 4u32..60, 1u32..20);
     let faults = (0.0..0.02f64, 0.0..0.3f64);
-    let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(vec!["sack", "newreno"]));
+    let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(recoveries()));
     (network, faults, tcp, 1u64..1000).prop_map(|(network, faults, tcp, seed)| Case {
         topology: network.0,
         senders: network.1,
