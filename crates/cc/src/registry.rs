@@ -6,6 +6,7 @@ use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window
 use shortflow_spec::{ConfigError, Document, Format, ParamInfo, Reader, Source, hint};
 use shortflow_units::{Bytes, Instant, Rate};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What a transport is, apart from its window law.
@@ -171,6 +172,7 @@ pub struct TransportConfig {
     info: TransportInfo,
     law: Law,
     recovery: Recovery,
+    dupthresh: u32,
     ecn: Ecn,
     params: Vec<ParamInfo>,
 }
@@ -190,10 +192,24 @@ impl fmt::Debug for Law {
     }
 }
 
+/// From two on: a single duplicate is every other segment that is overtaken.
+const DUPTHRESH: RangeInclusive<u32> = 2..=1_000_000;
+
 /// What every transport has; the defaults are the transport's.
 fn sender_keys() -> Vec<ParamInfo> {
     vec![
-        ParamInfo::new("recovery", "", Recovery::WORDS.shape(), "loss recovery"),
+        ParamInfo::new(
+            "recovery",
+            "",
+            Recovery::WORDS.shape(),
+            "loss recovery: RFC 6582, RFC 6675, or RACK-TLP of RFC 8985",
+        ),
+        ParamInfo::new(
+            "dupthresh",
+            "3",
+            DUPTHRESH.shape(),
+            "duplicate ACKs, or segments SACKed above a hole, that tell of a loss: what is reordered further looks lost",
+        ),
         ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
     ]
 }
@@ -242,9 +258,10 @@ impl TransportConfig {
             Err(ConfigError::Unknown { key: format!("{name:?}"), what: "transport", hint })
         })?;
         let recovery = reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?;
+        let dupthresh = reader.or("dupthresh", "3", &DUPTHRESH)?;
         let ecn = reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?;
         let params = reader.described([keys, sender_keys()].concat());
-        Ok(TransportConfig { info, law: Law::Registered(law), recovery, ecn, params })
+        Ok(TransportConfig { info, law: Law::Registered(law), recovery, dupthresh, ecn, params })
     }
 
     /// Whether `name` is a parameter of every sender, whatever its law.
@@ -270,6 +287,10 @@ impl TransportConfig {
     /// Loss recovery in use.
     pub fn recovery(&self) -> Recovery {
         self.recovery
+    }
+    /// Duplicate ACKs, or segments SACKed above a hole, that tell of a loss.
+    pub fn dupthresh(&self) -> u32 {
+        self.dupthresh
     }
     /// ECN behaviour in use.
     pub fn ecn(&self) -> Ecn {
@@ -321,7 +342,10 @@ mod tests {
     fn a_law_from_outside_has_only_the_parameters_of_every_sender() {
         let config = TransportConfig::with("dctcp", [("ecn", "classic")]).unwrap();
         let config = config.with_law(Arc::new(|| Box::new(Still)));
-        assert_eq!(config.params().iter().map(|param| param.name).collect::<Vec<_>>(), ["recovery", "ecn"]);
+        assert_eq!(
+            config.params().iter().map(|param| param.name).collect::<Vec<_>>(),
+            ["recovery", "dupthresh", "ecn"]
+        );
         assert_eq!((config.ecn(), config.recovery()), (Ecn::Classic, Recovery::Sack));
         assert_eq!(config.start().alpha(), Some(0.75));
         assert!(format!("{config:?}").contains("law: UserDefined"));

@@ -207,6 +207,8 @@ choice! {
         NewReno = "newreno",
         /// RFC 6675: a scoreboard and a pipe estimate.
         Sack = "sack",
+        /// RFC 8985 and RFC 6937: the times of segments, probes of the tail, and a proportional reduction.
+        Rack = "rack",
     }
 }
 

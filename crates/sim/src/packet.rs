@@ -28,16 +28,23 @@ pub enum Kind {
 }
 
 /// Up to three SACK blocks (RFC 2018 with timestamps leaves room for three), as offsets from the
-/// cumulative acknowledgement; the most recent first, unused ones empty.
+/// cumulative acknowledgement; the most recent first, unused ones empty. Before them may be one of what arrived twice
+/// (RFC 2883).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SackBlocks([(u32, u32); 3]);
+pub struct SackBlocks([(i32, i32); 3]);
 
 impl SackBlocks {
-    /// The first three of `ranges` above `ack`. Blocks that begin 4 GB or more above it are left out.
+    /// The first three of `ranges`. Blocks that begin 2 GB or more from `ack` are left out.
     pub fn new(ack: u64, ranges: &[(u64, u64)]) -> SackBlocks {
+        SackBlocks::with_duplicate(ack, None, ranges)
+    }
+
+    /// The same, with what arrived twice before them.
+    pub fn with_duplicate(ack: u64, duplicate: Option<(u64, u64)>, ranges: &[(u64, u64)]) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        let offset = |seq: u64| u32::try_from(seq - ack).ok();
-        let fitting = ranges.iter().filter_map(|&(start, end)| Some((offset(start)?, offset(end)?)));
+        let offset = |seq: u64| i32::try_from(seq.wrapping_sub(ack) as i64).ok();
+        let all = duplicate.iter().chain(ranges);
+        let fitting = all.filter_map(|&(start, end)| Some((offset(start)?, offset(end)?)));
         for (slot, block) in blocks.0.iter_mut().zip(fitting) {
             *slot = block;
         }
@@ -53,7 +60,16 @@ impl SackBlocks {
     /// The blocks as sequence ranges `start..end`.
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let used = self.0.iter().take_while(|block| **block != (0, 0));
-        used.map(move |&(start, end)| (ack + u64::from(start), ack + u64::from(end)))
+        let seq = move |offset: i32| ack.wrapping_add_signed(offset.into());
+        used.map(move |&(start, end)| (seq(start), seq(end)))
+    }
+
+    /// What arrived twice: a first block below `ack`, or within the second one (RFC 2883 §4).
+    pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
+        let mut ranges = self.ranges(ack);
+        let first = ranges.next()?;
+        let within = ranges.next().is_some_and(|(start, end)| start <= first.0 && first.1 <= end);
+        (first.0 < ack || within).then_some(first)
     }
 }
 
@@ -199,5 +215,18 @@ mod tests {
         assert_eq!(blocks.ranges(1460).collect::<Vec<_>>(), ranges[..3]);
         assert!(SackBlocks::new(0, &[]).is_empty());
         assert!(SackBlocks::new(0, &[(1 << 33, (1 << 33) + 1)]).is_empty());
+    }
+
+    #[test]
+    fn what_arrived_twice_is_below_the_acknowledgement_or_within_a_block() {
+        let duplicate = |first, rest: &[(u64, u64)]| {
+            let blocks = SackBlocks::with_duplicate(5000, Some(first), rest);
+            assert_eq!(blocks.ranges(5000).collect::<Vec<_>>(), [&[first], rest].concat());
+            blocks.duplicate(5000)
+        };
+        assert_eq!(duplicate((0, 1000), &[]), Some((0, 1000)));
+        assert_eq!(duplicate((7000, 8000), &[(6000, 9000)]), Some((7000, 8000)));
+        assert_eq!(duplicate((7000, 8000), &[(9000, 9500)]), None);
+        assert_eq!(SackBlocks::default().duplicate(5000), None);
     }
 }

@@ -58,6 +58,11 @@ keys! {
         pub initial_rto: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
         /// tick of the retransmission clock; 0ps for a continuous one
         pub clock_granularity: Span = "0ps", ANY_TIME;
+        /// how much later a tail loss probe of RACK leaves where one segment is out, for its ACK may be delayed;
+        /// auto: ack_delay where ACKs are delayed; Linux has rto_min
+        pub tlp_ack_delay: Option<Span> = "auto", Unless("auto", ANY_TIME);
+        /// how much later it leaves where more are out; Linux has two ticks of its clock
+        pub tlp_slack: Span = "0s", ANY_TIME;
         /// segments per ACK; 1 turns delayed ACKs off
         pub ack_every: u32 = "1", 1..=64u32;
         /// longest time an ACK is delayed

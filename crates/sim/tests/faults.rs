@@ -1,6 +1,6 @@
 //! Faults by the real door: what packets meet on links that lose, damage, delay, or fail.
 
-use crate::common::{TRACE, fct, run, scenario, scheme, star};
+use crate::common::{TRACE, fct, recoveries, run, scenario, scheme, star};
 use proptest::prelude::*;
 use shortflow_sim::net::PERCENTS;
 use shortflow_sim::outcome::{Outcome, Place};
@@ -218,24 +218,21 @@ struct Trouble {
     down: u32,
     lasts: u32,
     shared: bool,
+    recovery: &'static str,
+    dupthresh: u32,
     seed: u64,
 }
 
 fn trouble() -> impl Strategy<Value = Trouble> {
     let topologies: Vec<&str> = topologies().iter().map(|topology| topology.name).collect();
     let network = (prop::sample::select(topologies), any::<bool>(), 1u64..1000);
-    (network, 0.0..0.02f64, 0.0..0.1f64, 0.0..0.1f64, 0u32..8000, 1u32..8000).prop_map(
-        |((topology, shared, seed), corrupt, reorder, ack_loss, down, lasts)| Trouble {
-            topology,
-            corrupt,
-            reorder,
-            ack_loss,
-            down,
-            lasts,
-            shared,
-            seed,
-        },
-    )
+    let faults = (0.0..0.02f64, 0.0..0.1f64, 0.0..0.1f64, 0u32..8000, 1u32..8000);
+    let recovery = (prop::sample::select(recoveries()), 2u32..40);
+    (network, faults, recovery).prop_map(|(network, faults, recovery)| {
+        let ((topology, shared, seed), (corrupt, reorder, ack_loss, down, lasts)) = (network, faults);
+        let (recovery, dupthresh) = recovery;
+        Trouble { topology, corrupt, reorder, ack_loss, down, lasts, shared, recovery, dupthresh, seed }
+    })
 }
 
 impl Trouble {
@@ -277,7 +274,9 @@ up_at = "{up}us"
 "#
         );
         let scenario = crate::common::scenario_with_file(&text, crate::common::EDGES);
-        simulation::run(&scenario, &crate::common::scheme(scheme, &[]), self.seed, &mut Unattended)
+        let dupthresh = self.dupthresh.to_string();
+        let settings = [("transport.recovery", self.recovery), ("transport.dupthresh", &dupthresh)];
+        simulation::run(&scenario, &crate::common::scheme(scheme, &settings), self.seed, &mut Unattended)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 }

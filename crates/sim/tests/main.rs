@@ -18,6 +18,7 @@ mod path;
 mod priority_classes;
 mod queue_distribution;
 mod queue_invariants;
+mod rack;
 mod recovery;
 mod routing;
 mod sawtooth;

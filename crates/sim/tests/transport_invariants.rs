@@ -1,6 +1,6 @@
 //! What holds for every registered scheme in every small network, whatever goes wrong in it.
 
-use crate::common::scheme;
+use crate::common::{recoveries, scheme};
 use proptest::prelude::*;
 use shortflow_cc::CongestionControl;
 use shortflow_sim::outcome::Outcome;
@@ -39,7 +39,7 @@ fn setting() -> impl Strategy<Value = Case> {
     let queues: Vec<&str> = QueueKind::ALL.iter().map(|kind| kind.info().name).collect();
     let host = (prop::sample::select(queues), 4u32..60);
     let faults = (0.0..0.02f64, 0.0..0.3f64);
-    let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(vec!["sack", "newreno"]));
+    let tcp = (1u32..3, any::<bool>(), any::<bool>(), prop::sample::select(recoveries()));
     (network, host, faults, tcp, 1u64..1000).prop_map(|(network, host, faults, tcp, seed)| Case {
         topology: network.0,
         senders: network.1,

@@ -83,7 +83,7 @@ impl TcpSettings {
             ipv6,
             timestamps: [HEADERS[1], HEADERS[3]].contains(&tcp.header.get()),
             ecn: scheme.transport.ecn() != Ecn::Off,
-            sack: scheme.transport.recovery() == Recovery::Sack,
+            sack: scheme.transport.recovery() != Recovery::NewReno,
             initial_window: tcp.initial_window as u64,
             rto_min_ms: (tcp.rto_min.as_secs_f64() * 1e3).ceil().max(1.0) as u64,
             quick_acks: tcp.ack_every == 1,

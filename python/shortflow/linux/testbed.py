@@ -242,8 +242,11 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
     names = ("drops", "retransmits")
     if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
         reasons.append(
-            "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and reduces"
-            " the window proportionally (RFC 6937); the simulator has SACK (RFC 6675) alone, and halves at once"
+            "the kernel undoes reductions that were in vain, and the simulator does not"
+            if comparison.settings.get("transport.recovery") == "rack"
+            else "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and"
+            " reduces the window proportionally (RFC 6937); the simulator has SACK (RFC 6675) alone, and halves at once"
+            ", unless transport.recovery=rack is set"
         )
     (loaded,) = load_schemes([scheme])
     default = {key: value for key, value, _ in loaded.resolved()}.get("priority.by", "none")

@@ -67,6 +67,8 @@ fn a_small_scenario_gets_the_documented_defaults() {
             rto_max: Span::from_millis(60_000),
             initial_rto: None,
             clock_granularity: Span::ZERO,
+            tlp_ack_delay: None,
+            tlp_slack: Span::ZERO,
             ack_every: 1,
             ack_delay: Span::from_micros(500),
             ack_message_end: false,

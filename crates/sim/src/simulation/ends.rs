@@ -4,7 +4,7 @@ use crate::host::{Endpoint, Flow, Identity, Messages, Outbox, Scene, Sink, Sourc
 use crate::packet::Packet;
 use crate::tcp;
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{Recovery, TransportConfig};
+use shortflow_cc::TransportConfig;
 use shortflow_units::{Bytes, ClassId, Rate, Span};
 
 /// The two ends of a connection.
@@ -24,8 +24,8 @@ pub(super) enum Ends {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opening<'a> {
     pub scene: Scene<'a>,
-    /// Timeout before the first round-trip sample.
-    pub initial_rto: Span,
+    /// Of a segment and its ACK in an empty network.
+    pub round_trip: Span,
     /// Rate of the link of the sender's host.
     pub line: Rate,
 }
@@ -57,12 +57,12 @@ impl Ends {
         (transport, priority): (&TransportConfig, PriorityRule),
         start: Opening<'_>,
     ) -> Ends {
-        let Opening { scene: Scene { now, tcp }, initial_rto, line } = start;
-        let selective = transport.recovery() == Recovery::Sack;
+        let Opening { scene: Scene { now, tcp }, round_trip, line } = start;
+        let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
         let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto);
         Ends::Tcp(Pair {
-            sender: tcp_sender.with_priority(priority).begun(now, line),
-            receiver: tcp::Receiver::new(receiver, transport.ecn(), selective),
+            sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
+            receiver: tcp::Receiver::new(receiver, transport.ecn(), transport.recovery()),
         })
     }
 

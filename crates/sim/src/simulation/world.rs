@@ -320,15 +320,12 @@ impl<'a> World<'a> {
         let path = self.network.path(ends.0, ends.1, flow_id);
         let back = self.network.path(ends.1, ends.0, flow_id);
         let tcp = &self.scenario.tcp;
-        let initial_rto = tcp.initial_rto.unwrap_or_else(|| {
-            let mss = tcp.mss;
-            tcp.rto_min.max(ideal_fct(mss, mss, tcp.header, &path, &back).times(3))
-        });
+        let round_trip = ideal_fct(tcp.mss, tcp.mss, tcp.header, &path, &back);
         let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
         let scheme = (transport, self.scheme.priority);
         let scene = Scene { now: self.events.now(), tcp };
         let line = path.first().map_or(Rate::MAX, |link| link.0);
-        let opening = Opening { scene, initial_rto, line };
+        let opening = Opening { scene, round_trip, line };
         let conn = self.connections.open(ends, key.is_some(), scheme, opening);
         if let Some(key) = key {
             self.persistent.insert(key, conn);

@@ -6,16 +6,18 @@
 //! | `transmit` | RFC 5681, RFC 6675: what may be sent now |
 //! | [`newreno`] | RFC 6582 |
 //! | [`scoreboard`] | RFC 2018, RFC 6675 |
+//! | `rack_tlp` | RFC 8985: the sender with RACK-TLP |
+//! | `rack`, `tlp`, `prr` | RFC 8985 §6, RFC 8985 §7, RFC 6937 |
 //! | [`rto`] | RFC 6298 |
 //! | [`ecn`] | RFC 3168 |
 //! | [`exact_echo`] | RFC 8257 §3.2 |
 //! | [`priority`] | pECN §4.2, pFabric §4.1, PIAS §3.1: what switches that reorder read |
-//! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4 |
+//! | [`receiver`] | RFC 5681 §4.2, RFC 2018 §4, RFC 2883 |
 //! | `path`, `pacer` | RFC 7323 timestamps, pacing |
 //! | `endpoint` | what the event loop sees |
 //!
-//! Not modelled: limited transmit, early retransmit, tail-loss probes, PRR, window
-//! scaling, FIN, and the bytes of the SACK option.
+//! Not modelled: early retransmit, window scaling, FIN, and the bytes of the SACK option; limited transmit, tail loss
+//! probes and PRR but with RACK; F-RTO, and undoing a reduction that was in vain.
 
 pub mod ecn;
 mod endpoint;
@@ -24,6 +26,9 @@ pub mod newreno;
 mod pacer;
 mod path;
 pub mod priority;
+mod prr;
+mod rack;
+mod rack_tlp;
 pub mod receiver;
 pub mod rto;
 pub mod scoreboard;
@@ -32,6 +37,7 @@ pub mod sender;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod tlp;
 mod transmit;
 
 pub use receiver::Receiver;

@@ -12,9 +12,9 @@ pub struct Inflation {
 }
 
 impl Inflation {
-    /// Step 2, RFC 5681 §3.2 step 3: three segments have left the network.
-    pub fn enter(mss: u64) -> Inflation {
-        Inflation { bytes: 3 * mss, partial_acks: 0 }
+    /// Step 2, RFC 5681 §3.2 step 3: as many segments have left the network as there were duplicates.
+    pub fn enter(duplicates: u32, mss: u64) -> Inflation {
+        Inflation { bytes: u64::from(duplicates) * mss, partial_acks: 0 }
     }
 
     /// RFC 5681 §3.2 step 4: one more has.
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn three_duplicates_one_more_and_a_partial_ack_of_two_segments() {
-        let mut inflation = Inflation::enter(1460);
+        let mut inflation = Inflation::enter(3, 1460);
         inflation.on_duplicate(1460);
         assert_eq!(inflation.bytes(), 4 * 1460);
         assert!(inflation.on_partial(2 * 1460, 1460));

@@ -91,12 +91,12 @@ impl Sender {
         if timer == PACE {
             if path.pace.fire(now, path.paced_until) == Fired::Due {
                 path.paced_until = None;
-                self.transmit(now, tcp, out);
+                self.send(now, tcp, out);
             }
         } else if path.law.fire(now, deadline) == Fired::Due {
             let flow = self.flow_view(now, tcp);
             self.law.on_timer(&mut self.window, &flow);
-            self.transmit(now, tcp, out);
+            self.send(now, tcp, out);
         }
     }
 }

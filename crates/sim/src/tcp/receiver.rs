@@ -5,7 +5,7 @@ use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
 use crate::host::{Egress, Identity, LazyTimer};
 use crate::packet::{EcnField, Extension, Kind, Packet, SackBlocks, Stamp};
 use crate::specs::TcpSpec;
-use shortflow_cc::Ecn;
+use shortflow_cc::{Ecn, Recovery};
 use shortflow_units::Instant;
 
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,11 @@ pub struct Receiver {
     skipped: u64,
     echo: Echo,
     selective: bool,
+    /// With RACK: what arrives twice is told once (RFC 2883).
+    tells_duplicates: bool,
+    duplicate: Option<(u64, u64)>,
+    /// The next ACK has SACK blocks.
+    has_blocks: bool,
     unacknowledged: u32,
     ack_deadline: Option<Instant>,
     /// The event of that deadline.
@@ -36,7 +41,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that answers `identity`'s peer.
-    pub fn new(identity: Identity, ecn: Ecn, selective: bool) -> Receiver {
+    pub fn new(identity: Identity, ecn: Ecn, recovery: Recovery) -> Receiver {
         let echo = match ecn {
             Ecn::Off => Echo::None,
             Ecn::Classic => Echo::Latched(LatchedEcho::default()),
@@ -48,7 +53,10 @@ impl Receiver {
             out_of_order: Vec::new(),
             skipped: 0,
             echo,
-            selective,
+            selective: recovery != Recovery::NewReno,
+            tells_duplicates: recovery == Recovery::Rack,
+            duplicate: None,
+            has_blocks: false,
             unacknowledged: 0,
             ack_deadline: None,
             alarm: LazyTimer::IDLE,
@@ -131,6 +139,9 @@ impl Receiver {
             self.rcv_nxt = end;
             return true;
         }
+        if self.tells_duplicates && self.has(start, end) {
+            self.duplicate = Some((start, end));
+        }
         if end > self.rcv_nxt {
             let highest = self.out_of_order.iter().fold(self.rcv_nxt, |highest, range| highest.max(range.1));
             self.skipped += start.saturating_sub(highest);
@@ -139,7 +150,13 @@ impl Receiver {
                 self.rcv_nxt = self.out_of_order.remove(next).1;
             }
         }
+        self.has_blocks = self.selective && !(self.out_of_order.is_empty() && self.duplicate.is_none());
         false
+    }
+
+    /// Whether bytes `start..end` have arrived before.
+    fn has(&self, start: u64, end: u64) -> bool {
+        end <= self.rcv_nxt || self.out_of_order.iter().any(|&(low, high)| low <= start && end <= high)
     }
 
     fn insert(&mut self, start: u64, end: u64) {
@@ -165,12 +182,19 @@ impl Receiver {
         }
     }
 
+    /// The SACK blocks of an ACK sent now; a duplicate comes first, and in this one only (RFC 2883 §4).
+    fn blocks(&mut self) -> SackBlocks {
+        let duplicate = self.duplicate.take();
+        self.has_blocks = !self.out_of_order.is_empty();
+        SackBlocks::with_duplicate(self.rcv_nxt, duplicate, &self.out_of_order)
+    }
+
     #[inline]
     pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         self.unacknowledged = 0;
         self.ack_deadline = None;
         let ece = self.ece();
-        let tells_more = self.answered.is_some() || (self.selective && !self.out_of_order.is_empty());
+        let tells_more = self.answered.is_some() || self.has_blocks;
         let extension = if tells_more { self.extension(now) } else { None };
         #[cfg(not(test))]
         let next = self.rcv_nxt;
@@ -182,8 +206,7 @@ impl Receiver {
     /// Blocks, and the stamp of the packet that is answered.
     #[inline(never)] // keeps the path of ACKs without short
     fn extension(&mut self, now: Instant) -> Option<Box<Extension>> {
-        let blocks: &[_] = if self.selective { &self.out_of_order } else { &[] };
-        let sack = SackBlocks::new(self.rcv_nxt, blocks);
+        let sack = if self.has_blocks { self.blocks() } else { SackBlocks::default() };
         let Some((stamp, arrived)) = self.answered.take().map(|answered| *answered) else {
             return Extension::of_sack(sack);
         };
@@ -209,9 +232,9 @@ mod tests {
     }
 
     /// ACKs of whole segments that arrive in this order.
-    fn acks(selective: bool, segments: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
+    fn acks(recovery: Recovery, segments: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
         let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
-        let (mut receiver, mut wire) = (Receiver::new(identity, Ecn::Off, selective), Wire::default());
+        let (mut receiver, mut wire) = (Receiver::new(identity, Ecn::Off, recovery), Wire::default());
         for segment in segments {
             let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
             receiver.on_data(Instant::ZERO, &data, &tcp(), &mut wire);
@@ -232,12 +255,28 @@ mod tests {
             (1000, vec![(2000, 5000)]),
             (5000, vec![]),
         ];
-        assert_eq!(acks(true, &[0, 2, 4, 0, 3, 1]), expected);
+        assert_eq!(acks(Recovery::Sack, &[0, 2, 4, 0, 3, 1]), expected);
     }
 
     #[test]
     fn without_the_option_there_are_no_blocks() {
         let expected = [1000, 1000, 1000, 1000, 1000, 5000].map(|ack| (ack, vec![]));
-        assert_eq!(acks(false, &[0, 2, 4, 0, 3, 1]), expected);
+        assert_eq!(acks(Recovery::NewReno, &[0, 2, 4, 0, 3, 1]), expected);
+    }
+
+    /// RFC 2883 §4: the first block of one ACK tells what arrived twice, below the cumulative acknowledgement or above.
+    #[test]
+    fn with_rack_a_segment_that_arrived_twice_is_told_once() {
+        let [first, third, above] = [(0, 1000), (2000, 3000), (2000, 4000)];
+        let expected = [
+            (1000, vec![]),
+            (1000, vec![first]),
+            (1000, vec![third]),
+            (1000, vec![above]),
+            (1000, vec![third, above]),
+            (1000, vec![first, above]),
+            (4000, vec![]),
+        ];
+        assert_eq!(acks(Recovery::Rack, &[0, 0, 2, 3, 2, 0, 1]), expected);
     }
 }

@@ -21,6 +21,11 @@ impl RtoEstimator {
         RtoEstimator { srtt: None, rttvar: Span::ZERO, rto: initial, timed: None }
     }
 
+    /// The round trip is known from before, as by a sample (2.2); the first timeout stays what it is.
+    pub fn on_known(&mut self, round_trip: Span) {
+        (self.srtt, self.rttvar) = (Some(round_trip), round_trip.divided_by(2));
+    }
+
     /// The present timeout, back-off included.
     #[inline]
     pub fn rto(&self) -> Span {

@@ -8,11 +8,12 @@
 //! | IsLost | bytes below [`Scoreboard::lost_below`] |
 //! | SetPipe | [`Scoreboard::pipe`] |
 //! | NextSeg | [`Scoreboard::next_segment`] |
+//! | DupThresh | `dupthresh` |
 //! | RescueRxt | `rescue_rxt`: one past the byte that must be acknowledged before a rescue |
 //!
 //! Sequence ranges are half-open.
 
-const DUP_THRESH: u32 = 3;
+use std::iter;
 
 /// Which rule of NextSeg chose a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +27,20 @@ pub enum NextSegment {
 }
 
 /// Selectively acknowledged ranges of one connection.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Scoreboard {
+    dupthresh: u32,
     sacked: Vec<(u64, u64)>,
     high_rxt: u64,
     rescue_rxt: u64,
 }
 
 impl Scoreboard {
+    /// An empty one, for which `dupthresh` segments above a hole tell that it is lost.
+    pub fn new(dupthresh: u32) -> Scoreboard {
+        Scoreboard { dupthresh, sacked: Vec::new(), high_rxt: 0, rescue_rxt: 0 }
+    }
+
     /// Adds the blocks of an ACK; tells whether one of them was news.
     pub fn add(&mut self, blocks: impl Iterator<Item = (u64, u64)>, una: u64, snd_max: u64) -> bool {
         let before = self.sacked_bytes(0, u64::MAX);
@@ -79,7 +86,7 @@ impl Scoreboard {
         for &(start, end) in self.sacked.iter().rev() {
             blocks += 1;
             bytes += end - start;
-            if blocks >= DUP_THRESH || bytes > u64::from(DUP_THRESH - 1) * mss {
+            if blocks >= self.dupthresh || bytes > u64::from(self.dupthresh - 1) * mss {
                 return start;
             }
         }
@@ -136,6 +143,14 @@ impl Scoreboard {
         (start, limit)
     }
 
+    /// The holes of `from..to`, in order: `start..end`.
+    pub fn holes(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let starts = iter::once(from).chain(self.sacked.iter().map(|range| range.1));
+        let ends = self.sacked.iter().map(|range| range.0).chain(iter::once(to));
+        let within = starts.zip(ends).map(move |(start, end)| (start.max(from), end.min(to)));
+        within.filter(|(start, end)| start < end)
+    }
+
     /// Bytes of `from..to` that have not been SACKed.
     pub fn unsacked_bytes(&self, from: u64, to: u64) -> u64 {
         to.saturating_sub(from) - self.sacked_bytes(from, to)
@@ -168,7 +183,7 @@ mod tests {
     const MSS: u64 = 1000;
 
     fn board(blocks: &[(u64, u64)]) -> Scoreboard {
-        let mut board = Scoreboard::default();
+        let mut board = Scoreboard::new(3);
         board.add(blocks.iter().copied(), 0, 100_000);
         board
     }
@@ -220,7 +235,7 @@ mod tests {
     /// RFC 6675 §2: only what was not known before makes an ACK a duplicate.
     #[test]
     fn blocks_that_are_known_or_acknowledged_are_no_news() {
-        let mut board = Scoreboard::default();
+        let mut board = Scoreboard::new(3);
         assert!(board.add([(2000, 3000)].into_iter(), 1000, 9000));
         assert!(!board.add([(2000, 3000)].into_iter(), 1000, 9000), "known");
         assert!(!board.add([(0, 1000), (500, 1000)].into_iter(), 1000, 9000), "acknowledged");
@@ -256,7 +271,7 @@ mod tests {
         fn ranges_stay_sorted_disjoint_and_count_each_byte_once(
             blocks in prop::collection::vec((0u64..100, 1u64..30), 1..40), una in 0u64..60
         ) {
-            let mut board = Scoreboard::default();
+            let mut board = Scoreboard::new(3);
             let mut bytes = [false; 130];
             for &(start, length) in &blocks {
                 board.add([(start, start + length)].into_iter(), 0, 130);

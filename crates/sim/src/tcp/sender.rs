@@ -1,5 +1,5 @@
-//! The sender: what an ACK, a timeout and new data do — RFC 5681, with recovery by RFC 6582 or
-//! RFC 6675 and ECN by RFC 3168.
+//! The sender: what an ACK, a timeout and new data do — RFC 5681, with recovery by RFC 6582,
+//! RFC 6675 or RFC 8985, and ECN by RFC 3168.
 //!
 //! Deviations:
 //! - Loss halves the flight even if ECN has reduced the window in the same round trip: a DCTCP-like decrease
@@ -13,8 +13,11 @@ use super::ecn::DecreaseOnce;
 use super::newreno::Inflation;
 use super::pacer::Path;
 use super::priority::PriorityRule;
+use super::prr::Prr;
+use super::rack::Rack;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
+use super::tlp::Tlp;
 use crate::host::{Egress, Flow, Identity, LazyTimer, Messages};
 use crate::packet::{Kind, Packet};
 use crate::specs::TcpSpec;
@@ -36,6 +39,19 @@ pub(super) enum Phase {
     Loss,
 }
 
+/// What RACK-TLP keeps besides (RFC 8985 §5.3), and when its timers and that of retransmissions expire (§5.4).
+#[derive(Debug, Default)]
+pub(super) struct RackTlp {
+    pub(super) rack: Rack,
+    pub(super) tlp: Tlp,
+    pub(super) prr: Prr,
+    pub(super) rto: Option<Instant>,
+    pub(super) probe: Option<Instant>,
+    pub(super) reorder: Option<Instant>,
+    /// New data was sent or acknowledged: the timer of probes starts again.
+    pub(super) progress: bool,
+}
+
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Sender {
@@ -53,9 +69,13 @@ pub struct Sender {
     pub(super) alarm: LazyTimer,
     pub(super) ecn: Ecn,
     pub(super) priority: PriorityRule,
+    /// Neither RACK nor a switch asks anything of the segments that leave.
+    pub(super) is_plain: bool,
     pub(super) decrease_once: DecreaseOnce,
     pub(super) phase: Phase,
     duplicates: u32,
+    /// Duplicate ACKs, or segments SACKed, that tell of a loss (RFC 5681, RFC 6675, RFC 8985 DupThresh).
+    pub(super) dupthresh: u32,
     /// `snd_max` when the last recovery began (RFC 6582 recover, RFC 6675 RecoveryPoint).
     pub(super) recover: Option<u64>,
     pub(super) recovery: Recovery,
@@ -63,6 +83,7 @@ pub struct Sender {
     pub(super) receive_window: u64,
     pub(super) inflation: Inflation,
     pub(super) scoreboard: Scoreboard,
+    pub(super) rack: Option<Box<RackTlp>>,
     /// snd_una at the last timeout: the same segment timing out again keeps ssthresh (RFC 5681 §3.1).
     timed_out_at: Option<u64>,
     /// For laws that read delays and pace.
@@ -72,7 +93,8 @@ pub struct Sender {
 impl Sender {
     /// A sender without data.
     pub fn new(identity: Identity, transport: &TransportConfig, tcp: &TcpSpec, initial_rto: Span) -> Sender {
-        let law = transport.start();
+        let (law, recovery, dupthresh) = (transport.start(), transport.recovery(), transport.dupthresh());
+        let rack = (recovery == Recovery::Rack).then(Box::default);
         Sender {
             path: law.reads_path().then(Box::default),
             identity,
@@ -87,21 +109,32 @@ impl Sender {
             alarm: LazyTimer::IDLE,
             ecn: transport.ecn(),
             priority: PriorityRule::default(),
+            is_plain: rack.is_none(),
             decrease_once: DecreaseOnce::default(),
             phase: if tcp.handshake { Phase::Connecting } else { Phase::Open },
             duplicates: 0,
+            dupthresh,
             recover: None,
-            recovery: transport.recovery(),
+            recovery,
             receive_window: (tcp.receive_window * tcp.mss.as_f64()) as u64,
             inflation: Inflation::default(),
-            scoreboard: Scoreboard::default(),
+            scoreboard: Scoreboard::new(dupthresh),
+            rack,
             timed_out_at: None,
         }
     }
 
     /// The same sender with a rule for the priority of its packets.
     pub fn with_priority(self, priority: PriorityRule) -> Sender {
-        Sender { priority, ..self }
+        Sender { priority, is_plain: self.is_plain && priority.is_none(), ..self }
+    }
+
+    /// The same sender, with RACK on a connection that was made before the run: it knows its round trip from then.
+    pub fn with_round_trip(mut self, round_trip: Span) -> Sender {
+        if self.recovery == Recovery::Rack && self.phase != Phase::Connecting {
+            self.rto.on_known(round_trip);
+        }
+        self
     }
 
     /// The same sender of a connection that begins at `now`, on a host whose link has the rate `line`.
@@ -127,7 +160,7 @@ impl Sender {
         (self.window, self.law.alpha())
     }
 
-    /// When the retransmission timer expires.
+    /// When the timer expires: that of retransmissions, or one of RACK-TLP.
     #[inline]
     pub fn timer(&self) -> Option<Instant> {
         self.deadline
@@ -136,7 +169,7 @@ impl Sender {
     /// Sends what may be sent now; to be called after [`Sender::push`].
     pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.phase != Phase::Connecting {
-            self.transmit(now, tcp, out);
+            self.send(now, tcp, out);
         } else if self.deadline.is_none() {
             self.connect(now, tcp, out);
         }
@@ -148,6 +181,16 @@ impl Sender {
             self.phase = Phase::Open;
             self.rto.on_ack(0, now, tcp);
             self.deadline = None;
+            self.send(now, tcp, out);
+        }
+    }
+
+    /// Sends what the window allows.
+    pub(super) fn send(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        if self.recovery == Recovery::Rack {
+            self.send_by_rack(now, tcp, out);
+            self.set_timers(now, tcp);
+        } else {
             self.transmit(now, tcp, out);
         }
     }
@@ -159,8 +202,10 @@ impl Sender {
             return;
         }
         let mut news = true;
-        if self.recovery == Recovery::Sack && ack.extension.is_some() {
-            news = self.add_blocks(ack);
+        match self.recovery {
+            Recovery::Sack if ack.extension.is_some() => news = self.add_blocks(ack),
+            Recovery::Sack | Recovery::NewReno => {}
+            Recovery::Rack => return self.on_ack_by_rack(now, ack, tcp, out),
         }
         if ack.seq > self.snd_una {
             self.on_new_ack(now, ack, tcp, out);
@@ -173,8 +218,11 @@ impl Sender {
         self.transmit(now, tcp, out);
     }
 
-    /// The retransmission timer expired (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
+    /// The timer expired: one of RACK-TLP, or that of retransmissions (RFC 6298 §5.4–5.6, RFC 5681 §3.1).
     pub fn on_timeout(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        if self.on_alarm(now, tcp, out) {
+            return;
+        }
         self.rto.back_off(tcp);
         if let Some(message) = self.messages.first_mut() {
             message.timeouts += 1;
@@ -196,6 +244,9 @@ impl Sender {
         self.duplicates = 0;
         self.inflation = Inflation::default();
         self.rto.on_retransmit();
+        if self.recovery == Recovery::Rack {
+            return self.resend_by_rack(now, tcp, out);
+        }
         self.snd_nxt = self.snd_una;
         self.deadline = None;
         self.transmit(now, tcp, out);
@@ -224,7 +275,7 @@ impl Sender {
     }
 
     #[inline]
-    fn on_new_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn on_new_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
         self.snd_nxt = self.snd_nxt.max(self.snd_una);
@@ -301,7 +352,7 @@ impl Sender {
             return true;
         }
         match self.recovery {
-            Recovery::Sack => true,
+            Recovery::Sack | Recovery::Rack => true,
             Recovery::NewReno => {
                 let restart = self.inflation.on_partial(acked, self.segment_size(u64::MAX, tcp));
                 self.retransmit_first(now, tcp, out);
@@ -329,12 +380,12 @@ impl Sender {
         match self.recovery {
             // RFC 6582 §3.2 step 2: the ACK must cover more than recover.
             Recovery::NewReno => {
-                self.duplicates == 3 && self.recover.is_none_or(|recover| self.snd_una > recover)
+                self.duplicates == self.dupthresh && self.recover.is_none_or(|recover| self.snd_una > recover)
             }
             // RFC 6675 §5 (1), (2).
-            Recovery::Sack => {
+            Recovery::Sack | Recovery::Rack => {
                 let lost = self.scoreboard.lost_below(self.snd_una, tcp.mss.get()) > self.snd_una;
-                self.duplicates >= 3 || lost
+                self.duplicates >= self.dupthresh || lost
             }
         }
     }
@@ -346,8 +397,8 @@ impl Sender {
         self.recover = Some(self.snd_max);
         self.decrease_once.on_decrease(self.snd_max);
         self.inflation = match self.recovery {
-            Recovery::NewReno => Inflation::enter(self.segment_size(u64::MAX, tcp)),
-            Recovery::Sack => Inflation::default(),
+            Recovery::NewReno => Inflation::enter(self.dupthresh, self.segment_size(u64::MAX, tcp)),
+            Recovery::Sack | Recovery::Rack => Inflation::default(),
         };
         let end = self.retransmit_first(now, tcp, out);
         self.scoreboard.enter_recovery(end);

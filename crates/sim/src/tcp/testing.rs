@@ -13,6 +13,8 @@ pub(crate) fn tcp() -> TcpSpec {
         rto_max: Span::from_millis(60_000),
         initial_rto: None,
         clock_granularity: Span::ZERO,
+        tlp_ack_delay: None,
+        tlp_slack: Span::ZERO,
         ack_every: 1,
         ack_delay: Span::from_micros(500),
         ack_message_end: false,

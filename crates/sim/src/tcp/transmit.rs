@@ -90,7 +90,7 @@ impl Sender {
 
     /// The congestion window in bytes.
     #[inline]
-    fn window_bytes(&self, tcp: &TcpSpec) -> u64 {
+    pub(super) fn window_bytes(&self, tcp: &TcpSpec) -> u64 {
         self.law.window_bytes(&self.window, tcp.mss).get()
     }
 
@@ -110,7 +110,7 @@ impl Sender {
     /// receiver, which holds during recovery too. What is retransmitted ends
     /// no later than it did: it carries no new data.
     #[inline(always)] // once more on every ACK to find that the window is full
-    fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
+    pub(super) fn segment_end(&self, seq: u64, room: u64, tcp: &TcpSpec) -> Option<u64> {
         let message = self.messages.of(seq)?;
         let full = message.end.min(seq.saturating_add(self.segment_size(room, tcp)));
         if seq >= self.snd_max {
@@ -121,9 +121,16 @@ impl Sender {
     }
 
     #[inline]
-    fn send_segment(&mut self, start: u64, end: u64, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+    pub(super) fn send_segment(
+        &mut self,
+        start: u64,
+        end: u64,
+        now: Instant,
+        tcp: &TcpSpec,
+        out: &mut impl Egress,
+    ) {
         let again = start < self.snd_max;
-        let priority = if self.priority.is_none() { 0 } else { self.priority_of(start) };
+        let priority = if self.is_plain { 0 } else { self.prepare(start, end, now) };
         if again {
             self.rto.on_retransmit();
         } else {
@@ -151,9 +158,13 @@ impl Sender {
         }
     }
 
-    /// The priority of the segment that begins at `start`.
-    #[inline(never)] // most transports have none, and this is the path of every packet
-    fn priority_of(&self, start: u64) -> u64 {
+    /// A segment leaves; its priority.
+    #[inline(never)] // most transports have neither priorities nor RACK, and this is the path of every packet
+    fn prepare(&mut self, start: u64, end: u64, now: Instant) -> u64 {
+        self.note_sent(start, end, now);
+        if self.priority.is_none() {
+            return 0;
+        }
         self.messages.of(start).map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max))
     }
 

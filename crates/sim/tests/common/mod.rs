@@ -1,5 +1,6 @@
 //! What the integration tests share: scenarios as text, and runs of them.
 
+use shortflow_cc::Recovery;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::{QueueConfig, QueueKind};
@@ -77,6 +78,11 @@ pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
     let settings: Vec<(String, String)> =
         settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     Scheme::named(name, &settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every kind of loss recovery.
+pub fn recoveries() -> Vec<&'static str> {
+    Recovery::WORDS.0.iter().map(|(word, _)| *word).collect()
 }
 
 /// A queue discipline with parameters as TOML.

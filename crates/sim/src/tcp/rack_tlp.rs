@@ -1,0 +1,358 @@
+//! The sender with RACK-TLP — RFC 8985: what ACKs and its three timers do. What is lost says [`super::rack`], when to
+//! probe [`super::tlp`], and how much may be sent during recovery [`super::prr`].
+//!
+//! Deviations:
+//! - A lost retransmission is sent again within the same recovery and is no second indication of congestion: the rate
+//!   is reduced in proportion (§9.3), as in Linux. RFC 5681 §4.3 would reduce the window again.
+//! - A reduction is not undone when DSACK tells that all retransmissions were in vain; Linux does that, and RFC 8985 does
+//!   not ask for it. Nor is there F-RTO (RFC 5682).
+//! - Segments are sent again as they were, also where a law would send shorter ones by then.
+//! - Outside recovery what SACK acknowledges releases new data at once, as limited transmit does (RFC 3042) and Linux.
+
+use super::prr::Prr;
+use super::sender::{Phase, Sender};
+use super::tlp::{Answer, pto};
+use crate::host::Egress;
+use crate::packet::Packet;
+use crate::specs::TcpSpec;
+use shortflow_cc::{Cause, CongestionControl, FlowView};
+use shortflow_units::{Bytes, Instant, Span};
+
+impl Sender {
+    /// An acknowledgement arrives: §6.2, then §7.4.2, then what may be sent.
+    #[inline(never)] // keeps the path of the others short
+    pub(super) fn on_ack_by_rack(
+        &mut self,
+        now: Instant,
+        ack: &Packet,
+        tcp: &TcpSpec,
+        out: &mut impl Egress,
+    ) {
+        let (blocks, advances) = (ack.sack(), ack.seq > self.snd_una);
+        let recovering = self.phase != Phase::Open;
+        let Some(state) = self.rack.as_deref_mut() else { return };
+        let delivery = state.rack.on_ack(now, ack.seq, blocks.ranges(ack.seq), &mut self.scoreboard);
+        if advances {
+            self.on_new_ack(now, ack, tcp, out);
+        } else {
+            self.path_sample(now, ack);
+        }
+        let Some(state) = self.rack.as_deref_mut() else { return };
+        if advances {
+            (state.rto, state.progress) = (self.deadline, true); // RFC 6298 (5.2), (5.3)
+        }
+        let duplicate = blocks.duplicate(ack.seq);
+        let recovered = recovering && self.phase == Phase::Open;
+        let looked_lost = duplicate.is_some_and(|(_, end)| !state.tlp.ended_at(end));
+        state.rack.adapt(self.snd_una, self.snd_max, looked_lost, recovered);
+        let answer = Answer {
+            ack: ack.seq,
+            duplicate: duplicate.map(|(_, end)| end),
+            is_bare: !advances && blocks.is_empty(),
+            measured: delivery.measured,
+        };
+        if state.tlp.on_ack(answer) && self.phase == Phase::Open {
+            self.decrease(now, self.window_bytes(tcp), tcp); // what was out when the probe left is not known any more
+        }
+        let lost = self.detect(now, tcp);
+        if let Some(state) = self.rack.as_deref_mut() {
+            state.prr.on_ack(delivery.bytes, state.rack.pipe(), advances && !lost, tcp.mss.get());
+        }
+        self.send_by_rack(now, tcp, out);
+        self.set_timers(now, tcp);
+    }
+
+    /// The timer expires; tells whether it was that of RACK or that of TLP, which are answered here.
+    pub(super) fn on_alarm(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) -> bool {
+        let Some(state) = self.rack.as_deref() else { return false };
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if is_due(state.reorder) {
+            self.detect(now, tcp);
+            self.send_by_rack(now, tcp, out);
+        } else if is_due(state.probe) {
+            self.send_probe(now, tcp, out);
+        } else {
+            return false;
+        }
+        self.set_timers(now, tcp);
+        true
+    }
+
+    /// After a timeout, §6.3: the first segment goes again whatever the window says, others as it allows.
+    pub(super) fn resend_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        let reo_wnd = self.reo_wnd();
+        let Some(state) = self.rack.as_deref_mut() else { return };
+        state.tlp.on_recovery();
+        state.rack.on_timeout(now, reo_wnd);
+        (state.reorder, state.rto) = (None, None);
+        if let Some((start, end)) = state.rack.first() {
+            self.send_segment(start, end, now, tcp, out);
+        }
+        self.send_by_rack(now, tcp, out);
+        self.set_timers(now, tcp);
+    }
+
+    /// Sends what the window allows: what is lost, then new data.
+    pub(super) fn send_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        while let Some((start, end)) = self.next_by_rack(tcp)
+            && !self.is_held_back(now)
+        {
+            self.send_segment(start, end, now, tcp, out);
+            self.snd_nxt = self.snd_max;
+        }
+    }
+
+    /// The next segment that may be sent. Where nothing is in the network, one always may.
+    fn next_by_rack(&mut self, tcp: &TcpSpec) -> Option<(u64, u64)> {
+        let window = self.window_bytes(tcp);
+        let state = self.rack.as_deref_mut()?;
+        let allowed = if self.phase == Phase::Recovery { state.prr.window() } else { window };
+        let pipe = state.rack.pipe();
+        let room = allowed.saturating_sub(pipe);
+        if let Some((start, end)) = state.rack.first_lost() {
+            return (pipe == 0 || end - start <= room).then_some((start, end));
+        }
+        let Some(end) = self.segment_end(self.snd_max, room, tcp) else {
+            self.note_idle();
+            return None;
+        };
+        (end - self.snd_max <= room || self.may_exceed(pipe)).then_some((self.snd_max, end))
+    }
+
+    /// §7.3: new data if there is any, or the last segment again.
+    fn send_probe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        let new = self.segment_end(self.snd_max, u64::MAX, tcp).map(|end| (self.snd_max, end));
+        let last = self.rack.as_deref().and_then(|state| state.rack.last());
+        let Some((start, end)) = new.or(last) else { return };
+        self.send_segment(start, end, now, tcp, out);
+        self.snd_nxt = self.snd_max;
+        let rto = now + self.rto.rto();
+        if let Some(state) = self.rack.as_deref_mut() {
+            state.tlp.on_sent(self.snd_max, new.is_none());
+            state.rto = Some(rto);
+        }
+    }
+
+    /// A segment leaves, §6.1. The retransmission timer starts if it does not run (RFC 6298 (5.1)), and again where the
+    /// first segment is sent again, as in Linux.
+    pub(super) fn note_sent(&mut self, start: u64, end: u64, now: Instant) {
+        let (is_new, rto) = (start >= self.snd_max, now + self.rto.rto());
+        let Some(state) = self.rack.as_deref_mut() else { return };
+        state.rack.on_sent(start, end, now);
+        state.prr.on_sent(end - start);
+        state.progress |= is_new;
+        if state.rto.is_none() || (start == self.snd_una && !is_new) {
+            state.rto = Some(rto);
+        }
+    }
+
+    /// §6.2 steps 4 and 5; tells whether more is lost than was known.
+    fn detect(&mut self, now: Instant, tcp: &TcpSpec) -> bool {
+        let reo_wnd = self.reo_wnd();
+        let Some(state) = self.rack.as_deref_mut() else { return false };
+        let found = state.rack.detect(now, reo_wnd, &self.scoreboard);
+        state.reorder = found.wait.map(|wait| now + wait);
+        if found.lost && self.phase == Phase::Open {
+            self.enter_recovery_by_rack(now, tcp);
+        }
+        found.lost
+    }
+
+    fn reo_wnd(&self) -> Span {
+        let Some(state) = self.rack.as_deref() else { return Span::ZERO };
+        let srtt = if self.rto.srtt().is_zero() { state.rack.rtt() } else { self.rto.srtt() };
+        state.rack.reo_wnd(srtt, self.phase != Phase::Open, self.dupthresh)
+    }
+
+    /// The window is reduced at once, and approached as RFC 6937 says. What limited transmit has sent does not count (RFC 5681
+    /// §3.2).
+    fn enter_recovery_by_rack(&mut self, now: Instant, tcp: &TcpSpec) {
+        let out = self.snd_max - self.snd_una;
+        self.decrease(now, out.min(self.window_bytes(tcp)), tcp);
+        (self.phase, self.recover) = (Phase::Recovery, Some(self.snd_max));
+        let ssthresh = self.window_bytes(tcp);
+        if let Some(state) = self.rack.as_deref_mut() {
+            state.tlp.on_recovery();
+            state.prr = Prr::new(out, ssthresh);
+            state.prr.on_ack(0, state.rack.pipe(), false, tcp.mss.get());
+        }
+    }
+
+    /// The law answers to a loss, with `flight` bytes out.
+    fn decrease(&mut self, now: Instant, flight: u64, tcp: &TcpSpec) {
+        let flow = FlowView { flight: Bytes::new(flight), ..self.flow_view(now, tcp) };
+        self.law.on_congestion(&mut self.window, Cause::FastRetransmit, &flow);
+        self.decrease_once.on_decrease(self.snd_max);
+    }
+
+    /// §5.4 and §8: which of the timers is next. That of TLP starts with new data and with ACKs that advance, unless
+    /// losses are being looked for or repaired (§7.2), and ends with the retransmission timer at the latest.
+    pub(super) fn set_timers(&mut self, now: Instant, tcp: &TcpSpec) {
+        let srtt = self.rto.srtt();
+        let Some(state) = self.rack.as_deref_mut() else { return };
+        if state.rack.outstanding() == 0 {
+            (state.rto, state.reorder) = (None, None);
+        }
+        let open = self.phase == Phase::Open && state.rack.sacked() == 0 && state.reorder.is_none();
+        if !open || srtt.is_zero() || !state.tlp.is_due() || state.rto.is_none() {
+            state.probe = None;
+        } else if state.progress {
+            state.probe = state.rto.min(Some(now + pto(srtt, state.rack.outstanding() == 1, tcp)));
+        }
+        state.progress = false;
+        self.deadline = [state.reorder, state.probe, state.rto].into_iter().flatten().min();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Flow, Identity};
+    use crate::packet::{Extension, SackBlocks};
+    use crate::tcp::testing::tcp;
+    use shortflow_cc::{Role, TransportConfig};
+    use shortflow_units::{ClassId, ConnId, FlowId, HostId};
+
+    const MSS: u64 = 1460;
+
+    /// First segments of what left, counted from zero.
+    #[derive(Default)]
+    struct Wire(Vec<u64>);
+
+    impl Egress for Wire {
+        fn send(&mut self, packet: Packet) -> Span {
+            self.0.push(packet.seq / MSS);
+            Span::ZERO
+        }
+    }
+
+    struct Bench {
+        sender: Sender,
+        wire: Wire,
+    }
+
+    /// A message of `segments`, of which the first ten left at time zero and the first was acknowledged after 300 µs.
+    fn bench(segments: u64) -> Bench {
+        let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
+        let transport = TransportConfig::with("sack", [("recovery", "rack")]).unwrap();
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+        let sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10));
+        let mut bench = Bench { sender, wire: Wire::default() };
+        bench.push(0, segments);
+        assert_eq!(bench.take(), (0..segments.min(10)).collect::<Vec<_>>());
+        bench.ack(300, 1, &[]);
+        bench
+    }
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Span::from_micros(us)
+    }
+
+    impl Bench {
+        fn push(&mut self, now: u64, segments: u64) {
+            let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
+            self.sender.push(flow, Bytes::new(segments * MSS));
+            self.sender.start(at(now), &tcp(), &mut self.wire);
+        }
+
+        fn take(&mut self) -> Vec<u64> {
+            std::mem::take(&mut self.wire.0)
+        }
+
+        /// An ACK of so many segments, with a block first to last; returns what it releases.
+        fn ack(&mut self, now: u64, whole: u64, block: &[(u64, u64)]) -> Vec<u64> {
+            let blocks: Vec<_> = block.iter().map(|(first, end)| (first * MSS, end * MSS)).collect();
+            let extension = Extension::of_sack(SackBlocks::new(whole * MSS, &blocks));
+            let ack = Packet { extension, ..self.sender.identity.control(whole * MSS, &tcp()) };
+            self.sender.on_ack(at(now), &ack, &tcp(), &mut self.wire);
+            self.take()
+        }
+
+        /// The timer, which is due now.
+        fn expire(&mut self, now: u64) -> Vec<u64> {
+            assert_eq!(self.sender.timer(), Some(at(now)));
+            self.sender.on_timeout(at(now), &tcp(), &mut self.wire);
+            self.take()
+        }
+
+        fn cwnd(&self) -> f64 {
+            self.sender.window.cwnd
+        }
+    }
+
+    /// SRTT 300 µs: the probe at 300 + 600; after it the timer of retransmissions, from then on (§7.3).
+    #[test]
+    fn one_probe_and_then_the_retransmission_timer() {
+        let mut bench = bench(10);
+        assert_eq!(bench.expire(900), [9], "no new data: the last segment again");
+        assert_eq!(bench.sender.timer(), Some(at(900 + 10_000)));
+        assert_eq!(bench.expire(10_900), [1]);
+        assert_eq!(bench.cwnd(), 1.0);
+    }
+
+    /// New data goes beyond the window, which is eleven segments, and restarts no timer of probes.
+    #[test]
+    fn a_probe_is_new_data_where_there_is_some() {
+        let mut bench = bench(30);
+        assert_eq!(bench.sender.snd_max, 12 * MSS);
+        assert_eq!(bench.expire(900), [12]);
+        assert_eq!(bench.sender.timer(), Some(at(10_900)));
+    }
+
+    /// §7.2: no probe while segments are SACKed. The window of a quarter of 300 µs ends 375 µs after the second left.
+    #[test]
+    fn while_losses_are_looked_for_there_is_no_probe() {
+        let mut bench = bench(10);
+        assert!(bench.ack(310, 1, &[(2, 3)]).is_empty());
+        assert_eq!(bench.expire(385), [1]);
+        assert_eq!(bench.cwnd(), 4.5);
+        assert_eq!(
+            bench.sender.timer(),
+            Some(at(10_385)),
+            "the timer of retransmissions, since the first was sent again"
+        );
+    }
+
+    /// §7.4.2: the probe was the last segment, and the next message begins. An ACK beyond the probe without DSACK says that
+    /// the last segment had been lost, and halves the window of nineteen segments; with DSACK it had only been late.
+    #[test]
+    fn a_loss_that_a_probe_has_repaired_cuts_the_window() {
+        for (duplicate, cwnd) in [(&[][..], 10.0), (&[(9, 10)][..], 20.0)] {
+            let mut bench = bench(10);
+            (2..10).for_each(|whole| drop(bench.ack(300, whole, &[])));
+            assert_eq!(bench.expire(900), [9]);
+            bench.ack(1200, 10, &[]);
+            assert_eq!((bench.sender.timer(), bench.cwnd()), (None, 20.0 - 1.0 + 1.0));
+            bench.push(2000, 5);
+            bench.ack(2300, 11, duplicate);
+            assert_eq!(
+                bench.cwnd().floor(),
+                cwnd + if duplicate.is_empty() { 0.0 } else { 1.0 },
+                "{duplicate:?}"
+            );
+        }
+    }
+
+    /// RFC 6937: the window is twelve segments, and with limited transmit fourteen are out when three are SACKed. The third
+    /// goes again; then of seven that arrive three release another, until the six are in the network that the window
+    /// shall be, and from then on each does.
+    #[test]
+    fn recovery_reduces_in_proportion() {
+        let mut bench = bench(100);
+        bench.ack(300, 2, &[]);
+        assert_eq!(bench.cwnd(), 12.0);
+        let released: Vec<usize> = (4..14).map(|end| bench.ack(310, 2, &[(3, end)]).len()).collect();
+        assert_eq!(bench.cwnd(), 6.0);
+        assert_eq!(released, [1, 1, 1, 0, 0, 0, 1, 0, 0, 1]);
+        assert_eq!(bench.ack(620, 14, &[]).len(), 2, "two have arrived");
+    }
+
+    /// A timeout sends the first segment, whatever else is thought to be in the network.
+    #[test]
+    fn a_timeout_sends_the_first_segment_and_what_the_window_allows() {
+        let mut bench = bench(12);
+        assert_eq!(bench.expire(900), [11]);
+        assert_eq!(bench.expire(10_900), [1]);
+        assert_eq!(bench.ack(11_200, 2, &[]), [2, 3], "slow start from one");
+    }
+}

@@ -1,0 +1,147 @@
+//! RACK-TLP (RFC 8985) by the real door: a packet is dropped or delayed in the network, and the flow table tells how
+//! it was repaired. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
+
+use crate::common::{TRACE, fct, run, scenario, scheme, star};
+use shortflow_sim::outcome::Outcome;
+use shortflow_units::Span;
+
+const ROUND: u64 = 324_640;
+const SEGMENT: u64 = 12_000;
+
+/// One flow of `segments` from h0 to h2, of which up to ten leave at once.
+fn flow(segments: u64, tcp: &str, faults: &str, settings: &[(&str, &str)]) -> Outcome {
+    let text = star(3, &format!("[tcp]\ninitial_window = 10\n{tcp}\n[faults]\n{faults}\n")) + TRACE;
+    run(&scenario(&text, &[&format!("0,h0,h2,{}", segments * 1460)]), &scheme("tcp", settings))
+}
+
+fn rack(segments: u64, faults: &str) -> Outcome {
+    flow(segments, "", faults, &[("transport.recovery", "rack")])
+}
+
+/// Segments sent again, and timeouts.
+fn repairs(outcome: &Outcome) -> (u32, u32) {
+    (outcome.flows[0].retransmits, outcome.flows[0].timeouts)
+}
+
+/// §7.2: of twenty segments the last is lost. The ACK of the one before it comes two rounds and eight segments after
+/// the start, the probe two smoothed round trips later, and its ACK a round after that. SACK has the timeout of 10 ms.
+#[test]
+fn a_lost_tail_is_probed_for_after_two_round_trips() {
+    let outcome = rack(20, "drop_data = [20]");
+    assert_eq!(repairs(&outcome), (1, 0));
+    assert_eq!(fct(&outcome, 0), Span::from_nanos(5 * ROUND + 8 * SEGMENT));
+    let sack = flow(20, "", "drop_data = [20]", &[("transport.recovery", "sack")]);
+    assert_eq!(repairs(&sack), (1, 1));
+    assert!(fct(&sack, 0) > Span::from_millis(10), "{}", fct(&sack, 0));
+}
+
+/// §7.4.1: of ten segments the last three are lost. The probe is the tenth; that it is SACKed says that the two before
+/// it are lost. Half of a flight of three is less than two: the ninth waits for the ACK of the eighth.
+#[test]
+fn the_answer_to_a_probe_tells_of_the_losses_before_it() {
+    let outcome = rack(10, "drop_data = [8, 9, 10]");
+    assert_eq!(repairs(&outcome), (3, 0));
+    assert_eq!(fct(&outcome, 0), Span::from_nanos(6 * ROUND + 6 * SEGMENT));
+}
+
+/// §6.2 steps 4 and 5: of four segments the second is lost. Two SACKed ones are fewer than DupThresh, so a quarter of
+/// the round trip passes after the fourth. Others wait for the timeout.
+#[test]
+fn a_loss_with_two_duplicates_is_found_when_the_reordering_window_is_over() {
+    let outcome = rack(4, "drop_data = [2]");
+    assert_eq!(repairs(&outcome), (1, 0));
+    assert_eq!(fct(&outcome, 0), Span::from_nanos(2 * ROUND + 3 * SEGMENT + ROUND / 4));
+    for recovery in ["sack", "newreno"] {
+        let outcome = flow(4, "", "drop_data = [2]", &[("transport.recovery", recovery)]);
+        assert_eq!(repairs(&outcome), (1, 1), "{recovery}");
+    }
+}
+
+/// Three SACKed segments are DupThresh, and RACK is as fast as SACK. What SACK acknowledges releases the fifteenth and
+/// the sixteenth segment (limited transmit), so the retransmission of the third is packet 17.
+#[test]
+fn a_loss_with_three_duplicates_is_repaired_at_once() {
+    let outcome = rack(20, "drop_data = [3]");
+    assert_eq!(repairs(&outcome), (1, 0));
+    assert!(fct(&outcome, 0) < Span::from_micros(1200), "{}", fct(&outcome, 0));
+}
+
+/// A retransmission that is lost is found when something that was sent after it arrives.
+#[test]
+fn a_lost_retransmission_is_sent_again_without_a_timeout() {
+    let outcome = rack(40, "drop_data = [3, 17]");
+    assert_eq!(repairs(&outcome), (2, 0));
+    assert!(fct(&outcome, 0) < Span::from_millis(3), "{}", fct(&outcome, 0));
+    let sack = flow(40, "", "drop_data = [3, 15]", &[("transport.recovery", "sack")]);
+    assert_eq!(repairs(&sack), (2, 1));
+}
+
+/// §7.3: the whole first window is lost, and the round trip is known from the handshake. The probe is new data, the
+/// eleventh segment.
+#[test]
+fn a_lost_window_is_probed_for_with_new_data() {
+    let lost = "drop_data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
+    let outcome = flow(40, "handshake = true", lost, &[("transport.recovery", "rack")]);
+    assert_eq!(repairs(&outcome), (10, 0));
+    assert!(fct(&outcome, 0) < Span::from_millis(5), "{}", fct(&outcome, 0));
+}
+
+/// Without a handshake the connection is taken to know its round trip: both segments are lost, the second is the probe,
+/// and its answer, which says that the first is lost, comes a round later, as does the one that ends the flow.
+#[test]
+fn a_connection_that_was_there_before_can_probe_at_once() {
+    let outcome = rack(2, "drop_data = [1, 2]");
+    assert_eq!(repairs(&outcome), (2, 0));
+    assert_eq!(fct(&outcome, 0), Span::from_nanos(4 * ROUND));
+}
+
+/// §7.2: the ACK of the third segment is delayed by 5 ms. A probe knows of that, unless it is told otherwise, and then
+/// is one too many: the receiver has the segment twice.
+#[test]
+fn a_probe_waits_for_a_delayed_ack() {
+    let delayed = "ack_every = 2\nack_delay = \"5ms\"";
+    for (tlp, sent_again) in [("", 0), ("tlp_ack_delay = \"0s\"", 1)] {
+        let outcome = flow(3, &format!("{delayed}\n{tlp}"), "", &[("transport.recovery", "rack")]);
+        assert_eq!(repairs(&outcome), (sent_again, 0), "{tlp:?}");
+    }
+}
+
+/// One of a hundred packets comes 200 µs later, behind sixteen others, and none is lost.
+fn reordered(segments: u64, settings: &[(&str, &str)]) -> u32 {
+    let late = "links = [\"s0->h2\"]\nreorder = 0.01\nreorder_delay = \"200us\"";
+    let outcome = flow(segments, "receive_window = \"40pkt\"", late, settings);
+    assert_eq!((outcome.counters.packets_dropped, outcome.flows[0].timeouts), (0, 0));
+    outcome.flows[0].retransmits
+}
+
+/// §6.2 step 4: the window is a quarter of the round trip at first, 81 µs, and grows by as much with each round of
+/// DSACKs, so that soon hardly anything looks lost of the two hundred packets that come late.
+#[test]
+fn reordering_is_learnt() {
+    let rack = [("transport.recovery", "rack")];
+    let (first, all) = (reordered(2000, &rack), reordered(20_000, &rack));
+    assert!((1..=4).contains(&first) && all <= first + 2, "{first} {all}");
+    assert!(reordered(20_000, &[("transport.recovery", "sack")]) > 100);
+}
+
+/// With a `dupthresh` above the sixteen packets that overtake one, nothing looks lost from the start.
+#[test]
+fn a_higher_threshold_of_duplicates_tolerates_reordering() {
+    for recovery in ["sack", "newreno"] {
+        let with = |dupthresh| {
+            reordered(2000, &[("transport.recovery", recovery), ("transport.dupthresh", dupthresh)])
+        };
+        assert!(with("3") > 5, "{recovery}");
+        assert_eq!(with("40"), 0, "{recovery}");
+    }
+}
+
+/// Of twenty segments the third is lost, and seventeen may be SACKed above it.
+#[test]
+fn a_threshold_above_the_window_leaves_losses_to_the_timer() {
+    for (dupthresh, timeouts) in [("5", 0), ("30", 1)] {
+        let settings = [("transport.recovery", "sack"), ("transport.dupthresh", dupthresh)];
+        let outcome = flow(20, "", "drop_data = [3]", &settings);
+        assert_eq!(repairs(&outcome), (1, timeouts), "{dupthresh}");
+    }
+}
