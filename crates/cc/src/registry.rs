@@ -2,9 +2,9 @@
 //! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
-use shortflow_spec::{ConfigError, Document, Format, ParamInfo, Reader, Source, hint};
-use shortflow_units::{Bytes, Instant, Rate};
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, Window};
+use shortflow_spec::{ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint};
+use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub struct TransportInfo {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
+    /// What runs in the hosts around it.
+    pub host: Host,
     /// Loss recovery that it runs over unless told otherwise.
     pub recovery: Recovery,
     /// ECN behaviour that it needs.
@@ -163,6 +165,8 @@ registry! {
     Xdctcp => xdctcp::Xdctcp,
     Atcp => atcp::Atcp,
     Fast => fast::Fast,
+    Swift => swift::Swift,
+    Dcqcn => dcqcn::Dcqcn,
 }
 
 /// A transport with all its parameters set: what a scheme holds, and what starts each connection.
@@ -172,6 +176,7 @@ pub struct TransportConfig {
     law: Law,
     recovery: Recovery,
     ecn: Ecn,
+    cnp_every: Span,
     params: Vec<ParamInfo>,
 }
 
@@ -190,13 +195,24 @@ impl fmt::Debug for Law {
     }
 }
 
-/// What every transport has; the defaults are the transport's.
-fn sender_keys() -> Vec<ParamInfo> {
-    vec![
-        ParamInfo::new("recovery", "", Recovery::WORDS.shape(), "loss recovery"),
-        ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
-    ]
+/// What every transport of such a host has, whatever its control; defaults of TCP's are the transport's.
+fn sender_keys(host: Host) -> Vec<ParamInfo> {
+    match host {
+        Host::Tcp => vec![
+            ParamInfo::new("recovery", "", Recovery::WORDS.shape(), "loss recovery"),
+            ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
+        ],
+        Host::Roce => vec![ParamInfo::new(
+            "cnp_every",
+            CNP_EVERY,
+            POSITIVE_TIME.shape(),
+            "least time between two notifications of marks (CNPs) of a flow",
+        )],
+    }
 }
+
+/// N of DCQCN.
+const CNP_EVERY: &str = "50us";
 
 impl TransportConfig {
     /// The transport called `name` with its defaults.
@@ -241,15 +257,24 @@ impl TransportConfig {
             let hint = hint(name, &names);
             Err(ConfigError::Unknown { key: format!("{name:?}"), what: "transport", hint })
         })?;
-        let recovery = reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?;
-        let ecn = reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?;
-        let params = reader.described([keys, sender_keys()].concat());
-        Ok(TransportConfig { info, law: Law::Registered(law), recovery, ecn, params })
+        let (recovery, ecn) = match info.host {
+            Host::Tcp => (
+                reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?,
+                reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?,
+            ),
+            Host::Roce => (info.recovery, info.ecn),
+        };
+        let cnp_every = match info.host {
+            Host::Tcp => Span::ZERO,
+            Host::Roce => reader.or("cnp_every", CNP_EVERY, &POSITIVE_TIME)?,
+        };
+        let params = reader.described([keys, sender_keys(info.host)].concat());
+        Ok(TransportConfig { info, law: Law::Registered(law), recovery, ecn, cnp_every, params })
     }
 
-    /// Whether `name` is a parameter of every sender, whatever its law.
+    /// Whether `name` is a parameter of senders whatever their law.
     pub fn is_of_every_sender(name: &str) -> bool {
-        sender_keys().iter().any(|param| param.name == name)
+        [Host::Tcp, Host::Roce].into_iter().flat_map(sender_keys).any(|param| param.name == name)
     }
 
     /// The same sender with a law that is not registered here.
@@ -274,6 +299,10 @@ impl TransportConfig {
     /// ECN behaviour in use.
     pub fn ecn(&self) -> Ecn {
         self.ecn
+    }
+    /// Least time between two notifications of marks, with [`Host::Roce`].
+    pub fn cnp_every(&self) -> Span {
+        self.cnp_every
     }
     /// The law's state for a new connection.
     pub fn start(&self) -> Transport {
@@ -329,8 +358,8 @@ mod tests {
 
     #[test]
     fn every_sender_has_recovery_and_ecn() {
-        let names = ["recovery", "ecn", "g", ""];
-        assert_eq!(names.map(TransportConfig::is_of_every_sender), [true, true, false, false]);
+        let names = ["recovery", "ecn", "cnp_every", "g", ""];
+        assert_eq!(names.map(TransportConfig::is_of_every_sender), [true, true, true, false, false]);
     }
 
     #[test]

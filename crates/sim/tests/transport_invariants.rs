@@ -2,7 +2,7 @@
 
 use crate::common::scheme;
 use proptest::prelude::*;
-use shortflow_cc::CongestionControl;
+use shortflow_cc::{CongestionControl, Host};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::scenario::Scenario;
@@ -88,7 +88,10 @@ mark = {mark}
     }
 
     fn run(&self, scheme: &str) -> Outcome {
-        let scheme = crate::common::scheme(scheme, &[("transport.recovery", self.recovery)]);
+        let recovery = ("transport.recovery", self.recovery);
+        let is_tcp = crate::common::scheme(scheme, &[]).transport.info().host == Host::Tcp;
+        let scheme =
+            crate::common::scheme(scheme, if is_tcp { std::slice::from_ref(&recovery) } else { &[] });
         simulation::run(&self.scenario(), &scheme, self.seed, &mut Unattended)
             .unwrap_or_else(|error| panic!("{error}"))
     }

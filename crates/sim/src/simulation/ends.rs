@@ -2,9 +2,9 @@
 
 use crate::host::{Endpoint, Flow, Identity, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::Packet;
-use crate::tcp;
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{Recovery, TransportConfig};
+use crate::{roce, tcp};
+use shortflow_cc::{Host, Recovery, TransportConfig};
 use shortflow_units::{Bytes, ClassId, Rate, Span};
 
 /// The two ends of a connection.
@@ -16,8 +16,13 @@ pub(super) struct Pair<S, R> {
 
 /// The two ends, by protocol.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "TCP's, of which there may be a million, need no pointer to follow"
+)]
 pub(super) enum Ends {
     Tcp(Pair<tcp::Sender, tcp::Receiver>),
+    Roce(Box<Pair<roce::Sender, roce::Receiver>>),
 }
 
 /// When and where a connection begins.
@@ -46,6 +51,7 @@ macro_rules! each {
     ($ends:expr, $pair:ident => $what:expr) => {
         match $ends {
             Ends::Tcp($pair) => $what,
+            Ends::Roce($pair) => $what,
         }
     };
 }
@@ -58,12 +64,20 @@ impl Ends {
         start: Opening<'_>,
     ) -> Ends {
         let Opening { scene: Scene { now, tcp }, initial_rto, line } = start;
-        let selective = transport.recovery() == Recovery::Sack;
-        let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto);
-        Ends::Tcp(Pair {
-            sender: tcp_sender.with_priority(priority).begun(now, line),
-            receiver: tcp::Receiver::new(receiver, transport.ecn(), selective),
-        })
+        match transport.info().host {
+            Host::Tcp => {
+                let selective = transport.recovery() == Recovery::Sack;
+                let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto);
+                Ends::Tcp(Pair {
+                    sender: tcp_sender.with_priority(priority).begun(now, line),
+                    receiver: tcp::Receiver::new(receiver, transport.ecn(), selective),
+                })
+            }
+            Host::Roce => Ends::Roce(Box::new(Pair {
+                sender: roce::Sender::new(sender, (transport, priority), now, (initial_rto, line)),
+                receiver: roce::Receiver::new(receiver, transport.cnp_every()),
+            })),
+        }
     }
 
     /// Hands a message of `size` bytes to the sender, [`Bytes::MAX`] for one that never ends; where it ends in
