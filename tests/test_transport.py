@@ -5,6 +5,7 @@ import inspect
 import re
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -132,6 +133,98 @@ def test_a_senseless_window_is_an_error(star: shortflow.Scenario) -> None:
 
     with pytest.raises(shortflow.ConfigError, match=r"Vanishing.*cwnd = -1"):
         shortflow.compare(star, [Vanishing], seeds=[1])
+
+
+class Kept(shortflow.CongestionControl):
+    """One window and one pacing rate, kept; what is seen of the path."""
+
+    base = "tcp"
+    window = 1.0
+    pacing_bps: float | None = None
+    seen: ClassVar[list[shortflow.Ack]] = []
+    woken: ClassVar[list[float]] = []
+
+    def on_ack(self, window: shortflow.Window, ack: shortflow.Ack) -> None:
+        window.cwnd, window.pacing_bps = self.window, self.pacing_bps
+        self.seen.append(ack)
+
+    def on_timer(self, window: shortflow.Window, flow: shortflow.Flow) -> None:
+        self.woken.append(flow.now_s)
+
+
+def kept(scenario: shortflow.Scenario, **attributes: object) -> Transport:
+    """A run of `Kept` with these attributes; the class, with what it has seen."""
+    law: Transport = type("Kept", (Kept,), {"seen": [], "woken": [], **attributes})
+    shortflow.compare(scenario, [law], seeds=[1])
+    return law
+
+
+@pytest.fixture
+def one_flow() -> shortflow.Scenario:
+    """One long flow over two links of 1 Gbps and 200 us: a packet takes 12 us a link, an ACK 0.32."""
+    return shortflow.load_scenario(
+        {
+            "title": "one long flow",
+            "duration": "20ms",
+            "topology": {"kind": "star", "hosts": 2, "rate": "1Gbps", "rtt": "200us"},
+            "switch": {"buffer": "40pkt", "mark_above": "10pkt"},
+            "traffic": [{"kind": "long-lived", "flows": 1}],
+        }
+    )
+
+
+BASE_RTT_S = 200e-6 + 2 * (12e-6 + 0.32e-6)
+
+
+def test_a_law_sees_the_path(one_flow: shortflow.Scenario) -> None:
+    law = kept(one_flow, window=5.0)
+    last = law.seen[-1]
+    assert last.min_rtt_s == pytest.approx(BASE_RTT_S)
+    assert last.rtt_s == pytest.approx(BASE_RTT_S + last.in_hosts_s)
+    assert (last.in_switches_s, last.hops, last.marked, last.app_limited) == (0.0, 1, 0, False)
+    assert last.delivered == len(law.seen) * 1460
+    assert last.rate_bps == pytest.approx(5 * 1460 * 8 / last.rtt_s, rel=0.01)
+
+
+def test_a_window_below_one_segment_is_paced_down_to_the_floor(one_flow: shortflow.Scenario) -> None:
+    times = [ack.flow.now_s for ack in kept(one_flow, window=0.25, floor=0.1).seen]
+    assert len(times) > 15
+    assert times[9] - times[8] == pytest.approx(4 * BASE_RTT_S)
+
+
+def test_a_pacing_rate_spaces_packets(one_flow: shortflow.Scenario) -> None:
+    times = [ack.flow.now_s for ack in kept(one_flow, window=50.0, pacing_bps=100e6).seen]
+    assert times[9] - times[8] == pytest.approx(120e-6)
+
+
+def test_a_timer_comes_once(one_flow: shortflow.Scenario) -> None:
+    assert kept(one_flow, timer_s=3e-3).woken == [pytest.approx(3e-3)]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"window": 0.5}, r"Kept left cwnd = 0\.5, below its floor of 1 .*lower `floor`"),
+        ({"window": 0.005, "floor": 0.01}, r"cwnd = 0\.005, below its floor of 0\.01"),
+        ({"floor": 0.0}, r"Kept\.floor = 0 is not a window"),
+        ({"pacing_bps": 0.0}, r"pacing_bps = 0, at which it stalls"),
+        ({"timer_s": float("nan")}, r"Kept\.timer_s = NaN is no time to come"),
+    ],
+)
+def test_a_law_that_would_stall_says_so(
+    one_flow: shortflow.Scenario, attributes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(shortflow.ConfigError, match=message):
+        kept(one_flow, **attributes)
+
+
+def test_a_timer_in_the_past_is_an_error(one_flow: shortflow.Scenario) -> None:
+    class Late(Kept):
+        def on_ack(self, window: shortflow.Window, ack: shortflow.Ack) -> None:
+            self.timer_s = ack.flow.now_s - 1e-6
+
+    with pytest.raises(shortflow.ConfigError, match=r"Late\.timer_s = .* is no time to come"):
+        shortflow.compare(one_flow, [Late], seeds=[1])
 
 
 def source(reference: str) -> str:

@@ -76,6 +76,7 @@ def read_schemes(text: str, file: str) -> list[tuple[str, str, list[tuple[str, s
 class Window:
     cwnd: float
     ssthresh: float
+    pacing_bps: float | None
 
 @final
 class Flow:
@@ -95,6 +96,15 @@ class Ack:
     may_grow: bool
     snd_una: int
     snd_nxt: int
+    marked: int
+    rtt_s: float
+    min_rtt_s: float
+    in_switches_s: float
+    in_hosts_s: float
+    hops: int
+    delivered: int
+    rate_bps: float | None
+    app_limited: bool
     flow: Flow
 
 @final
@@ -111,6 +121,10 @@ class Law:
     flight: int
     deadline_s: float | None
     flow_class: str
+    rtt_s: float
+    in_switches_s: float
+    in_hosts_s: float
+    hops: int
     def __new__(cls, transport: str, settings: _Settings, cwnd: float) -> Law: ...
     def ack(self, acked: int, ece: bool, ends_window: bool) -> None: ...
     def congestion(self, cause: str) -> None: ...

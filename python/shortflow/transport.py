@@ -27,14 +27,23 @@ UNSAVED = "unsaved-"
 class CongestionControl:
     """A window law. One instance serves one connection.
 
-    cwnd and ssthresh are in segments, sizes in bytes, times in seconds: see `Window`, `Ack` and `Flow`. A hook that is
-    left out does what TCP with ECN does: it grows by one segment a round trip and halves on a mark. `parameters`
-    names what `--set transport.NAME=…` may change, with defaults; each is an attribute of the instance.
+    cwnd and ssthresh are in segments, sizes in bytes, times in seconds, rates in bits per second: see `Window`, `Ack`
+    and `Flow`. A hook that is left out does what TCP with ECN does: it grows by one segment a round trip and halves on
+    a mark. `parameters` names what `--set transport.NAME=…` may change, with defaults; each is an attribute of the
+    instance.
+
+    Every ACK tells its round-trip time, how much of it was spent in queues of switches and of hosts, and the delivery
+    rate. A law may set `window.pacing_bps`. Without it a window below one segment, which takes a `floor` below 1, sends
+    a segment every round-trip time over cwnd.
     """
 
     parameters: ClassVar[Mapping[str, float]] = {}
     base: ClassVar[str] = "dctcp"
     """The scheme whose loss recovery, ECN behaviour and queue it runs over; only the window law is replaced."""
+    floor: ClassVar[float] = 1.0
+    """The smallest window that the law keeps, in segments. Leaving less is an error: such a law would stall."""
+    timer_s: float | None = None
+    """Simulated time at which `on_timer` is to be called; `None` for no timer, as after it has been called."""
     alpha: float | None = None
     """The congestion estimate, for samples; `None` where there is none."""
 
@@ -49,6 +58,9 @@ class CongestionControl:
             self.multiplicative_decrease(window, 0.5)
         else:
             self.on_loss(window, cause, flow)
+
+    def on_timer(self, window: Window, flow: Flow) -> None:
+        """The time that `timer_s` told has come."""
 
     @staticmethod
     def grow(window: Window, ack: Ack, step: float = 1.0) -> None:

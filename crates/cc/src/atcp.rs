@@ -20,7 +20,7 @@
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::{choice, keys};
 use shortflow_units::Bytes;
@@ -30,6 +30,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "atcp",
     summary: "TCP whose window grows in proportion to a weight that falls with the bytes sent",
     source: "ATCP, University of Wisconsin-Madison",
+    host: Host::Tcp,
     recovery: Recovery::NewReno,
     ecn: Ecn::Off,
 };

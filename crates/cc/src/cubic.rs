@@ -19,7 +19,7 @@
 //! - D4: where W_est overtakes W_cubic, cwnd never falls to it (§4.3 sets cwnd to W_est).
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, TransportInfo, Window};
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::{Flag, keys};
 use shortflow_units::Instant;
 
@@ -28,6 +28,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "cubic",
     summary: "TCP whose window is a cubic function of the time since the last congestion",
     source: "RFC 9438",
+    host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
 };

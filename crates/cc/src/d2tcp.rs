@@ -19,7 +19,7 @@
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::keys;
 use shortflow_units::{Bytes, Span};
@@ -29,6 +29,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "d2tcp",
     summary: "DCTCP that backs off less the nearer the deadline of the flow is",
     source: "D2TCP, SIGCOMM 2012",
+    host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
 };

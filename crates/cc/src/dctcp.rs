@@ -14,7 +14,7 @@
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::keys;
 
@@ -23,6 +23,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "dctcp",
     summary: "reduces the window in proportion to the fraction of marked packets",
     source: "DCTCP, SIGCOMM 2010; RFC 8257",
+    host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
 };

@@ -29,7 +29,7 @@
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::{Flag, keys};
 use shortflow_units::Bytes;
@@ -39,6 +39,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "fast",
     summary: "DCTCP whose window may fall below one segment, by sending smaller segments",
     source: "FaST, KSII TIIS 2014",
+    host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
 };

@@ -19,7 +19,7 @@
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, TransportInfo, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::{choice, keys};
 use shortflow_units::Bytes;
@@ -29,6 +29,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "l2dct",
     summary: "DCTCP with weights by bytes sent: short flows grow faster and back off less",
     source: "L2DCT, INFOCOM 2013",
+    host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
 };

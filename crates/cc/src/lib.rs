@@ -22,13 +22,17 @@ mod sample;
 pub mod atcp;
 pub mod cubic;
 pub mod d2tcp;
+pub mod dcqcn;
 pub mod dctcp;
 pub mod fast;
 pub mod l2dct;
 pub mod newreno;
 pub mod sack;
+pub mod swift;
 pub mod xdctcp;
 
 pub use mark_fraction::MarkFraction;
 pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports};
-pub use sample::{AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Role, Window};
+pub use sample::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, Role, Window,
+};

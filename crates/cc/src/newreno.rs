@@ -8,7 +8,7 @@
 //! Deviations: none from RFC 5681. The paper reference halves cwnd where RFC 5681 Eq. 4 halves
 //! FlightSize; the two differ only while the application, not the window, limits the sender.
 
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, TransportInfo, Window};
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::keys;
 
 /// Registry entry.
@@ -16,6 +16,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "newreno",
     summary: "TCP NewReno; with ecn=classic it halves once per window of marked data",
     source: "RFC 5681, RFC 6582",
+    host: Host::Tcp,
     recovery: Recovery::NewReno,
     ecn: Ecn::Off,
 };

@@ -2,9 +2,9 @@
 //! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Window};
-use shortflow_spec::{ConfigError, Document, Format, ParamInfo, Reader, Source, hint};
-use shortflow_units::{Bytes, Instant, Rate};
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, Window};
+use shortflow_spec::{ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint};
+use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub struct TransportInfo {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
+    /// What runs in the hosts around it.
+    pub host: Host,
     /// Loss recovery that it runs over unless told otherwise.
     pub recovery: Recovery,
     /// ECN behaviour that it needs.
@@ -164,6 +166,8 @@ registry! {
     Xdctcp => xdctcp::Xdctcp,
     Atcp => atcp::Atcp,
     Fast => fast::Fast,
+    Swift => swift::Swift,
+    Dcqcn => dcqcn::Dcqcn,
 }
 
 /// A transport with all its parameters set: what a scheme holds, and what starts each connection.
@@ -174,6 +178,7 @@ pub struct TransportConfig {
     recovery: Recovery,
     dupthresh: u32,
     ecn: Ecn,
+    cnp_every: Span,
     params: Vec<ParamInfo>,
 }
 
@@ -194,25 +199,37 @@ impl fmt::Debug for Law {
 
 /// From two on: a single duplicate is every other segment that is overtaken.
 const DUPTHRESH: RangeInclusive<u32> = 2..=1_000_000;
+const DUPTHRESH_DEFAULT: &str = "3";
 
-/// What every transport has; the defaults are the transport's.
-fn sender_keys() -> Vec<ParamInfo> {
-    vec![
-        ParamInfo::new(
-            "recovery",
-            "",
-            Recovery::WORDS.shape(),
-            "loss recovery: RFC 6582, RFC 6675, or RACK-TLP of RFC 8985",
-        ),
-        ParamInfo::new(
-            "dupthresh",
-            "3",
-            DUPTHRESH.shape(),
-            "duplicate ACKs, or segments SACKed above a hole, that tell of a loss: what is reordered further looks lost",
-        ),
-        ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
-    ]
+/// What every transport of such a host has, whatever its control; defaults of TCP's are the transport's.
+fn sender_keys(host: Host) -> Vec<ParamInfo> {
+    match host {
+        Host::Tcp => vec![
+            ParamInfo::new(
+                "recovery",
+                "",
+                Recovery::WORDS.shape(),
+                "loss recovery: RFC 6582, RFC 6675, or RACK-TLP of RFC 8985",
+            ),
+            ParamInfo::new(
+                "dupthresh",
+                DUPTHRESH_DEFAULT,
+                DUPTHRESH.shape(),
+                "duplicate ACKs, or segments SACKed above a hole, that tell of a loss: what is reordered further looks lost",
+            ),
+            ParamInfo::new("ecn", "", Ecn::WORDS.shape(), "ECN behaviour of sender and receiver"),
+        ],
+        Host::Roce => vec![ParamInfo::new(
+            "cnp_every",
+            CNP_EVERY,
+            POSITIVE_TIME.shape(),
+            "least time between two notifications of marks (CNPs) of a flow",
+        )],
+    }
 }
+
+/// N of DCQCN.
+const CNP_EVERY: &str = "50us";
 
 impl TransportConfig {
     /// The transport called `name` with its defaults.
@@ -257,16 +274,22 @@ impl TransportConfig {
             let hint = hint(name, &names);
             Err(ConfigError::Unknown { key: format!("{name:?}"), what: "transport", hint })
         })?;
-        let recovery = reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?;
-        let dupthresh = reader.or("dupthresh", "3", &DUPTHRESH)?;
-        let ecn = reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?;
-        let params = reader.described([keys, sender_keys()].concat());
-        Ok(TransportConfig { info, law: Law::Registered(law), recovery, dupthresh, ecn, params })
+        let (recovery, dupthresh, ecn, cnp_every) = match info.host {
+            Host::Tcp => (
+                reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?,
+                reader.or("dupthresh", DUPTHRESH_DEFAULT, &DUPTHRESH)?,
+                reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?,
+                Span::ZERO,
+            ),
+            Host::Roce => (info.recovery, 0, info.ecn, reader.or("cnp_every", CNP_EVERY, &POSITIVE_TIME)?),
+        };
+        let params = reader.described([keys, sender_keys(info.host)].concat());
+        Ok(TransportConfig { info, law: Law::Registered(law), recovery, dupthresh, ecn, cnp_every, params })
     }
 
-    /// Whether `name` is a parameter of every sender, whatever its law.
+    /// Whether `name` is a parameter of senders whatever their law.
     pub fn is_of_every_sender(name: &str) -> bool {
-        sender_keys().iter().any(|param| param.name == name)
+        [Host::Tcp, Host::Roce].into_iter().flat_map(sender_keys).any(|param| param.name == name)
     }
 
     /// The same sender with a law that is not registered here.
@@ -295,6 +318,10 @@ impl TransportConfig {
     /// ECN behaviour in use.
     pub fn ecn(&self) -> Ecn {
         self.ecn
+    }
+    /// Least time between two notifications of marks, with [`Host::Roce`].
+    pub fn cnp_every(&self) -> Span {
+        self.cnp_every
     }
     /// The law's state for a new connection.
     pub fn start(&self) -> Transport {
@@ -353,8 +380,8 @@ mod tests {
 
     #[test]
     fn every_sender_has_recovery_and_ecn() {
-        let names = ["recovery", "ecn", "g", ""];
-        assert_eq!(names.map(TransportConfig::is_of_every_sender), [true, true, false, false]);
+        let names = ["recovery", "ecn", "cnp_every", "g", ""];
+        assert_eq!(names.map(TransportConfig::is_of_every_sender), [true, true, true, false, false]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! Deviation: the scheme `tcp` is this one as a baseline of pECN, which does not say which TCP, and of
 //! FaST, which has NewReno. Set `recovery=newreno`.
 
-use crate::{Ecn, Recovery, TransportInfo};
+use crate::{Ecn, Host, Recovery, TransportInfo};
 
 pub use crate::newreno::{NewReno as Sack, Params};
 
@@ -14,6 +14,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "sack",
     summary: "TCP with selective acknowledgements, the drop-tail baseline of L2DCT",
     source: "RFC 5681, RFC 6675",
+    host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Off,
 };

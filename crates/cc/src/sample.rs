@@ -200,6 +200,15 @@ pub trait CongestionControl {
     }
 }
 
+/// What runs in the hosts around a control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// TCP: the control sets a window, and paces if it likes.
+    Tcp,
+    /// RDMA over Ethernet: the control sets a rate; go-back-N, and notifications of marks (CNP).
+    Roce,
+}
+
 choice! {
     /// How lost segments are found and resent.
     pub enum Recovery {

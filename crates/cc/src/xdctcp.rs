@@ -19,7 +19,8 @@
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, MarkFraction, Recovery, Role, TransportInfo, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, Role, TransportInfo,
+    Window,
 };
 use shortflow_spec::{choice, keys};
 use shortflow_units::Bytes;
@@ -29,6 +30,7 @@ pub const INFO: TransportInfo = TransportInfo {
     name: "xdctcp",
     summary: "DCTCP whose short flows back off less and whose long flows back off more",
     source: "xDCTCP, UC San Diego 2015",
+    host: Host::Tcp,
     recovery: Recovery::Sack,
     ecn: Ecn::Exact,
 };

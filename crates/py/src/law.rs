@@ -3,7 +3,9 @@
 
 use crate::errors::{ConfigError, config_error};
 use pyo3::prelude::*;
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
+use shortflow_cc::{
+    AckSample, Cause, CongestionControl, FlowView, PathSample, Role, Transport, TransportConfig, Window,
+};
 use shortflow_units::{Bytes, Instant, Span};
 
 /// One sender's law with its window, and what it is told of its flow. Windows are in segments, sizes in bytes.
@@ -29,7 +31,17 @@ pub struct Law {
     deadline_s: Option<f64>,
     #[pyo3(get, set)]
     flow_class: String,
+    /// What packets find on their way, of laws that read it: where it is 0, ACKs tell nothing of it.
+    #[pyo3(get, set)]
+    rtt_s: f64,
+    #[pyo3(get, set)]
+    in_switches_s: f64,
+    #[pyo3(get, set)]
+    in_hosts_s: f64,
+    #[pyo3(get, set)]
+    hops: u32,
     acked: u64,
+    min_rtt: Span,
     law: Transport,
 }
 
@@ -49,6 +61,24 @@ impl Law {
 
     fn window(&self) -> Window {
         Window { cwnd: self.cwnd, ssthresh: self.ssthresh }
+    }
+
+    fn path(&mut self) -> Option<PathSample> {
+        let rtt = Span::from_secs_f64(self.rtt_s);
+        if rtt.is_zero() {
+            return None;
+        }
+        self.min_rtt = self.min_rtt.min(rtt);
+        Some(PathSample {
+            rtt,
+            min_rtt: self.min_rtt,
+            in_switches: Span::from_secs_f64(self.in_switches_s),
+            in_hosts: Span::from_secs_f64(self.in_hosts_s),
+            hops: self.hops,
+            delivered: Bytes::new(self.acked),
+            rate: None,
+            app_limited: false,
+        })
     }
 
     fn keep(&mut self, window: Window) {
@@ -74,7 +104,12 @@ impl Law {
             flight: 0,
             deadline_s: None,
             flow_class: String::new(),
+            rtt_s: 0.0,
+            in_switches_s: 0.0,
+            in_hosts_s: 0.0,
+            hops: 0,
             acked: 0,
+            min_rtt: Span::MAX,
             law: config.start(),
         })
     }
@@ -91,7 +126,7 @@ impl Law {
             snd_una,
             snd_nxt: self.acked,
             flow: self.flow(),
-            path: None,
+            path: self.path(),
         };
         let mut window = self.window();
         self.law.on_ack(&mut window, &sample);

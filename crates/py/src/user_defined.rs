@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Window};
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
 
 /// The first error that a hook raised; it ends the run.
@@ -29,7 +29,7 @@ impl Failure {
     }
 }
 
-/// The window; both values may be set.
+/// The window and the pacing rate; all may be set.
 #[pyclass(name = "Window", module = "shortflow._core")]
 pub struct PyWindow {
     /// Congestion window, in segments.
@@ -38,6 +38,9 @@ pub struct PyWindow {
     /// Slow-start threshold, in segments.
     #[pyo3(get, set)]
     ssthresh: f64,
+    /// Rate at which packets are paced, in bits per second on the wire; `None` to send whenever the window has room.
+    #[pyo3(get, set)]
+    pacing_bps: Option<f64>,
 }
 
 /// What the sender knows of the flow that it is sending now. Sizes are in bytes, times in seconds.
@@ -74,8 +77,49 @@ pub struct PyAck {
     snd_una: u64,
     /// First byte not yet sent.
     snd_nxt: u64,
+    /// Payload newly acknowledged that was marked.
+    marked: u64,
+    /// Round-trip time of the packet that this ACK answers, from the sender's queue to here.
+    rtt_s: f64,
+    /// Smallest of those on this connection.
+    min_rtt_s: f64,
+    /// Part of `rtt_s` in queues of switches, both ways.
+    in_switches_s: f64,
+    /// Part of `rtt_s` in queues of the two hosts, and with a receiver that delayed its ACK.
+    in_hosts_s: f64,
+    /// Switches that the packet crossed.
+    hops: u32,
+    /// Payload that the connection has delivered so far.
+    delivered: u64,
+    /// Delivery rate since the packet was sent, in bits per second; `None` over less than `min_rtt_s`.
+    rate_bps: Option<f64>,
+    /// Whether data had run out when the packet was sent: the rate is then a lower bound.
+    app_limited: bool,
     /// The flow that is being sent.
     flow: Py<PyFlow>,
+}
+
+fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
+    // The receivers of the simulator answer every data packet's stamp.
+    let path = ack.path.ok_or_else(|| PyValueError::new_err("an ACK without a timestamp"))?;
+    let ack = PyAck {
+        acked: ack.acked.get(),
+        ece: ack.ece,
+        may_grow: ack.may_grow,
+        snd_una: ack.snd_una,
+        snd_nxt: ack.snd_nxt,
+        marked: ack.marked().get(),
+        rtt_s: path.rtt.as_secs_f64(),
+        min_rtt_s: path.min_rtt.as_secs_f64(),
+        in_switches_s: path.in_switches.as_secs_f64(),
+        in_hosts_s: path.in_hosts.as_secs_f64(),
+        hops: path.hops,
+        delivered: path.delivered.get(),
+        rate_bps: path.rate.map(|rate| rate.as_bps() as f64),
+        app_limited: path.app_limited,
+        flow: flow_object(py, &ack.flow)?,
+    };
+    Py::new(py, ack)
 }
 
 fn flow_object(py: Python<'_>, flow: &FlowView) -> PyResult<Py<PyFlow>> {
@@ -97,27 +141,47 @@ fn flow_object(py: Python<'_>, flow: &FlowView) -> PyResult<Py<PyFlow>> {
     Py::new(py, flow)
 }
 
+/// Slowest pacing: below, a full segment takes seconds.
+const SLOWEST_BPS: f64 = 1e4;
+/// Smallest floor: below, a segment takes ten thousand round trips.
+const SMALLEST_FLOOR: f64 = 1e-4;
+
 /// A connection's instance of a Python class.
 #[derive(Debug)]
 pub struct PythonLaw {
     instance: PyResult<Py<PyAny>>,
     failure: Failure,
+    /// The smallest window that it keeps.
+    floor: f64,
+    pacing: Option<Rate>,
+    timer: Option<Instant>,
 }
 
 impl PythonLaw {
     /// A new instance from `factory`.
     pub fn new(factory: &Py<PyAny>, failure: Failure) -> PythonLaw {
-        let instance = Python::attach(|py| factory.call0(py));
-        if let Err(error) = &instance {
-            failure.raise(Python::attach(|py| error.clone_ref(py)));
+        let made = Python::attach(|py| -> PyResult<_> {
+            let instance = factory.call0(py)?;
+            let floor = checked_floor(instance.bind(py))?;
+            let timer = timer_of(instance.bind(py), Instant::ZERO)?;
+            Ok((instance, floor, timer))
+        });
+        match made {
+            Ok((instance, floor, timer)) => {
+                PythonLaw { instance: Ok(instance), failure, floor, pacing: None, timer }
+            }
+            Err(error) => {
+                failure.raise(Python::attach(|py| PyErr::clone_ref(&error, py)));
+                PythonLaw { instance: Err(error), failure, floor: 1.0, pacing: None, timer: None }
+            }
         }
-        PythonLaw { instance, failure }
     }
 
-    /// Calls a hook with the window and takes back what it made of it.
+    /// Calls a hook with the window and takes back what it made of it. A timer may be due at `earliest`.
     fn call(
-        &self,
+        &mut self,
         window: &mut Window,
+        earliest: Instant,
         hook: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, PyWindow>) -> PyResult<()>,
     ) {
         let Ok(instance) = &self.instance else { return };
@@ -125,39 +189,74 @@ impl PythonLaw {
             return;
         }
         let changed = Python::attach(|py| {
-            let object = Bound::new(py, PyWindow { cwnd: window.cwnd, ssthresh: window.ssthresh })?;
-            hook(instance.bind(py), &object)?;
-            let (cwnd, ssthresh) = (object.borrow().cwnd, object.borrow().ssthresh);
-            if cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0 {
-                Ok(Window { cwnd, ssthresh })
-            } else {
-                let message = format!(
-                    "{} left cwnd = {cwnd}, ssthresh = {ssthresh}; both must be above 0, cwnd finite",
-                    instance.bind(py).get_type().name()?
-                );
-                Err(PyValueError::new_err(message))
+            let pacing_bps = self.pacing.map(|rate| rate.as_bps() as f64);
+            let object = PyWindow { cwnd: window.cwnd, ssthresh: window.ssthresh, pacing_bps };
+            let object = Bound::new(py, object)?;
+            let instance = instance.bind(py);
+            hook(instance, &object)?;
+            let left = object.borrow();
+            if let Some(wrong) = complaint(&left, self.floor) {
+                return Err(PyValueError::new_err(format!("{} left {wrong}", instance.get_type().name()?)));
             }
+            let pacing = left.pacing_bps.and_then(|bps| Rate::new(bps as u64));
+            let timer = timer_of(instance, earliest)?;
+            Ok((Window { cwnd: left.cwnd, ssthresh: left.ssthresh }, pacing, timer))
         });
         match changed {
-            Ok(changed) => *window = changed,
+            Ok(changed) => (*window, self.pacing, self.timer) = changed,
             Err(error) => self.failure.raise(error),
         }
     }
 }
 
+/// `floor` of a law.
+fn checked_floor(instance: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let floor: f64 = instance.getattr("floor")?.extract()?;
+    if floor.is_finite() && floor >= SMALLEST_FLOOR {
+        return Ok(floor);
+    }
+    let name = instance.get_type().name()?.to_string();
+    Err(PyValueError::new_err(format!(
+        "{name}.floor = {floor} is not a window from {SMALLEST_FLOOR} segments up"
+    )))
+}
+
+/// `timer_s` of a law, which may be `earliest`.
+fn timer_of(instance: &Bound<'_, PyAny>, earliest: Instant) -> PyResult<Option<Instant>> {
+    let Some(at) = instance.getattr("timer_s")?.extract::<Option<f64>>()? else { return Ok(None) };
+    let due = Instant::ZERO + Span::from_secs_f64(at);
+    if at.is_finite() && due >= earliest {
+        return Ok(Some(due));
+    }
+    let (name, now) = (instance.get_type().name()?.to_string(), earliest.as_secs_f64());
+    Err(PyValueError::new_err(format!(
+        "{name}.timer_s = {at} is no time to come at {now} s; None for no timer"
+    )))
+}
+
+/// What is wrong with what a hook left.
+fn complaint(left: &PyWindow, floor: f64) -> Option<String> {
+    let &PyWindow { cwnd, ssthresh, pacing_bps } = left;
+    if !(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0) {
+        return Some(format!("cwnd = {cwnd}, ssthresh = {ssthresh}; both must be above 0, cwnd finite"));
+    }
+    if cwnd < floor {
+        return Some(format!(
+            "cwnd = {cwnd}, below its floor of {floor} segments; keep it there, or lower `floor`: a window below one \
+             segment is paced"
+        ));
+    }
+    let pacing = pacing_bps.filter(|bps| !(bps.is_finite() && *bps >= SLOWEST_BPS))?;
+    Some(format!(
+        "pacing_bps = {pacing}, at which it stalls; it must be finite and at least {SLOWEST_BPS}, or None"
+    ))
+}
+
 impl CongestionControl for PythonLaw {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        self.call(window, |instance, window| {
-            let py = instance.py();
-            let ack = PyAck {
-                acked: ack.acked.get(),
-                ece: ack.ece,
-                may_grow: ack.may_grow,
-                snd_una: ack.snd_una,
-                snd_nxt: ack.snd_nxt,
-                flow: flow_object(py, &ack.flow)?,
-            };
-            instance.call_method1("on_ack", (window, Py::new(py, ack)?)).map(|_| ())
+        self.call(window, ack.flow.now, |instance, window| {
+            let ack = ack_object(instance.py(), ack)?;
+            instance.call_method1("on_ack", (window, ack)).map(|_| ())
         });
     }
 
@@ -167,10 +266,43 @@ impl CongestionControl for PythonLaw {
             Cause::FastRetransmit => "fast-retransmit",
             Cause::Timeout => "timeout",
         };
-        self.call(window, |instance, window| {
+        self.call(window, flow.now, |instance, window| {
             let flow = flow_object(instance.py(), flow)?;
             instance.call_method1("on_congestion", (window, cause, flow)).map(|_| ())
         });
+    }
+
+    fn on_start(&mut self, now: Instant, _: Rate) {
+        let Ok(instance) = &self.instance else { return };
+        match Python::attach(|py| timer_of(instance.bind(py), now)) {
+            Ok(timer) => self.timer = timer,
+            Err(error) => self.failure.raise(error),
+        }
+    }
+
+    fn reads_path(&self) -> bool {
+        true
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing
+    }
+
+    fn timer(&self) -> Option<Instant> {
+        self.timer
+    }
+
+    fn on_timer(&mut self, window: &mut Window, flow: &FlowView) {
+        let later = flow.now + Span::from_ps(1);
+        self.call(window, later, |instance, window| {
+            instance.setattr("timer_s", instance.py().None())?;
+            let flow = flow_object(instance.py(), flow)?;
+            instance.call_method1("on_timer", (window, flow)).map(|_| ())
+        });
+    }
+
+    fn floor(&self, _: Bytes) -> f64 {
+        self.floor
     }
 
     fn alpha(&self) -> Option<f64> {

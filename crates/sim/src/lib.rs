@@ -15,6 +15,7 @@ pub mod outcome;
 pub mod packet;
 pub mod probe;
 pub mod queue;
+pub mod roce;
 pub mod routing;
 #[cfg(test)]
 mod sabotage;

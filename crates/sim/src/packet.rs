@@ -25,6 +25,10 @@ pub enum Kind {
     Syn,
     /// Answer to it.
     SynAck,
+    /// Notification of congestion (RoCE's CNP), from receiver to sender.
+    Cnp,
+    /// Acknowledgement that asks for all that follows it again, from receiver to sender.
+    Nack,
 }
 
 /// Up to three SACK blocks (RFC 2018 with timestamps leaves room for three), as offsets from the

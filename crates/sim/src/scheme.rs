@@ -290,7 +290,7 @@ impl Scheme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shortflow_cc::{Ecn, Recovery};
+    use shortflow_cc::{Ecn, Host, Recovery};
 
     fn with(name: &str, key: &str, value: &str) -> Result<Scheme, ConfigError> {
         Scheme::named(name, &[(key.to_owned(), value.to_owned())])
@@ -307,7 +307,11 @@ mod tests {
         for info in read {
             let scheme = Scheme::named(&info.name, &[]).unwrap();
             assert_eq!(scheme.transport.info().name, info.transport);
-            assert!(Scheme::accepts(&info.name, "transport.ecn", None));
+            let of_host = match scheme.transport.info().host {
+                Host::Tcp => "transport.ecn",
+                Host::Roce => "transport.cnp_every",
+            };
+            assert!(Scheme::accepts(&info.name, of_host, None));
         }
     }
 

@@ -1,8 +1,8 @@
-//! What a sender makes of ECN-Echo, ACK by ACK, with every window law.
+//! What a sender makes of ECN-Echo, ACK by ACK, with every window law of TCP.
 
 use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
-use shortflow_cc::{Ecn, Role};
+use shortflow_cc::{Ecn, Host, Role};
 use shortflow_sim::host::{Egress, Flow, Identity};
 use shortflow_sim::packet::{Kind, Packet};
 use shortflow_sim::scheme::{Scheme, schemes};
@@ -55,7 +55,7 @@ proptest! {
     ) {
         for info in schemes() {
             let mut chosen = scheme(&info.name, &[]);
-            if chosen.transport.ecn() == Ecn::Off {
+            if chosen.transport.ecn() == Ecn::Off || chosen.transport.info().host != Host::Tcp {
                 continue;
             }
             if chosen.transport.info().name == "fast" {

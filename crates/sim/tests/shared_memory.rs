@@ -40,7 +40,7 @@ fn congested_ports_get_their_share_of_the_memory() {
     assert!((78_000..=81_000).contains(&generous), "{generous}");
 }
 
-/// Under every queue discipline: much of the memory is used and never more than all of it.
+/// Under every scheme: much of the memory is used and never more than all of it.
 #[test]
 fn ports_together_never_hold_more_than_the_memory() {
     for info in schemes() {
@@ -52,7 +52,8 @@ fn ports_together_never_hold_more_than_the_memory() {
             }
         }
         let most = used.values().copied().fold(0.0, f64::max);
-        assert!((60_000.0..=120_000.0).contains(&most), "{}: {most}", &info.name);
+        let least = if info.name == "swift" { 25_000.0 } else { 60_000.0 }; // which keeps queues short
+        assert!((least..=120_000.0).contains(&most), "{}: {most}", &info.name);
         assert_eq!(outcome.counters.unfinished, 0, "{}", &info.name);
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::host::{Endpoint, Flow, Identity, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::Packet;
-use crate::tcp;
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::TransportConfig;
+use crate::{roce, tcp};
+use shortflow_cc::{Host, TransportConfig};
 use shortflow_units::{Bytes, ClassId, Rate, Span};
 
 /// The two ends of a connection.
@@ -16,8 +16,13 @@ pub(super) struct Pair<S, R> {
 
 /// The two ends, by protocol.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "TCP's, of which there may be a million, need no pointer to follow"
+)]
 pub(super) enum Ends {
     Tcp(Pair<tcp::Sender, tcp::Receiver>),
+    Roce(Box<Pair<roce::Sender, roce::Receiver>>),
 }
 
 /// When and where a connection begins.
@@ -46,6 +51,7 @@ macro_rules! each {
     ($ends:expr, $pair:ident => $what:expr) => {
         match $ends {
             Ends::Tcp($pair) => $what,
+            Ends::Roce($pair) => $what,
         }
     };
 }
@@ -59,11 +65,19 @@ impl Ends {
     ) -> Ends {
         let Opening { scene: Scene { now, tcp }, round_trip, line } = start;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
-        let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto);
-        Ends::Tcp(Pair {
-            sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
-            receiver: tcp::Receiver::new(receiver, transport.ecn(), transport.recovery()),
-        })
+        match transport.info().host {
+            Host::Tcp => {
+                let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto);
+                Ends::Tcp(Pair {
+                    sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
+                    receiver: tcp::Receiver::new(receiver, transport.ecn(), transport.recovery()),
+                })
+            }
+            Host::Roce => Ends::Roce(Box::new(Pair {
+                sender: roce::Sender::new(sender, (transport, priority), now, (initial_rto, line)),
+                receiver: roce::Receiver::new(receiver, transport.cnp_every()),
+            })),
+        }
     }
 
     /// Hands a message of `size` bytes to the sender, [`Bytes::MAX`] for one that never ends; where it ends in

@@ -1,0 +1,387 @@
+//! Swift — Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
+//! §3, Algorithm 1.
+//!
+//! | symbol | here |
+//! |---|---|
+//! | cwnd | [`Window::cwnd`] = min(fcwnd, ecwnd) |
+//! | fcwnd, ecwnd (§3.3) | two `Control`s: of the fabric and of the end hosts |
+//! | delay of the end hosts | [`PathSample::in_hosts`], averaged |
+//! | delay of the fabric | [`PathSample::rtt`] without it, as it is |
+//! | target of the fabric (§3.5) | [`Params::fabric_target`] |
+//! | base_target, ħ, #hops | [`Params::base_target`], [`Params::hop`], [`PathSample::hops`] |
+//! | fs_range, fs_min_cwnd, fs_max_cwnd, α, β of Eq. 2 | [`Params::fs_range`], [`Params::fs_min`], [`Params::fs_max`], [`Params::scaling`] |
+//! | ai, β, max_mdf | [`Params::ai`], [`Params::beta`], [`Params::max_mdf`] |
+//! | RETX_RESET_THRESHOLD, min_cwnd, max_cwnd | [`Params::retx_reset`], [`Params::min_cwnd`], [`Params::max_cwnd`] |
+//! | pacing_delay | the sender's, of any law that reads the path |
+//!
+//! Deviations and choices:
+//! - D1: `base_target=auto` is the round-trip time that the path would have with empty queues, plus `queueing`. An operator
+//!   works it out from the topology; here each ACK tells. ħ is then in it.
+//! - D2: the paper gives neither ai, β, max_mdf, ħ, fs_range, fs_min_cwnd, fs_max_cwnd, nor the threshold; these defaults are
+//!   ours, those of flow scaling and of the cut after public simulators. `fs_range=0s` switches flow scaling off.
+//! - D3: printed, t_last_decrease is set when cwnd ≤ cwnd_prev. An ACK that changes nothing would then put off the next cut,
+//!   for ever where ACKs come faster than round trips. Here it is set when cwnd falls.
+//! - D4: "rtt" is that of the last ACK, in can_decrease and in pacing_delay.
+//! - D5: what does not bind is held at max_cwnd (the paper: "a ceiling value").
+//! - D6: the first window is the scenario's, `tcp.initial_window`; there is no slow start. Losses are repaired by the
+//!   sender, with SACK.
+
+use crate::{
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, TransportInfo, Window,
+};
+use shortflow_spec::{ANY_TIME, POSITIVE_TIME, Unless, keys};
+use shortflow_units::{Bytes, Instant, Span};
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "swift",
+    summary: "keeps the delay of the fabric and that of the hosts at a target each; paces below one segment",
+    source: "Swift, SIGCOMM 2020",
+    host: Host::Tcp,
+    recovery: Recovery::Sack,
+    ecn: Ecn::Off,
+};
+
+/// Weight of a sample in the average delay of the end hosts.
+const HOST_WEIGHT: f64 = 0.125;
+
+keys! {
+    /// Swift's parameters.
+    #[derive(Copy)]
+    pub struct Params {
+        /// target of the fabric's delay, without hops and flow scaling; auto: the round-trip time with empty queues, plus
+        /// queueing
+        pub base_target: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+        /// delay in queues that the target allows, with base_target=auto
+        pub queueing: Span = "50us", POSITIVE_TIME;
+        /// what each switch adds to base_target, where that is given
+        pub hop: Span = "0s", ANY_TIME;
+        /// most that flow scaling adds to the target
+        pub fs_range: Span = "100us", ANY_TIME;
+        /// window at which flow scaling adds all of it, in segments
+        pub fs_min: f64 = "0.1", 0.001..=1.0;
+        /// window from which it adds nothing
+        pub fs_max: f64 = "100", 2.0..=1000.0;
+        /// target of the delay in the two hosts
+        pub host_target: Span = "100us", POSITIVE_TIME;
+        /// additive increase, in segments per round-trip time
+        pub ai: f64 = "1", 0.001..=100.0;
+        /// weight of the excess delay in a cut
+        pub beta: f64 = "0.8", 0.0..=1.0;
+        /// largest share that a cut takes
+        pub max_mdf: f64 = "0.5", 0.0..=0.99;
+        /// timeouts in a row that leave the smallest window
+        pub retx_reset: u32 = "5", 1..=100u32;
+        /// smallest window, in segments
+        pub min_cwnd: f64 = "0.001", 0.00001..=1.0;
+        /// largest window, in segments
+        pub max_cwnd: f64 = "1000", 1.0..=1000000.0;
+    }
+}
+
+impl Params {
+    /// α and β of Eq. 2, in seconds: the scaling is fs_range at fs_min and nothing at fs_max.
+    pub fn scaling(&self) -> (f64, f64) {
+        let alpha = self.fs_range.as_secs_f64() / (1.0 / self.fs_min.sqrt() - 1.0 / self.fs_max.sqrt());
+        (alpha, -alpha / self.fs_max.sqrt())
+    }
+
+    /// The target of the fabric's delay in seconds (§3.5, Eq. 2).
+    pub fn fabric_target(&self, fcwnd: f64, path: &PathSample) -> f64 {
+        let base = match self.base_target {
+            Some(base) => base + self.hop.times(path.hops.into()),
+            None => path.base_rtt() + self.queueing, // D1
+        };
+        let (alpha, beta) = self.scaling();
+        let scaling = (alpha / fcwnd.sqrt() + beta).clamp(0.0, self.fs_range.as_secs_f64());
+        base.as_secs_f64() + scaling
+    }
+
+    /// The factor of a decrease for too much delay (Algorithm 1, l. 14).
+    pub fn decrease(&self, delay: f64, target: f64) -> f64 {
+        (1.0 - self.beta * (delay - target) / delay).max(1.0 - self.max_mdf)
+    }
+}
+
+/// One of the two windows, and when it last fell.
+#[derive(Debug, Clone, Copy)]
+struct Control {
+    cwnd: f64,
+    last_decrease: Option<Instant>,
+}
+
+impl Control {
+    /// Algorithm 1 on an ACK of `acked` segments.
+    fn on_ack(
+        &mut self,
+        params: &Params,
+        (acked, may_grow): (f64, bool),
+        (delay, target): (f64, f64),
+        at: Moment,
+    ) {
+        if delay >= target {
+            self.decrease(params, params.decrease(delay, target), at);
+        } else if may_grow {
+            let step = if self.cwnd >= 1.0 { params.ai * acked / self.cwnd } else { params.ai * acked };
+            self.cwnd = (self.cwnd + step).min(params.max_cwnd);
+        }
+    }
+
+    /// A cut, at most one per round-trip time.
+    fn decrease(&mut self, params: &Params, factor: f64, at: Moment) {
+        if self.last_decrease.is_none_or(|last| at.now.since(last) >= at.rtt) {
+            self.set(params, self.cwnd * factor, at.now);
+        }
+    }
+
+    fn set(&mut self, params: &Params, cwnd: f64, now: Instant) {
+        let cwnd = cwnd.clamp(params.min_cwnd, params.max_cwnd);
+        if cwnd < self.cwnd {
+            self.last_decrease = Some(now); // D3
+        }
+        self.cwnd = cwnd;
+    }
+}
+
+/// Now, and the last round-trip time.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    now: Instant,
+    rtt: Span,
+}
+
+/// Swift's state.
+#[derive(Debug, Clone)]
+pub struct Swift(Box<State>);
+
+#[derive(Debug, Clone)]
+struct State {
+    params: Params,
+    /// fcwnd and ecwnd, from the first event on.
+    controls: Option<[Control; 2]>,
+    /// Average delay of the end hosts, in seconds.
+    host_delay: Option<f64>,
+    rtt: Span,
+    /// Timeouts since the last ACK.
+    timeouts: u32,
+}
+
+impl Swift {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        Swift(Box::new(State { params, controls: None, host_delay: None, rtt: Span::ZERO, timeouts: 0 }))
+    }
+}
+
+impl State {
+    /// Lets `act` change fcwnd and ecwnd; the window is the smaller one.
+    fn change(&mut self, window: &mut Window, act: impl Fn(usize, &mut Control)) {
+        let first = [Control { cwnd: window.cwnd, last_decrease: None }; 2];
+        let controls = self.controls.get_or_insert(first);
+        controls.iter_mut().enumerate().for_each(|(index, control)| act(index, control));
+        window.cwnd = controls[0].cwnd.min(controls[1].cwnd);
+    }
+
+    fn average_host_delay(&mut self, sample: f64) -> f64 {
+        let average = self.host_delay.map_or(sample, |average| average + HOST_WEIGHT * (sample - average));
+        self.host_delay = Some(average);
+        average
+    }
+}
+
+impl CongestionControl for Swift {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        let state = &mut *self.0;
+        state.timeouts = 0;
+        let Some(path) = ack.path else { return };
+        state.rtt = path.rtt;
+        let params = state.params;
+        let host = state.average_host_delay(path.in_hosts.as_secs_f64());
+        let fabric = path.rtt.saturating_sub(path.in_hosts).as_secs_f64();
+        let acked = ack.acked.as_f64() / ack.flow.mss.as_f64();
+        let at = Moment { now: ack.flow.now, rtt: path.rtt };
+        state.change(window, |index, control| {
+            let (delay, target) = match index {
+                0 => (fabric, params.fabric_target(control.cwnd, &path)),
+                _ => (host, params.host_target.as_secs_f64()),
+            };
+            control.on_ack(&params, (acked, ack.may_grow), (delay, target), at);
+        });
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
+        let state = &mut *self.0;
+        state.timeouts += u32::from(cause == Cause::Timeout);
+        let (params, at) = (state.params, Moment { now: flow.now, rtt: state.rtt });
+        let reset = state.timeouts >= params.retx_reset;
+        state.change(window, |_, control| match cause {
+            Cause::EcnEcho => {}
+            Cause::Timeout if reset => control.set(&params, params.min_cwnd, at.now),
+            Cause::Timeout | Cause::FastRetransmit => control.decrease(&params, 1.0 - params.max_mdf, at),
+        });
+        window.ssthresh = window.cwnd;
+    }
+
+    fn reads_path(&self) -> bool {
+        true
+    }
+
+    fn floor(&self, _: Bytes) -> f64 {
+        self.0.params.min_cwnd
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::tests::{ack, flow};
+
+    const MICRO: f64 = 1e-6;
+
+    fn micros(us: u64) -> Span {
+        Span::from_micros(us)
+    }
+
+    /// A path of 20 µs with empty queues, on which a packet and its ACK waited so long in switches and in hosts.
+    fn path(in_switches: u64, in_hosts: u64) -> PathSample {
+        PathSample {
+            rtt: micros(20 + in_switches + in_hosts),
+            min_rtt: micros(20),
+            in_switches: micros(in_switches),
+            in_hosts: micros(in_hosts),
+            hops: 3,
+            delivered: Bytes::ZERO,
+            rate: None,
+            app_limited: false,
+        }
+    }
+
+    /// Targets of 50 µs: 20 µs and 30 µs of queueing, without flow scaling.
+    fn plain() -> Params {
+        Params { queueing: micros(30), fs_range: Span::ZERO, host_target: micros(50), ..Params::default() }
+    }
+
+    fn start(params: Params, cwnd: f64) -> (Swift, Window) {
+        (Swift::new(params), Window { cwnd, ssthresh: f64::INFINITY })
+    }
+
+    fn at(us: u64, path: PathSample) -> AckSample {
+        let flow = FlowView { now: Instant::ZERO + micros(us), ..flow(10) };
+        AckSample { flow, path: Some(path), ..ack(false) }
+    }
+
+    fn close(measured: f64, expected: f64) {
+        assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
+    }
+
+    /// Algorithm 1, l. 8–11: ai / cwnd for each segment acknowledged at one segment and above, ai below.
+    #[test]
+    fn below_the_target_it_adds_a_segment_each_round_trip() {
+        let (mut law, mut window) = start(Params { ai: 2.0, ..plain() }, 8.0);
+        law.on_ack(&mut window, &at(0, path(29, 0)));
+        close(window.cwnd, 8.25);
+        let (mut law, mut window) = start(Params { ai: 0.125, ..plain() }, 0.25);
+        law.on_ack(&mut window, &at(0, path(0, 0)));
+        close(window.cwnd, 0.375);
+    }
+
+    /// L. 14: 70 µs against a target of 50 take 0.8 · 20/70 of the window, 1 ms takes max_mdf.
+    #[test]
+    fn above_the_target_it_cuts_by_the_excess() {
+        let (mut law, mut window) = start(plain(), 7.0);
+        law.on_ack(&mut window, &at(0, path(50, 0)));
+        close(window.cwnd, 7.0 - 7.0 * 0.8 * 2.0 / 7.0);
+        let (mut law, mut window) = start(plain(), 7.0);
+        law.on_ack(&mut window, &at(0, path(980, 0)));
+        close(window.cwnd, 3.5);
+    }
+
+    /// can_decrease: a round trip of 70 µs must have passed, also if ACKs between change nothing (D3).
+    #[test]
+    fn it_cuts_once_a_round_trip() {
+        let (mut law, mut window) = start(plain(), 70.0);
+        for (us, cwnd) in
+            [(0, 54.0), (30, 54.0), (60, 54.0), (70, 54.0 * 54.0 / 70.0), (100, 54.0 * 54.0 / 70.0)]
+        {
+            law.on_ack(&mut window, &at(us, path(50, 0)));
+            close(window.cwnd, cwnd);
+        }
+    }
+
+    /// §3.3: the smaller window counts, and each delay moves its own. Hosts at 60 µs against 50: 0.8 / 6.
+    #[test]
+    fn fabric_and_hosts_have_a_window_each() {
+        let (mut law, mut window) = start(plain(), 6.0);
+        law.on_ack(&mut window, &at(0, path(0, 60)));
+        close(window.cwnd, 6.0 - 0.8);
+        let [fabric, hosts] = law.0.controls.unwrap().map(|control| control.cwnd);
+        close(fabric, 6.0 + 1.0 / 6.0);
+        close(hosts, 5.2);
+    }
+
+    /// The hosts' delay is averaged: one sample of 80 µs after 0 counts as 10.
+    #[test]
+    fn one_slow_answer_of_a_host_is_forgiven() {
+        let (mut law, mut window) = start(plain(), 6.0);
+        law.on_ack(&mut window, &at(0, path(0, 0)));
+        law.on_ack(&mut window, &at(1, path(0, 80)));
+        close(law.0.host_delay.unwrap(), 10.0 * MICRO);
+        assert!(window.cwnd > 6.3);
+    }
+
+    /// Eq. 2 with fs_range = 90 µs between 1/4 and 4 segments: α = 90 / (2 − 1/2) = 60, β = −30.
+    #[test]
+    fn small_windows_have_a_larger_target() {
+        let params = Params { fs_range: micros(90), fs_min: 0.25, fs_max: 4.0, ..plain() };
+        let (alpha, beta) = params.scaling();
+        close(alpha, 60.0 * MICRO);
+        close(beta, -30.0 * MICRO);
+        for (cwnd, extra) in [(0.01, 90.0), (0.25, 90.0), (1.0, 30.0), (4.0, 0.0), (100.0, 0.0)] {
+            close(params.fabric_target(cwnd, &path(7, 9)), (50.0 + extra) * MICRO);
+        }
+    }
+
+    /// §3.5: base_target and ħ for each of three hops.
+    #[test]
+    fn a_given_base_target_grows_with_the_hops() {
+        let params = Params { base_target: Some(micros(25)), hop: micros(2), ..plain() };
+        close(params.fabric_target(1.0, &path(7, 9)), 31.0 * MICRO);
+    }
+
+    /// Algorithm 1, l. 16–25: losses take max_mdf once a round trip; the fifth timeout in a row leaves min_cwnd.
+    #[test]
+    fn losses_cut_and_timeouts_in_a_row_reset() {
+        let (mut law, mut window) = start(plain(), 16.0);
+        law.on_ack(&mut window, &at(0, path(0, 0)));
+        window.cwnd = 16.0;
+        law.0.controls = None;
+        let later = |us| FlowView { now: Instant::ZERO + micros(us), ..flow(10) };
+        for (us, cause, cwnd) in [
+            (10, Cause::FastRetransmit, 8.0),
+            (20, Cause::FastRetransmit, 8.0),
+            (30, Cause::Timeout, 4.0),
+            (60, Cause::Timeout, 2.0),
+            (90, Cause::Timeout, 1.0),
+            (120, Cause::Timeout, 0.5),
+            (121, Cause::Timeout, 0.001),
+        ] {
+            law.on_congestion(&mut window, cause, &later(us));
+            close(window.cwnd, cwnd);
+        }
+        law.on_ack(&mut window, &at(200, path(0, 0)));
+        law.on_congestion(&mut window, Cause::Timeout, &later(300));
+        close(window.cwnd, 1.001 / 2.0);
+    }
+
+    #[test]
+    fn windows_stay_between_the_smallest_and_the_largest() {
+        let (mut law, mut window) = start(Params { max_cwnd: 4.0, min_cwnd: 0.5, ..plain() }, 3.9);
+        law.on_ack(&mut window, &at(0, path(0, 0)));
+        close(window.cwnd, 4.0);
+        for us in 1..20 {
+            law.on_ack(&mut window, &at(us * 2_000, path(900, 900)));
+        }
+        close(window.cwnd, 0.5);
+        assert_eq!(law.floor(Bytes::new(1460)), 0.5);
+    }
+}

@@ -1,0 +1,89 @@
+//! The receiver: in order or not at all.
+
+use crate::host::{Endpoint, Identity, Outbox, Scene, Sink};
+use crate::packet::{EcnField, Kind, Packet};
+use shortflow_units::{Instant, Span};
+
+/// The receiving end of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    identity: Identity,
+    received: u64,
+    /// One past the highest byte that has arrived, in order or not.
+    highest: u64,
+    skipped: u64,
+    /// Whether the sender has been told of what is missing.
+    nacked: bool,
+    /// Least time between two CNPs (N).
+    cnp_every: Span,
+    /// When the next CNP may go.
+    cnp_from: Instant,
+}
+
+impl Receiver {
+    /// A receiver that answers `identity`'s peer.
+    pub fn new(identity: Identity, cnp_every: Span) -> Receiver {
+        let (received, highest, skipped) = (0, 0, 0);
+        Receiver { identity, received, highest, skipped, nacked: false, cnp_every, cnp_from: Instant::ZERO }
+    }
+
+    /// Takes bytes `start..end` if they are the next ones; the answer, if there is one.
+    fn accept(&mut self, start: u64, end: u64) -> Option<Kind> {
+        self.skipped += start.saturating_sub(self.highest.max(self.received));
+        self.highest = self.highest.max(end);
+        if start <= self.received {
+            self.nacked &= end <= self.received;
+            self.received = self.received.max(end);
+            return Some(Kind::Ack);
+        }
+        (!std::mem::replace(&mut self.nacked, true)).then_some(Kind::Nack)
+    }
+}
+
+impl Endpoint for Receiver {
+    fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
+
+    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        if packet.ecn == EcnField::Ce && scene.now >= self.cnp_from {
+            self.cnp_from = scene.now + self.cnp_every;
+            out.send(Packet { kind: Kind::Cnp, ..self.identity.control(0, scene.tcp) });
+        }
+        if let Some(kind) = self.accept(packet.seq, packet.seq + u64::from(packet.payload)) {
+            let answer = self.identity.control(self.received, scene.tcp);
+            out.send(Packet { kind, extension: packet.extension, ..answer });
+        }
+    }
+
+    fn on_timer(&mut self, _: u8, _: Scene<'_>, _: &mut impl Outbox) {}
+}
+
+impl Sink for Receiver {
+    fn received(&self) -> u64 {
+        self.received
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shortflow_units::{ConnId, HostId};
+
+    /// The first packet that is missing is told of once; what came before is acknowledged, what follows is not kept.
+    #[test]
+    fn one_nack_for_each_gap() {
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+        let mut receiver = Receiver::new(identity, Span::ZERO);
+        let (ack, nack) = (Some(Kind::Ack), Some(Kind::Nack));
+        let steps =
+            [(0, ack, 1), (2, nack, 1), (3, None, 1), (1, ack, 2), (2, ack, 3), (2, ack, 3), (5, nack, 3)];
+        for (packet, answer, received) in steps {
+            assert_eq!(receiver.accept(1000 * packet, 1000 * packet + 1000), answer, "{packet}");
+            assert_eq!(receiver.received, 1000 * received);
+        }
+        assert_eq!(receiver.skipped, 2000, "packets 1 and 4");
+    }
+}

@@ -1,0 +1,246 @@
+//! The sender: paced at the control's rate, without a window.
+
+use crate::host::{Endpoint, Fired, Identity, LazyTimer, Messages, Outbox, PathMeter, Scene, Source, View};
+use crate::packet::{EcnField, Kind, Packet};
+use crate::tcp::priority::PriorityRule;
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
+use shortflow_units::{Bytes, Instant, Rate, Span};
+
+/// Numbers of its timers.
+const TIMEOUT: u8 = 0;
+const PACE: u8 = 1;
+const LAW: u8 = 2;
+
+/// A deadline, and the event that wakes for it.
+#[derive(Debug, Clone, Copy)]
+struct Alarm {
+    deadline: Option<Instant>,
+    event: LazyTimer,
+}
+
+impl Alarm {
+    const IDLE: Alarm = Alarm { deadline: None, event: LazyTimer::IDLE };
+}
+
+/// The sending end of a connection.
+#[derive(Debug)]
+pub struct Sender {
+    identity: Identity,
+    law: Transport,
+    /// What laws want to be handed; nothing reads it.
+    window: Window,
+    messages: Messages,
+    priority: PriorityRule,
+    snd_una: u64,
+    snd_nxt: u64,
+    /// One past the highest byte ever sent.
+    snd_max: u64,
+    timeout: Span,
+    line: Rate,
+    /// When the card took over the last packet, and its size on the wire.
+    last: Option<(Instant, Bytes)>,
+    /// Of laws that read the path.
+    meter: Option<PathMeter>,
+    timers: [Alarm; 3],
+}
+
+impl Sender {
+    /// A sender without data of a connection that begins at `now`, on a host whose link has the rate `line`.
+    pub fn new(
+        identity: Identity,
+        (transport, priority): (&TransportConfig, PriorityRule),
+        now: Instant,
+        (timeout, line): (Span, Rate),
+    ) -> Sender {
+        let mut law = transport.start();
+        law.on_start(now, line);
+        Sender {
+            identity,
+            meter: law.reads_path().then(PathMeter::default),
+            law,
+            window: Window { cwnd: 1.0, ssthresh: 1.0 },
+            messages: Messages::default(),
+            priority,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            timeout,
+            line,
+            last: None,
+            timers: [Alarm::IDLE; 3],
+        }
+    }
+
+    fn rate(&self) -> Rate {
+        self.law.pacing_rate().map_or(self.line, |rate| rate.min(self.line))
+    }
+
+    /// When the rate lets the next packet go.
+    fn due(&self) -> Instant {
+        self.last.map_or(Instant::ZERO, |(left, wire)| left + self.rate().tx_time(wire))
+    }
+
+    /// Sends what the rate allows, and has itself woken for the rest.
+    fn transmit(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.timers[usize::from(PACE)].deadline = None;
+        while let Some(end) = self.segment_end(scene) {
+            let due = self.due();
+            if due > scene.now {
+                self.timers[usize::from(PACE)].deadline = Some(due);
+                break;
+            }
+            self.send(end, scene, out);
+        }
+        self.timers[usize::from(LAW)].deadline = self.law.timer();
+        for (number, timer) in (0..).zip(&mut self.timers) {
+            if let Some(at) = timer.event.arm(timer.deadline) {
+                out.wake(number, at);
+            }
+        }
+    }
+
+    /// Where the segment ends that is sent next, if there is data.
+    fn segment_end(&self, scene: Scene<'_>) -> Option<u64> {
+        let message = self.messages.of(self.snd_nxt)?;
+        Some(message.end.min(self.snd_nxt + scene.tcp.mss.get()))
+    }
+
+    fn send(&mut self, end: u64, Scene { now, tcp }: Scene<'_>, out: &mut impl Outbox) {
+        let start = std::mem::replace(&mut self.snd_nxt, end);
+        let again = start < self.snd_max;
+        self.snd_max = self.snd_max.max(end);
+        let payload = (end - start) as u32;
+        let wire = payload + tcp.header.get() as u32;
+        let is_alone = self.snd_una == start;
+        let size = Bytes::new(wire.into());
+        self.law.on_sent(size, now);
+        let timeout = &mut self.timers[usize::from(TIMEOUT)].deadline;
+        timeout.get_or_insert(now + self.timeout);
+        let priority = self
+            .messages
+            .of(start)
+            .map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
+        let waits = out.send(Packet {
+            kind: Kind::Data,
+            payload,
+            wire,
+            priority,
+            ecn: EcnField::Ect,
+            extension: self.meter.as_mut().map(|meter| meter.stamp(now, is_alone)),
+            ..self.identity.control(start, tcp)
+        });
+        self.last = Some((now + waits, size));
+        if let Some(message) = self.messages.of_mut(start) {
+            message.retransmits += u32::from(again);
+            message.tally.count_left(waits);
+        }
+    }
+
+    /// Everything below `seq` has arrived.
+    fn advance(&mut self, packet: &Packet, scene: Scene<'_>) {
+        let acked = packet.seq.saturating_sub(self.snd_una);
+        if packet.seq > self.snd_max || acked == 0 {
+            return;
+        }
+        self.snd_una = packet.seq;
+        self.snd_nxt = self.snd_nxt.max(self.snd_una);
+        let idle = self.snd_una == self.snd_max;
+        self.timers[usize::from(TIMEOUT)].deadline = (!idle).then(|| scene.now + self.timeout);
+        let delivered = self.snd_una;
+        let stamp = packet.stamp();
+        let path =
+            self.meter.as_mut().zip(stamp).map(|(meter, stamp)| meter.sample(scene.now, stamp, delivered));
+        let sample = AckSample {
+            acked: Bytes::new(acked),
+            ece: false,
+            may_grow: true,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            flow: self.flow_view(scene),
+            path,
+        };
+        self.law.on_ack(&mut self.window, &sample);
+    }
+
+    fn tell(&mut self, cause: Cause, scene: Scene<'_>) {
+        let flow = self.flow_view(scene);
+        self.law.on_congestion(&mut self.window, cause, &flow);
+    }
+
+    fn flow_view(&self, Scene { now, tcp }: Scene<'_>) -> FlowView {
+        let first = self.messages.first();
+        let (start, end) = first.map_or((0, 0), |message| (message.start, message.end));
+        let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
+        FlowView {
+            now,
+            srtt: self.meter.as_ref().map_or(Span::ZERO, PathMeter::last_rtt),
+            mss: tcp.mss,
+            sent: Bytes::new(self.snd_max.min(end).saturating_sub(start)),
+            remaining: Bytes::new(remaining),
+            flight: Bytes::new(self.snd_nxt - self.snd_una),
+            deadline: first.and_then(|message| message.deadline),
+            role: first.map_or(Role::Unknown, |message| message.role),
+        }
+    }
+}
+
+impl Endpoint for Sender {
+    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.transmit(scene, out);
+    }
+
+    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        match packet.kind {
+            Kind::Cnp => self.tell(Cause::EcnEcho, scene),
+            Kind::Nack => {
+                self.advance(&packet, scene);
+                if packet.seq == self.snd_una && packet.seq < self.snd_nxt {
+                    self.snd_nxt = packet.seq;
+                    self.tell(Cause::FastRetransmit, scene);
+                }
+            }
+            _ => self.advance(&packet, scene),
+        }
+        self.transmit(scene, out);
+    }
+
+    fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+        let alarm = &mut self.timers[usize::from(timer)];
+        if alarm.event.fire(scene.now, alarm.deadline) == Fired::Due {
+            match timer {
+                TIMEOUT => {
+                    alarm.deadline = None;
+                    self.snd_nxt = self.snd_una;
+                    if let Some(message) = self.messages.first_mut() {
+                        message.timeouts += 1;
+                    }
+                    self.tell(Cause::Timeout, scene);
+                }
+                LAW => {
+                    let flow = self.flow_view(scene);
+                    self.law.on_timer(&mut self.window, &flow);
+                }
+                _ => {}
+            }
+        }
+        self.transmit(scene, out);
+    }
+}
+
+impl Source for Sender {
+    fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+
+    fn acked(&self) -> u64 {
+        self.snd_una
+    }
+
+    fn view(&self) -> View {
+        View { window: None, rate: Some(self.rate()), alpha: self.law.alpha() }
+    }
+}

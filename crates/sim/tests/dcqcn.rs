@@ -1,0 +1,124 @@
+//! DCQCN in a network: rates that become equal, the queue between its thresholds, and what is lost.
+
+use crate::common::{TRACE, run, scenario, scheme, values};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::Subject;
+
+/// A star of 40 Gbit/s and 10 µs, and other tables.
+fn star(hosts: usize, duration: &str, rest: &str) -> String {
+    format!(
+        r#"
+title = "dcqcn"
+duration = "{duration}"
+drain = "1s"
+[topology]
+kind = "star"
+hosts = {hosts}
+rate = "40Gbps"
+rtt = "10us"
+[switch]
+buffer = "4MB"
+mark_above = "100KB"
+[tcp]
+rto_min = "1ms"
+{rest}
+"#
+    )
+}
+
+/// `flows` long flows to one host, each starting 2 ms after the one before, measured from 40 ms to 60.
+fn long_flows(flows: usize, settings: &[(&str, &str)]) -> Outcome {
+    let rest = format!(
+        "[[traffic]]\nkind = \"long-lived\"\nflows = {flows}\nfrom = \"0-{}\"\nto = {flows}\nstagger = \"2ms\"\n\
+         [measure]\nsample_every = \"10us\"\n",
+        flows - 1
+    );
+    let text = star(flows + 1, "60ms", &rest).replace("duration", "warmup = \"40ms\"\nduration");
+    run(&scenario(&text, &[]), &scheme("dcqcn", settings))
+}
+
+/// Payload per second of each flow, in Gbit/s.
+fn goodputs(outcome: &Outcome) -> Vec<f64> {
+    outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64() * 8.0 / 0.02 / 1e9).collect()
+}
+
+/// Backlog in KB from 40 ms on.
+fn queue(outcome: &Outcome) -> Vec<f64> {
+    let late = outcome.samples.iter().filter(|sample| sample.at.as_secs_f64() > 0.04);
+    let bytes = late.filter(|sample| matches!(sample.subject, Subject::QueueBytes(_)));
+    bytes.map(|sample| sample.value / 1000.0).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// §5: the second flow starts at the rate of its link, 2 ms after the first, which has all of the port. Both end up with
+/// half of it.
+#[test]
+fn two_flows_converge_to_equal_rates() {
+    let outcome = long_flows(2, &[]);
+    let (goodputs, half) = (goodputs(&outcome), 40.0 * 1460.0 / 1500.0 / 2.0);
+    assert!(goodputs.iter().all(|rate| (rate / half - 1.0).abs() < 0.1), "{goodputs:?} of {half}");
+    assert!(goodputs.iter().sum::<f64>() > 0.95 * 2.0 * half, "{goodputs:?}");
+    let rates = values(&outcome, |subject| matches!(subject, Subject::Rate(_)));
+    assert!(rates.iter().all(|rate| *rate <= 40e9), "no rate is above that of the link");
+    assert_eq!(outcome.counters.packets_dropped, 0);
+}
+
+/// The queue stands between K_min and K_max, 5 and 200 KB and then 40 and 400, and higher with more flows.
+#[test]
+fn the_queue_stands_between_the_thresholds() {
+    let [two, eight] = [2, 8].map(|flows| mean(&queue(&long_flows(flows, &[]))));
+    assert!(5.0 < two && two < eight && eight < 200.0, "{two} KB with 2 flows, {eight} with 8");
+    let raised = mean(&queue(&long_flows(2, &[("queue.min", "40KB"), ("queue.max", "10")])));
+    assert!(40.0 < raised && raised < 400.0, "{raised} KB");
+}
+
+/// A flow alone has the link to itself: 1 MB, 685 packets of 300 ns each, over two links and 5 µs.
+#[test]
+fn a_flow_alone_sends_at_the_rate_of_its_link() {
+    let outcome = run(&scenario(&(star(3, "10ms", "") + TRACE), &["0,h0,h2,1000100"]), &scheme("dcqcn", &[]));
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.fct(), flow.packets), (flow.ideal, 685));
+}
+
+/// Two flows of one host share its link by turns, with one packet of each in its queue.
+#[test]
+fn flows_of_a_host_take_turns() {
+    let rows = ["0,h0,h2,1000100", "0,h0,h1,1000100"];
+    let outcome = run(&scenario(&(star(3, "10ms", "") + TRACE), &rows), &scheme("dcqcn", &[]));
+    let [first, second] = [0, 1].map(|flow| outcome.flows[flow].fct().unwrap().as_secs_f64());
+    assert!((first / second - 1.0).abs() < 0.01, "{first} s and {second} s");
+    let waited = outcome.flows[0].waited_at_host.as_secs_f64() / outcome.flows[0].left as f64;
+    assert!(waited <= 300e-9, "{waited} s a packet");
+}
+
+/// Go-back-N: what follows a lost packet is sent again, once, and no timeout is needed; but for the last packet, of whose
+/// loss nothing tells.
+#[test]
+fn losses_are_repaired_from_the_first_missing_packet_on() {
+    let lose = |which: &str| {
+        let text = star(3, "10ms", &format!("[faults]\ndrop_data = [{which}]\n")) + TRACE;
+        let outcome = run(&scenario(&text, &["0,h0,h2,146000"]), &scheme("dcqcn", &[]));
+        let flow = &outcome.flows[0];
+        assert_eq!(flow.acked, flow.size, "{which}");
+        (flow.timeouts, flow.retransmits)
+    };
+    // The NACK takes a round trip of 10.9 µs, in which 36 packets leave behind the lost one.
+    let (timeouts, retransmits) = lose("10");
+    assert!(timeouts == 0 && (36..=39).contains(&retransmits), "{retransmits}");
+    assert_eq!(lose("100"), (1, 1));
+}
+
+/// Every packet is marked, but a CNP goes at most each 50 µs, and each halves the rate.
+#[test]
+fn notifications_are_rationed() {
+    let text = star(3, "10ms", "[faults]\nmark = 1.0\n") + TRACE;
+    let settings = [("transport.rate_timer", "10s"), ("transport.alpha_timer", "10s")];
+    let outcome = run(&scenario(&text, &["0,h0,h2,200000"]), &scheme("dcqcn", &settings));
+    // 11 µs at 40 Gbit/s, 50 at 20 and 22 at 10 carry the 205 KB; the last packet is acknowledged 11 µs later.
+    let time = outcome.flows[0].fct().unwrap().as_secs_f64();
+    assert!((90e-6..97e-6).contains(&time), "{time}");
+    assert_eq!(outcome.counters.packets_sent, 2 * outcome.flows[0].packets + 2);
+}

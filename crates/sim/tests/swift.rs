@@ -1,0 +1,104 @@
+//! Swift in a network: the delay that it keeps, hundreds of flows below one segment, and flow scaling.
+
+use crate::common::{queue, run, scenario, scheme, values};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::Subject;
+
+/// `flows` long flows into one port of 10 Gbit/s with a round-trip time of 40 µs, measured from 20 ms to 60.
+fn long_flows(flows: usize, settings: &[(&str, &str)]) -> Outcome {
+    let text = format!(
+        r#"
+title = "swift"
+duration = "60ms"
+warmup = "20ms"
+[topology]
+kind = "star"
+hosts = {}
+rate = "10Gbps"
+rtt = "40us"
+[switch]
+buffer = "1000pkt"
+mark_above = "999pkt"
+[tcp]
+initial_window = 1
+[[traffic]]
+kind = "long-lived"
+flows = {flows}
+from = "0-{}"
+to = {flows}
+[measure]
+sample_every = "10us"
+"#,
+        flows + 1,
+        flows - 1
+    );
+    run(&scenario(&text, &[]), &scheme("swift", settings))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Mean time in the queue, in µs: what is found ahead takes 1.2 µs a packet.
+fn queueing(outcome: &Outcome) -> f64 {
+    mean(&queue(outcome, 0.02)) * 1.2
+}
+
+/// Share of the link that carries payload for the first time.
+fn goodput(outcome: &Outcome) -> f64 {
+    let bits: f64 = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64() * 8.0).sum();
+    bits / 0.04 / (10e9 * 1460.0 / 1500.0)
+}
+
+fn windows(outcome: &Outcome) -> Vec<f64> {
+    values(outcome, |subject| matches!(subject, Subject::Cwnd(_)))
+}
+
+/// §3.1: the queue settles where its delay is the target's. With 100 and 200 µs of queueing the mean is within a fifth of
+/// that, and the link is full.
+#[test]
+fn the_queue_is_as_long_as_the_target_says() {
+    for target in [100.0, 200.0] {
+        let queueing_us = format!("{target}us");
+        let outcome = long_flows(8, &[("transport.queueing", &queueing_us), ("transport.fs_range", "0s")]);
+        let (measured, goodput) = (queueing(&outcome), goodput(&outcome));
+        assert!((0.8 * target..1.2 * target).contains(&measured), "{measured} us for {target}");
+        assert!(goodput > 0.95, "{goodput}");
+    }
+}
+
+/// §3.4: 200 senders share a path that holds 33 + 42 packets. Their windows are below one segment on average; nothing is
+/// lost, and none waits for a timeout. Kept at one segment, they fill the queue with 165 packets.
+#[test]
+fn two_hundred_senders_live_below_one_segment() {
+    let outcome = long_flows(200, &[("transport.queueing", "50us"), ("transport.fs_range", "0s")]);
+    let late = windows(&outcome).split_off(200 * 2000);
+    assert!(mean(&late) < 0.7, "{}", mean(&late));
+    let timeouts: u32 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
+    assert_eq!((timeouts, outcome.counters.packets_dropped), (0, 0));
+    let (short, goodput) = (queueing(&outcome), goodput(&outcome));
+    assert!(goodput > 0.95, "{goodput}");
+    let whole = long_flows(200, &[("transport.queueing", "50us"), ("transport.min_cwnd", "1")]);
+    let long = queueing(&whole);
+    assert!(long > 190.0 && short < 0.4 * long, "{short} us, and {long} us at one segment");
+}
+
+/// §3.5: with flow scaling the target grows with the number of flows, by 1/√cwnd of each. The queue grows too, and shares
+/// that are unequal without it become equal.
+#[test]
+fn flow_scaling_raises_the_target_and_makes_shares_equal() {
+    let with = |range| [("transport.queueing", "50us"), ("transport.fs_range", range)];
+    let [fixed, scaled] = ["0s", "100us"].map(|range| long_flows(200, &with(range)));
+    let few = long_flows(4, &with("100us"));
+    let (few, many) = (queueing(&few), queueing(&scaled));
+    assert!(many > 1.5 * few, "{few} us with 4 flows, {many} with 200");
+    let [unequal, equal] = [&fixed, &scaled].map(fairness);
+    assert!(equal > 0.98 && unequal < 0.8, "{unequal} without, {equal} with");
+}
+
+/// Jain's index of what the flows carried.
+fn fairness(outcome: &Outcome) -> f64 {
+    let carried: Vec<f64> = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64()).collect();
+    let squares: f64 = carried.iter().map(|bytes| bytes * bytes).sum();
+    carried.iter().sum::<f64>().powi(2) / squares / carried.len() as f64
+}
