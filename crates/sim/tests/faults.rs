@@ -276,7 +276,8 @@ up_at = "{up}us"
         let scenario = crate::common::scenario_with_file(&text, crate::common::EDGES);
         let dupthresh = self.dupthresh.to_string();
         let settings = [("transport.recovery", self.recovery), ("transport.dupthresh", &dupthresh)];
-        simulation::run(&scenario, &crate::common::scheme(scheme, &settings), self.seed, &mut Unattended)
+        let scheme = crate::common::scheme_with_what_it_has(scheme, &settings);
+        simulation::run(&scenario, &scheme, self.seed, &mut Unattended)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{recoveries, scheme};
 use proptest::prelude::*;
-use shortflow_cc::{CongestionControl, Host};
+use shortflow_cc::CongestionControl;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::QueueKind;
@@ -106,8 +106,7 @@ mark = {mark}
 
     fn run(&self, scheme: &str) -> Outcome {
         let settings = [("host.queue", self.host_queue), ("transport.recovery", self.recovery)];
-        let is_tcp = crate::common::scheme(scheme, &[]).transport.info().host == Host::Tcp;
-        let scheme = crate::common::scheme(scheme, if is_tcp { &settings } else { &settings[..1] });
+        let scheme = crate::common::scheme_with_what_it_has(scheme, &settings);
         simulation::run(&self.scenario(), &scheme, self.seed, &mut Unattended)
             .unwrap_or_else(|error| panic!("{error}"))
     }

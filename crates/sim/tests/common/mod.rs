@@ -80,6 +80,13 @@ pub fn scheme(name: &str, settings: &[(&str, &str)]) -> Scheme {
     Scheme::named(name, &settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A scheme with those of the settings that it has, since not every transport runs over TCP.
+pub fn scheme_with_what_it_has(name: &str, settings: &[(&str, &str)]) -> Scheme {
+    let has = |key: &str| Scheme::accepts(name, key, None);
+    let settings: Vec<(&str, &str)> = settings.iter().copied().filter(|(key, _)| has(key)).collect();
+    scheme(name, &settings)
+}
+
 /// Every kind of loss recovery.
 pub fn recoveries() -> Vec<&'static str> {
     Recovery::WORDS.0.iter().map(|(word, _)| *word).collect()
