@@ -412,8 +412,8 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     assert verdicts["a-testbed-vs-dctcp"] == verdicts["a-testbed-vs-tcp"] == "untested", "one flow is not every number"
     (gaps,) = (each["measured"] for each in json.loads(text)["claims"] if each["id"].endswith("finish-gap"))
     # Flows of 5 MB take 0.497 and 0.973 s here; those of the paper's size 20 times as long.
-    assert gaps["l2dct, of 100MB (s)"] == pytest.approx(9.94, rel=0.01)
-    assert gaps["dctcp later, of 100MB (s)"] == pytest.approx(9.51, rel=0.01)
+    later = next(value for what, value in gaps.items() if "with dctcp later than with l2dct" in what)
+    assert later == pytest.approx(9.51, rel=0.01)
     assert verdicts["b-testbed-split"] == verdicts["b-testbed-fair-baselines"] == "agrees"
     script.write_text(script.read_text() + "# another build\n")
     (tmp_path / "dctcp").write_text((tmp_path / "dctcp").read_text().replace("trustworthy", "too late"))
