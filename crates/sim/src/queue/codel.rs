@@ -7,7 +7,7 @@
 //! | first_above_time | `above_until`: when the wait has been above the target for an interval |
 //! | dropping, drop_next, count, lastcount | `dropping`, `next`, `count`, `last_count` |
 //! | maxpacket | `largest`: the largest packet so far |
-//! | control_law(t, count) = t + INTERVAL / √count | [`CoDel::after`] |
+//! | control_law(t, count) = t + INTERVAL / √count | `CoDel::after` |
 //!
 //! In a data centre the defaults never act: take the largest round trip without queues for the interval, and 5 to 10 % of it for
 //! the target.
