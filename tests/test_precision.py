@@ -51,7 +51,8 @@ def test_the_looks_are_after_every_five_seeds_and_at_the_most() -> None:
     assert looks(100, enough_at=7) == ([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], True)
     assert looks(9, first=8) == ([[1, 2, 3, 4, 5, 6, 7, 8], [9]], False)
     assert looks(5) == ([[1, 2, 3, 4, 5]], False)
-    assert looks(6, first=10) == ([[1, 2, 3, 4, 5, 6]], False)
+    with pytest.raises(ConfigError, match="--seeds 10: is above --max-seeds 6"):
+        looks(6, first=10)
 
 
 @pytest.mark.parametrize("text", ["2", "x%", "0%", "-1%", "", "nan%", "inf%"])

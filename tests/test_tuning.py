@@ -21,6 +21,7 @@ from shortflow.engine import run_each
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.drawing import draw
 from shortflow.report.plot import ParallelPlot, Plot
+from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import Workload, ask, second_workload
 from shortflow.tuning.engine import tune
@@ -208,7 +209,7 @@ def test_unfinished_flows_make_a_trial_infeasible_however_fast_it_seems() -> Non
 
 def tuning_of(goal: Goal, *found: Measurement, references: dict[str, Measurement] | None = None) -> Tuning:
     question = Question(
-        "s", "t", "-", ["short", "long"], "l2dct", {}, [W_MAX], {"transport.w_max": "2.5"}, goal, "dctcp", 2, 8, "-"
+        "s", "t", "-", ["short", "long"], "l2dct", {}, [W_MAX], {"transport.w_max": "2.5"}, goal, "dctcp", 2, 8, {}, "-"
     )
     trials = [
         Trial(number, {"transport.w_max": 1.0 + number / 4}, {"transport.w_max": f"{1 + number / 4:g}"}, each)
@@ -509,3 +510,18 @@ def test_a_killed_tuning_goes_on_to_the_same_end(shortflow: Command, written: Pa
     whole = shortflow(*arguments, "--out", "whole")
     killed = shortflow(*arguments, "--out", "killed")
     assert json.loads(killed.stdout) == whole.document
+
+
+def test_an_edited_law_is_another_question(tmp_path: Path) -> None:
+    file, space = tmp_path / "law.py", [Parameter.parse("switch.mark_above=5pkt:50pkt")]
+
+    def asked(step: float) -> Question:
+        file.write_text(
+            f"import shortflow\nclass Law(shortflow.CongestionControl):\n    base = 'dctcp'\n    step = {step}\n"
+            "    def on_ack(self, window, ack): window.cwnd += self.step\n    def on_congestion(self, *_): pass\n",
+            encoding="utf-8",
+        )
+        here = Workload(load_scenario("l2dct-benchmark"), {}, FASTEST)
+        return ask(here, None, f"{file}:Law", space, baseline="dctcp", seeds=1, batch=8)
+
+    assert asked(0.5).laws == asked(0.5).laws != asked(0.25).laws

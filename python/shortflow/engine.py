@@ -81,10 +81,10 @@ def run_each(
         if missing:
             _work(missing, executor, store, tables, keep_going, batch, tally)
     except KeyboardInterrupt as cause:
-        _conclude(store)
         kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
         raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
-    _conclude(store)
+    finally:
+        _conclude(store)
     return batch
 
 

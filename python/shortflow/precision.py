@@ -53,7 +53,8 @@ class Precision:
     def is_met(self, comparison: Comparison) -> bool:
         """Whether the intervals of every scheme are narrow enough."""
         found = widths(comparison, self.metric)
-        return bool(found) and all(each.share <= self.width for each in found)
+        complete = {each.scheme for each in found} == set(comparison.schemes)
+        return complete and all(each.share <= self.width for each in found)
 
     @property
     def text(self) -> str:
@@ -72,11 +73,11 @@ class Width:
 
     @property
     def share(self) -> float:
-        """Half the width over the mean; infinite for a single seed, and for a lower bound."""
+        """Half the width over the mean; infinite for a single seed, a lower bound, and a mean of zero."""
         half = self.estimate.half_width
         if half is None or self.estimate.lower_bound:
             return math.inf
-        return half / abs(self.estimate.value) if self.estimate.value else (math.inf if half else 0.0)
+        return half / abs(self.estimate.value) if self.estimate.value else math.inf
 
     def more_seeds(self, width: float) -> int:
         """About how many more seeds it would take until half the width, now finite, is this share of the mean."""
@@ -114,6 +115,8 @@ def more_seeds(found: Sequence[Width], width: float) -> int:
 
 def seeds_until(until: Precision, first: int, look: Callable[[Sequence[int]], bool]) -> bool:
     """Have ever more seeds run, `look` by look, until it says that they are enough; whether it did in the end."""
+    if first > until.most:
+        raise ConfigError(f"--seeds {first}: is above --max-seeds {until.most}")
     done = 0
     ends = [*range(max(first, LEAST_SEEDS), until.most, LEAST_SEEDS), until.most]
     for end in ends:

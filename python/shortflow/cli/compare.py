@@ -112,7 +112,8 @@ def _chosen(metrics: str | None) -> list[str]:
 
 def _note_precision(comparison: Comparison, until: Precision | None) -> None:
     """Say how wide the widest interval is, and how many more seeds narrower ones would take."""
-    found = [each for each in widths(comparison, until.metric if until else None) if math.isfinite(each.share)]
+    every = widths(comparison, until.metric if until else None)
+    found = [each for each in every if math.isfinite(each.share)]
     if not found or not (widest := found[0]).share:
         return
     seeds = len(comparison.seeds)
@@ -123,6 +124,8 @@ def _note_precision(comparison: Comparison, until: Precision | None) -> None:
         wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
         more = ((width, more_seeds(found, width)) for width in wanted)
         text += "".join(f"; ±{width * 100:.3g} % would take about {count:,} more" for width, count in more)
+    if bounds := list(dict.fromkeys(each.scheme for each in every if each.estimate.lower_bound)):
+        text += f"; no seeds narrow the lower bounds of {', '.join(bounds)}, some of whose flows did not finish"
     console.print_note(text)
 
 

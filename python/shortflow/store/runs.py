@@ -220,9 +220,7 @@ def _in_segments(directory: Path) -> Kept:
         kept.failures.update(found.failures)
         kept.damages.extend(found.damages)
     if kept.damages:
-        raise DamagedResult(
-            "\n".join(f"{each}; remove the line, and the same command runs it again" for each in kept.damages)
-        )
+        raise DamagedResult("\n".join(f"{each}, and the same command runs it again" for each in kept.damages))
     return kept
 
 

@@ -158,6 +158,7 @@ def _read(path: Path, kept: Kept) -> None:
         lines = path.read_bytes().split(b"\n")[:-1]
     except OSError as error:
         raise DamagedResult(f"{path}: damaged: {error.strerror or error}") from error
+    unread = 0
     for number, data in enumerate(lines, 1):
         try:
             line = _DECODER.decode(_content(data))
@@ -168,9 +169,15 @@ def _read(path: Path, kept: Kept) -> None:
             else:
                 origin = _origin(line, parts)
                 kept.failures[path / line.origin["key"]] = {"provenance": origin, "error": line.error}
+        except msgspec.ValidationError as error:
+            unread, example = unread + 1, f"such as line {number}: {error}"
         except (msgspec.MsgspecError, ValueError, KeyError) as error:
             what = f"without the part {error}" if isinstance(error, KeyError) else str(error)
-            kept.damages.append(f"{path}, line {number}: damaged, or written by another version: {what}")
+            kept.damages.append(f"{path}, line {number}: damaged: {what}; remove the line")
+    if unread:
+        kept.damages.append(
+            f"{path}: {unread:,} of {len(lines):,} lines were written by another version, {example}; move the file away"
+        )
 
 
 def _record(line: _Run, parts: dict[str, _Part]) -> Record:

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError
+from shortflow.executors.task import code_id
 from shortflow.grid import check_apart
 from shortflow.metrics.catalogue import possible
-from shortflow.result import Run, build_id
+from shortflow.result import Run
 from shortflow.runner import Planner
 from shortflow.scenario import Scenario, Settings, as_pairs, load_scenario
 from shortflow.scheme import split_settings
+from shortflow.transport import SOURCE
 from shortflow.tuning.goal import Constraint, Goal
 from shortflow.tuning.record import Question
 from shortflow.tuning.space import Parameter
@@ -56,8 +58,12 @@ def ask(
 ) -> Question:
     """The question, if all of it makes sense here and in the second workload; else a `ConfigError`."""
     here.goal.check(here.scenario.classes)
+    laws: dict[str, str] = {}
     for name in (scheme, baseline, *here.goal.schemes):
-        here.runs(name, [1])
+        (run,) = here.runs(name, [1])
+        resolved = {key: value for key, value, _ in run.scheme.resolved()}
+        if SOURCE in resolved:
+            laws[name] = resolved[SOURCE]
     _check_keys(parameters, here.settings)
     parameters = [_in_its_steps(here, scheme, each) for each in parameters]
     _check_ranges(here, scheme, parameters)
@@ -82,7 +88,8 @@ def ask(
         baseline=baseline,
         seeds=seeds,
         batch=batch,
-        build=build_id(),
+        laws=laws,
+        code=code_id(),
     )
 
 

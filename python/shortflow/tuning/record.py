@@ -40,8 +40,10 @@ class Question:
     """Every trial has seeds 1 to this one."""
     batch: int
     """So many trials are proposed at a time, whatever the number of jobs."""
-    build: str
-    """The simulator's version and hash."""
+    laws: dict[str, str]
+    """The fingerprints of those of these schemes whose law is written in Python."""
+    code: str
+    """The simulator's version and hash, and that of the code that measures."""
 
     @property
     def references(self) -> list[str]:
