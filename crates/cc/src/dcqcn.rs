@@ -11,7 +11,7 @@
 //! | F | [`Params::fast_recovery`] |
 //! | R_AI, R_HAI | [`Params::additive`], [`Params::hyper`] |
 //! | CNP | [`Cause::EcnEcho`], at most one for `cnp_every` (N), which the receiver sees to |
-//! | K_min, K_max, P_max (congestion point) | queue discipline `red` with `weight=1`, `gentle=false` |
+//! | K_min, K_max, P_max (congestion point) | queue discipline `red` with `weight=1`, `gentle=false`, `spread=false` |
 //!
 //! Deviations and choices:
 //! - D1: R_AI is 40 Mbit/s in the paper, on links of 40 Gbit/s; slower links get the same share of their rate, or senders
@@ -21,7 +21,9 @@
 //! - D3: at the rate of the link the timer rests until the next CNP: it would change nothing.
 //! - D4: losses do not change the rate; without priority flow control, which is not modelled, they happen. The sender
 //!   goes back to what is missing.
-//! - D5: `red` spaces marks evenly, so that their mean share is up to twice the probability that the slope gives.
+//! - D5: no priority for CNPs. They, ACKs and NACKs are ECN-capable, so that congestion points mark them, to no effect,
+//!   and do not drop them at random.
+//! - D6: a mark within N of a CNP is told of with the first packet after that, not at the end of N.
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
 use shortflow_spec::{POSITIVE_TIME, RATE, Unless, keys};

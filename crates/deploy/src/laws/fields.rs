@@ -98,7 +98,7 @@ pub enum LawError {
     },
 }
 
-/// The parameters of `config` as words of its C struct. `recovery` and `ecn` are the kernel's.
+/// The parameters of `config` as words of its C struct. What every sender has, whatever its law, is the kernel's.
 pub fn params(config: &TransportConfig) -> Result<Vec<u64>, LawError> {
     let name = config.info().name;
     let fields = match name {
@@ -111,7 +111,7 @@ pub fn params(config: &TransportConfig) -> Result<Vec<u64>, LawError> {
         _ => return Err(LawError::NoLaw { name: name.to_owned() }),
     };
     let given = config.params();
-    let of_law = given.iter().filter(|param| !["recovery", "ecn"].contains(&param.name));
+    let of_law = given.iter().filter(|param| !TransportConfig::is_of_every_sender(param.name));
     if let Some(param) = of_law.clone().find(|param| fields.iter().all(|(name, _)| *name != param.name)) {
         return Err(LawError::NoForm { name: param.name, value: param.default.clone() });
     }

@@ -20,7 +20,7 @@ use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict}
 use crate::config::{ANY_TIME, Flag, POSITIVE_TIME, Positive, keys};
 use crate::engine::Stream;
 use crate::packet::Packet;
-use shortflow_units::{Instant, Occupancy, Rate, Span};
+use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
 /// Registry entry.
 pub const INFO: QueueInfo = QueueInfo {
@@ -51,6 +51,8 @@ keys! {
 
 /// The probability up to which packets are marked and not dropped (§5.1).
 const MARK_BELOW: f64 = 0.1;
+/// Up to this backlog nothing is dropped: two packets of MEAN_PKTSIZE (§4.1).
+const SMALL: Bytes = Bytes::new(2 * 1500);
 /// A probability below this is none.
 const LEAST: f64 = 1e-9;
 /// Below each probability steps are divided by the number beside it (§4.2).
@@ -131,7 +133,7 @@ impl Pie {
     /// Whether an arriving packet may be chosen at all (§4.1).
     fn may_act(&self, found: Backlog) -> bool {
         let calm = self.before < self.params.target.divided_by(2) && self.probability < 0.2;
-        self.allowance.is_zero() && !calm && found.packets > 2
+        self.allowance.is_zero() && !calm && found.bytes > SMALL
     }
 }
 
@@ -203,7 +205,7 @@ mod tests {
         for n in 0..333_333_u64 {
             let now = Instant::ZERO + Span::from_micros(6 * n);
             let waiting = pie.empty_at.since(now).as_ps() / 12_000_000;
-            let found = Backlog { packets: waiting as u32, ..Backlog::default() };
+            let found = Backlog { packets: waiting as u32, bytes: Bytes::new(1500 * waiting) };
             let verdict = pie.arrive(now, found, &mut packet(0, n, 0));
             acts.extend((verdict != Verdict::Queued).then_some((now, verdict)));
         }

@@ -18,13 +18,21 @@ pub struct Receiver {
     cnp_every: Span,
     /// When the next CNP may go.
     cnp_from: Instant,
+    /// Whether there was a mark since the last CNP.
+    marked: bool,
 }
 
 impl Receiver {
     /// A receiver that answers `identity`'s peer.
     pub fn new(identity: Identity, cnp_every: Span) -> Receiver {
         let (received, highest, skipped) = (0, 0, 0);
-        Receiver { identity, received, highest, skipped, nacked: false, cnp_every, cnp_from: Instant::ZERO }
+        let (nacked, marked, cnp_from) = (false, false, Instant::ZERO);
+        Receiver { identity, received, highest, skipped, nacked, cnp_every, cnp_from, marked }
+    }
+
+    /// An answer. It is ECN-capable, so that queues that would drop others at random spare it.
+    fn control(&self, kind: Kind, scene: Scene<'_>) -> Packet {
+        Packet { kind, ecn: EcnField::Ect, ..self.identity.control(self.received, scene.tcp) }
     }
 
     /// Takes bytes `start..end` if they are the next ones; the answer, if there is one.
@@ -44,13 +52,14 @@ impl Endpoint for Receiver {
     fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
 
     fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
-        if packet.ecn == EcnField::Ce && scene.now >= self.cnp_from {
+        self.marked |= packet.ecn == EcnField::Ce;
+        if self.marked && scene.now >= self.cnp_from {
+            self.marked = false;
             self.cnp_from = scene.now + self.cnp_every;
-            out.send(Packet { kind: Kind::Cnp, ..self.identity.control(0, scene.tcp) });
+            out.send(self.control(Kind::Cnp, scene));
         }
         if let Some(kind) = self.accept(packet.seq, packet.seq + u64::from(packet.payload)) {
-            let answer = self.identity.control(self.received, scene.tcp);
-            out.send(Packet { kind, extension: packet.extension, ..answer });
+            out.send(Packet { extension: packet.extension, ..self.control(kind, scene) });
         }
     }
 
