@@ -195,13 +195,13 @@ impl Network {
     #[inline]
     fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: Packet) -> Span {
         let now = events.now();
-        let choose = |ports: &[PortId]| {
-            let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
-            self.chooser.choose(now, hop)
-        };
-        let Some(port) = self.routes.next(node, packet.to, choose) else {
-            self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
-            return Span::ZERO;
+        let port = match *self.routes.next(node, packet.to) {
+            [port] => port,
+            [] => return self.strand(node),
+            ref ports => {
+                let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
+                ports[self.chooser.choose(now, hop)]
+            }
         };
         if let Some(memory) = &self.memory
             && let Some(limit) = memory.limit(&mut self.ports, port, now)
@@ -209,6 +209,13 @@ impl Network {
             self.ports[port.index()].set_limit(limit);
         }
         self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due))
+    }
+
+    /// Drops a packet at a node from which no port leads on.
+    #[inline(never)] // keeps the path of the others short
+    fn strand(&mut self, node: NodeId) -> Span {
+        self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
+        Span::ZERO
     }
 
     /// Starts the next transmission of a port whose packets wait.
