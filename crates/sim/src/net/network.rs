@@ -155,6 +155,7 @@ impl Network {
     }
 
     /// Moves a packet on that a fault has delayed, or returns it if it has reached its host.
+    #[inline(never)] // keeps the path of the others short
     fn release(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<Packet> {
         let sender = &mut self.ports[port.index()];
         let node = sender.to;
@@ -163,6 +164,7 @@ impl Network {
     }
 
     /// Links of `graph` fail or are back at `now`, and routes change.
+    #[inline(never)] // keeps the path of packets short
     fn change_links(&mut self, graph: &Graph, now: Instant, step: u32) {
         let Some(outages) = &self.outages else { return };
         for change in outages.changes(step) {
@@ -219,6 +221,7 @@ impl Network {
     }
 
     /// Starts the next transmission of a port whose packets wait.
+    #[inline(never)] // keeps the path of ports without a scheduler short
     fn transmit_done(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
