@@ -72,7 +72,7 @@ macro_rules! registry {
                     Transport::UserDefined(law) => law.segment_size(window, mss, room),
                 }
             }
-            #[inline]
+            #[inline(always)] // the path of every ACK
             fn window_bytes(&self, window: &Window, mss: Bytes) -> Bytes {
                 match self {
                     $(Transport::$variant(law) => law.window_bytes(window, mss),)+

@@ -155,6 +155,7 @@ impl Network {
     }
 
     /// Moves a packet on that a fault has delayed, or returns it if it has reached its host.
+    #[inline(never)] // keeps the path of the others short
     fn release(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<Packet> {
         let sender = &mut self.ports[port.index()];
         let node = sender.to;
@@ -163,6 +164,7 @@ impl Network {
     }
 
     /// Links of `graph` fail or are back at `now`, and routes change.
+    #[inline(never)] // keeps the path of packets short
     fn change_links(&mut self, graph: &Graph, now: Instant, step: u32) {
         let Some(outages) = &self.outages else { return };
         for change in outages.changes(step) {
@@ -195,13 +197,13 @@ impl Network {
     #[inline]
     fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: Packet) -> Span {
         let now = events.now();
-        let choose = |ports: &[PortId]| {
-            let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
-            self.chooser.choose(now, hop)
-        };
-        let Some(port) = self.routes.next(node, packet.to, choose) else {
-            self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
-            return Span::ZERO;
+        let port = match *self.routes.next(node, packet.to) {
+            [port] => port,
+            [] => return self.strand(node),
+            ref ports => {
+                let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
+                ports[self.chooser.choose(now, hop)]
+            }
         };
         if let Some(memory) = &self.memory
             && let Some(limit) = memory.limit(&mut self.ports, port, now)
@@ -211,7 +213,15 @@ impl Network {
         self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due))
     }
 
+    /// Drops a packet at a node from which no port leads on.
+    #[inline(never)] // keeps the path of the others short
+    fn strand(&mut self, node: NodeId) -> Span {
+        self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
+        Span::ZERO
+    }
+
     /// Starts the next transmission of a port whose packets wait.
+    #[inline(never)] // keeps the path of ports without a scheduler short
     fn transmit_done(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,

@@ -207,16 +207,20 @@ impl Port {
     #[inline]
     pub fn enqueue(&mut self, now: Instant, mut packet: Packet, mut wake: impl FnMut(Due)) -> Span {
         self.retire(now);
-        let fault = self.faults.as_mut().map_or(Verdict::Queued, |faults| faults.arrive(&mut packet));
-        if let Verdict::Dropped(reason) = fault {
-            return self.drop(reason, &packet);
+        let mut marked = false;
+        if let Some(faults) = &mut self.faults {
+            match faults.arrive(&mut packet) {
+                Verdict::Dropped(reason) => return self.drop(reason, &packet),
+                verdict => marked = verdict == Verdict::Marked,
+            }
         }
-        let Queue::InOrder(queue) = &mut self.queue else { return self.admit(now, packet, fault, wake) };
-        match (queue.arrive(now, self.backlog, &mut packet), fault) {
-            (Verdict::Dropped(reason), _) => return self.drop(reason, &packet),
-            (Verdict::Marked, _) | (_, Verdict::Marked) => self.counters.marked += 1,
-            _ => {}
+        let Queue::InOrder(queue) = &mut self.queue else { return self.admit(now, packet, marked, wake) };
+        match queue.arrive(now, self.backlog, &mut packet) {
+            Verdict::Dropped(reason) => return self.drop(reason, &packet),
+            Verdict::Marked => marked = true,
+            Verdict::Queued => {}
         }
+        self.counters.marked += u64::from(marked);
         let starts = now.max(self.busy_until);
         let departs = starts + self.tx_time(packet.wire);
         let waits = starts.since(now);
@@ -277,12 +281,12 @@ impl Port {
 
     /// Hands a packet to the scheduler.
     #[inline(never)] // keeps the path of the other queues short
-    fn admit(&mut self, now: Instant, packet: Packet, fault: Verdict, mut wake: impl FnMut(Due)) -> Span {
+    fn admit(&mut self, now: Instant, packet: Packet, marked: bool, mut wake: impl FnMut(Due)) -> Span {
         let Queue::Scheduled(queue) = &mut self.queue else { return Span::ZERO };
         let (waited, mut effects) = (queue.backlog(), Effects::default());
         queue.enqueue(self.backlog, Waiting { packet, arrived: now }, &mut effects);
         let waiting = queue.backlog();
-        self.counters.marked += u64::from(fault == Verdict::Marked);
+        self.counters.marked += u64::from(marked);
         self.count(&effects);
         let found = self.backlog;
         self.backlog = found + waiting - waited;

@@ -5,6 +5,7 @@ use crate::topology::Graph;
 use shortflow_units::{HostId, NodeId, PortId, Rate, Span};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
+use std::slice;
 
 /// A network in which some packet could not be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,16 +20,11 @@ pub enum RouteError {
     },
 }
 
-/// Ports that lead nearer to a host.
+/// Ports that lead nearer to a host: `count` from `first` in the list of hops.
 #[derive(Debug, Clone, Copy)]
-enum NextHops {
-    None,
-    One(PortId),
-    /// `count` ports from `first` in the list of hops.
-    Many {
-        first: u32,
-        count: u32,
-    },
+struct NextHops {
+    first: u32,
+    count: u32,
 }
 
 /// Where a host hangs.
@@ -73,7 +69,7 @@ impl Routes {
         let mut routes = Routes {
             access,
             racks,
-            sets: vec![NextHops::None],
+            sets: vec![NextHops { first: 0, count: 0 }],
             set_of: vec![0; switches * racks],
             hops: vec![],
         };
@@ -92,16 +88,11 @@ impl Routes {
     }
 
     fn add_set(&mut self, ports: &[PortId]) -> u32 {
-        let first = self.hops.len() as u32;
-        let set = match *ports {
-            [] => return 0,
-            [port] => NextHops::One(port),
-            _ => NextHops::Many { first, count: ports.len() as u32 },
-        };
-        if ports.len() > 1 {
-            self.hops.extend(ports);
+        if ports.is_empty() {
+            return 0;
         }
-        self.sets.push(set);
+        self.sets.push(NextHops { first: self.hops.len() as u32, count: ports.len() as u32 });
+        self.hops.extend(ports);
         self.sets.len() as u32 - 1
     }
 
@@ -119,37 +110,26 @@ impl Routes {
         Ok(())
     }
 
-    /// The port on which `node` sends a packet towards `to`, which `choose` gives the place of where there are
-    /// several; `None` at `to` itself.
+    /// The ports on which `node` may send a packet towards `to`; none at `to` itself.
     #[inline]
-    pub fn next(&self, node: NodeId, to: HostId, choose: impl FnOnce(&[PortId]) -> usize) -> Option<PortId> {
+    pub fn next(&self, node: NodeId, to: HostId) -> &[PortId] {
         let end = &self.access[to.index()];
         if node == end.switch {
-            return Some(end.down);
+            return slice::from_ref(&end.down);
         }
         match self.access.get(node.index()) {
-            Some(host) => (node.0 != to.0).then_some(host.up),
-            None => self.next_to_rack(node, end.rack, choose),
+            Some(_) if node.0 == to.0 => &[],
+            Some(host) => slice::from_ref(&host.up),
+            None => self.next_to_rack(node, end.rack),
         }
     }
 
-    /// The port on which a switch sends packets towards a rack that is not its own.
+    /// The ports on which a switch may send packets towards a rack that is not its own.
     #[inline(never)] // the first and the last hop of every path do without
-    fn next_to_rack(
-        &self,
-        node: NodeId,
-        rack: u32,
-        choose: impl FnOnce(&[PortId]) -> usize,
-    ) -> Option<PortId> {
+    fn next_to_rack(&self, node: NodeId, rack: u32) -> &[PortId] {
         let switch = node.index() - self.access.len();
-        match self.sets[self.set_of[switch * self.racks + rack as usize] as usize] {
-            NextHops::None => None,
-            NextHops::One(port) => Some(port),
-            NextHops::Many { first, count } => {
-                let ports = &self.hops[first as usize..(first + count) as usize];
-                Some(ports[choose(ports)])
-            }
-        }
+        let NextHops { first, count } = self.sets[self.set_of[switch * self.racks + rack as usize] as usize];
+        &self.hops[first as usize..][..count as usize]
     }
 }
 
@@ -163,14 +143,18 @@ impl Routes {
         chooser: &Chooser,
         link: impl Fn(PortId) -> (Rate, Span),
     ) -> Option<PortId> {
-        self.next(node, to, |ports| {
-            let speed = |place: &usize| {
-                let (rate, delay) = link(ports[*place]);
-                (Reverse(rate), delay)
-            };
-            let fixed = chooser.of_flow(Hop { node, to, flow_id, paths: ports.len() });
-            fixed.or_else(|| (0..ports.len()).min_by_key(speed)).unwrap_or(0)
-        })
+        let ports = self.next(node, to);
+        if ports.len() < 2 {
+            return ports.first().copied();
+        }
+        let speed = |port: &&PortId| {
+            let (rate, delay) = link(**port);
+            (Reverse(rate), delay)
+        };
+        match chooser.of_flow(Hop { node, to, flow_id, paths: ports.len() }) {
+            Some(fixed) => Some(ports[fixed]),
+            None => ports.iter().min_by_key(speed).copied(),
+        }
     }
 }
 
@@ -265,8 +249,8 @@ mod tests {
         let (node, to) = (NodeId(2), HostId(1));
         let (routes, mut chooser) = (Routes::new(&leaf_spine(4)).unwrap(), routing.start(8, Seeds::new(1)));
         let mut choose = |flow_id| {
-            let mut of = |paths| chooser.choose(Instant::ZERO, Hop { node, to, flow_id, paths });
-            routes.next(node, to, |ports| of(ports.len())).unwrap()
+            let ports = routes.next(node, to);
+            ports[chooser.choose(Instant::ZERO, Hop { node, to, flow_id, paths: ports.len() })]
         };
         (0..flows).map(&mut choose).collect()
     }
@@ -291,9 +275,8 @@ mod tests {
     #[test]
     fn a_route_ends_at_its_host() {
         let routes = Routes::new(&leaf_spine(4)).unwrap();
-        let next = |node| routes.next(node, HostId(1), |_| panic!("there is one port"));
-        assert_eq!(next(NodeId(1)), None);
-        assert_eq!(next(NodeId(3)), Some(PortId(3)));
+        assert!(routes.next(NodeId(1), HostId(1)).is_empty());
+        assert_eq!(routes.next(NodeId(3), HostId(1)), [PortId(3)]);
     }
 
     /// What is sprayed counts on the fastest path: that over the third spine.

@@ -129,6 +129,7 @@ macro_rules! registry {
 
         /// A discipline with arrival order, dispatched by a match.
         #[derive(Debug, Clone)]
+        #[repr(u8)] // the tag is read for every packet, which takes longer where a niche holds it
         pub enum InOrder {
             $(#[doc = concat!("See [`", stringify!($fifo_module), "`].")] $fifo($fifo_module::$fifo),)+
         }

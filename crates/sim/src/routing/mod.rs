@@ -52,7 +52,7 @@ macro_rules! registry {
         }
 
         impl PathChoice for Chooser {
-            #[inline]
+            #[inline(never)] // most hops have one path
             fn choose(&mut self, now: Instant, hop: Hop) -> usize {
                 match self { $(Chooser::$name(way) => way.choose(now, hop),)+ }
             }

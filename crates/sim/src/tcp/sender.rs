@@ -274,7 +274,7 @@ impl Sender {
         self.recovery == Recovery::NewReno || (!ack.sack().is_empty() && news)
     }
 
-    #[inline]
+    #[inline(always)] // the path of every ACK; RACK calls it too
     pub(super) fn on_new_ack(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
         let acked = ack.seq - self.snd_una;
         self.snd_una = ack.seq;
