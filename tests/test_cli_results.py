@@ -453,10 +453,12 @@ def test_a_second_signal_ends_a_hook_that_never_returns(
 
 
 class Stalls(CongestionControl):
-    """Stops for ever after about five segments."""
+    """Sends next to nothing after about five segments."""
+
+    floor = 1e-4
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        window.cwnd = 4.0 if ack.snd_una < 7000 else 0.01
+        window.cwnd = 4.0 if ack.snd_una < 7000 else 1e-4
 
 
 def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, object], tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ WRONG: dict[str, Callable[[], object]] = {
         sizes="50KB",  # type: ignore[arg-type]
     ),
     "sizes.Uniform.max: missing; expected a size": lambda: sf.sizes.Uniform(min="2KB"),  # type: ignore[call-arg]
-    'traffic.Poisson.connections: "newer" is not one of new, persistent; did you mean "new"?': lambda: (
+    'traffic.Poisson.connections: "newer" is not one of new, persistent, shared; did you mean "new"?': lambda: (
         sf.traffic.Poisson(load=0.2, sizes=UNIFORM, connections="newer")  # type: ignore[arg-type]
     ),
     "sizes.Mixture.parts.1.shar: unknown key": lambda: sf.sizes.Mixture(

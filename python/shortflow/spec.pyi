@@ -71,6 +71,8 @@ class Host(Table):
     """Ports of every host.
 
     buffer: what a port holds (a queue size such as "250pkt", "100KB" or "unlimited"; unlimited unless given).
+    mark_above: K: queues that mark do so when an arriving packet finds more than this (a queue size such as
+        "250pkt", "100KB" or "unlimited"; unlimited unless given).
     jitter: random time, up to this, by which a packet of a host reaches its switch late; order is kept (a time
         such as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless given).
     stalls: pauses of each host per second, on average: its packets wait for the end, and go on in order (a
@@ -82,7 +84,14 @@ class Host(Table):
     """
 
     def __init__(
-        self, *, buffer: str = ..., jitter: str = ..., stalls: float = ..., stall_min: str = ..., stall_max: str = ...
+        self,
+        *,
+        buffer: str = ...,
+        mark_above: str = ...,
+        jitter: str = ...,
+        stalls: float = ...,
+        stall_min: str = ...,
+        stall_max: str = ...,
     ) -> None: ...
 
 class Tcp(Table):
@@ -101,6 +110,11 @@ class Tcp(Table):
         ("auto" or a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s; auto unless given).
     clock_granularity: tick of the retransmission clock; 0ps for a continuous one (a time such as "300us"
         (units: ps ns us ms s), from 0ps to 30000s; 0ps unless given).
+    tlp_ack_delay: how much later a tail loss probe of RACK leaves where one segment is out, for its ACK may be
+        delayed; auto: ack_delay where ACKs are delayed; Linux has rto_min ("auto" or a time such as "300us"
+        (units: ps ns us ms s), from 0ps to 30000s; auto unless given).
+    tlp_slack: how much later it leaves where more are out; Linux has two ticks of its clock (a time such as
+        "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless given).
     ack_every: segments per ACK; 1 turns delayed ACKs off (a whole number from 1 to 64; 1 unless given).
     ack_delay: longest time an ACK is delayed (a time such as "300us" (units: ps ns us ms s), from 1ps to
         30000s; 500us unless given).
@@ -128,6 +142,8 @@ class Tcp(Table):
         rto_max: str = ...,
         initial_rto: str = ...,
         clock_granularity: str = ...,
+        tlp_ack_delay: str = ...,
+        tlp_slack: str = ...,
         ack_every: int = ...,
         ack_delay: str = ...,
         ack_message_end: bool = ...,
@@ -386,6 +402,36 @@ class topology:
 
         def __init__(self, *, file: str, node_file: str = ..., rate: str = ..., delay: str = ...) -> None: ...
 
+class Routing(Table):
+    """A table `routing` of some kind."""
+
+class routing:
+    """The kinds of `Routing`."""
+
+    class FlowHash(Routing):
+        """A hash of the connection's number chooses, and the connection keeps its path."""
+
+        def __init__(self) -> None: ...
+
+    class Destination(Routing):
+        """The number of the destination modulo that of the paths chooses."""
+
+        def __init__(self) -> None: ...
+
+    class Spray(Routing):
+        """Each packet takes a path at random."""
+
+        def __init__(self) -> None: ...
+
+    class Flowlet(Routing):
+        """A connection that pauses for longer than a gap goes on over a path drawn at random.
+
+        gap: pause at a switch after which a connection may take another path (a time such as "300us" (units: ps ns
+            us ms s), from 1ps to 30000s; 500us unless given).
+        """
+
+        def __init__(self, *, gap: str = ...) -> None: ...
+
 class Traffic(Table):
     """A table `traffic` of some kind."""
 
@@ -448,8 +494,9 @@ class traffic:
             such as "0-19", or a list such as [0, 2, 5]).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; short unless given).
-        connections: whether each flow has a connection of its own, or flows between two hosts share one (one of
-            new, persistent; new unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
             uniform, log-uniform, exponential, pareto, mixture, published, cdf).
         deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
@@ -478,7 +525,7 @@ class traffic:
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,
             class_: str = ...,
-            connections: Literal["new", "persistent"] = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             deadline: Deadline = ...,
             unmeasured: bool = ...,
             transport: str = ...,
@@ -509,8 +556,9 @@ class traffic:
             such as "0-19", or a list such as [0, 2, 5]).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; short unless given).
-        connections: whether each flow has a connection of its own, or flows between two hosts share one (one of
-            new, persistent; new unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
             uniform, log-uniform, exponential, pareto, mixture, published, cdf).
         deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
@@ -540,7 +588,7 @@ class traffic:
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,
             class_: str = ...,
-            connections: Literal["new", "persistent"] = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             deadline: Deadline = ...,
             unmeasured: bool = ...,
             transport: str = ...,
@@ -562,8 +610,9 @@ class traffic:
             such as "0-19", or a list such as [0, 2, 5]).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; short unless given).
-        connections: whether each flow has a connection of its own, or flows between two hosts share one (one of
-            new, persistent; new unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
             uniform, log-uniform, exponential, pareto, mixture, published, cdf).
         deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
@@ -585,7 +634,7 @@ class traffic:
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,
             class_: str = ...,
-            connections: Literal["new", "persistent"] = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             deadline: Deadline = ...,
             unmeasured: bool = ...,
             transport: str = ...,
@@ -609,8 +658,9 @@ class traffic:
             such as "0-19", or a list such as [0, 2, 5]).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; short unless given).
-        connections: whether each flow has a connection of its own, or flows between two hosts share one (one of
-            new, persistent; new unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
             uniform, log-uniform, exponential, pareto, mixture, published, cdf).
         deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
@@ -634,7 +684,7 @@ class traffic:
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,
             class_: str = ...,
-            connections: Literal["new", "persistent"] = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             deadline: Deadline = ...,
             unmeasured: bool = ...,
             transport: str = ...,
@@ -648,6 +698,9 @@ class traffic:
             a CSV file of flows).
         class_: class of rows that name none (a name of lower-case letters, digits, "-" and "_", such as "short";
             short unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
         transport: transport of these flows in place of the scheme's, with its parameters; their class is then
             CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
@@ -660,6 +713,7 @@ class traffic:
             *,
             file: str,
             class_: str = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             unmeasured: bool = ...,
             transport: str = ...,
             transport_share: float = ...,
@@ -691,8 +745,9 @@ class traffic:
             from 0ps to 30000s; 0s unless given).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; short unless given).
-        connections: whether each flow has a connection of its own, or flows between two hosts share one (one of
-            new, persistent; new unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
             uniform, log-uniform, exponential, pareto, mixture, published, cdf).
         deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
@@ -720,7 +775,7 @@ class traffic:
             compute: str = ...,
             jitter: str = ...,
             class_: str = ...,
-            connections: Literal["new", "persistent"] = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             deadline: Deadline = ...,
             unmeasured: bool = ...,
             transport: str = ...,
@@ -805,8 +860,9 @@ class traffic:
             0ps to 30000s; 0s unless given).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; short unless given).
-        connections: whether each flow has a connection of its own, or flows between two hosts share one (one of
-            new, persistent; new unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
             uniform, log-uniform, exponential, pareto, mixture, published, cdf).
         deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
@@ -836,7 +892,7 @@ class traffic:
             repeat: int = ...,
             think: str = ...,
             class_: str = ...,
-            connections: Literal["new", "persistent"] = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             deadline: Deadline = ...,
             unmeasured: bool = ...,
             transport: str = ...,
@@ -867,8 +923,9 @@ class traffic:
         answer: what a database answers (a table with class, connections, sizes, deadline).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; short unless given).
-        connections: whether each flow has a connection of its own, or flows between two hosts share one (one of
-            new, persistent; new unless given).
+        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+            given).
         sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
             uniform, log-uniform, exponential, pareto, mixture, published, cdf).
         deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
@@ -895,7 +952,7 @@ class traffic:
             query: str = ...,
             page_deadline: str = ...,
             class_: str = ...,
-            connections: Literal["new", "persistent"] = ...,
+            connections: Literal["new", "persistent", "shared"] = ...,
             deadline: Deadline = ...,
             unmeasured: bool = ...,
             transport: str = ...,
