@@ -184,7 +184,9 @@ impl DropRow {
         let ports = ports
             .map(|(port, counts)| (Place::Port(port.from, port.to), &port.counters().drops, counts.drops));
         let nodes = network.drops_at_nodes();
-        let nodes = nodes.map(|(node, drops)| (Place::Node(node), drops, measured.nodes[&node]));
+        // A node that drops in the drain only has no counts of the measured time.
+        let counts = |node| measured.nodes.get(&node).copied().unwrap_or_default();
+        let nodes = nodes.map(|(node, drops)| (Place::Node(node), drops, counts(node)));
         let rows = ports.chain(nodes).flat_map(|(place, drops, measured)| {
             let row =
                 move |(reason, in_run)| DropRow { place, reason, in_run, measured: measured.of(reason) };
