@@ -5,7 +5,7 @@ A run's result depends on its scenario, scheme and seed alone, so neither where 
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -81,10 +81,15 @@ def run_each(
         if missing:
             _work(missing, executor, store, tables, keep_going, batch, tally)
     except KeyboardInterrupt as cause:
+        _conclude(store)
         kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
         raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
-    finally:
-        _conclude(store)
+    except BaseException:
+        if tally.finished:
+            with suppress(OSError):  # the first error counts
+                _conclude(store)
+        raise
+    _conclude(store)
     return batch
 
 

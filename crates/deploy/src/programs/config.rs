@@ -33,10 +33,12 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
     let wrong = |key: &str, why: &str| Failure::Input(format!("--param {key}: {why}"));
     let plain = TransportConfig::named(name).map_err(|error| Failure::Input(error.to_string()))?;
     let names = plain.params().iter().map(|param| param.name);
-    let settable: Vec<&str> = names.filter(|name| *name != "recovery").collect();
+    let settable: Vec<&str> = names.filter(|name| !OF_KERNEL.contains(name)).collect();
     for (key, value) in params {
         match (key.as_str(), value.as_str()) {
-            ("recovery", _) => return Err(wrong(key, "loss recovery is the kernel's own here")),
+            (name, _) if OF_KERNEL.contains(&name) => {
+                return Err(wrong(key, "loss recovery is the kernel's own here"));
+            }
             ("ecn", "classic") => {
                 return Err(wrong(key, "the receiver echoes every mark here: exact or off"));
             }
@@ -57,11 +59,14 @@ pub fn kernel_names() -> Vec<String> {
     laws::NAMES.map(|name| format!("{PREFIX}{name}")).to_vec()
 }
 
+/// Keys of senders that are the kernel's own.
+const OF_KERNEL: [&str; 2] = ["recovery", "dupthresh"];
+
 /// What `--param` takes, of one transport or another.
 pub fn parameter_names() -> Vec<String> {
     let configs = laws::NAMES.into_iter().filter_map(|name| TransportConfig::named(name).ok());
     let names = configs.flat_map(|config| config.params().to_vec()).map(|param| param.name);
-    let settable: BTreeSet<&str> = names.filter(|name| *name != "recovery").collect();
+    let settable: BTreeSet<&str> = names.filter(|name| !OF_KERNEL.contains(name)).collect();
     settable.into_iter().map(|name| format!("{name}=")).collect()
 }
 
@@ -72,7 +77,7 @@ pub fn kernel_name(config: &TransportConfig) -> String {
 
 /// Parameters as `status` shows them.
 pub(super) fn text_of(config: &TransportConfig) -> String {
-    let shown = config.params().iter().filter(|param| param.name != "recovery");
+    let shown = config.params().iter().filter(|param| !OF_KERNEL.contains(&param.name));
     shown.map(|param| format!("{}={}", param.name, param.default)).collect::<Vec<_>>().join(" ")
 }
 
