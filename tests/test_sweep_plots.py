@@ -12,9 +12,9 @@ from made import make_rows
 from shortflow.report.drawing import draw
 from shortflow.report.looks import BEST
 from shortflow.report.plot import HeatPlot, ParallelPlot, Plot
-from shortflow.report.sweep_page import table, view
-from shortflow.report.sweep_plots import plots
-from shortflow.report.swept import Swept, swept
+from shortflow.report.sweep.plots import plots
+from shortflow.report.sweep.runs import Swept, swept
+from shortflow.report.sweep.view import table, view
 from shortflow.result import RunSummary
 from shortflow.scenario import Setting
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NotRequired, TypedDict
 
 from shortflow.comparison import Comparison, SchemeTable
@@ -168,7 +169,7 @@ def _places(planner: Planner, grid: Grid, settings: Settings) -> list[_Place]:
         except ConfigError as error:
             where = ", ".join(f"{key}={value}" for key, value in point.items())
             raise ConfigError(f"--grid: at {where}: {error}") from None
-        places.append(_Place(point, lambda seeds, changed=changed: planner.runs(changed, seeds)))  # type: ignore[misc]
+        places.append(_Place(point, partial(planner.runs, changed)))
     return places
 
 

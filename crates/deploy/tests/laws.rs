@@ -337,21 +337,25 @@ proptest! {
         let held = |segments: f64| (segments * 16_777_216.0).round() / 16_777_216.0;
         let (cwnd, ssthresh) = (held(cwnd), held(cwnd + beyond));
         let mut windows = [Window { cwnd, ssthresh }; 2];
-        let ack = |segments: u64| AckSample {
-            acked: Bytes::new(segments * 1_460),
-            ece: false,
-            may_grow: true,
-            snd_una: 1,
-            snd_nxt: 2,
-            flow: flow_at(0, 1 << 30, 0, Role::Unknown),
-            path: None,
-        };
         for _ in 0..n {
-            float.on_ack(&mut windows[0], &ack(1));
+            float.on_ack(&mut windows[0], &ack_of(1));
         }
-        fixed.on_merged_ack(&mut windows[1], &ack(n.into()), n);
+        fixed.on_merged_ack(&mut windows[1], &ack_of(n.into()), n);
         let n = f64::from(n);
         prop_assert!((windows[0].cwnd - windows[1].cwnd).abs() <= n * n / cwnd.powi(3) + 1e-6, "{windows:?}");
+    }
+}
+
+/// An unmarked ACK of so many segments.
+fn ack_of(segments: u64) -> AckSample {
+    AckSample {
+        acked: Bytes::new(segments * 1_460),
+        ece: false,
+        may_grow: true,
+        snd_una: 1,
+        snd_nxt: 2,
+        flow: flow_at(0, 1 << 30, 0, Role::Unknown),
+        path: None,
     }
 }
 
@@ -361,18 +365,9 @@ proptest! {
 fn a_cumulative_ack_ends_slow_start_at_ssthresh() {
     let config = TransportConfig::named("dctcp").unwrap();
     let mut fixed = FixedPoint::new(&config).unwrap();
-    let ack = AckSample {
-        acked: Bytes::new(60 * 1_460),
-        ece: false,
-        may_grow: true,
-        snd_una: 1,
-        snd_nxt: 2,
-        flow: flow_at(0, 1 << 30, 0, Role::Unknown),
-        path: None,
-    };
     for (segments, cwnd) in [(1, 2.0), (29, 30.0), (60, 30.0 + 31.0 / 30.0)] {
         let mut window = Window { cwnd: 1.0, ssthresh: 30.0 };
-        fixed.on_merged_ack(&mut window, &ack, segments);
+        fixed.on_merged_ack(&mut window, &ack_of(60), segments);
         assert!((window.cwnd - cwnd).abs() < 1e-6, "{segments}: {window:?}");
     }
 }

@@ -25,7 +25,7 @@ from shortflow.errors import ExitCode
 from shortflow.grid import Grid
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
-from shortflow.report.sweep import sweep_tables
+from shortflow.report.sweep.tables import sweep_tables
 from shortflow.store.runs import Store
 from shortflow.sweep import Sweep
 from shortflow.sweep import sweep as run_sweep

@@ -40,9 +40,11 @@ class Look:
         return {"color": self.colour, "pattern": {"shape": self.hatch}}
 
 
-BEST, FEASIBLE, INFEASIBLE, GIVEN_UP = "best", "feasible", "infeasible", "given up"
+BEST, OTHERS = "best", "others"
+FEASIBLE, INFEASIBLE, GIVEN_UP = "feasible", "infeasible", "given up"
 GROUPS = {
     BEST: Look("#d55e00", "star", "solid", ""),
+    OTHERS: Look("#0072b2", "circle", "solid", "", 0.55),
     FEASIBLE: Look("#0072b2", "circle", "solid", "", 0.55),
     INFEASIBLE: Look("#9ca3af", "x", "dot", "", 0.55),
     GIVEN_UP: Look("#9ca3af", "line-ew-open", "dash", "", 0.55),

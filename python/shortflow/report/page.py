@@ -14,10 +14,10 @@ from shortflow.report.figures import plots
 from shortflow.report.markup import page
 from shortflow.report.plot import Plot
 from shortflow.report.study import Study
-from shortflow.report.sweep_page import SweepView
-from shortflow.report.sweep_page import table as sweep_table
-from shortflow.report.sweep_page import view as sweep_view
-from shortflow.report.swept import Swept
+from shortflow.report.sweep.runs import Swept
+from shortflow.report.sweep.view import SweepView
+from shortflow.report.sweep.view import table as sweep_table
+from shortflow.report.sweep.view import view as sweep_view
 from shortflow.report.tables import Section, comparison_sections, measured_time, overview_section
 from shortflow.result import RunResult, git_revision
 from shortflow.scenario import Setting

@@ -8,8 +8,8 @@ from typing import Any
 from shortflow.report.page import document, render
 from shortflow.report.study import Study
 from shortflow.report.study import studies as make_studies
-from shortflow.report.swept import Swept
-from shortflow.report.swept import swept as make_swept
+from shortflow.report.sweep.runs import Swept
+from shortflow.report.sweep.runs import swept as make_swept
 from shortflow.result import Provenance, summarize
 from shortflow.store.files import write_text
 from shortflow.store.runs import read_each, read_run, select_runs

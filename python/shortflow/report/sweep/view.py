@@ -10,8 +10,8 @@ from shortflow.comparison import Comparison
 from shortflow.metrics.catalogue import MEAN_FCT
 from shortflow.report.drawing import draw
 from shortflow.report.plot import AnyPlot
-from shortflow.report.sweep_plots import plots
-from shortflow.report.swept import Place, Swept
+from shortflow.report.sweep.plots import plots
+from shortflow.report.sweep.runs import Place, Swept
 from shortflow.report.tables import NOTHING, Column, Section, common_scales, shown
 from shortflow.scenario import Setting
 
@@ -81,7 +81,9 @@ def _best(sweep: Swept) -> Section:
         for metric in sweep.metrics
     ]
     times = [metric.name for metric in sweep.metrics if metric.statistic is MEAN_FCT]
-    what = f"the point with the least {times[0]}" if times else "its first point"
+    chosen = len(sweep.points) > 1
+    note = f", chosen among {len(sweep.points):,} points on their own seeds: with fresh ones it is likely more" * chosen
+    what = f"the point with the least {times[0]}{note}" if times else "its first point"
     return Section(f"Of each scheme {what}", lead, columns)
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric
 from shortflow.metrics.stats import Estimate, Interval
 from shortflow.quantities import Scale, scale_for
-from shortflow.report.looks import BEST, FEASIBLE
+from shortflow.report.looks import BEST, OTHERS
 from shortflow.report.plot import AnyPlot, Axis, HeatMap, HeatPlot, Lines, Panel, ParallelPlot, Plot, Series
-from shortflow.report.swept import Key, Place, Swept
+from shortflow.report.sweep.runs import Key, Place, Swept
 from shortflow.report.tables import number
 
 _LOG_FROM_RATIO = 50.0
@@ -165,21 +165,25 @@ def _bundle(swept: Swept, scheme: str, metrics: Sequence[Metric]) -> ParallelPlo
     """Every point of a scheme as a line through its keys to some metrics; the best tenth by the first is set apart."""
     own = [(place, swept.keys[place]) for place in swept.own[scheme]]
     scales = [_scale(swept, metric) for metric in metrics]
-    lines = []
+    found = []
     for point in _own_points(swept, scheme):
-        found = [swept.estimate(scheme, point, metric) for metric in metrics]
-        values = [each.value / scale.divisor for each, scale in zip(found, scales, strict=True) if each]
-        if len(values) == len(metrics):
-            lines.append(([*(key.number(point[place]) for place, key in own), *values], _named(swept, scheme, point)))
-    lines.sort(key=lambda line: line[0][len(own)])
+        estimates = [each for metric in metrics if (each := swept.estimate(scheme, point, metric))]
+        if len(estimates) == len(metrics):
+            values = [each.value / scale.divisor for each, scale in zip(estimates, scales, strict=True)]
+            numbers = [key.number(point[place]) for place, key in own]
+            found.append((estimates[0].lower_bound, values[0], numbers + values, _named(swept, scheme, point)))
+    found.sort(key=lambda line: line[:2])  # what is only known to be more comes last
+    lines = [(values, f"{name}, at least" if bound else name) for bound, _, values, name in found]
+    bounds = sum(bound for bound, *_ in found)
     best = max(1, round(_BEST_SHARE * len(lines)))
-    groups = {name: some for name, some in ((FEASIBLE, lines[best:]), (BEST, lines[:best])) if some}
+    groups = {name: some for name, some in ((OTHERS, lines[best:]), (BEST, lines[:best])) if some}
     axes = [_key_axis(key) for _, key in own]
     axes += [_axis(metric, scale) for metric, scale in zip(metrics, scales, strict=True)]
     of_axes = [[values[i] for values, _ in lines] for i in range(len(axes))]
     return ParallelPlot(
         f"Settings of {scheme} and what they lead to",
-        f"Each line is a point of {scheme}. Those with the least {metrics[0].name}, a tenth of them, stand out.",
+        f"Each line is a point of {scheme}. Those with the least {metrics[0].name}, a tenth of them, stand out."
+        + (f" Of {bounds}, flows did not finish: they are not among these while there are others." if bounds else ""),
         [replace(axis, window=(min(of), max(of))) for axis, of in zip(axes, of_axes, strict=True)],
         [Lines(name, [values for values, _ in some], [label for _, label in some]) for name, some in groups.items()],
     )
