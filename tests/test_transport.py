@@ -152,9 +152,9 @@ class Kept(shortflow.CongestionControl):
         self.woken.append(flow.now_s)
 
 
-def kept(scenario: shortflow.Scenario, **attributes: object) -> Transport:
+def kept(scenario: shortflow.Scenario, **attributes: object) -> type[Kept]:
     """A run of `Kept` with these attributes; the class, with what it has seen."""
-    law: Transport = type("Kept", (Kept,), {"seen": [], "woken": [], **attributes})
+    law: type[Kept] = type("Kept", (Kept,), {"seen": [], "woken": [], **attributes})
     shortflow.compare(scenario, [law], seeds=[1])
     return law
 
