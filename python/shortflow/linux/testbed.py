@@ -40,8 +40,9 @@ LINUX_TCP: dict[str, str] = {
     "tcp.ack_delay": "40ms",
 }
 """Linux's TCP, as both sides can be told: timestamps, ten segments to begin with, delayed ACKs."""
-LINUX_SCHEME: dict[str, str] = {"transport.recovery": "sack", "transport.cwnd_floor": "2"}
-"""The same of a scheme's transport: SACK, and two segments as the least window."""
+LINUX_RECOVERY = "rack"
+LINUX_SCHEME: dict[str, str] = {"transport.recovery": LINUX_RECOVERY, "transport.cwnd_floor": "2"}
+"""The same of a scheme's transport: RACK-TLP (RFC 8985), and two segments as the least window."""
 OF_IPV6 = ("60B", "72B")
 """The values of `tcp.header` with which the testbed runs over IPv6."""
 OF_SIX_BITS = ("none", "size-dscp", "size-class", "levels")
@@ -51,6 +52,8 @@ LIKE_TESTBED: dict[str, str] = {
     "tcp.quick_acks": "254",
     "tcp.ack_ecn_changes": "true",
     "tcp.grow_by_segments": "true",
+    "tcp.tlp_ack_delay": "200ms",
+    "tcp.tlp_slack": "4ms",
     "host.jitter": "50us",
 }
 """What the simulator is told besides, unless scenario or user say otherwise. The testbed's receivers answer the
@@ -243,10 +246,9 @@ def known_differences(comparison: Comparison, scheme: str) -> list[str]:
     if any(comparison.values(side, name).get(seed) for side in BOTH for name in names for seed in comparison.seeds):
         reasons.append(
             "the kernel undoes reductions that were in vain, and the simulator does not"
-            if comparison.settings.get("transport.recovery") == "rack"
+            if comparison.settings.get("transport.recovery", LINUX_RECOVERY) == LINUX_RECOVERY
             else "the kernel finds losses by time and by probes, which it sends without losses too (RFC 8985), and"
-            " reduces the window proportionally (RFC 6937); the simulator has SACK (RFC 6675) alone, and halves at once"
-            ", unless transport.recovery=rack is set"
+            " reduces the window proportionally (RFC 6937); the simulator only where transport.recovery=rack"
         )
     (loaded,) = load_schemes([scheme])
     default = {key: value for key, value, _ in loaded.resolved()}.get("priority.by", "none")
