@@ -103,6 +103,10 @@ require-linux: | require
 linux: require-linux ## Build target/release/shortflow-linux.
 	cargo build --release --locked --quiet --package shortflow-testbed --features bpf
 
+.PHONY: machine
+machine: linux ## Build target/machine, the virtual machine of `shortflow linux ... --virtual`.
+	crates/testbed/machine/build target/release/shortflow-linux target/machine
+
 .PHONY: deploy
 deploy: require-linux ## Build target/release/shortflow-deploy: the same without the testbed.
 	cargo build --release --locked --quiet --package shortflow-deploy --features bpf

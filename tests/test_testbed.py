@@ -15,7 +15,7 @@ import shortflow
 from shortflow.cli import execute
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.linux import agreement, fig14, testbed
+from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.linux.testbed import (
     LINUX_TCP,
     REAL,
@@ -48,7 +48,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, out: st
         f"print(open({str(tmp_path / 'answer')!r}).read())\nprint({errors!r}, file=sys.stderr)\nsys.exit({code})\n"
     )
     script.chmod(0o755)
-    monkeypatch.setattr(testbed, "program", lambda: script)
+    monkeypatch.setattr(kernels, "program", lambda: script)
     return notes
 
 
@@ -142,14 +142,14 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
 ) -> None:
     answers = [json.loads(document(verdict)) for verdict in ("late", "trustworthy", "late", "late", "late", "late")]
     given = iter(json.dumps(answer) for answer in [*answers, answers[1]])
-    monkeypatch.setattr(testbed, "_run", lambda _: next(given))
+    monkeypatch.setattr(testbed, "_run", lambda *_: next(given))
     both = compare_with_simulation(SCENARIO, "dctcp", [1, 2, 3], SHORT, attempts=2)
     assert [account["attempts"] for account in both.accounts] == [2, 2, 2]
     assert both.comparison.seeds == [1]
     assert both.kept_time == "1 of 3 kept time"
     for attempts, options, code in (("2", [], 1), ("3", [], 0), ("2", ["--allow-late"], 0)):
         given = iter(json.dumps(answer) for answer in [answers[0], answers[2], answers[1]])
-        monkeypatch.setattr(testbed, "_run", lambda _, given=given: next(given))
+        monkeypatch.setattr(testbed, "_run", lambda *_, given=given: next(given))
         command = ["linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options]
         assert execute([*command, "--set", "duration=300ms", "--set", "warmup=100ms"]) == code
         assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in capsys.readouterr().out
@@ -231,8 +231,8 @@ def test_the_table_of_agreement_has_every_cell_and_all_attempts(
     monkeypatch.setattr(agreement, "CELLS", {"testbed-narrow-incast": {"dctcp": quick, "l2dct": quick}})
     near = document("trustworthy", "testbed-narrow-incast", "dctcp", quick)
     answers = {"dctcp": near, "l2dct": near.replace("trustworthy", "late")}
-    monkeypatch.setattr(testbed, "_run", lambda arguments: answers[arguments[3]])
-    monkeypatch.setattr(testbed, "program", lambda: Path(sys.executable))
+    monkeypatch.setattr(testbed, "_run", lambda kernel, scenario, arguments: answers[arguments[1]])
+    monkeypatch.setattr(kernels, "program", lambda: Path(sys.executable))
     command = ["linux", "agreement", "--seeds", "2", "--out", str(tmp_path)]
     assert execute(command) == 1
     table = (tmp_path / "agreement.md").read_text()
@@ -373,7 +373,7 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
         "if not is_check: print((here / scheme).read_text())\n"
     )
     script.chmod(0o755)
-    monkeypatch.setattr(testbed, "program", lambda: script)
+    monkeypatch.setattr(kernels, "program", lambda: script)
 
     def calls(*options: str) -> tuple[int, list[str], str]:
         (tmp_path / "calls").write_text("")
@@ -449,7 +449,7 @@ def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb:
 def test_ctrl_c_is_answered(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
-    def interrupted(_: object) -> str:
+    def interrupted(*_: object) -> str:
         raise KeyboardInterrupt
 
     stand_in(monkeypatch, tmp_path, 0, "")

@@ -29,6 +29,9 @@ pub struct Args {
     /// Only find out whether the run could begin.
     #[arg(long)]
     check: bool,
+    /// Let idle processors sleep, as suits a machine whose clock does not go on meanwhile.
+    #[arg(long)]
+    sleep: bool,
     /// End when the process of this number ends, which has started this one.
     #[arg(long, hide = true)]
     parent: Option<u32>,
@@ -48,7 +51,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if args.check {
         return testbed::check(&scenario, &scheme, args.seed, args.congestion.as_deref());
     }
-    let measured = testbed::run(&scenario, &scheme, args.seed, args.congestion.as_deref())?;
+    let measured = testbed::run(&scenario, &scheme, args.seed, args.congestion.as_deref(), args.sleep)?;
     let trust = testbed::verdict(&scenario, &measured);
     println!("{}", testbed::document(&scenario, &scheme.name, args.seed, &measured, &trust));
     Ok(())

@@ -107,6 +107,8 @@ impl TcpSettings {
             ("ipv4/tcp_slow_start_after_idle", flag(false)),
             ("ipv4/tcp_rmem", plain("4096 4194304 33554432")),
             ("ipv4/tcp_wmem", plain("4096 1048576 33554432")),
+            // A write of megabytes at the start of one flow would make the next one late.
+            ("ipv4/tcp_notsent_lowat", plain("131072")),
             ("ipv4/ip_local_port_range", plain("2000 65000")),
             ("ipv4/tcp_max_syn_backlog", plain("16384")),
             ("core/somaxconn", plain("16384")),

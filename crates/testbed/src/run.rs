@@ -29,7 +29,7 @@ const HEAD_START: Span = Span::from_millis(100);
 const OPEN_FILES: u64 = 40_000;
 
 /// Runs `scheme` in `scenario` with the random draws of `seed`, with a congestion control of the kernel in
-/// place of the scheme's own if one is named.
+/// place of the scheme's own if one is named. Processors are kept awake, unless they `may_sleep`.
 ///
 /// # Errors
 /// Fails if the scenario wants what a kernel does not have, or if the host lacks something.
@@ -38,6 +38,7 @@ pub fn run(
     scheme: &Scheme,
     seed: u64,
     congestion: Option<&str>,
+    may_sleep: bool,
 ) -> Result<Measured, Failure> {
     let Bed { plan, tcp, control, namespaces, mut taps } = Bed::new(scenario, scheme, seed, congestion)?;
     sys::raise_open_files(OPEN_FILES);
@@ -52,7 +53,7 @@ pub fn run(
         let clock = Clock::starting_in(Span::ZERO);
         between(Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock), || traffic.connect())?;
     }
-    let _awake = Awake::all();
+    let _awake = (!may_sleep).then(Awake::all);
     let clock = Clock::starting_in(HEAD_START);
     let switch = Switch::new(scenario, network()?, &mut taps, tcp.mtu as usize, clock);
     let ((network, switch), report) = between(switch, || {

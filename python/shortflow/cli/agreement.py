@@ -9,7 +9,7 @@ import typer
 from shortflow.cli.console import print_json, print_note
 from shortflow.cli.options import Json, Seeds
 from shortflow.cli.terminal import print_result
-from shortflow.cli.testbed import AllowLate, Attempts, exit_code
+from shortflow.cli.testbed import AllowLate, Attempts, Virtual, chosen, exit_code
 from shortflow.errors import Interrupted
 from shortflow.linux import agreement as study
 from shortflow.linux.testbed import ATTEMPTS, SideBySide
@@ -23,16 +23,19 @@ def agreement(
     ] = Path("results/agreement"),
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
+    virtual: Virtual = False,
     json: Json = False,
 ) -> int:
-    """Compare simulator and kernel over all testbed scenarios. Needs root, and the better part of an hour.
+    """Compare simulator and kernel over all testbed scenarios.
+
+    Needs root, and the better part of an hour; or --virtual, and hours.
 
     Writes the table as agreement.md and everything as agreement.json. Finished runs are kept: the same command goes on
     from there. The exit code is 1 if a run did not keep time. The aim is completion times, goodput and queue within
     5 %, marks within 10 %, with their whole 95 % interval; what is outside and what is undecided is named.
     """
     try:
-        found = study.measure(range(1, seeds + 1), out, _tell, attempts)
+        found = study.measure(range(1, seeds + 1), out, _tell, attempts, chosen(virtual))
     except KeyboardInterrupt as cause:
         message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
         raise Interrupted(message) from cause

@@ -8,7 +8,7 @@ import typer
 from shortflow.cli.console import print_json, print_note
 from shortflow.cli.options import Json, whole_number
 from shortflow.cli.terminal import print_result
-from shortflow.cli.testbed import AllowLate, Attempts, exit_code
+from shortflow.cli.testbed import AllowLate, Attempts, Virtual, chosen, exit_code
 from shortflow.errors import ConfigError, Interrupted
 from shortflow.linux import fig14 as figure
 from shortflow.linux.testbed import ATTEMPTS
@@ -30,9 +30,12 @@ def fig14(
     ),
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
+    virtual: Virtual = False,
     json: Json = False,
 ) -> int:
-    """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims. Needs root, and some minutes.
+    """Measure Fig. 14 of L2DCT on the kernel's TCP, and decide its claims.
+
+    Needs root, and some minutes; or --virtual, and hours.
 
     Finished runs are kept: after Ctrl-C, or where one fails, the same command goes on from there, and it repeats those
     in which the testbed did not keep time, which enter no average. The exit code is 1 if a run did not keep time; a
@@ -41,7 +44,7 @@ def fig14(
     size_mb = figure.FULL_MB if full else figure.SCALED_MB
     counts = _counts(flows)
     try:
-        measured = figure.measure(counts, repeat, size_mb, out, _tell, attempts)
+        measured = figure.measure(counts, repeat, size_mb, out, _tell, attempts, chosen(virtual))
     except KeyboardInterrupt as cause:
         message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
         raise Interrupted(message) from cause

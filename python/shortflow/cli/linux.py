@@ -6,7 +6,7 @@ import sys
 import typer
 
 from shortflow.cli import agreement, fig14, testbed
-from shortflow.linux.testbed import PROGRAM, program
+from shortflow.linux.kernels import PROGRAM, program
 
 HANDED_ON = {
     "check": "List what this host supports and what is missing.",

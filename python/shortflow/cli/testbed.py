@@ -10,8 +10,10 @@ from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_se
 from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
+from shortflow.linux.kernels import Kernel, VirtualKernel
 from shortflow.linux.testbed import (
     ATTEMPTS,
+    THIS_KERNEL,
     compare_with_simulation,
     is_trustworthy,
     known_differences,
@@ -55,6 +57,14 @@ Attempts = Annotated[
 AllowLate = Annotated[
     bool, typer.Option("--allow-late", help="Exit with 0 also where the testbed did not keep time in the end.")
 ]
+Virtual = Annotated[
+    bool,
+    typer.Option(
+        "--virtual",
+        help="Use the kernel of a virtual machine (`make machine`), whose clock waits for it: slow, but always on time,"
+        " and without root.",
+    ),
+]
 SchemeName = Annotated[str, typer.Option(help="Queues and congestion control (`shortflow list schemes`).")]
 
 
@@ -66,9 +76,10 @@ def run_on_testbed(
     set_values: SetValues = None,
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
+    virtual: Virtual = False,
     json: Json = False,
 ) -> int:
-    """Run a scenario on the kernel's TCP, in network namespaces. Needs root.
+    """Run a scenario on the kernel's TCP, in network namespaces. Needs root, or --virtual.
 
     The exit code is 1 if the testbed did not keep time.
     """
@@ -76,7 +87,9 @@ def run_on_testbed(
     loaded = load_scenario(scenario)
     with progress_bar(f"{loaded.name}, {scheme}, on the testbed") as progress:
         progress(0.0, 0, 1)
-        measured = measure_on_testbed(scenario, scheme, seed, settings, congestion, attempts=attempts)
+        measured = measure_on_testbed(
+            scenario, scheme, seed, settings, congestion, attempts=attempts, kernel=chosen(virtual)
+        )
     comparison = Comparison(loaded.name, loaded.title, settings, [measured.result.summary])
     if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
         print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
@@ -98,9 +111,10 @@ def compare_sim(
     set_values: SetValues = None,
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
+    virtual: Virtual = False,
     json: Json = False,
 ) -> int:
-    """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root.
+    """Run a scenario simulated and on the kernel's TCP, with the same flows, side by side. Needs root, or --virtual.
 
     Runs in which the testbed did not keep time are repeated, and enter no average; the exit code is 1 if that did not
     help. The round trip of each seed is drawn, up to 5 % from the scenario's, unless it is set.
@@ -108,7 +122,9 @@ def compare_sim(
     settings = parse_settings(set_values)
     every = range(1, seeds + 1)
     with progress_bar(f"{load_scenario(scenario).name}, {scheme}, on both") as progress:
-        both = compare_with_simulation(scenario, scheme, every, settings, congestion, progress, attempts=attempts)
+        both = compare_with_simulation(
+            scenario, scheme, every, settings, congestion, progress, attempts=attempts, kernel=chosen(virtual)
+        )
     comparison = both.comparison
     reasons = known_differences(comparison, scheme)
     note_unfinished(comparison)
@@ -124,6 +140,11 @@ def compare_sim(
     for account in both.accounts:
         print_note(f"seed {account['seed']}, attempt {account['attempts']}: {_account(account)}")
     return exit_code(both.kept == seeds, allow_late)
+
+
+def chosen(virtual: bool) -> Kernel:
+    """The kernel that an option asks for."""
+    return VirtualKernel() if virtual else THIS_KERNEL
 
 
 def exit_code(is_on_time: bool, allow_late: bool) -> ExitCode:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shortflow.comparison import Comparison
+from shortflow.linux.kernels import Kernel
 from shortflow.linux.testbed import (
     ATTEMPTS,
     REAL,
     SIMULATED,
+    THIS_KERNEL,
     SideBySide,
     check_testbed,
     compare_with_simulation,
@@ -144,7 +146,9 @@ def standing(metric: Metric, difference: Estimate | None) -> Standing:
     return Standing.WITHIN if -aim <= low and high <= aim else Standing.UNDECIDED
 
 
-def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPTS) -> Agreement:
+def measure(
+    seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPTS, kernel: Kernel = THIS_KERNEL
+) -> Agreement:
     """Compare every cell over these seeds, and keep the runs on the testbed in `out`.
 
     What would keep a run from beginning is found out at the start. The same call goes on from the runs that are kept,
@@ -152,12 +156,12 @@ def measure(seeds: Sequence[int], out: Path, told: Told, attempts: int = ATTEMPT
     """
     places = [(scenario, scheme) for scenario, schemes in CELLS.items() for scheme in schemes]
     for scenario, scheme in places:
-        check_testbed(scenario, scheme, linux_settings(scenario, scheme, CELLS[scenario][scheme]))
-    store = measured_runs(out)
+        check_testbed(scenario, scheme, linux_settings(scenario, scheme, CELLS[scenario][scheme]), kernel)
+    store = measured_runs(out, kernel)
     cells: dict[tuple[str, str], SideBySide] = {}
     for scenario, scheme in places:
         compare = functools.partial(compare_with_simulation, scenario, scheme, seeds, CELLS[scenario][scheme])
-        cells[scenario, scheme] = compare(attempts=attempts, store=store)
+        cells[scenario, scheme] = compare(attempts=attempts, store=store, kernel=kernel)
         told(scenario, scheme, len(cells), cells[scenario, scheme])
     return Agreement(cells)
 

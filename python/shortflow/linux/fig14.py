@@ -12,7 +12,9 @@ from pathlib import Path
 from shortflow.comparison import Comparison
 from shortflow.lab import Claim, Data, Finding, not_tested
 from shortflow.lab.study import Position, Value
+from shortflow.linux.kernels import Kernel
 from shortflow.linux.testbed import (
+    THIS_KERNEL,
     check_testbed,
     is_kept,
     is_trustworthy,
@@ -104,14 +106,22 @@ class Fig14:
         return f"{sum(map(is_trustworthy, accounts))} of {len(accounts)}"
 
 
-def measure(flows: Sequence[int], repeat: int, size_mb: int, out: Path, told: Told, attempts: int) -> Fig14:
+def measure(
+    flows: Sequence[int],
+    repeat: int,
+    size_mb: int,
+    out: Path,
+    told: Told,
+    attempts: int,
+    kernel: Kernel = THIS_KERNEL,
+) -> Fig14:
     """Run every scheme with every number of flows so many times; the seed shifts the starts by up to 10 ms.
 
     Every finished run is kept in `out`. One in which the testbed did not keep time is repeated, until there are so many
     `attempts`. What would keep one from beginning is found out at the start.
     """
-    store = measured_runs(out)
-    _check(flows, repeat, size_mb, store)
+    store = measured_runs(out, kernel)
+    _check(flows, repeat, size_mb, store, kernel)
     points: dict[int, Comparison] = {}
     accounts: dict[tuple[int, str], list[Account]] = {}
     title = load_scenario(SCENARIO).title
@@ -120,7 +130,9 @@ def measure(flows: Sequence[int], repeat: int, size_mb: int, out: Path, told: To
         for seed in range(1, repeat + 1):
             for scheme in SCHEMES:
                 settings = _settings(scheme, count, size_mb)
-                measured = measure_on_testbed(SCENARIO, scheme, seed, settings, store=store, attempts=attempts)
+                measured = measure_on_testbed(
+                    SCENARIO, scheme, seed, settings, store=store, attempts=attempts, kernel=kernel
+                )
                 if is_trustworthy(measured.account):
                     runs.append(measured.result.summary)
                 accounts.setdefault((count, scheme), []).append(measured.account)
@@ -130,13 +142,13 @@ def measure(flows: Sequence[int], repeat: int, size_mb: int, out: Path, told: To
     return Fig14(size_mb, points, accounts, store)
 
 
-def _check(flows: Sequence[int], repeat: int, size_mb: int, store: Store) -> None:
+def _check(flows: Sequence[int], repeat: int, size_mb: int, store: Store, kernel: Kernel) -> None:
     """Find out whether the runs that are not kept can begin."""
     for scheme in SCHEMES:
         for count in flows:
             settings = _settings(scheme, count, size_mb)
             if not all(is_kept(store, SCENARIO, scheme, seed, settings) for seed in range(1, repeat + 1)):
-                check_testbed(SCENARIO, scheme, settings)
+                check_testbed(SCENARIO, scheme, settings, kernel)
                 break
 
 

@@ -1,16 +1,11 @@
 """The testbed: a scenario on the kernel's own TCP, with the tables of a simulation.
 
 The program `shortflow-linux` makes a network namespace for each host and runs the scenario's network between them by
-the clock. It needs root.
+the clock.
 """
 
-import functools
-import hashlib
 import json
-import os
 import random
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +16,7 @@ from shortflow._core import Scheme
 from shortflow.comparison import Comparison
 from shortflow.engine import Progress, run_one
 from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.linux.kernels import PROGRAM, Kernel, ThisKernel
 from shortflow.quantities import parse
 from shortflow.records import Account, Meta, SeedAccount
 from shortflow.result import KEY_LENGTH, RunResult, RunSummary, finished
@@ -30,7 +26,6 @@ from shortflow.scheme import load_schemes
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.runs import Store
 
-PROGRAM = "shortflow-linux"
 LINUX_TCP: dict[str, str] = {
     "tcp.mss": "1448B",
     "tcp.header": "52B",
@@ -66,6 +61,8 @@ RTT = "topology.rtt"
 RTT_SPREAD = 0.05
 """By how much the round trip of a seed may differ from the scenario's, relatively: agreement at a single one may be
 chance, for phases between flows come and go with it."""
+
+THIS_KERNEL = ThisKernel()
 
 _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl.UInt32, "flag": pl.Boolean}
 
@@ -121,6 +118,7 @@ def measure_on_testbed(
     congestion: str | None = None,
     store: Store | None = None,
     attempts: int = 1,
+    kernel: Kernel = THIS_KERNEL,
 ) -> Measured:
     """Run a scenario, by its shipped name or path, on the testbed, or take the run from the store.
 
@@ -134,17 +132,17 @@ def measure_on_testbed(
     found = store.find(work) if store else None
     if found and is_trustworthy(found.meta["testbed"]):
         return Measured(found, reused=True)
-    arguments = _arguments(scenario, scheme, seed, settings, congestion)
-    tried, document = 1, json.loads(_run(arguments))
+    arguments = _arguments(scheme, seed, settings, congestion)
+    tried, document = 1, json.loads(_run(kernel, scenario, arguments))
     while tried < attempts and not is_trustworthy(document["testbed"]):
-        tried, document = tried + 1, json.loads(_run(arguments))
+        tried, document = tried + 1, json.loads(_run(kernel, scenario, arguments))
     tables = {name: _table(columns) for name, columns in document["tables"].items()}
     _check(tables)
     meta: Meta = document["meta"]
     meta["testbed"] = account = document["testbed"]
     account["attempts"] = tried + (found.meta["testbed"]["attempts"] if found else 0)
     result = finished(work, tables, meta, float(meta["end_s"]))
-    result.provenance["build"] += f" on Linux {os.uname().release}"  # so that it never passes for a simulated run
+    result.provenance["build"] += f" on {kernel.name}"  # so that it never passes for a simulated run
     if store:
         store.save(work, result)
     return Measured(result)
@@ -157,24 +155,21 @@ def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings
     return record is not None and is_trustworthy(record["meta"]["testbed"])
 
 
-def check_testbed(scenario: str | Path, scheme: str, settings: Settings | None = None) -> None:
+def check_testbed(
+    scenario: str | Path, scheme: str, settings: Settings | None = None, kernel: Kernel = THIS_KERNEL
+) -> None:
     """Fail if such a run could not begin, for example because another testbed runs with its congestion control."""
-    _run([*_arguments(scenario, scheme, 1, settings, None), "--check"])
+    _run(kernel, scenario, [*_arguments(scheme, 1, settings, None), "--check"])
 
 
-def measured_runs(directory: Path) -> Store:
+def measured_runs(directory: Path, kernel: Kernel = THIS_KERNEL) -> Store:
     """The runs on this kernel by this program that are kept in a directory."""
-    with program().open("rb") as file:
-        code = hashlib.file_digest(file, "sha256").hexdigest()
-    which = hashlib.sha256(f"{os.uname().release} {code}".encode()).hexdigest()[:KEY_LENGTH]
-    return Store(directory / f"kernel-{which}")
+    return Store(directory / f"kernel-{kernel.identity[:KEY_LENGTH]}")
 
 
-def _arguments(
-    scenario: str | Path, scheme: str, seed: int, settings: Settings | None, congestion: str | None
-) -> list[str]:
-    """The program's command for a run."""
-    arguments = ["testbed", str(path_of(str(scenario))), "--scheme", scheme, "--seed", str(seed)]
+def _arguments(scheme: str, seed: int, settings: Settings | None, congestion: str | None) -> list[str]:
+    """The program's, for a run, without its scenario."""
+    arguments = ["--scheme", scheme, "--seed", str(seed)]
     for key, value in (settings or {}).items():
         arguments += ["--set", f"{key}={value}"]
     return [*arguments, "--congestion", congestion] if congestion else arguments
@@ -214,6 +209,7 @@ def compare_with_simulation(
     *,
     attempts: int = ATTEMPTS,
     store: Store | None = None,
+    kernel: Kernel = THIS_KERNEL,
 ) -> SideBySide:
     """A scenario simulated and on the testbed, with the same flows, and with the same round trip drawn for each seed.
 
@@ -230,7 +226,7 @@ def compare_with_simulation(
         rtt = None if RTT in settings else drawn_rtt(scenario, seed)
         drawn = {RTT: rtt} | common if rtt else common
         (work,) = plan(loaded, [scheme], [seed], {**told, **drawn})
-        measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts)
+        measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts, kernel)
         accounts.append({"seed": seed, "rtt": rtt, **measured.account})
         if is_trustworthy(measured.account):
             runs.append(replace(run_one(work).summary, scheme=SIMULATED))
@@ -281,22 +277,10 @@ def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
     return pl.DataFrame({name: pl.Series(values, dtype=_TYPES[kind]) for name, kind, values in columns})
 
 
-def _run(arguments: Sequence[str]) -> str:
+def _run(kernel: Kernel, scenario: str | Path, arguments: Sequence[str]) -> str:
     """What the program prints; its failures are ours."""
-    # What ends us ends it too, with its namespaces and its registration.
-    command = [str(program()), *arguments, "--parent", str(os.getpid())]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = kernel.run(path_of(str(scenario)), arguments)
     if done.returncode == 0:
         return done.stdout
     message = done.stderr.strip() or f"{PROGRAM}: ended with code {done.returncode}"
     raise ConfigError(message) if done.returncode == 2 else MissingRequirement(message)
-
-
-@functools.cache
-def program() -> Path:
-    """The program: of this checkout, or on the path."""
-    built = Path(__file__).parents[3] / "target" / "release" / PROGRAM
-    found = built if built.is_file() else shutil.which(PROGRAM)
-    if not found:
-        raise MissingRequirement(f"{PROGRAM} is not there; in a checkout, `make linux` builds it")
-    return Path(found)

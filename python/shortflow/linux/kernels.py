@@ -1,0 +1,187 @@
+"""The kernels on which the testbed can run: this computer's, or that of a virtual machine.
+
+The virtual machine's clock counts the instructions that its processor has executed, a nanosecond each, and leaps over
+the time in which it has none to execute. So it always keeps time, however busy this computer is; it needs no root.
+"""
+
+import functools
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from shortflow.errors import MissingRequirement
+from shortflow.scenario import load_scenario
+
+PROGRAM = "shortflow-linux"
+CHECKOUT = Path(__file__).parents[3]
+MACHINE = CHECKOUT / "target" / "machine"
+"""Where `make machine` leaves the virtual machine."""
+LONGEST_S = 3600
+"""A run in a virtual machine that has not ended by then never will."""
+
+_QEMU = (
+    # Nothing that this process starts may outlive it.
+    *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
+    *("-nodefaults", "-no-user-config", "-machine", "q35", "-display", "none", "-no-reboot", "-m", "1024"),
+    *("-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
+    # Emulated, `erms` clears a page by one instruction a byte. After cmpxchg16b, QEMU 7.2 restores wrong flags.
+    *("-cpu", "max,-cx16,-erms,-fsrm,-rdrand,-rdseed"),
+    *("-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"),
+    *("-chardev", "file,id=out,path=/dev/stdout", "-device", "virtio-serial", "-device", "virtserialport,chardev=out"),
+)
+# Clearing a huge page takes milliseconds, during which nothing else runs.
+_COMMAND_LINE = "console=ttyS0 quiet panic=-1 no_timer_check transparent_hugepage=never mitigations=off nokaslr"
+
+
+class Kernel(Protocol):
+    """Where the testbed runs."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+
+    @property
+    def identity(self) -> str:
+        """Of kernel and program: runs of different ones are different."""
+
+    def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        """Run `shortflow-linux testbed` on a scenario.
+
+        Raises:
+            MissingRequirement: there is no such program or machine here.
+        """
+
+
+class ThisKernel:
+    """That of this computer. Needs root."""
+
+    @property
+    def name(self) -> str:
+        """Its release."""
+        return f"Linux {os.uname().release}"
+
+    @property
+    def identity(self) -> str:
+        """Its release and the program's bytes."""
+        return _digest(os.uname().release, program())
+
+    def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        """Run it as a process of its own."""
+        # What ends us ends it too, with its namespaces and its registration.
+        command = [str(program()), "testbed", str(scenario), *arguments, "--parent", str(os.getpid())]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@dataclass(frozen=True)
+class VirtualKernel:
+    """That of a virtual machine that `make machine` has built."""
+
+    directory: Path = MACHINE
+
+    @property
+    def name(self) -> str:
+        """Its release, and that it is virtual."""
+        return f"virtual Linux {self._file('release').read_text(encoding='utf-8').strip()}"
+
+    @property
+    def identity(self) -> str:
+        """Its release and the bytes of all it starts with, which include the program's."""
+        return _digest(self.name, self._file("vmlinuz"), self._file("initramfs"))
+
+    def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        """Run it in a machine that lives as long as that takes."""
+        given = {name: path.read_bytes() for name, path in _files(scenario)}
+        given["arguments"] = "\n".join(["testbed", scenario.name, *arguments, ""]).encode()
+        with _in_memory(_packed(given)) as fd:
+            command = [
+                *_QEMU,
+                *("-kernel", str(self._file("vmlinuz")), "-initrd", str(self._file("initramfs"))),
+                *("-append", _COMMAND_LINE, "-fw_cfg", f"name=opt/shortflow,file=/proc/self/fd/{fd.fileno()}"),
+            ]
+            done = _started(command, fd.fileno())
+        try:
+            taken = _unpacked(done.stdout)
+            return subprocess.CompletedProcess(command, int(taken["code"]), taken["out"], taken["err"])
+        except (tarfile.TarError, KeyError) as error:
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-5:]
+            raise MissingRequirement(f"the virtual machine ended early: {' / '.join(last)}") from error
+
+    def _file(self, name: str) -> Path:
+        path = self.directory / name
+        if not path.is_file():
+            raise MissingRequirement(f"{path} is not there; in a checkout, `make machine` builds the virtual machine")
+        return path
+
+
+@functools.cache
+def program() -> Path:
+    """The program: of this checkout, or on the path."""
+    built = CHECKOUT / "target" / "release" / PROGRAM
+    found = built if built.is_file() else shutil.which(PROGRAM)
+    if not found:
+        raise MissingRequirement(f"{PROGRAM} is not there; in a checkout, `make linux` builds it")
+    return Path(found)
+
+
+def _digest(name: str, *files: Path) -> str:
+    found = hashlib.sha256(name.encode())
+    for path in files:
+        with path.open("rb") as file:
+            found.update(hashlib.file_digest(file, "sha256").digest())
+    return found.hexdigest()
+
+
+def _files(scenario: Path) -> Iterator[tuple[str, Path]]:
+    """The scenario and the files that it names, which are beside it."""
+    yield scenario.name, scenario
+    loaded = load_scenario(scenario)
+    named = loaded.files()
+    yield from ((each["value"], scenario.parent / each["value"]) for each in loaded.resolved() if each["key"] in named)
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def _unpacked(packed: bytes) -> dict[str, str]:
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        files = {Path(entry.name).name: archive.extractfile(entry) for entry in archive if entry.isfile()}
+        return {name: file.read().decode() for name, file in files.items() if file}
+
+
+def _in_memory(content: bytes) -> io.BufferedWriter:
+    """A file that no name leads to."""
+    file = os.fdopen(os.memfd_create("shortflow"), "wb")
+    file.write(content)
+    file.flush()
+    return file
+
+
+def _started(command: Sequence[str], fd: int) -> "subprocess.CompletedProcess[bytes]":
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            pass_fds=[fd],
+            timeout=LONGEST_S,
+        )
+    except FileNotFoundError as error:
+        message = f"{error.filename} is not there; on Debian: apt-get install qemu-system-x86"
+        raise MissingRequirement(message) from error
+    except subprocess.TimeoutExpired as error:
+        raise MissingRequirement(f"the virtual machine has not ended within {LONGEST_S} s") from error
