@@ -1,0 +1,82 @@
+"""The virtual machine's side of Python. A stand-in for QEMU unpacks what it is given and answers."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from shortflow.cli import execute
+from shortflow.errors import MissingRequirement
+from shortflow.linux import kernels
+from shortflow.linux.kernels import VirtualKernel
+from shortflow.scenario import path_of
+
+SCENARIO = f"""
+{path_of("incast").read_text(encoding="utf-8")}
+[[traffic]]
+kind = "poisson"
+load = 0.2
+sizes = {{ kind = "cdf", file = "sizes/own.csv" }}
+"""
+ANSWER = """
+import io, sys, tarfile
+path = next(each for each in sys.argv if each.startswith("name=opt/shortflow,file=")).split("file=")[1]
+with tarfile.open(path) as given:
+    texts = {entry.name: given.extractfile(entry).read().decode() for entry in given}
+taken = {"code": "3", "out": repr(texts), "err": "no such scheme"}
+with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
+    for name, text in taken.items():
+        entry = tarfile.TarInfo("./" + name)
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text.encode()))
+"""
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, answer: str) -> VirtualKernel:
+    for name in ("vmlinuz", "initramfs"):
+        (folder / name).write_text(name)
+    (folder / "release").write_text("6.12\n")
+    (folder / "answer.py").write_text(answer)
+    monkeypatch.setattr(kernels, "_QEMU", (sys.executable, str(folder / "answer.py")))
+    return VirtualKernel(folder)
+
+
+def test_a_machine_is_given_arguments_and_files_and_its_answer_is_that_of_the_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text(SCENARIO)
+    (tmp_path / "sizes").mkdir()
+    (tmp_path / "sizes" / "own.csv").write_text("1000,0.5\n2000,1\n")
+    done = machine(monkeypatch, tmp_path, ANSWER).run(tmp_path / "own.toml", ["--seed", "2", "--set", "a=b c"])
+    assert (done.returncode, done.stderr) == (3, "no such scheme")
+    assert done.stdout == repr(
+        {
+            "own.toml": SCENARIO,
+            "sizes/own.csv": "1000,0.5\n2000,1\n",
+            "arguments": "testbed\nown.toml\n--seed\n2\n--set\na=b c\n",
+        }
+    )
+
+
+def test_a_machine_that_ends_early_is_told_by_the_end_of_its_console(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    panics = machine(monkeypatch, tmp_path, 'import sys; print("booting\\nKernel panic", file=sys.stderr)')
+    with pytest.raises(MissingRequirement, match=r"ended early: booting / Kernel panic"):
+        panics.run(path_of("incast"), [])
+
+
+def test_another_program_or_kernel_is_another_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    virtual = machine(monkeypatch, tmp_path, "")
+    before = virtual.identity
+    assert virtual.identity == before
+    (tmp_path / "initramfs").write_text("another program")
+    assert virtual.identity != before
+
+
+def test_without_a_machine_the_way_to_one_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(VirtualKernel.__init__, "__defaults__", (tmp_path,))
+    assert execute(["linux", "testbed", "testbed-two-long", "--virtual"]) == 3
+    assert "`make machine` builds the virtual machine" in capsys.readouterr().err
