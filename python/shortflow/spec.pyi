@@ -604,6 +604,8 @@ class traffic:
             unless given).
         stagger: each sender starts later by this times its host number (a time such as "300us" (units: ps ns us ms
             s), from 0ps to 30000s; 0s unless given).
+        jitter: each sender's clock is late by a random time up to this, the same for all of its bursts (a time such
+            as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless given).
         from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
             unless given).
         to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
@@ -631,6 +633,7 @@ class traffic:
             sizes: Sizes,
             start: str = ...,
             stagger: str = ...,
+            jitter: str = ...,
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,
             class_: str = ...,

@@ -28,13 +28,16 @@ keys! {
         start: Span = "0s", ANY_TIME;
         /// each sender starts later by this times its host number
         stagger: Span = "0s", ANY_TIME;
+        /// each sender's clock is late by a random time up to this, the same for all of its bursts
+        jitter: Span = "0s", ANY_TIME;
     }
 }
 
 #[derive(Debug, Clone)]
 struct Periodic {
     every: Span,
-    /// Each sender and its first burst.
+    jitter: Span,
+    /// Each sender and the earliest time of its first burst.
     from: Vec<(Instant, HostId)>,
     to: HostId,
     messages: Messages,
@@ -49,8 +52,12 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     let (from, to) = Ends::read(reader)?.many_to_one(reader, context)?;
     let messages = Messages::read(reader, context)?;
     let first = |host: &HostId| keys.start + keys.stagger.times(u64::from(host.0));
-    let latest = from.iter().map(first).max().unwrap_or(keys.start);
-    let key = if keys.stagger.is_zero() { "start" } else { "stagger" };
+    let latest = from.iter().map(first).max().unwrap_or(keys.start) + keys.jitter;
+    let key = match (keys.stagger.is_zero(), keys.jitter.is_zero()) {
+        (_, false) => "jitter",
+        (true, true) => "start",
+        (false, true) => "stagger",
+    };
     context.start(reader, key, latest)?;
     let mean = messages.sizes.mean();
     let bursts = from
@@ -69,20 +76,28 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     );
     context.note(reader, &note);
     let from = from.iter().map(|host| (Instant::ZERO + first(host), *host)).collect();
-    Ok(Box::new(Periodic { every: keys.every, from, to, messages }))
+    Ok(Box::new(Periodic { every: keys.every, jitter: keys.jitter, from, to, messages }))
 }
 
 impl Traffic for Periodic {
     fn expected(&self, measured: Measured) -> Expected {
-        let bursts = self.from.iter().map(|(first, _)| measured.regular(*first, self.every));
-        Expected::finite(Count::Exactly(bursts.sum()))
+        let late = |by: Span| -> u64 {
+            self.from.iter().map(|(first, _)| measured.regular(*first + by, self.every)).sum()
+        };
+        let ends = (late(Span::ZERO), late(self.jitter));
+        Expected::finite(match self.jitter.is_zero() {
+            true => Count::Exactly(ends.0),
+            false => Count::About((ends.0 + ends.1) as f64 / 2.0),
+        })
     }
 
     fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let periodic = self.clone();
         let mut draws = self.messages.draws(seeds, index);
+        let mut jitter = seeds.stream("traffic gaps", index);
+        let mut late = || Span::from_ps(jitter.below(self.jitter.as_ps() + 1));
         let mut turns: BinaryHeap<Reverse<(Instant, HostId)>> =
-            self.from.iter().copied().map(Reverse).collect();
+            self.from.iter().map(|(first, host)| Reverse((*first + late(), *host))).collect();
         Workload::open(std::iter::from_fn(move || {
             let mut next = turns.peek_mut()?;
             let Reverse((at, source)) = *next;

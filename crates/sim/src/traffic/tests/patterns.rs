@@ -198,6 +198,25 @@ fn periodic_senders_keep_their_own_clocks() {
 }
 
 #[test]
+fn a_seed_draws_how_late_the_clock_of_each_periodic_sender_is() {
+    let toml = "kind='periodic'\nevery='400ms'\nstart='50ms'\njitter='100ms'\nfrom='1-2'\nto=0
+        sizes={kind='fixed', value='2048B'}";
+    let of_sender = |seed: u64, host: u32| -> Vec<u64> {
+        let flows = arrivals(toml, seed);
+        flows.iter().filter(|flow| flow.source.0 == host).map(|flow| flow.at.as_ps()).collect()
+    };
+    let firsts: Vec<u64> = (1..=20).flat_map(|seed| [of_sender(seed, 1)[0], of_sender(seed, 2)[0]]).collect();
+    assert!(firsts.iter().all(|at| (50_000_000_000..=150_000_000_000).contains(at)), "{firsts:?}");
+    let spread = firsts.iter().max().unwrap() - firsts.iter().min().unwrap();
+    assert!(spread > 80_000_000_000, "{firsts:?}");
+    assert_ne!(of_sender(1, 1)[0], of_sender(1, 2)[0]);
+    assert_eq!(of_sender(3, 1), of_sender(3, 1));
+    assert!(of_sender(1, 1).windows(2).all(|pair| pair[1] - pair[0] == 400_000_000_000));
+    let late = error(&toml.replace("100ms", "1s"));
+    assert_eq!(late, "jitter: 1.05s is not before the end of arrivals, duration = 1s");
+}
+
+#[test]
 fn long_lived_flows_may_start_one_after_the_other() {
     let flows = arrivals("kind='long-lived'\nfrom=[3, 1]\nto=0\nstart='1ms'\nstagger='10ms'", 1);
     let starts: Vec<(u64, u32)> =
