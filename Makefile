@@ -53,11 +53,13 @@ demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
 reproduction: setup ## Reproduce all figures at the quick scale and renew docs/reproduction.
 	@$(BIN)/shortflow reproduce --out results/reproduction || test $$? -eq 1
 	@$(BIN)/shortflow survey --out results/survey
-	@mkdir -p docs/reproduction && cp results/reproduction/markdown/*.md results/survey/beyond.md docs/reproduction/
+	@mkdir -p docs/reproduction && rm -rf docs/reproduction/pictures
+	@cp -r results/reproduction/markdown/. results/survey/beyond.md docs/reproduction/
 
 .PHONY: sensitivity
-sensitivity: setup ## Try every other choice of every paper (hours), and renew what reports say of it.
-	@$(BIN)/shortflow reproduce --sensitivity --out results/reproduction || test $$? -eq 1
+sensitivity: setup ## Try every other choice of PAPERS (all) for MINUTES, go on another time, and renew what reports say.
+	@$(BIN)/shortflow reproduce $(PAPERS) --sensitivity --minutes $(or $(MINUTES),600) --out results/reproduction \
+	|| test $$? -eq 1
 	@cp results/reproduction/tried.json python/shortflow/papers/tried.json
 
 # Random cases that are the same everywhere; test-full draws others.

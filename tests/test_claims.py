@@ -3,22 +3,23 @@
 import dataclasses
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from made import make_rows
 from shortflow import papers
+from shortflow._core import Scheme
 from shortflow.comparison import Comparison
-from shortflow.errors import ConfigError, DamagedResult
+from shortflow.errors import ConfigError, DamagedResult, TooLittle
 from shortflow.lab import (
     RELATIVE,
     Claim,
     Condition,
     Data,
     Every,
+    Figure,
     Finding,
     Quantity,
     Study,
@@ -40,11 +41,12 @@ from shortflow.lab import (
 )
 from shortflow.lab.finding import BOUND, Verdict
 from shortflow.lab.study import Position
-from shortflow.metrics.stats import Estimate
-from shortflow.reproduction.engine import Judged, baseline_passes, count, decide
+from shortflow.metrics.stats import Estimate, estimate, over_seeds
+from shortflow.reproduction.baseline import Baseline, with_baseline
+from shortflow.reproduction.engine import Judged, count, decide
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.summary import measured, verdict_text
-from shortflow.reproduction.tried import Outcome, load, save, sentence, stored
+from shortflow.reproduction.tried import Outcome, Tried, load, save, sentence, stored
 from shortflow.result import RunSummary
 from shortflow.store.runs import Store
 
@@ -63,7 +65,11 @@ def changed(value: float, low: float | None = None, high: float | None = None) -
 
 
 def found_by(condition: Condition) -> Finding:
-    return claim(condition).judge({})
+    return found_in(condition, {})
+
+
+def found_in(condition: Condition, studies: dict[str, Data]) -> Finding:
+    return claim(condition).judge(studies)
 
 
 @pytest.mark.parametrize("each", papers.claims().values(), ids=lambda each: each.id)
@@ -179,7 +185,7 @@ def test_equations_hold_to_nine_digits_or_to_those_that_are_printed() -> None:
     assert (found.verdict, found.note) == (DIFFERS, "differs: two")
 
 
-def made(directory: Path, times: dict[str, Sequence[float]]) -> Data:
+def made(directory: Path, times: Mapping[str, Sequence[float]]) -> Data:
     """Two loads; at the second everything takes twice as long."""
     study = Study("incast", tuple(times), over={"load": (0.1, 0.2)})
     points: dict[Position, Comparison] = {
@@ -216,23 +222,84 @@ def test_quantities_find_their_numbers_at_the_points_that_they_name(tmp_path: Pa
     assert [each.value for each in over.values()] == pytest.approx([2.0, 2.0])
     less = difference(ours.at(load=0.2), ours.at(load=0.1)).points(studies)[""]
     assert less.value == pytest.approx(1.05)
-    assert less.ci95 is None
+    assert less.ci95 is not None, "the seeds scatter"
     slower = {**studies, "alone": made(tmp_path, {"ours": [0.5, 0.55]})}
     assert effect("ours", AFCT, "runs", "alone").at(load=0.1).points(slower)[""].value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
-    ("quantity", "says"),
+    ("quantity", "error", "says"),
     [
-        (level("ours", AFCT), "load: has several values"),
-        (level("ours", AFCT).at(laod=0.1), "laod: not a key of the grid over load"),
-        (level("ours", AFCT).at(load=(0.1, 0.3)), "without runs at load 0.3"),
-        (level("ours", AFCT).at(load=Every(0.5)), "no point of the grid is within the bounds"),
+        (level("ours", AFCT), ConfigError, "load: has several values"),
+        (level("ours", AFCT).at(laod=0.1), ConfigError, "laod: not a key of the grid over load"),
+        (level("ours", AFCT).at(load=(0.1, 0.3)), TooLittle, "without runs at load 0.3"),
+        (level("ours", AFCT).at(load=Every(0.5)), TooLittle, "no point of the grid is within the bounds"),
     ],
 )
-def test_a_quantity_refuses_points_that_were_not_run(tmp_path: Path, quantity: Quantity, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+def test_a_quantity_refuses_points_that_were_not_run(
+    tmp_path: Path, quantity: Quantity, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
         quantity.points({"runs": made(tmp_path, {"ours": [1.0]})})
+
+
+def test_what_is_derived_from_several_points_scatters_as_the_seeds_do(tmp_path: Path) -> None:
+    seeds: dict[str, list[float]] = {"ours": [1.0, 1.2, 0.8], "theirs": [2.0, 2.4, 1.6]}
+    data = made(tmp_path, seeds)
+    studies = {"runs": data}
+    ours, theirs = (level(name, AFCT) for name in seeds)
+
+    def spread(quantity: Quantity) -> float:
+        (found,) = quantity.points(studies).values()
+        return found.half_width or 0.0
+
+    mean = estimate([1.5 * value for value in seeds["ours"]])
+    assert ours.over("load").mean().points(studies)[""] == mean
+    less = difference(theirs.at(load=0.1), ours.at(load=0.1))
+    assert less.points(studies)[""].ci95 == estimate(seeds["ours"]).ci95
+    assert spread(ratio(theirs.at(load=0.1), ours.at(load=0.1))) == pytest.approx(0), "both rise together"
+    uneven = {"runs": made(tmp_path, {**seeds, "theirs": [2.0, 1.6, 2.4]})}
+    (paired,) = ratio(theirs.at(load=0.1), ours.at(load=0.1)).points(uneven).values()
+    assert paired.value == pytest.approx(2.0)
+    assert (paired.half_width or 0) > 1.0
+    total = computed("total", lambda runs: runs.mean("ours", AFCT, load=0.1).value)
+    assert total.points(studies)[""] == estimate(seeds["ours"])
+    assert found_in(total.at_most(1.1), studies).verdict is Verdict.UNDECIDED
+    assert ours.over("load").trend().points(studies)[""].value == pytest.approx(1.0)
+    assert less.points({"runs": data.of_seed(1)})[""].ci95 is None, "of a single seed"
+
+
+def test_an_extreme_is_as_sure_as_the_intervals_of_all_points() -> None:
+    points: dict[str, Estimate | float] = {"a": Estimate(1.0, (0.9, 1.1), 3), "b": Estimate(0.9, (0.1, 1.7), 3)}
+    some = computed("x", lambda: points)
+    (highest,) = some.highest().points({}).values()
+    assert (highest.value, highest.ci95) == (1.0, (0.9, 1.7))
+    (lowest,) = some.lowest().points({}).values()
+    assert (lowest.value, lowest.ci95) == (0.9, (0.1, 1.1))
+    assert found_by(some.highest().at_most(1.5)).could_be == [DIFFERS, AGREES]
+    assert found_by(some.lowest().at_least(0.5)).could_be == [DIFFERS, AGREES]
+    bound = {**points, "c": Estimate(0.8, (0.7, 0.9), 3, lower_bound=True)}
+    assert found_by(computed("x", lambda: bound).highest().at_most(2.0)).verdict is Verdict.UNDECIDED
+    assert found_by(computed("x", lambda: bound).lowest().at_most(2.0)).holds
+
+
+def test_much_more_has_an_end() -> None:
+    assert found_by(changed(0.5, 0.4, 0.6).above(by=0.3)).holds
+    assert found_by(changed(816.0, 700.0, 900.0).above(by=0.3)).verdict is DIRECTION
+
+
+def test_a_bug_of_a_recipe_is_no_lack_of_runs() -> None:
+    def buggy(error: Exception) -> Claim:
+        def check() -> Finding:
+            raise error
+
+        return claim(decided("", check))
+
+    for lack in (TooLittle("no flow of that size"), ZeroDivisionError()):
+        assert decide(buggy(lack), {}).verdict is Verdict.UNTESTED
+    for bug in (TypeError(), KeyError("x"), ValueError(), ConfigError("laod: not a key")):
+        with pytest.raises(type(bug)):
+            decide(buggy(bug), {})
 
 
 def test_the_sentence_is_printed_from_what_is_compared() -> None:
@@ -250,11 +317,20 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     of_tcp = claim(level("tcp", AFCT).over("load").at_least(1.0))
     every = (better, worse_than_tcp, of_tcp)
     assert [decide(each, data).holds for each in every] == [True, True, True]
-    passes = [baseline_passes("l2dct", each, data) for each in every]
-    assert passes == [False, True, None], "the third is not about the scheme"
+
+    def with_dctcp(each: Claim, data: dict[str, Data]) -> Baseline:
+        return with_baseline(each, decide(each, data), data, {"l2dct": "dctcp"}, decide)
+
+    passes = [with_dctcp(each, data) for each in every]
+    assert passes == [Baseline.FAILS, Baseline.AGREES, Baseline.OTHERS]
     alone = {"runs": made(tmp_path, {"l2dct": [0.5, 0.55]})}
     short = claim(level("l2dct", AFCT).over("load").at_most(2.0))
-    assert baseline_passes("l2dct", short, alone) is None, "without runs of the baseline"
+    assert with_dctcp(short, alone) is Baseline.UNTESTED
+    widens = claim(difference(level("dctcp", AFCT), level("l2dct", AFCT)).over("load").trend().at_least(0.5))
+    assert decide(widens, data).holds
+    assert with_dctcp(widens, data) is Baseline.FAILS, "nothing widens"
+    assert with_dctcp(claim(equal(lambda: {})), {}) is Baseline.ARITHMETIC
+    assert with_dctcp(claim(kind="equation"), alone) is Baseline.EQUATION
     judged = [Judged(each, decide(each, data), passed) for each, passed in zip(every, passes, strict=True)]
     assert verdict_text(judged[1]) == "agrees, as the baseline"
     assert "no agreement" in judged[1].reason
@@ -263,13 +339,27 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     assert counts["equations"] == {"agrees": 1, "direction": 0, "differs": 0, "undecided": 0, "untested": 0}
 
 
+@pytest.mark.parametrize("figure", papers.figures().values(), ids=lambda each: each.id)
+def test_what_a_claim_about_a_scheme_looks_at_has_the_baseline_too_unless_it_lacks_the_parameter(
+    figure: Figure,
+) -> None:
+    stand_ins = papers.stand_ins(figure.paper)
+    for each in (each for each in figure.claims if each.kind != "equation" and each.studies):
+        for study in (figure.studies[name] for name in figure.looked_at(each)):
+            needed = {stand_ins[scheme] for scheme in study.schemes if scheme in stand_ins}
+            own = any(not Scheme.accepts(name, key) for name in needed for key in study.over if "transport." in key)
+            assert own or needed <= set(study.schemes), each.id
+
+
 def test_a_document_has_no_infinite_numbers() -> None:
     assert within(float("inf"), 0, 1, knee=3.0).document() == {"value": "inf", "knee": 3.0}
+    some = found_by(computed("x", lambda: over_seeds([1.0, math.inf, 2.0])).at_most(3.0))
+    assert some.could_be == [DIFFERS, AGREES]
+    assert Judged(claim(), some).document()["ci95"] == [1.0, "inf"]
 
 
-@pytest.mark.parametrize("value", [None, math.nan])
-def test_a_number_that_is_not_there_leaves_a_claim_untested(value: Any) -> None:
-    assert decide(claim(decided("", lambda: within(float(value), 0, 1))), {}).verdict is Verdict.UNTESTED
+def test_a_number_that_is_not_there_leaves_a_claim_untested() -> None:
+    assert decide(claim(decided("", lambda: within(math.nan, 0, 1))), {}).verdict is Verdict.UNTESTED
 
 
 def test_of_many_points_the_extremes_and_the_one_that_decides_are_shown() -> None:
@@ -294,6 +384,12 @@ def test_the_sentence_about_other_choices_has_their_numbers(tmp_path: Path) -> N
     save({"l2dct/one": {"taken": outcome("differs", "-0.6"), "others": others}}, tmp_path / "tried.json")
     save({"l2dct/two": {"taken": outcome("differs", ""), "others": {}}}, tmp_path / "tried.json")
     found = load(tmp_path / "tried.json")
+    more = {"recovery=sack": outcome("differs", "-0.7")}
+    save({"l2dct/two": {"taken": outcome("differs", ""), "others": more}}, tmp_path / "tried.json")
+    save({"l2dct/two": {"taken": outcome("differs", ""), "others": others}}, tmp_path / "tried.json")
+    assert load(tmp_path / "tried.json")["l2dct/two"]["others"] == {**more, **others}, "a piece at a time"
+    save({"l2dct/two": {"taken": outcome("differs", "1"), "others": more}}, tmp_path / "tried.json")
+    assert load(tmp_path / "tried.json")["l2dct/two"]["others"] == more, "what was tried of another build is gone"
     assert sentence(found["l2dct/one"]) == (
         "other choices: agrees with handshake=on (-0.39); -0.6 becomes -0.69 with initial-alpha=1, "
         "-0.56 with marked-acks=yes (direction); the same with rto-clock=10ms"
@@ -308,14 +404,36 @@ def test_no_reason_has_numbers_that_nothing_computes() -> None:
     assert not {name: each.because for name, each in papers.claims().items() if re.search(r"(?<!\w)\d", each.because)}
 
 
-def test_what_was_tried_is_known_and_the_committed_pages_say_it() -> None:
-    for name, tried in stored().items():
-        of_paper = name.partition("/")[0]
-        known = {f"{choice}={value}" for choice, each in papers.choices(of_paper).items() for value in each.others}
-        assert set(tried["others"]) <= known, name
-        page = (ROOT / "docs" / "reproduction" / f"{of_paper}.md").read_text(encoding="utf-8")
-        (row,) = (line.split(" | ") for line in page.splitlines() if f"(`{name}`)" in line)
-        assert row[1].partition(" (")[0].partition(",")[0] == tried["taken"]["verdict"], name
-        assert tried["taken"]["number"] in row[3], name
-        if tried["taken"]["verdict"] not in ("agrees", "untested"):
-            assert cell(sentence(tried)) in row[3], name
+def parted(page: str, tried: Mapping[str, Tried]) -> list[str]:
+    """The claims of a page whose row says something else than what was tried."""
+    rows = {line.split("(`")[1].split("`)")[0]: line.split(" | ") for line in page.splitlines() if "(`" in line}
+    found = []
+    for name, each in tried.items():
+        verdict, said = rows[name][1].partition(" (")[0].partition(",")[0], rows[name][3]
+        told = each["taken"]["verdict"] in ("agrees", "untested") or cell(sentence(each)) in said
+        if verdict != each["taken"]["verdict"] or each["taken"]["number"] not in said or not told:
+            found.append(name)
+    return found
+
+
+def test_the_committed_pages_say_what_was_tried() -> None:
+    assert len(stored()) > 10
+    for name in {each.partition("/")[0] for each in stored()}:
+        of_paper = {claim: each for claim, each in stored().items() if claim.startswith(f"{name}/")}
+        known = {f"{choice}={value}" for choice, each in papers.choices(name).items() for value in each.others}
+        assert {other for each in of_paper.values() for other in each["others"]} <= known
+        page = (ROOT / "docs" / "reproduction" / f"{name}.md").read_text(encoding="utf-8")
+        assert parted(page, of_paper) == []
+
+
+def test_text_and_numbers_that_part_are_noticed() -> None:
+    tried: Tried = {"taken": outcome("differs", "-0.6"), "others": {"handshake=on": outcome("agrees", "-0.39")}}
+    row = "| falls (`l2dct/one`) | differs | -45 % | -0.6 [-0.7, -0.5]. " + cell(sentence(tried)) + " |"
+    assert parted(row, {"l2dct/one": tried}) == []
+    planted: list[Tried] = [
+        {**tried, "others": {"handshake=on": outcome("agrees", "-0.41")}},
+        {**tried, "others": {"handshake=on": outcome("differs", "-0.39")}},
+        {**tried, "taken": outcome("differs", "-0.62")},
+        {**tried, "taken": outcome("direction", "-0.6")},
+    ]
+    assert [parted(row, {"l2dct/one": each}) for each in planted] == [["l2dct/one"]] * 4

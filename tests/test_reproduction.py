@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import functools
 import inspect
+import re
 import shutil
 from pathlib import Path
 
@@ -257,7 +258,7 @@ def test_reproduce_answers_with_one_document_and_writes_its_pages(shortflow: Com
     assert sum(number for number in counts.values() if isinstance(number, int)) == len(verdicts)
     assert answer.code == (1 if "differs" in verdicts.values() else 0)
     assert not _undocumented([*document, *document["claims"][0]])
-    assert "plotly" in (here / "l2dct.html").read_text(encoding="utf-8")
+    assert "<svg" in (here / "l2dct.html").read_text(encoding="utf-8")
     assert "l2dct/fig4a-afct-vs-dctcp" in (here / "markdown" / "l2dct.md").read_text(encoding="utf-8")
 
 
@@ -282,23 +283,23 @@ def test_wrong_input(shortflow: Command, arguments: list[str], wanted: list[str]
 
 
 def test_terminal_report_and_json_show_what_decides_and_how_sure_it_is(shortflow: Command, here: Path) -> None:
-    arguments = ("reproduce", "pecn/fig6", "--out", "here")
+    arguments = ("reproduce", "l2dct/fig11b", "--out", "here")
     rows = {row["id"]: row for row in shortflow(*arguments, "--json").document["claims"]}
     text = shortflow(*arguments).stdout
     assert max(len(line) for line in text.splitlines()) <= 100
     undecided = [name for name, row in rows.items() if row["could_be"]]
     assert undecided == [name for name, row in rows.items() if row["verdict"] == "undecided"]
-    assert {"pecn/fig6-tcp-worst", "pecn/fig6-pecn-gain-80"} <= set(undecided)
-    row = rows["pecn/fig6-pecn-gain-80"]
+    assert undecided == ["l2dct/fig11b-s1-higher"]
+    row = rows["l2dct/fig11b-s1-higher"]
     low, high = row["ci95"]
     joined = " ".join(text.split())
     verdict = f"undecided ({' or '.join(row['could_be'])})"
-    assert f"{row['measured']['value']:.4g} [{low:.4g}, {high:.4g}] agrees if: {row['tolerance']}" in joined
+    assert f"measured: tcp: {row['measured']['tcp']:.4g} [{low:.4g}, {high:.4g}]" in joined
     assert verdict in joined
     assert joined.count("undecided (") == len(undecided) < len(rows)
     assert joined.count("agrees if: ") == len(rows)
-    assert f'<td class="undecided">{verdict}</td>' in (here / "pecn.html").read_text(encoding="utf-8")
-    markdown = (here / "markdown" / "pecn.md").read_text(encoding="utf-8")
+    assert f'<td class="undecided">{verdict}</td>' in (here / "l2dct.html").read_text(encoding="utf-8")
+    markdown = (here / "markdown" / "l2dct.md").read_text(encoding="utf-8")
     assert f"(`{row['id']}`) | {verdict} | " in markdown
 
 
@@ -398,6 +399,20 @@ def test_sensitivity_tries_what_is_not_chosen_and_says_what_decides(shortflow: C
 
 
 @pytest.mark.usefixtures("here")
+def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
+    arguments = ("reproduce", "pecn/query", "--sensitivity", "--out", "here", "--json", "--minutes")
+    nothing = shortflow(*arguments, "0")
+    (left,) = re.findall(r"(\d+) of \1 values are left: the same command goes on", nothing.stderr)
+    assert int(left) > 3
+    assert "sensitivity" not in nothing.document
+    rows = shortflow(*arguments, "60").document["sensitivity"]
+    assert len({(row["choice"], row["value"]) for row in rows if row["reached"]}) == int(left)
+    again = shortflow(*arguments, "60")
+    assert "sensitivity" not in again.document, "all of it is known"
+    assert "left" not in again.stderr
+
+
+@pytest.mark.usefixtures("here")
 def test_papers_without_a_chosen_value_keep_theirs_and_are_named(shortflow: Command) -> None:
     arguments = ("reproduce", "l2dct/eq1-4", "fast/fig3", "--json", "--out", "here")
     moved = shortflow(*arguments, "--choice", "initial-window=1", "--choice", "delayed-acks=yes").document
@@ -427,10 +442,15 @@ def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> 
 def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) -> None:
     page = (ROOT / "docs" / "reproduction" / f"{paper}.md").read_text(encoding="utf-8")
     rows = [row.split(" | ") for row in page.splitlines() if f"(`{paper}/" in row]
-    stated = {row[0].removeprefix("| "): row[-1].removesuffix(" |") for row in rows}
     claims = [claim for figure in _figures_of(paper) for claim in figure.claims]
-    assert len(rows) == len(claims)
-    assert stated == {cell(f"{claim.says} (`{claim.id}`)"): cell(claim.tolerance) for claim in claims}
+    assert [row[0].removeprefix("| ") for row in rows] == [cell(f"{claim.says} (`{claim.id}`)") for claim in claims]
+    bullets = [line for line in page.splitlines() if line.startswith("- `")]
+    details = {line.split("`")[1]: line.partition(" agrees if ")[2] for line in bullets}
+    assert list(details) == [claim.id for claim in claims]
+    assert [each.id for each in claims if not details[each.id].startswith(cell(each.tolerance))] == []
+    pictures = set(re.findall(r"\]\((pictures/[^)]+)\)", page))
+    kept = {f"pictures/{each.name}" for each in (ROOT / "docs" / "reproduction" / "pictures").glob(f"{paper}-*.svg")}
+    assert pictures == kept
     verdicts = {row[0].removeprefix("| "): row[1] for row in rows}
     assert {each.partition(" (")[0].partition(",")[0] for each in verdicts.values()} <= {each.value for each in Verdict}
     results = [cell(f"{claim.says} (`{claim.id}`)") for claim in claims if claim.kind != "equation"]

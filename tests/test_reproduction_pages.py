@@ -1,41 +1,119 @@
-"""The pages of a reproduction: what they draw, and that nothing in them runs but their own script."""
+"""The pages of a reproduction: what they draw, what they keep, and that nothing in them runs."""
 
 import dataclasses
+import json
 import math
 import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
+
+import pytest
 
 from made import make_rows
 from shortflow.comparison import Comparison
-from shortflow.lab import Curves, Data, Drawing, Line, Scale, Study, within
+from shortflow.errors import DamagedResult
+from shortflow.lab import Beside, Curves, Data, Drawing, Figure, Line, Scale, Study, level, paper, within
+from shortflow.lab.drawing import Row
+from shortflow.lab.finding import Finding
 from shortflow.lab.study import Position
-from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, select
-from shortflow.reproduction.pages import draw, write_pages
+from shortflow.metrics.stats import Estimate
+from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, draw, select
+from shortflow.reproduction.matrix import COLOURS
+from shortflow.reproduction.pages import write_pages
+from shortflow.reproduction.svg import picture
 from shortflow.result import RunSummary
 from shortflow.store.runs import Store
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_drawing_shows_its_numbers_and_its_intervals() -> None:
-    exact = Line("exact", [1, 2], [10.0, 200.0], [(5.0, 20.0), None])
-    bound = Line("bound", [1, 2], [30.0, 4000.0], lower_bound=[False, True])
-    curve = Line("curve", [1, 2], [3.0, 4.0], markers=False)
-    figure = draw(Drawing("title", "x <1>", "y (ms)", [exact, bound, curve], log_y=True))
-    assert [list(trace["y"]) for trace in figure["data"]] == [[10.0, 200.0], [30.0, 4000.0], [3.0, 4.0]]
-    bars = figure["data"][0]["error_y"]
-    assert (list(bars["array"]), list(bars["arrayminus"])) == ([10.0, "none"], [5.0, "none"])
-    assert list(figure["data"][1]["text"]) == ["", "≥"]
-    assert list(figure["data"][1]["marker"]["symbol"]) == ["circle", "circle-open"]
-    assert figure["data"][1]["error_y"]["array"] is figure["data"][2]["text"] is None
-    assert figure["layout"]["xaxis"]["title"]["text"] == "x &lt;1&gt;"
-    assert list(figure["layout"]["yaxis"]["ticktext"]) == ["10", "100", "1,000"]
+def circles(drawing: Drawing | Beside) -> list[tuple[float, float, str]]:
+    """Where the marks of our numbers are, and how they are filled."""
+    found = ET.fromstring(picture(drawing)).iter(f"{SVG}circle")
+    return [(float(each.attrib["cx"]), float(each.attrib["cy"]), each.attrib["fill"]) for each in found]
 
 
-def test_an_axis_has_room_for_the_intervals() -> None:
-    line = Line("one", [1, 2], [10.0, 20.0], [(1.0, 100.0), (15.0, 25.0)])
-    low, high = draw(Drawing("", "x", "y", [line], log_y=True))["layout"]["yaxis"]["range"]
-    assert low < math.log10(1.0) < math.log10(100.0) < high
+def texts(drawing: Drawing | Beside) -> list[str]:
+    return [each.text or "" for each in ET.fromstring(picture(drawing)).iter(f"{SVG}text")]
+
+
+def test_marks_stand_where_their_numbers_are() -> None:
+    line = Line("one", [1, 2, 3], [10.0, 20.0, 40.0])
+    (x1, y1, _), (x2, y2, _), (x3, y3, _) = circles(Drawing("", "x", "y", [line]))
+    assert x2 - x1 == pytest.approx(x3 - x2, abs=0.2)
+    assert y1 > y2 > y3
+    assert (y2 - y3) / (y1 - y2) == pytest.approx(2, abs=0.02)
+    (_, y1, _), (_, y2, _), (_, y3, _) = circles(Drawing("", "x", "y", [line], log_y=True))
+    assert y1 - y2 == pytest.approx(y2 - y3, abs=0.2)
+    marks = texts(Drawing("", "x <1>", "y (ms)", [Line("one", [1, 2], [10.0, 4000.0])], log_y=True))
+    assert {"10", "100", "1,000", "x <1>", "y (ms)"} <= set(marks)
+
+
+def test_intervals_and_bounds_are_drawn_and_what_is_not_finite_is_not() -> None:
+    exact = Line("exact", [1, 2], [10.0, 20.0], [(5.0, 60.0), None])
+    bound = Line("bound", [1, 2], [30.0, 40.0], lower_bound=[False, True])
+    drawing = Drawing("", "x", "y", [exact, bound, Line("no", [1, 2], [math.nan, math.inf])])
+    assert [fill for _, _, fill in circles(drawing)] == ["#0072b2", "#0072b2", "#d55e00", "#fff"]
+    assert texts(drawing).count("≥") == 1
+    bars = [
+        each.attrib["d"] for each in ET.fromstring(picture(drawing)).iter(f"{SVG}path") if "h8M" in each.attrib["d"]
+    ]
+    assert len(bars) == 1
+    assert min(y for _, y, _ in circles(drawing)) > min(map(float, re.findall(r"V([\d.]+)M", bars[0]))), "room above"
+
+
+def test_what_is_printed_has_the_colour_of_its_scheme_and_says_so() -> None:
+    ours, theirs = Line("tcp", [1, 2], [1.0, 2.0]), Line("tcp", [2], [1.5], printed=True)
+    svg = picture(Drawing("", "x", "y", [Line("dctcp", [1], [1.0]), ours, theirs]))
+    assert svg.count('stroke="#d55e00" stroke-width="2"/>') == 3, "its line in the legend, and two diamonds"
+    assert "tcp (paper)" in svg
+
+
+def test_a_long_curve_keeps_its_peaks() -> None:
+    y = [0.0] * 100_000
+    y[77_777] = 5.0
+    (line,) = ET.fromstring(picture(Drawing("", "x", "y", [Line("a", range(100_000), y, markers=False)]))).iter(
+        f"{SVG}polyline"
+    )
+    points = [float(each.split(",")[1]) for each in line.attrib["points"].split()]
+    assert len(points) < 1000
+    assert min(points) < max(points) - 200
+
+
+def test_numbers_stand_beside_those_that_are_printed() -> None:
+    rows = [
+        Row("fall", (-45.0, -45.0), Estimate(-30.0, (-40.0, -20.0), 3)),
+        Row("open", (1.0, 2.0), Estimate(3.0, None, 1, True)),
+    ]
+    drawing = Beside("", "change (%)", rows)
+    (_, *ours) = circles(drawing)
+    assert ours[0][0] < ours[1][0]
+    assert [fill for *_, fill in ours] == ["#0072b2", "#fff"]
+    assert {"fall", "open", "change (%)", "≥"} <= set(texts(drawing))
+    assert picture(drawing).count("l6 6l-6 6l-6 -6z") == 1 + 1 + 2, "legend, a number, the ends of a range"
+
+
+def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_path: Path) -> None:
+    study = Study("incast", ("tcp", "dctcp"), over={"servers": (10, 20)})
+    points: dict[Position, Comparison] = {
+        (n,): Comparison(
+            "incast", "", {}, [RunSummary(name, 1, "", make_rows(afct_short_s=n * 1e-3), 0.0) for name in study.schemes]
+        )
+        for n in (10, 20)
+    }
+    data = {"runs": Data(study, ["servers"], points, {}, Store(tmp_path))}
+    claim = paper("x/one", "numeric", 5).says("", level("tcp", "afct_short_s").at(servers=20).near(0.005))
+    figure = Figure("x/one", "Fig. 1", "", {"runs": study}).decides(
+        claim, draws=[Curves("servers", "afct_short_s", "", "")]
+    )
+    curves, beside = draw(figure, data)
+    assert isinstance(curves, Drawing)
+    (printed,) = (line for line in curves.lines if line.printed)
+    assert (printed.name, printed.x, printed.y) == ("tcp", [20.0], [5.0])
+    assert isinstance(beside, Beside)
+    (row,) = beside.rows
+    assert (beside.x_label, row.printed, row.ours.value) == ("ms", (5.0, 5.0), 20.0)
 
 
 def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: Path) -> None:
@@ -58,20 +136,42 @@ def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: P
     assert 0 < low < 3.0 < high
 
 
+def reproduced(name: str, finding: Finding, *drawings: Drawing, printed: object = 1) -> Reproduction:
+    (figure,) = select([name])
+    judged = [Judged(dataclasses.replace(claim, paper=printed), finding) for claim in figure.claims]
+    return Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, judged, 1, {})], 1, 0, 0.1)
+
+
 def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) -> None:
-    (figure,) = select(["l2dct/fig2"])
-    (claim,) = figure.claims
-    finding = within(3.0, 0, 1)
-    judged = Judged(dataclasses.replace(claim, paper=EVIL), finding)
-    pages = {}
     for name in ("usual", EVIL):
         drawings = [Drawing(name, name, name, [Line(name, [1], [2])]), Drawing("", "", "", [])]
-        done = Reproduction(Scale.QUICK, {}, [Reproduced(figure, drawings, [judged], 1, {})], 1, 0, 0.1)
-        front = write_pages(done, tmp_path)
-        pages[name] = (tmp_path / "l2dct.html").read_text(encoding="utf-8")
-        assert "<script" not in front.read_text(encoding="utf-8")
-    counts = {len(re.findall(r"<script[ >](?!/\*\*)", page)) for page in pages.values()}
-    assert counts == {4}  # the library, two plots, and what draws them
-    for page in pages.values():
-        assert "<img" not in re.sub(r"<script nonce=[^>]*>/\*\*.*?</script>", "", page, flags=re.DOTALL)
-        assert page.count('id="plot-1-1"') == page.count('data-plot="plot-1-1"') == 1
+        front = write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), *drawings, printed=name), tmp_path)
+        for page in (front, tmp_path / "l2dct.html"):
+            text = page.read_text(encoding="utf-8")
+            assert "<script" not in text
+            assert "<img" not in text
+        for file in (tmp_path / "markdown" / "pictures").glob("*.svg"):
+            ET.parse(file)
+
+
+def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path) -> None:
+    write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), Drawing("old", "", "", [])), tmp_path)
+    write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
+    front = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert front.index('href="l2dct.html#l2dct/fig2"') < front.index('href="pecn.html#pecn/fig1"')
+    assert COLOURS["differs"][0] in front
+    readme = (tmp_path / "markdown" / "README.md").read_text(encoding="utf-8")
+    assert "| [l2dct](l2dct.md) | 0 | 0 | 1 |" in readme
+    assert "| all | 1 | 0 | 1 |" in readme
+    matrix = (tmp_path / "markdown" / "pictures" / "matrix.svg").read_text(encoding="utf-8")
+    assert "l2dct/fig2: " in matrix
+    picture = tmp_path / "markdown" / "pictures" / "l2dct-fig2-1.svg"
+    assert picture.exists()
+    write_pages(reproduced("l2dct/fig2", within(0.5, 0, 1)), tmp_path)
+    assert not picture.exists(), "the figure has no such drawing any more"
+    assert "| [l2dct](l2dct.md) | 1 | 0 | 0 |" in (tmp_path / "markdown" / "README.md").read_text(encoding="utf-8")
+    known = json.loads((tmp_path / "index.json").read_text(encoding="utf-8"))
+    assert list(known) == ["l2dct", "pecn"]
+    (tmp_path / "index.json").write_text("{")
+    with pytest.raises(DamagedResult, match="reproduce its papers again"):
+        write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)

@@ -14,6 +14,7 @@ __all__ = [
     "Interrupted",
     "MissingRequirement",
     "SimulationError",
+    "TooLittle",
     "did_you_mean",
     "unknown_name",
 ]
@@ -35,6 +36,10 @@ class MissingRequirement(RuntimeError):
 
 class DamagedResult(Exception):
     """A stored result cannot be read, because part of it is missing or is not what was written."""
+
+
+class TooLittle(ValueError):
+    """Runs lack what is asked of them: a metric, a flow of some size, a sample, a point of the grid."""
 
 
 class Interrupted(Exception):

@@ -1,5 +1,6 @@
 """`shortflow reproduce`: the figures of the papers, with a verdict for every claim."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +18,9 @@ from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
 from shortflow.reproduction.pages import write_pages
-from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, shifts
+from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, shifts, untried
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
-from shortflow.reproduction.tried import save
+from shortflow.reproduction.tried import load, save
 
 
 def reproduce_figures(
@@ -41,6 +42,13 @@ def reproduce_figures(
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Try every other choice too, and say which verdicts change.")
     ] = False,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Begin with no other value after so many minutes of --sensitivity, and leave out what is known.",
+        ),
+    ] = None,
     jobs: Jobs = None,
     dask: Dask = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
@@ -57,16 +65,25 @@ def reproduce_figures(
     chosen = parse_choices(choice or [], _values(chosen_figures))
 
     where = executor(jobs, dask)
+    end = None if minutes is None else time.monotonic() + 60 * minutes
 
-    def again(chosen: Chosen) -> Reproduction:
+    def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
         with progress_bar(label) as progress:
-            return reproduce(chosen_figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress)
+            return reproduce(figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress)
 
-    done = again(chosen)
-    moved = shifts(done, again, alternatives(chosen_figures, chosen)) if sensitivity else []
-    if moved:
-        save(outcomes(moved), out / "tried.json")
+    done = again(chosen, chosen_figures)
+    moved: list[Shift] = []
+    if sensitivity:
+        other, tried = alternatives(chosen_figures, chosen), out / "tried.json"
+        other = untried(done, other, load(tried)) if end else other
+        for place, (name, value) in enumerate(other):
+            if end and time.monotonic() > end:
+                print_note(f"{len(other) - place} of {len(other)} values are left: the same command goes on with them")
+                break
+            moved += shifts(done, again, name, value)
+            if not chosen:
+                save(outcomes(moved), tried)
     report = write_pages(done, out)
     note_report(report, done.runs, done.reused, done.seconds)
     for change, places in done.not_reached.items():

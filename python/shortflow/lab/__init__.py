@@ -4,7 +4,7 @@ from shortflow.lab.choices import Choice
 from shortflow.lab.condition import EXACT, Condition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.counts import drops_in_run, retransmits_in_run, timeouts_in_run
 from shortflow.lab.data import Data
-from shortflow.lab.drawing import Curves, Drawing, Line
+from shortflow.lab.drawing import Beside, Curves, Drawing, Line
 from shortflow.lab.figure import Claim, Draw, Figure, paper
 from shortflow.lab.finding import (
     Finding,
@@ -37,6 +37,7 @@ from shortflow.lab.study import Scale, Study
 __all__ = [
     "EXACT",
     "RELATIVE",
+    "Beside",
     "Choice",
     "Claim",
     "Condition",

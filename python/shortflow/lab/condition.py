@@ -2,14 +2,43 @@
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from shortflow.lab.data import Data
 from shortflow.lab.finding import Finding, fact, not_tested
+from shortflow.lab.study import Value
+from shortflow.metrics.stats import Estimate
 
 EXACT = 1e-9
 """The relative error within which two numbers are the same but for rounding."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a paper prints of a quantity: a number, or a range."""
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    points: Callable[[Mapping[str, Data]], Mapping[str, Estimate]]
+    """Ours, at one place or at several."""
+    metric: str = ""
+    """The metric of the catalogue that it is for these schemes, if it is nothing more."""
+    schemes: Sequence[str] = ()
+    where: Mapping[str, object] = field(default_factory=dict)
+    """The place on the grid."""
+
+    def over(self, key: str, metric: str, fixed: Mapping[str, Value]) -> dict[str, list[tuple[Value, float]]]:
+        """The printed points of a curve of each scheme, by their place on the axis; none of another metric."""
+        where = dict(self.where)
+        at = where.pop(key, ())
+        places = at if isinstance(at, tuple) else (at,) if isinstance(at, Value) else ()
+        if metric != self.metric or not where.items() <= fixed.items():
+            return {}
+        points = [(place, value) for place in places for value in sorted({self.low, self.high})]
+        return {scheme: points for scheme in self.schemes if points}
 
 
 @dataclass(frozen=True)
@@ -24,6 +53,8 @@ class Condition:
     """The studies that it looks at; "" is the figure's first."""
     label: str = ""
     """What tells its findings from those of other conditions at the same points."""
+    printed: Printed | None = None
+    """What the paper prints, where that is a number."""
 
 
 def decided(text: str, check: Callable[..., Finding]) -> Condition:

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from shortflow.comparison import Comparison
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab.study import Position, Study, Value
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.result import Run, RunResult
 from shortflow.store.runs import Store
+
+_KEPT = 200
+"""So many results are kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,9 @@ class Data:
     runs: Mapping[Position, Sequence[Run]]
     store: Store
     read: dict[str, RunResult] = field(default_factory=dict, repr=False)
-    """The results read so far, by the runs' keys."""
+    """The results read last, by the runs' keys."""
+    known: dict[tuple[Callable[[RunResult], float], str], float] = field(default_factory=dict, repr=False)
+    """What functions have read off runs, by the runs' keys: tables are large, and asked again and again."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     """Schemes whose runs are those of another."""
     replaced: set[str] = field(default_factory=set)
@@ -33,6 +38,29 @@ class Data:
     def with_stand_ins(self, stand_ins: Mapping[str, str]) -> Self:
         """The same runs, where other schemes stand in for some."""
         return replace(self, stand_ins=stand_ins, replaced=set())
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds that every point has, in ascending order."""
+        found = [set(point.seeds) for point in self.points.values()]
+        return sorted(set.intersection(*found)) if found else []
+
+    def of_seed(self, seed: int) -> Self:
+        """The runs of one seed alone; all of them in a study that has no other."""
+        if len(self.seeds) < 2:
+            return self
+        points = {
+            at: replace(point, runs=[run for run in point.runs if run.seed == seed])
+            for at, point in self.points.items()
+        }
+        runs = {at: [run for run in of_point if run.seed == seed] for at, of_point in self.runs.items()}
+        return replace(self, points=points, runs=runs)
+
+    def of_value(self, key: str, value: Value) -> Self:
+        """The runs at one value of a key of the grid alone."""
+        index = self.keys.index(key)
+        points = {at: point for at, point in self.points.items() if at[index] == value}
+        return replace(self, points=points)
 
     def values(self, key: str) -> list[Value]:
         """The values that a key of the grid takes."""
@@ -47,38 +75,48 @@ class Data:
         """A metric over the seeds."""
         found = self.at(**where).estimate(self._actor(scheme), metric)
         if found is None:
-            raise ConfigError(f"{metric}: {scheme} has no such result at {where}")
+            raise TooLittle(f"{metric}: {scheme} has no such result at {where}")
         return found
 
     def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
         """How far a scheme lies above a baseline, paired over the seeds: -0.3 is 30 % less."""
         found = self.at(**where).relation(self._actor(scheme), self._actor(baseline), metric)
         if found is None:
-            raise ConfigError(f"{metric}: {scheme} and {baseline} share no such result at {where}")
+            raise TooLittle(f"{metric}: {scheme} and {baseline} share no such result at {where}")
         return found
 
     def results(self, scheme: str, **where: Value) -> list[RunResult]:
         """The full results of every seed, with their tables; one that is gone from the store is an error."""
-        name = self._actor(scheme)
-        return [self._read(run) for run in self.runs[self._position(where)] if run.scheme.name == name]
+        return [self._read(run) for run in self.runs_of(scheme, **where)]
 
-    def by_seed(self, scheme: str, metric: str, **where: Value) -> dict[int, float]:
-        """A metric of each seed's run that has it."""
-        return self.at(**where).values(self._actor(scheme), metric)
+    def runs_of(self, scheme: str, **where: Value) -> list[Run]:
+        """The run of every seed, as it was planned."""
+        name = self._actor(scheme)
+        found = [run for run in self.runs[self._position(where)] if run.scheme.name == name]
+        if not found:
+            raise TooLittle(f"{name}: was not run at {where}")
+        return found
+
+    def by_seed(self, scheme: str, metric: str | Callable[[RunResult], float], **where: Value) -> dict[int, float]:
+        """A metric of each seed's run that has it, or what a function reads off each run."""
+        if isinstance(metric, str):
+            return self.at(**where).values(self._actor(scheme), metric)
+        runs = self.runs_of(scheme, **where)
+        for run in runs:
+            if (metric, run.key) not in self.known:
+                self.known[metric, run.key] = metric(self._read(run))
+        return {run.seed: self.known[metric, run.key] for run in runs}
 
     def measured(self, measure: Callable[[RunResult], float], scheme: str, **where: Value) -> Estimate:
         """Something that is not among the metrics, over the seeds."""
-        return estimate([measure(result) for result in self.results(scheme, **where)])
+        return estimate(list(self.by_seed(scheme, measure, **where).values()))
 
     def measured_change(
         self, measure: Callable[[RunResult], float], scheme: str, baseline: str, **where: Value
     ) -> Estimate:
         """The same, relative to a baseline and paired over the seeds."""
-        sides = [[measure(result) for result in self.results(each, **where)] for each in (scheme, baseline)]
-        found = paired_difference(*sides)
-        if found is None:
-            raise ConfigError(f"{baseline}: is zero at {where}, so nothing can be relative to it")
-        return found
+        ours, theirs = (self.by_seed(each, measure, **where) for each in (scheme, baseline))
+        return relative(ours, theirs, baseline, where)
 
     def _actor(self, scheme: str) -> str:
         """The scheme whose runs are taken."""
@@ -93,12 +131,27 @@ class Data:
             if found is None:
                 what = f"the finished run of {run.scenario.name} with {run.scheme.name}, seed {run.seed}, is gone"
                 raise FileNotFoundError(errno.ENOENT, what, str(self.store.runs))
+            while len(self.read) >= _KEPT:
+                del self.read[next(iter(self.read))]
             self.read[run.key] = found
         return self.read[run.key]
 
     def _position(self, where: Mapping[str, Value]) -> Position:
         named = {key.replace("__", "."): value for key, value in where.items()}
         position = tuple(named[key] for key in self.keys if key in named)
-        if len(named) != len(self.keys) or position not in self.points:
+        if named.keys() != set(self.keys):
             raise ConfigError(f"{where}: not a point of the grid over {', '.join(self.keys) or 'nothing'}")
+        if position not in self.points:
+            raise TooLittle(f"without runs at {where}")
         return position
+
+
+def relative(
+    ours: Mapping[int, float], theirs: Mapping[int, float], baseline: str, where: Mapping[str, Value]
+) -> Estimate:
+    """How far one number of each seed lies above another, over the seeds that have both."""
+    common = [seed for seed in ours if seed in theirs]
+    found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common]) if common else None
+    if found is None:
+        raise TooLittle(f"{baseline}: is zero at {where}, so nothing can be relative to it")
+    return found

@@ -1,11 +1,13 @@
 """What a figure looks like, free of any plotting library."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
+from shortflow.lab.quantity import RELATIVE
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Interval
+from shortflow.metrics.stats import Estimate, Interval
 from shortflow.quantities import in_unit_of_first, scale_for
 
 
@@ -21,6 +23,10 @@ class Line:
     markers: bool = True
     lower_bound: Sequence[bool] = ()
     """Which marks are lower bounds, since flows did not finish; empty for none."""
+    printed: bool = False
+    """Whether it is the paper's; it has the colour of the curve of the same name."""
+    apart: bool = False
+    """Whether its marks are not joined."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,24 @@ class Drawing:
     lines: Sequence[Line]
     log_x: bool = False
     log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the paper prints of one quantity, and what we measure."""
+
+    name: str
+    printed: Interval
+    ours: Estimate
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Numbers of one unit that the paper prints, each beside ours."""
+
+    title: str
+    x_label: str
+    rows: Sequence[Row]
 
 
 @dataclass(frozen=True)
@@ -49,8 +73,8 @@ class Curves:
     log_y: bool = False
     fixed: Mapping[str, Value] = field(default_factory=dict)
 
-    def draw(self, data: Data) -> Drawing:
-        """The curves of these runs."""
+    def draw(self, data: Data, printed: Sequence[Printed] = ()) -> Drawing:
+        """The curves of these runs, and those points of theirs that the paper prints."""
         points = [(value, data.at(**{self.x: value, **self.fixed})) for value in data.values(self.x)]
         names = self.schemes or points[0][1].schemes
         estimates = {name: [(v, e) for v, at in points if (e := at.estimate(name, self.metric))] for name in names}
@@ -66,5 +90,46 @@ class Curves:
             )
             for name, found in estimates.items()
         ]
+        lines += [
+            Line(name, in_unit_of_first([str(at) for at, _ in of]), [y / scale.divisor for _, y in of], printed=True)
+            for each in printed
+            for name, of in each.over(self.x, self.metric, self.fixed).items()
+            if name in names
+        ]
         unit = f" ({scale.unit})" if scale.unit else ""
         return Drawing(self.title, self.x_label, f"{about.label}{unit}", lines, log_y=self.log_y)
+
+
+def beside(printed: Iterable[tuple[Printed, Mapping[str, Estimate]]]) -> list[Beside]:
+    """What a paper prints, each number beside ours, in one picture for each unit."""
+    by_unit: dict[str, list[Row]] = {}
+    for each, found in printed:
+        for place, ours in found.items():
+            name = f"{each.name}: {place}" if len(found) > 1 else each.name
+            by_unit.setdefault(each.unit, []).append(Row(name, (each.low, each.high), ours))
+    return [_in_unit(unit, rows) for unit, rows in by_unit.items()]
+
+
+def _in_unit(unit: str, rows: Sequence[Row]) -> Beside:
+    values = [value for row in rows for value in (*row.printed, row.ours.value)]
+    scale = scale_for("share" if unit == RELATIVE else unit, values)
+    divisor, label = scale.divisor, "change (%)" if unit == RELATIVE else scale.unit
+
+    def scaled(ends: Interval) -> Interval:
+        return ends[0] / divisor, ends[1] / divisor
+
+    shown = [
+        Row(
+            row.name,
+            scaled(row.printed),
+            Estimate(
+                row.ours.value / divisor,
+                row.ours.ci95 and scaled(row.ours.ci95),
+                row.ours.n,
+                row.ours.lower_bound,
+                row.ours.upper_bound,
+            ),
+        )
+        for row in rows
+    ]
+    return Beside("What the paper prints, and what we measure", label, shown)

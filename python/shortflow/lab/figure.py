@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shortflow.lab.condition import Condition
+from shortflow.lab.condition import Condition, Printed
 from shortflow.lab.data import Data
 from shortflow.lab.drawing import Curves, Drawing
 from shortflow.lab.finding import Finding, all_hold
@@ -110,6 +110,12 @@ class Figure:
     def paper(self) -> str:
         """The short name of the paper."""
         return self.id.partition("/")[0]
+
+    @property
+    def printed(self) -> list[Printed]:
+        """The numbers that the paper prints of what its claims are about."""
+        conditions = [condition for claim in self.claims for condition in claim.conditions]
+        return [condition.printed for condition in conditions if condition.printed]
 
     def decides(self, *claims: Claim, draws: Sequence[Draw] = ()) -> "Figure":
         """The same, with the claims that it decides and what it draws."""

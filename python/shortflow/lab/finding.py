@@ -62,10 +62,12 @@ class Finding:
 
     def document(self) -> Measured:
         """The measured numbers as other programs read them: what is infinite is the text "inf"."""
-        return {
-            name: str(value) if isinstance(value, float) and math.isinf(value) else value
-            for name, value in self.measured.items()
-        }
+        return {name: finite(value) for name, value in self.measured.items()}
+
+
+def finite(value: Number) -> Number:
+    """A number as JSON can have it: what is infinite is the text "inf"."""
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 def fact(holds: bool, **measured: Number) -> Finding:

@@ -6,17 +6,17 @@ numbers in whatever runs it is given, and says in words what it compares.
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import finding
-from shortflow.lab.condition import Condition
-from shortflow.lab.data import Data
+from shortflow.lab.condition import Condition, Printed
+from shortflow.lab.data import Data, relative
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
-from shortflow.metrics.stats import Estimate, estimate, paired_difference, rank_correlation
+from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_difference, rank_correlation
 from shortflow.quantities import scale_for
 from shortflow.result import RunResult
 
@@ -29,6 +29,8 @@ RELATIVE = "relative change"
 """The unit of a change, which is shown in per cent."""
 SLACK = 0.2
 """How far a number may lie from the printed one, relative to it."""
+TENFOLD = 9.0
+"""A change beyond this is another phenomenon than a paper's "much more", and has no more than its direction."""
 _UNITS = {"_s": "s", "_bps": "bps", "_pkt": "packets", "_bytes": "B"}
 
 
@@ -89,6 +91,11 @@ class Quantity:
     """The value that says that nothing changes: 0 of changes and differences, 1 of ratios, none of levels."""
     where: Mapping[str, Selection] = field(default_factory=dict)
     name: str = ""
+    repeats: str = ""
+    """The key of the grid whose values stand for seeds, if any does."""
+    metric: str = ""
+    """The metric of the catalogue that it is at each point for `schemes`, if it is nothing more."""
+    schemes: Sequence[str] = ()
 
     def at(self, **where: Selection) -> "Quantity":
         """At these points of the grid alone; keys with dots are written with two underscores."""
@@ -128,28 +135,20 @@ class Quantity:
         return self.name or self.text
 
     def lowest(self) -> "Quantity":
-        """The lowest of the points."""
-        return self._one_of("lowest", lambda found: min(found, key=lambda each: each.value))
+        """The lowest of the points, which is no higher than any point's interval allows."""
+        return self._one("lowest", lambda studies: _extreme(self.points(studies).values(), min))
 
     def highest(self) -> "Quantity":
-        """The highest of the points."""
-        return self._one_of("highest", lambda found: max(found, key=lambda each: (each.lower_bound, each.value)))
-
-    def farthest(self) -> "Quantity":
-        """The one that is farthest from zero."""
-        return self._one_of("largest", lambda found: max(found, key=lambda each: abs(each.value)))
-
-    def least_sure(self) -> "Quantity":
-        """The one whose interval reaches highest."""
-        return self._one_of("least certain", lambda found: max(found, key=lambda each: finding.ends(each)[1]))
+        """The highest of the points, which is no lower than any point's interval allows."""
+        return self._one("highest", lambda studies: _extreme(self.points(studies).values(), max))
 
     def mean(self) -> "Quantity":
         """The mean over the points."""
-        return self._one_of("mean", lambda found: _plain(sum(each.value for each in found) / len(found)))
+        return self._one("mean", partial(self._of_points, lambda values: math.fsum(values) / len(values), True))
 
     def trend(self) -> "Quantity":
-        """The rank correlation with the order of the points: 1 if the values only rise."""
-        trend = self._one_of("rank correlation of", lambda found: _plain(rank_correlation([e.value for e in found])))
+        """The rank correlation with the order of the points, mean over the seeds: 1 if the values only rise."""
+        trend = self._one("rank correlation of", partial(self._of_points, rank_correlation, False))
         return replace(trend, unit="", neutral=0.0)
 
     def within(self, low: float, high: float) -> Condition:
@@ -171,8 +170,8 @@ class Quantity:
 
     def above(self, by: float = 0.0) -> Condition:
         """Each is above zero; by more than `by`, or it has the direction alone."""
-        text = f"more than {100 * by:g} % higher" if by else "above 0"
-        return self._if(text, (_over(by), math.inf), (_over(0.0), math.inf))
+        text = f"more than {100 * by:g} % higher, and no more than tenfold" if by else "above 0"
+        return self._if(text, (_over(by), TENFOLD if by else math.inf), (_over(0.0), math.inf))
 
     def alike(self, margin: float) -> Condition:
         """Each lies within a margin of zero."""
@@ -191,7 +190,8 @@ class Quantity:
         """In the range that the paper prints, give or take 20 % at its ends."""
         band = (low - abs(low) * SLACK, high + abs(high) * SLACK)
         printed = self._amount(low) if low == high else self._band(low, high)
-        return self._if(f"{self._band(*band)} (printed: {printed})", band, self._direction(high if high < 0 else low))
+        direction = self._direction(high if high < 0 else low)
+        return self._if(f"{self._band(*band)} (printed: {printed})", band, direction, (low, high))
 
     def beyond(self, paper: float) -> Condition:
         """At least as far from zero as the paper prints, less 20 %."""
@@ -199,12 +199,13 @@ class Quantity:
         band = (-math.inf, limit) if paper < 0 else (limit, math.inf)
         word = "at most" if paper < 0 else "at least"
         text = f"{word} {self._amount(limit)} (printed: {self._amount(paper)})"
-        return self._if(text, band, self._direction(paper))
+        return self._if(text, band, self._direction(paper), (paper, paper))
 
     def under(self, paper: float) -> Condition:
         """No more than the paper prints as the most, and 20 %."""
         limit = paper + abs(paper) * SLACK
-        return self._if(f"at most {self._amount(limit)} (printed: {self._amount(paper)})", (-math.inf, limit))
+        text = f"at most {self._amount(limit)} (printed: {self._amount(paper)})"
+        return self._if(text, (-math.inf, limit), None, (paper, paper))
 
     def _direction(self, paper: float) -> finding.Band | None:
         """Everything on the printed value's side of no change, where there is such a thing."""
@@ -212,18 +213,41 @@ class Quantity:
             return None
         return (_over(self.neutral), math.inf) if paper > self.neutral else (-math.inf, _under(self.neutral))
 
-    def _one_of(self, word: str, pick: Callable[[list[Estimate]], Estimate]) -> "Quantity":
+    def _one(self, word: str, of: Callable[[Studies], Estimate]) -> "Quantity":
         def find(studies: Studies, _: Mapping[str, Selection]) -> Points:
-            return {"": pick(list(self.points(studies).values()))}
+            return {"": of(studies)}
 
-        return replace(self, text=f"{word} {self.words}", find=find, where={}, name=self.name and f"{word} {self.name}")
+        name = self.name and f"{word} {self.name}"
+        return replace(self, text=f"{word} {self.words}", find=find, where={}, name=name, metric="")
 
-    def _if(self, text: str, agrees: finding.Band, direction: finding.Band | None = None) -> Condition:
+    def _of_points(self, of: Callable[[list[float]], float], rising: bool, studies: Studies) -> Estimate:
+        """What the points of each seed come to; with bounds a bound if it rises with every point, else open."""
+        parts = _each_seed(studies, self.studies, self.repeats) or [studies]
+        found = over_seeds([of([each.value for each in self.points(part).values()]) for part in parts])
+        points = self.points(studies).values()
+        lower, upper = any(each.lower_bound for each in points), any(each.upper_bound for each in points)
+        if not rising:
+            lower = upper = lower or upper
+        return replace(found, lower_bound=lower, upper_bound=upper)
+
+    def _if(
+        self,
+        text: str,
+        agrees: finding.Band,
+        direction: finding.Band | None = None,
+        printed: finding.Band | None = None,
+    ) -> Condition:
         def findings(studies: Studies) -> dict[str, Finding]:
             found = {name: placed(each, agrees, direction) for name, each in self.points(studies).items()}
             return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
-        return Condition(f"{self.words}: {text}", findings, self.studies, self.label)
+        beside = printed and self._printed(*printed)
+        return Condition(f"{self.words}: {text}", findings, self.studies, self.label, beside)
+
+    def _printed(self, low: float, high: float) -> Printed:
+        return Printed(
+            self.name or self.words, self.unit, low, high, self.points, self.metric, self.schemes, self.where
+        )
 
     def _amount(self, value: float) -> str:
         if self.unit == RELATIVE:
@@ -246,7 +270,9 @@ def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:
 
     names = _names(schemes)
     find = partial(_over_grid, study, {name: partial(read, scheme=name) for name in names})
-    return Quantity(f"{_called(metric)} with {_listed(names)}", _unit(metric), find, frozenset([study]))
+    text = f"{_called(metric)} with {_listed(names)}{_in(study)}"
+    name = metric if isinstance(metric, str) else ""
+    return Quantity(text, _unit(metric), find, frozenset([study]), metric=name, schemes=names)
 
 
 def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") -> Quantity:
@@ -259,7 +285,7 @@ def change(schemes: Names, baselines: Names, metric: Metric, study: str = "") ->
 
     pairs = [(scheme, baseline) for scheme in _names(schemes) for baseline in _names(baselines)]
     reads = {f"{ours} over {theirs}": partial(read, scheme=ours, baseline=theirs) for ours, theirs in pairs}
-    text = f"{_called(metric)} with {_listed(_names(schemes))} over that with {_listed(_names(baselines))}"
+    text = f"{_called(metric)} with {_listed(_names(schemes))} over that with {_listed(_names(baselines))}{_in(study)}"
     return Quantity(text, RELATIVE, partial(_over_grid, study, reads), frozenset([study]), 0.0)
 
 
@@ -272,7 +298,7 @@ def pooled(scheme: str, measure: Measure, key: str, neutral: float | None = None
             "": estimate([measure(run) for value in data.values(key) for run in data.results(scheme, **{key: value})])
         }
 
-    return Quantity(f"{measure.name} with {scheme}", measure.unit, find, frozenset([""]), neutral)
+    return Quantity(f"{measure.name} with {scheme}", measure.unit, find, frozenset([""]), neutral, repeats=key)
 
 
 def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
@@ -290,17 +316,11 @@ def effect(schemes: Names, metric: Metric, study: str, base: str) -> Quantity:
 
 
 def _paired(data: Data, base: Data, scheme: str, metric: Metric, where: Mapping[str, Value]) -> Estimate:
+    ours, theirs = (each.by_seed(scheme, metric, **where) for each in (data, base))
+    found = relative(ours, theirs, _called(metric), where)
     if isinstance(metric, Measure):
-        sides = [[metric(result) for result in each.results(scheme, **where)] for each in (data, base)]
-        bounds = (False, False)
-    else:
-        ours, theirs = (each.by_seed(scheme, metric, **where) for each in (data, base))
-        common = [seed for seed in ours if seed in theirs]
-        sides = [[side[seed] for seed in common] for side in (ours, theirs)]
-        bounds = (data.mean(scheme, metric, **where).lower_bound, base.mean(scheme, metric, **where).lower_bound)
-    found = paired_difference(*sides)
-    if found is None:
-        raise ConfigError(f"{_called(metric)}: is zero at {where}, so nothing can be relative to it")
+        return found
+    bounds = [each.mean(scheme, metric, **where).lower_bound for each in (data, base)]
     return replace(found, lower_bound=bounds[0], upper_bound=bounds[1])
 
 
@@ -311,35 +331,108 @@ def computed(
     neutral: float | None = None,
     studies: Sequence[str] = (),
 ) -> Quantity:
-    """What a function makes of the studies that its parameters, or `studies`, name: a number, or some by name."""
+    """What a function makes of the studies that its parameters, or `studies`, name: a number, or some by name.
+
+    A plain number is found for each seed by itself, from which its interval follows.
+    """
     names = tuple(studies) or tuple(inspect.signature(find).parameters)
 
-    def points(data: Studies, _: Mapping[str, Selection]) -> Points:
+    def found_in(data: Studies) -> Mapping[str, Estimate | float]:
         found = find(*(data[name] for name in names))
-        some = found if isinstance(found, Mapping) else {"": found}
-        return {name: each if isinstance(each, Estimate) else _plain(each) for name, each in some.items()}
+        return found if isinstance(found, Mapping) else {"": found}
+
+    def points(data: Studies, _: Mapping[str, Selection]) -> Points:
+        whole = found_in(data)
+        plain = any(not isinstance(each, Estimate) for each in whole.values())
+        parts = [found_in(part) for part in _each_seed(data, names)] if plain else []
+        return {
+            name: each if isinstance(each, Estimate) else over_seeds([_number(part[name]) for part in parts] or [each])
+            for name, each in whole.items()
+        }
 
     return Quantity(text, unit, points, frozenset(names), neutral)
 
 
 def ratio(above: Quantity, below: Quantity) -> Quantity:
-    """One quantity over another, point by point."""
-    return _combined(above, below, "over", "", 1.0, lambda ours, theirs: ours / theirs)
+    """One quantity over another, point by point and paired over the seeds."""
+
+    def of(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
+        found = paired_difference(ours, theirs)
+        if found is None:
+            raise TooLittle(f"{below.words}: is zero, so nothing can be relative to it")
+        ci95 = found.ci95 and (found.ci95[0] + 1, found.ci95[1] + 1)
+        return replace(found, value=found.value + 1, ci95=ci95)
+
+    return _combined(above, below, "over", "", 1.0, of)
 
 
 def difference(minuend: Quantity, subtrahend: Quantity) -> Quantity:
-    """One quantity less another, point by point."""
-    return _combined(minuend, subtrahend, "less", minuend.unit, 0.0, lambda ours, theirs: ours - theirs)
+    """One quantity less another, point by point and paired over the seeds."""
+
+    def of(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
+        return over_seeds([one - other for one, other in zip(ours, theirs, strict=True)])
+
+    return _combined(minuend, subtrahend, "less", minuend.unit, 0.0, of)
 
 
 def _combined(
-    first: Quantity, second: Quantity, word: str, unit: str, neutral: float, of: Callable[[float, float], float]
+    first: Quantity,
+    second: Quantity,
+    word: str,
+    unit: str,
+    neutral: float,
+    of: Callable[[Sequence[float], Sequence[float]], Estimate],
 ) -> Quantity:
-    def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
-        pairs = zip(first.at(**where).points(studies).items(), second.at(**where).points(studies).values(), strict=True)
-        return {name: _plain(of(ours.value, theirs.value)) for (name, ours), theirs in pairs}
+    used = first.studies | second.studies
 
-    return Quantity(f"{first.words} {word} {second.words}", unit, find, first.studies | second.studies, neutral)
+    def find(studies: Studies, where: Mapping[str, Selection]) -> Points:
+        sides = [each.at(**where) for each in (first, second)]
+        parts = _each_seed(studies, used, first.repeats) or [studies]
+        by_part = [[[each.value for each in side.points(part).values()] for part in parts] for side in sides]
+        ours, theirs = (side.points(studies) for side in sides)
+        found = [of(*pair) for pair in zip(*(zip(*values, strict=True) for values in by_part), strict=True)]
+        return {
+            name: replace(
+                each,
+                lower_bound=one.lower_bound or other.upper_bound,
+                upper_bound=one.upper_bound or other.lower_bound,
+            )
+            for each, (name, one), other in zip(found, ours.items(), theirs.values(), strict=True)
+        }
+
+    return Quantity(f"{first.words} {word} {second.words}", unit, find, used, neutral, repeats=first.repeats)
+
+
+def _each_seed(studies: Studies, names: Collection[str], repeats: str = "") -> list[Studies]:
+    """The same studies with the runs of one seed, or of one value of the key that stands for seeds; none of only one.
+
+    A study without other seeds stands beside each seed of the others.
+    """
+    used = {name or next(iter(studies)) for name in names}
+    if repeats:
+        (name,) = used
+        return [{**studies, name: studies[name].of_value(repeats, each)} for each in studies[name].values(repeats)]
+    several = [set(studies[name].seeds) for name in used if len(studies[name].seeds) > 1]
+    seeds = sorted(set.intersection(*several)) if several else []
+    return [{name: data.of_seed(seed) for name, data in studies.items() if name in used} for seed in seeds]
+
+
+def _extreme(found: Collection[Estimate], of: Callable[[Sequence[float]], float]) -> Estimate:
+    """The lowest or the highest of some, and between what ends it lies: every interval has a say."""
+    intervals = [each.ci95 or (each.value, each.value) for each in found]
+    ends = [finding.ends(each) for each in found]
+    ci95 = (of([low for low, _ in intervals]), of([high for _, high in intervals]))
+    return Estimate(
+        of([each.value for each in found]),
+        ci95 if any(each.ci95 for each in found) else None,
+        min(each.n for each in found),
+        lower_bound=of([high for _, high in ends]) == math.inf,
+        upper_bound=of([low for low, _ in ends]) == -math.inf,
+    )
+
+
+def _number(value: Estimate | float) -> float:
+    return value.value if isinstance(value, Estimate) else value
 
 
 Read = Callable[..., Estimate]
@@ -368,14 +461,14 @@ def _places(data: Data, where: Mapping[str, Selection]) -> Iterator[tuple[str, d
         wanted = (selection,) if isinstance(selection, Value) else selection
         missing = [] if isinstance(wanted, Every) else [each for each in wanted if each not in data.values(key)]
         if missing:
-            raise ConfigError(f"without runs at {key} {', '.join(map(str, missing))}")
+            raise TooLittle(f"without runs at {key} {', '.join(map(str, missing))}")
     chosen = [
         dict(zip(data.keys, position, strict=True))
         for position in data.points
         if all(_has(selections[key], value) for key, value in zip(data.keys, position, strict=True))
     ]
     if not chosen:
-        raise ConfigError("no point of the grid is within the bounds")
+        raise TooLittle("no point of the grid is within the bounds")
     several = [key for key, selection in selections.items() if not isinstance(selection, Value) and key in where]
     for point in chosen:
         yield ", ".join(f"{_short(key)} {point[key]}" for key in several), point
@@ -404,6 +497,10 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
+def _in(study: str) -> str:
+    return f" in {study}" if study else ""
+
+
 def _called(metric: Metric) -> str:
     return metric if isinstance(metric, str) else metric.name
 
@@ -422,7 +519,3 @@ def _over(value: float) -> float:
 
 def _under(value: float) -> float:
     return math.nextafter(value, -math.inf)
-
-
-def _plain(value: float) -> Estimate:
-    return Estimate(value, None, 1)

@@ -39,7 +39,7 @@ class Study:
     seeds: int = 10
     quick: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     quick_settings: Settings = field(default_factory=dict)
-    quick_seeds: int = 3
+    quick_seeds: int = 5
     """No more than `seeds`."""
 
     def grid(self, scale: Scale) -> dict[str, Sequence[Value]]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from shortflow.errors import TooLittle
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -62,7 +64,7 @@ def estimate(values: Sequence[float], support: Support = Support.REAL) -> Estima
     mean * exp(± t * se / mean), which is t for the logarithm of the mean (delta method).
     """
     if not values:
-        raise ValueError("an estimate needs at least one value")
+        raise TooLittle("an estimate needs at least one value")
     n, mean = len(values), _mean(values)
     half = _half_width(values)
     if half is None:
@@ -103,8 +105,10 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
 
 def rank(count: int, percent: float) -> int:
     """The place, from 0 on, of the nearest-rank percentile among so many values in ascending order."""
-    if count == 0 or not 0 < percent <= 100:
-        raise ValueError("a percentile needs values and a percentage in (0, 100]")
+    if not 0 < percent <= 100:
+        raise ValueError("a percentile needs a percentage in (0, 100]")
+    if count == 0:
+        raise TooLittle("a percentile needs values")
     # Dividing last keeps the rank exact: 7 % of 100 values is rank 7, but ceil(0.07 * 100) is 8.
     return math.ceil(percent * count / 100) - 1
 
@@ -112,6 +116,15 @@ def rank(count: int, percent: float) -> int:
 def nearest_rank(values: "Sequence[float] | npt.NDArray[np.float64]", percent: float) -> float:
     """The nearest-rank percentile: the smallest of `values` that at least `percent` % of them do not exceed."""
     return float(sorted(values)[rank(len(values), percent)])
+
+
+def over_seeds(values: Sequence[float]) -> Estimate:
+    """The mean of a number of each seed and its interval; with infinite ones the median, within the extremes."""
+    if all(map(math.isfinite, values)) or any(map(math.isnan, values)):
+        return estimate(values)
+    ordered = sorted(values)
+    ends = (ordered[0], ordered[-1])
+    return Estimate(ordered[(len(ordered) - 1) // 2], ends if ends[0] < ends[1] else None, len(ordered))
 
 
 def rank_correlation(values: Sequence[float]) -> float:
@@ -143,7 +156,7 @@ def _require_ranks(values: "npt.ArrayLike") -> None:
 
     distinct = np.unique(np.asarray(values))
     if len(distinct) < 2 or np.isnan(distinct).any():
-        raise ValueError("a rank correlation needs numbers in each column that are not all equal")
+        raise TooLittle("a rank correlation needs numbers in each column that are not all equal")
 
 
 def _mean(values: Sequence[float]) -> float:

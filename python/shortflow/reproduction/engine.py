@@ -2,8 +2,9 @@
 
 import fnmatch
 import inspect
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -12,14 +13,17 @@ import numpy as np
 
 from shortflow.comparison import Comparison
 from shortflow.engine import Jobs, Progress, run_each
-from shortflow.errors import ConfigError, did_you_mean
+from shortflow.errors import ConfigError, TooLittle, did_you_mean
 from shortflow.lab.choices import Change, changes
+from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
-from shortflow.lab.drawing import Curves, Drawing
+from shortflow.lab.drawing import Beside, Curves, Drawing, beside
 from shortflow.lab.figure import Claim, Draw, Figure
-from shortflow.lab.finding import Finding, Measured, Verdict, not_tested
+from shortflow.lab.finding import Finding, Measured, Number, Verdict, finite, not_tested
 from shortflow.lab.study import Position, Scale
+from shortflow.metrics.stats import Estimate
 from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
+from shortflow.reproduction.baseline import Baseline, with_baseline
 from shortflow.reproduction.tried import sentence, stored
 from shortflow.result import Run, RunSummary
 from shortflow.scenario import Settings
@@ -27,10 +31,8 @@ from shortflow.store.runs import Store
 
 Chosen = Mapping[str, str]
 
-TOO_LITTLE = (ConfigError, ValueError, ArithmeticError, LookupError, TypeError)
-"""What a recipe raises over runs that lack what it looks for: a metric, a flow of some size, a sample, or a time that
-is null as the flow never ended."""
-
+TOO_LITTLE = (TooLittle, ZeroDivisionError)
+"""What a recipe raises over runs that lack what it looks for; anything else is a bug of the recipe, and is raised."""
 
 EMPTY = "the baseline in the scheme's place agrees too, so this is no agreement"
 """Said of a claim that is true of a scheme that does nothing."""
@@ -44,13 +46,13 @@ class ClaimRow(TypedDict):
     verdict: str
     paper: object
     measured: Measured
-    ci95: list[float] | None
+    ci95: list[Number] | None
     tolerance: str
     could_be: list[str]
     """The verdicts that an undecided claim may come to, the worst first."""
     reason: str
-    baseline_passes: bool | None
-    """Whether the claim would agree with the baseline in the scheme's place; null where that cannot be asked."""
+    baseline: str
+    """What the claim comes to with the baseline in the scheme's place, or why that cannot be asked."""
 
 
 class Counts(TypedDict):
@@ -85,9 +87,7 @@ class Judged:
 
     claim: Claim
     finding: Finding
-    baseline_passes: bool | None = None
-    """Whether the baseline in the scheme's place would do; None if the claim is not about the scheme, or the runs have
-    no baseline."""
+    baseline: Baseline = Baseline.OTHERS
     usual: bool = True
     """Whether it was run as the recipe's own reason was found: at the quick scale, with the choices taken."""
 
@@ -108,7 +108,7 @@ class Judged:
     @property
     def agrees_emptily(self) -> bool:
         """Whether it agrees, but would also with the baseline in the scheme's place."""
-        return self.finding.holds and bool(self.baseline_passes)
+        return self.finding.holds and self.baseline is Baseline.AGREES
 
     def document(self) -> ClaimRow:
         """The verdict as plain data."""
@@ -118,11 +118,11 @@ class Judged:
             "verdict": self.finding.verdict.value,
             "paper": self.claim.paper,
             "measured": self.finding.document(),
-            "ci95": None if self.finding.ci95 is None else list(self.finding.ci95),
+            "ci95": self.finding.ci95 and [finite(end) for end in self.finding.ci95],
             "tolerance": self.claim.tolerance,
             "could_be": [verdict.value for verdict in self.finding.could_be],
             "reason": self.reason,
-            "baseline_passes": self.baseline_passes,
+            "baseline": self.baseline.value,
         }
 
 
@@ -131,7 +131,7 @@ class Reproduced:
     """A figure with its drawings and verdicts."""
 
     figure: Figure
-    drawings: Sequence[Drawing]
+    drawings: Sequence[Drawing | Beside]
     claims: Sequence[Judged]
     runs: int
     followed: Mapping[str, Sequence[Change]]
@@ -272,9 +272,11 @@ class _Plan:
 
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
+        instead = stand_ins(self.figure.paper)
+        found = {each: decide(each, data) for each in self.figure.claims}
         judged = [
-            Judged(each, decide(each, data), baseline_passes(self.figure.paper, each, data), self.usual)
-            for each in self.figure.claims
+            Judged(each, finding, with_baseline(each, finding, data, instead, decide), self.usual)
+            for each, finding in found.items()
         ]
         return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
 
@@ -292,20 +294,23 @@ class _Plan:
         return Data(study, list(study.grid(self.scale)), points, self.runs[name], store)
 
 
-def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
+def followed(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, list[Change]]:
+    """For each study of a figure, the choices that it follows."""
     asked = changes(choices(figure.paper), chosen)
-    followed = {
-        name: [change for change in asked if study.follows(scale, change)] for name, study in figure.studies.items()
-    }
+    return {name: [each for each in asked if study.follows(scale, each)] for name, study in figure.studies.items()}
+
+
+def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
+    follows = followed(figure, scale, chosen)
     runs = {
-        name: {position: study.runs(scale, position, _settings(followed[name])) for position in study.positions(scale)}
+        name: {position: study.runs(scale, position, _settings(follows[name])) for position in study.positions(scale)}
         for name, study in figure.studies.items()
     }
-    return _Plan(figure, scale, scale is Scale.QUICK and not any(followed.values()), followed, runs)
+    return _Plan(figure, scale, scale is Scale.QUICK and not any(follows.values()), follows, runs)
 
 
-def _settings(followed: Sequence[Change]) -> Settings:
-    return {key: value for change in followed for key, value in change.after.items()}
+def _settings(changed: Sequence[Change]) -> Settings:
+    return {key: value for change in changed for key, value in change.after.items()}
 
 
 def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
@@ -319,31 +324,30 @@ def decide(claim: Claim, data: Mapping[str, Data]) -> Finding:
     return not_tested(f"the runs do not have {', '.join(missing)}") if missing else found
 
 
-def baseline_passes(paper: str, claim: Claim, data: Mapping[str, Data]) -> bool | None:
-    """Whether a claim would agree with the baseline in the scheme's place: then it says nothing of the scheme.
-
-    None of an equation, of a claim that names no scheme of the paper, and where the baseline was not run.
-    """
-    if claim.kind == "equation":
-        return None
-    instead = {name: each.with_stand_ins(stand_ins(paper)) for name, each in data.items()}
-    found = decide(claim, instead)
-    asked = any(each.replaced for each in instead.values())
-    return None if found.verdict is Verdict.UNTESTED or not asked else found.holds
+def draw(figure: Figure, data: Mapping[str, Data]) -> Sequence[Drawing | Beside]:
+    """The figure's drawings, without those for which the runs are too short, and what is printed beside ours."""
+    drawn: list[Drawing | Beside] = [drawing for each in figure.draws for drawing in _drawn(figure, each, data)]
+    return [*drawn, *beside(_told(figure.printed, data))]
 
 
-def draw(figure: Figure, data: Mapping[str, Data]) -> Sequence[Drawing]:
-    """The figure's drawings, without those for which the runs are too short."""
-    return [drawing for each in figure.draws for drawing in _drawn(each, data)]
-
-
-def _drawn(each: Draw, data: Mapping[str, Data]) -> Sequence[Drawing]:
+def _drawn(figure: Figure, each: Draw, data: Mapping[str, Data]) -> Sequence[Drawing]:
     try:
         if isinstance(each, Curves):
-            return [each.draw(data[each.study or next(iter(data))])]
+            return [each.draw(data[each.study or next(iter(data))], figure.printed)]
         return each(**{name: data[name] for name in inspect.signature(each).parameters})
     except TOO_LITTLE:
         return []
+
+
+def _told(printed: Sequence[Printed], data: Mapping[str, Data]) -> Iterator[tuple[Printed, Mapping[str, Estimate]]]:
+    """What is printed with what the runs set beside it, if they hold enough for that."""
+    for each in printed:
+        try:
+            found = each.points(data)
+        except TOO_LITTLE:
+            continue
+        if all(math.isfinite(ours.value) for ours in found.values()):
+            yield each, found
 
 
 def _matches(figure: Figure, pattern: str) -> bool:

@@ -1,55 +1,88 @@
-"""The report of a reproduction in Markdown: a front page and one page for each paper, without drawings."""
+"""The report of a reproduction in Markdown: a front page and one page for each paper, with their pictures."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from shortflow.papers import choices, title
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
-from shortflow.reproduction.summary import HEADERS, measured, printed, summary_rows, verdict_text
+from shortflow.reproduction.index import Entry, total
+from shortflow.reproduction.matrix import matrix
+from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
+from shortflow.reproduction.svg import picture
 from shortflow.store.files import write_text
 
-_CLAIMS = "| claim | verdict | paper | measured | agrees if |\n|---|---|---|---|---|"
+_CLAIMS = "| claim | verdict | paper | ours |\n|---|---|---|---|"
 _CHOICES = "| choice | what the paper leaves unspecified | taken | others |\n|---|---|---|---|"
+_SHOWN = 2
+"""So many of the paper's numbers stand in a row."""
 
 
-def write_markdown(done: Reproduction, folder: Path) -> None:
-    """Write the pages into a folder."""
+def write_markdown(done: Reproduction, known: Mapping[str, Entry], folder: Path) -> None:
+    """Write the pages into a folder, and their pictures below it; what other papers have there stays."""
     for paper in done.summary:
+        for old in (folder / "pictures").glob(f"{paper}-*.svg"):
+            old.unlink()
+        for figure in (each for each in done.figures if each.figure.paper == paper):
+            for name, drawing in zip(_pictures(figure), figure.drawings, strict=True):
+                write_text(folder / name, picture(drawing))
         write_text(folder / f"{paper}.md", _page(done, paper))
-    head = f"| {' | '.join(HEADERS)} |\n|---|{'---:|' * (len(HEADERS) - 1)}"
-    linked = [
-        [f"[{row[0]}]({row[0]}.md)" if row[0] in done.summary else row[0], *row[1:]] for row in summary_rows(done)
+    write_text(folder / "pictures" / "matrix.svg", matrix(known, linked=False))
+    counts = {paper: entry["counts"] for paper, entry in known.items()}
+    rows = [
+        summary_row(f"[{paper}]({paper}.md)" if paper in known else paper, each)
+        for paper, each in {**counts, "all": total(counts.values())}.items()
     ]
-    table = "\n".join([head, *(f"| {' | '.join(row)} |" for row in linked)])
-    write_text(folder / "README.md", f"# The papers, claim by claim\n\n{done.conditions}\n\n{table}\n")
+    head = f"| {' | '.join(HEADERS)} |\n|---|{'---:|' * (len(HEADERS) - 1)}"
+    table = "\n".join([head, *(f"| {' | '.join(row)} |" for row in rows)])
+    states = "\n".join(f"- {paper}: {entry['state']}" for paper, entry in known.items())
+    front = ["# The papers, claim by claim", "![verdicts by paper and figure](pictures/matrix.svg)", table, states]
+    write_text(folder / "README.md", "\n\n".join(front) + "\n")
+
+
+def _pictures(done: Reproduced) -> list[str]:
+    """Where each drawing of a figure is, from its page."""
+    return [f"pictures/{done.figure.id.replace('/', '-')}-{number + 1}.svg" for number in range(len(done.drawings))]
 
 
 def _page(done: Reproduction, paper: str) -> str:
-    (row,) = (row for row in summary_rows(done) if row[0] == paper)
+    row = summary_row(paper, done.summary[paper])
     counts = ", ".join(f"{name}: {number}" for name, number in zip(HEADERS[1:], row[1:], strict=True))
     rows = [
         f"| `{name}` | {choice.about} | {choice.taken} | {', '.join(choice.others)} |"
         for name, choice in choices(paper).items()
     ]
-    figures = [_figure(figure) for figure in done.figures if figure.figure.paper == paper]
-    head = [f"# {paper}", title(paper), f"{counts}. {done.conditions}", "## Choices", "\n".join([_CHOICES, *rows])]
-    return "\n\n".join([*head, *figures]) + "\n"
+    figures = [part for each in done.figures if each.figure.paper == paper for part in _figure(each)]
+    head = [f"# {paper}", title(paper), f"{counts}. {done.conditions}"]
+    return "\n\n".join([*head, *figures, "## Choices", "\n".join([_CHOICES, *rows])]) + "\n"
 
 
-def _figure(done: Reproduced) -> str:
-    table = "\n".join([_CLAIMS, *map(_row, done.claims)])
-    return f"## {done.figure.ref}: {done.figure.title}\n\n{table}"
+def _figure(done: Reproduced) -> Iterator[str]:
+    yield f"## {done.figure.ref}: {done.figure.title}"
+    pictures = zip(done.drawings, _pictures(done), strict=True)
+    yield from (f"![{cell(drawing.title)}]({name})" for drawing, name in pictures)
+    yield "\n".join([_CLAIMS, *map(_row, done.claims)])
+    yield "<details><summary>all numbers, and when a claim agrees</summary>"
+    yield "\n".join(map(_details, done.claims))
+    yield "</details>"
 
 
 def _row(judged: Judged) -> str:
-    found = "; ".join(measured(judged.finding))
+    paper = printed(judged.claim.paper)
+    found = measured(judged.finding)[:1]
+    more = [f"and {len(paper) - _SHOWN} more"] * (len(paper) > _SHOWN)
     cells = (
         f"{judged.claim.says} (`{judged.claim.id}`)",
         verdict_text(judged),
-        "; ".join(printed(judged.claim.paper)),
-        ". ".join(part for part in (found, judged.reason) if part),
-        judged.claim.tolerance,
+        "; ".join([*paper[:_SHOWN], *more]),
+        ". ".join(part for part in (*found, judged.reason) if part),
     )
     return f"| {' | '.join(cell(text) for text in cells)} |"
+
+
+def _details(judged: Judged) -> str:
+    numbers = "; ".join(measured(judged.finding))
+    parts = [f"agrees if {judged.claim.tolerance}", f"measured: {numbers}" if numbers else ""]
+    return f"- `{judged.claim.id}` " + cell(". ".join(part for part in parts if part))
 
 
 def cell(text: str) -> str:

@@ -1,6 +1,6 @@
 """Which claims depend on what a paper leaves unspecified: the same figures again with every other choice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +9,12 @@ from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
-from shortflow.reproduction.engine import Chosen, Judged, Reproduction
+from shortflow.reproduction.engine import Chosen, Judged, Reproduced, Reproduction, followed
 from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.scenario import as_pairs
+
+Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
+"""Reproduces some figures with other choices."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,15 @@ def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
     """What was tried for each claim, to be stored: the number that decides is the same one throughout."""
     found: dict[str, Tried] = {}
     for shift in moved:
-        name = deciding(shift.before.finding)
-        tried = found.setdefault(shift.before.claim.id, {"taken": _outcome(shift.before, name), "others": {}})
+        tried = found.setdefault(shift.before.claim.id, {"taken": _taken(shift.before), "others": {}})
         if shift.reached:
+            name = deciding(shift.before.finding)
             tried["others"][f"{shift.choice}={shift.value}"] = _outcome(shift.after, name)
     return found
+
+
+def _taken(judged: Judged) -> Outcome:
+    return _outcome(judged, deciding(judged.finding))
 
 
 def _outcome(judged: Judged, name: str) -> Outcome:
@@ -93,17 +100,46 @@ def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[tuple[str
     return list(dict.fromkeys(every))
 
 
-def shifts(
-    base: Reproduction, again: Callable[[Chosen], Reproduction], other: Sequence[tuple[str, str]]
-) -> list[Shift]:
-    """What each other value does to each claim; `again` reproduces the same figures with other choices."""
-    found = []
-    for name, value in other:
-        changed = again({**base.chosen, name: value})
-        for figure, figure_after in zip(base.figures, changed.figures, strict=True):
-            moved = {study for study, was in figure.followed.items() if was != figure_after.followed[study]}
-            found += [
-                Shift(name, value, before, after, not moved.isdisjoint(figure.figure.looked_at(before.claim)))
-                for before, after in zip(figure.claims, figure_after.claims, strict=True)
-            ]
+def shifts(base: Reproduction, again: Again, name: str, value: str) -> list[Shift]:
+    """What another value does to each claim; `again` reproduces the figures that it reaches with other choices."""
+    moved = _moved(base, name, value)
+    reached = [each.figure for each in base.figures if moved[each.figure.id]]
+    after = again({**base.chosen, name: value}, reached).figures if reached else []
+    judged = {each.claim.id: each for figure in after for each in figure.claims}
+    return [
+        Shift(name, value, each, judged.get(each.claim.id, each), _looks_at(figure, each, moved))
+        for figure in base.figures
+        for each in figure.claims
+    ]
+
+
+def untried(base: Reproduction, other: Sequence[tuple[str, str]], known: Mapping[str, Tried]) -> list[tuple[str, str]]:
+    """The values that reach a claim of which is not known what they do to it as it stands now."""
+
+    def is_known(judged: Judged, text: str) -> bool:
+        tried = known.get(judged.claim.id)
+        return tried is not None and tried["taken"] == _taken(judged) and text in tried["others"]
+
+    return [
+        (name, value)
+        for name, value in other
+        for moved in [_moved(base, name, value)]
+        if any(
+            _looks_at(figure, each, moved) and not is_known(each, f"{name}={value}")
+            for figure in base.figures
+            for each in figure.claims
+        )
+    ]
+
+
+def _moved(base: Reproduction, name: str, value: str) -> dict[str, set[str]]:
+    """For each figure the studies that another value changes."""
+    found = {}
+    for each in base.figures:
+        now = followed(each.figure, base.scale, {**base.chosen, name: value})
+        found[each.figure.id] = {study for study, was in each.followed.items() if was != now[study]}
     return found
+
+
+def _looks_at(figure: Reproduced, judged: Judged, moved: Mapping[str, set[str]]) -> bool:
+    return not moved[figure.figure.id].isdisjoint(figure.figure.looked_at(judged.claim))

@@ -52,13 +52,8 @@ def verdict_text(judged: Judged) -> str:
 HEADERS = ("paper", *(verdict.value for verdict in Verdict), "agrees as the baseline", "equations that agree")
 
 
-def summary_rows(done: Reproduction) -> list[list[str]]:
-    """For each paper, and for all, how many claims have each verdict; equations stand apart."""
-    rows = [_summary_row(paper, counts) for paper, counts in done.summary.items()]
-    return [*rows, _summary_row("all", count(done.claims))]
-
-
-def _summary_row(name: str, counts: Counts) -> list[str]:
+def summary_row(name: str, counts: Counts) -> list[str]:
+    """How many claims of a paper, or of all, have each verdict; equations stand apart."""
     five = (counts["agrees"], counts["direction"], counts["differs"], counts["undecided"], counts["untested"])
     equations = counts["equations"]
     agreeing = f"{equations[Verdict.AGREES.value]} of {sum(equations.values())}"
@@ -128,8 +123,8 @@ def summary_table(done: Reproduction) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for header in HEADERS:
         table.add_column(header, justify="left" if header == "paper" else "right")
-    for row in summary_rows(done):
-        table.add_row(*row)
+    for name, counts in {**done.summary, "all": count(done.claims)}.items():
+        table.add_row(*summary_row(name, counts))
     return table
 
 

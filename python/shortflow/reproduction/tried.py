@@ -51,8 +51,12 @@ def stored() -> Mapping[str, Tried]:
 
 
 def save(found: Mapping[str, Tried], file: Path) -> None:
-    """Keep what was tried, beside what is known of other claims."""
-    every = {**load(file), **found}
+    """Keep what was tried, beside what is known of other claims, and of other values for as long as a claim stands."""
+    every = load(file)
+    for name, tried in found.items():
+        before = every.get(name)
+        others = before["others"] if before and before["taken"] == tried["taken"] else {}
+        every[name] = {"taken": tried["taken"], "others": {**others, **tried["others"]}}
     lines = [f"{json.dumps(name)}: {json.dumps(every[name])}" for name in sorted(every)]
     write_text(file, "{\n" + ",\n".join(lines) + "\n}\n")
 

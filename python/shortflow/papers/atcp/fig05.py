@@ -1,5 +1,6 @@
 """Figs. 5 and 6: two flows over one path of two 100 Mbps hops, with equal weights and with weights 1 and 2."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -134,7 +135,7 @@ def shared_cuts(result: RunResult) -> float:
 
 def _completion(flow_class: str, size: str) -> lab.Measure:
     def read(result: RunResult) -> float:
-        return float(result.flows.filter(pl.col("class") == flow_class)["fct_s"][0])
+        return float(result.flows.filter(pl.col("class") == flow_class)["fct_s"].to_numpy()[0])
 
     return lab.Measure(f"completion time of the {size} flow", "s", read)
 
@@ -152,7 +153,9 @@ def small_share(result: RunResult) -> float:
 def rate_ratio(result: RunResult) -> float:
     """While both are active."""
     small = result.flows.filter(pl.col("class") == "small")
-    begin, end = float(small["start_s"][0]), float(small["finish_s"][0])
+    begin, end = (float(small[column].to_numpy()[0]) for column in ("start_s", "finish_s"))
+    if math.isnan(end):
+        return math.nan
     both = [
         _series(result, "throughput_bps", name, begin).filter(pl.col("time_s") <= end) for name in ("small", "large")
     ]

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shortflow import lab
+from shortflow.errors import TooLittle
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, nearest_rank, paired_difference
 from shortflow.result import RunResult
@@ -133,5 +134,5 @@ def relative(results: Sequence[RunResult], baseline: Sequence[RunResult], measur
     """The relative change from one list of results to another, paired by position."""
     change = paired_difference([measure(result) for result in results], [measure(result) for result in baseline])
     if change is None:
-        raise ValueError("the baseline is zero")
+        raise TooLittle("the baseline is zero")
     return change

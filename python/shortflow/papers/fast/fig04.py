@@ -10,7 +10,7 @@ TIMEOUT_S = 0.010
 """A query that takes longer has waited for a retransmission timeout."""
 
 NAGLE = queries(("fast",), {"transport.nagle": ("false", "true")}, {"workers": 60})
-KNEE = queries(("fast",), {"workers": (45, 50)})
+KNEE = queries(("dctcp", "fast"), {"workers": (45, 50)})
 ONE_BYTE = {
     "kind": "incast",
     "class": "ping",
@@ -127,7 +127,7 @@ grain = lab.Figure("fast/sec4", "Sec. 4", "Small segments", {"alone": ALONE, "na
             "the paper has no number; waiting for a segment of the current size costs little, as the flows that wait "
             "have shrunk their segments"
         ),
-        shows=[lab.level("fast", QUERY, "nagle").at(workers=60).over("transport.nagle")],
+        shows=[lab.level("fast", QUERY, "nagle").over("transport.nagle")],
     ),
 )
 losses = lab.Figure("fast/sec6", "Sec. 6", "Flows without loss", {"alone": ALONE}).decides(

@@ -7,7 +7,7 @@ import polars as pl
 from shortflow import lab
 from shortflow._core import fast_bottleneck, jain_index
 from shortflow.metrics.stats import Estimate
-from shortflow.papers.fast.setup import DCTCP, HOST_QUEUE, MARKING, ROOT, tree
+from shortflow.papers.fast.setup import DCTCP, HOST_QUEUE, ROOT, tree
 from shortflow.result import RunResult
 
 FLOWS = 5
@@ -36,7 +36,7 @@ ARRIVING = tree(
 ARRIVING["measure"] = {"ports": ["tor0->h0"], "sample_every": f"{SAMPLE_S:g}s"}
 ARRIVING["drain"] = "0s"
 
-CONVERGENCE = lab.Study(ARRIVING, ("fast",), settings=MARKING, seeds=3, quick_seeds=1)
+CONVERGENCE = lab.Study(ARRIVING, ("dctcp", "fast"), settings=DCTCP)
 
 LONG = {
     **tree(
@@ -49,17 +49,15 @@ LONG = {
     "warmup": "500ms",
     "measure": {"ports": ["tor0->h0"], "sample_every": "1ms"},
 }
-FAIR = lab.Study(LONG, ("fast",), settings=MARKING, quick_settings={"duration": "4s"})
+FAIR = lab.Study(LONG, ("dctcp", "fast"), settings=DCTCP, quick_settings={"duration": "4s"})
 COUNTS = (5, 10, 14, 18, 22, 26, 30, 35, 40)
 WINDOWS = lab.Study(
     LONG,
     ("dctcp",),
     over={"flows": COUNTS},
     settings={**DCTCP, "duration": "3s"},
-    seeds=3,
     quick={"flows": (5, 10, 18, 26, 35)},
     quick_settings={"duration": "1s"},
-    quick_seeds=1,
 )
 
 
@@ -115,6 +113,9 @@ def _draw_shares(convergence: lab.Data) -> Sequence[lab.Drawing]:
         lab.Line(f"flow {n}", each["time_s"].to_list(), (each["value"] / 1e6).to_list(), markers=False)
         for n, each in enumerate(found, 1)
     ]
+    starts = [n * STEP_S + SETTLING_S for n in range(FLOWS)]
+    fair = [1e3 * PAYLOAD / (n + 1) for n in range(FLOWS)]
+    lines.append(lab.Line("equal shares", starts, fair, printed=True, apart=True))
     return [lab.Drawing("Throughput of five FaST flows", "time (s)", "throughput (Mbps)", lines)]
 
 

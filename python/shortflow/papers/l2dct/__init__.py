@@ -19,5 +19,5 @@ CHOICES = {
 }
 """What the paper leaves unspecified, by name."""
 
-STAND_INS = {"l2dct": "dctcp"}
+STAND_INS = {"l2dct": "dctcp", "BesideTcp": "dctcp"}
 """What the paper's schemes are changes of."""

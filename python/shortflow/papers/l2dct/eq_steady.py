@@ -14,7 +14,7 @@ ROUND_TRIP = (
 
 UNIT = lab.Study(
     SAMPLED,
-    schemes=("l2dct",),
+    schemes=("dctcp", "l2dct"),
     over={"flows": (1, 2)},
     settings={"transport.w_max": 1, "transport.w_min": 1, "duration": "5s"},
     quick_settings={"duration": "1500ms", "warmup": "500ms"},

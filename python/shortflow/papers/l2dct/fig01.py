@@ -1,6 +1,6 @@
 """Fig. 1: three overlapping flows under ideal schedulers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shortflow import lab
 
@@ -15,7 +15,8 @@ def _flow(host: int, start_ms: float, size: int) -> dict[str, object]:
     return {"kind": "incast", "flows": 1, "from": host, "to": 3, "at": f"{start_ms}ms", "sizes": sizes}
 
 
-SCHEDULERS = ("ideal-ps", "ideal-srpt", "ideal-las")
+PRINTED = {"ideal-ps": (2.5, 4.5, 7.0), "ideal-srpt": (1.0, 2.0, 7.0), "ideal-las": (1.0, 3.0, 7.0)}
+SCHEDULERS = tuple(PRINTED)
 THREE = lab.Study(
     {
         "title": "Three overlapping flows of 1, 2 and 4 GB at 1 GB/s",
@@ -44,11 +45,18 @@ def _times(three: lab.Data, scheme: str) -> list[float]:
     return [float(fct) for fct in result.flows.sort("source")["fct_s"]]
 
 
-def _fluid(scheme: str, paper: tuple[float, ...]) -> lab.Condition:
+def _fluid(scheme: str) -> lab.Condition:
     def times(three: lab.Data) -> Mapping[str, tuple[float, float]]:
-        return {name: pair for name, *pair in zip(FLOWS, _times(three, scheme), paper, strict=True)}  # type: ignore[misc]
+        return {name: pair for name, *pair in zip(FLOWS, _times(three, scheme), PRINTED[scheme], strict=True)}  # type: ignore[misc]
 
     return lab.equal(times, error=1e-3)
+
+
+def _draw(three: lab.Data) -> Sequence[lab.Drawing]:
+    places = [1.0, 2.0, 3.0]
+    lines = [lab.Line(name, places, _times(three, name)) for name in PRINTED]
+    lines += [lab.Line(name, places, printed, printed=True) for name, printed in PRINTED.items()]
+    return [lab.Drawing("Completion times of flows A, B and C", "flow", "completion time", lines)]
 
 
 def _in_order(three: lab.Data) -> lab.Finding:
@@ -61,12 +69,12 @@ fig1 = lab.Figure(
 ).decides(
     lab.paper(
         "l2dct/fig1-ps-afct", "numeric", {"finish_times": [3.5, 6.5, 7.0], "fct": [2.5, 4.5, 7.0], "afct": 4.67}
-    ).says("processor sharing takes 4.67 units of time on average", _fluid("ideal-ps", (2.5, 4.5, 7.0))),
+    ).says("processor sharing takes 4.67 units of time on average", _fluid("ideal-ps")),
     lab.paper("l2dct/fig1-srpt-afct", "numeric", {"fct": [1.0, 2.0, 7.0], "afct": 3.33}).says(
-        "SRPT takes 3.33 units of time on average", _fluid("ideal-srpt", (1.0, 2.0, 7.0))
+        "SRPT takes 3.33 units of time on average", _fluid("ideal-srpt")
     ),
     lab.paper("l2dct/fig1-las-afct", "numeric", {"fct": [1.0, 3.0, 7.0], "afct": 3.67}).says(
-        "LAS takes 3.67 units of time on average", _fluid("ideal-las", (1.0, 3.0, 7.0))
+        "LAS takes 3.67 units of time on average", _fluid("ideal-las")
     ),
     lab.paper("l2dct/fig1-las-between", "ordering", "SRPT <= LAS <= PS on AFCT").says(
         "LAS lies between SRPT and processor sharing",
@@ -74,4 +82,5 @@ fig1 = lab.Figure(
         lab.change("ideal-srpt", "ideal-las", "afct_short_s", "many").at_most(0.0),
         lab.change("ideal-las", "ideal-ps", "afct_short_s", "many").at_most(0.0),
     ),
+    draws=[_draw],
 )

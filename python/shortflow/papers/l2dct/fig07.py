@@ -11,7 +11,6 @@ LONG = lab.Study(
     over={"flows": (1, 2, 5, 10, 20, 40)},
     quick={"flows": (1, 2, 10, 40)},
     quick_settings={"duration": "2s", "warmup": "500ms"},
-    quick_seeds=1,
 )
 QUEUE = {name: lab.level(name, "queue_mean_pkt").at(flows=2) for name in SCHEMES}
 

@@ -1,5 +1,7 @@
 """Fig. 12: long flows of L2DCT with a fixed k beside long flows of TCP with ECN, in one marking queue."""
 
+import itertools
+import math
 from collections.abc import Sequence
 
 from shortflow import lab
@@ -33,10 +35,14 @@ SIDES = [lab.level("BesideTcp", f"goodput_{name}_bps") for name in ("short", "lo
 RATIO = lab.ratio(*SIDES).called("goodput of L2DCT over TCP's").over("transport.k")
 
 
-def _nearest_to_fair(coexistence: lab.Data) -> float:
-    """The ratio nearest to 1 from k = 0.05 to 0.25, with one flow each."""
-    found = RATIO.at(flows=1, transport__k=lab.Every(0.05, 0.25)).points({"": coexistence, "coexistence": coexistence})
-    return min((each.value for each in found.values()), key=lambda value: max(value, 1 / value))
+def _fair_step(coexistence: lab.Data) -> float:
+    """The k at which one flow of each gets as much, on straight lines between the steps; infinity where none does."""
+    ratios = RATIO.at(flows=1).points({"coexistence": coexistence}).values()
+    points = [(float(k), each.value) for k, each in zip(coexistence.values("transport.k"), ratios, strict=True)]
+    for (k, ratio), (k_after, after) in itertools.pairwise([(0.0, 0.0), *points]):
+        if ratio < 1 <= after:
+            return k + (k_after - k) * (1 - ratio) / (after - ratio)
+    return math.inf
 
 
 def _over_k(coexistence: lab.Data) -> Sequence[lab.Drawing]:
@@ -67,9 +73,7 @@ fig12 = lab.Figure("l2dct/fig12", "Fig. 12", "L2DCT beside TCP, over k", {"coexi
         "l2dct/fig12-fair-below-quarter", "ratio", {"k_max_fair": 0.25, "k_used": 0.05}, "Fig. 12, Sec. III-D"
     ).says(
         "a k below 0.25 is fair to TCP",
-        lab.computed("L2DCT's goodput over TCP's, the ratio nearest to 1 from k = 0.05 to 0.25", _nearest_to_fair).near(
-            1.0
-        ),
+        lab.computed("the k at which one flow of L2DCT gets as much as one of TCP", _fair_step).within(0.05, 0.25),
         shows=[RATIO.at(flows=1, transport__k=lab.Every(0.05, 0.25))],
     ),
     draws=[_over_k],

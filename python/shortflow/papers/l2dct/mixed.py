@@ -21,6 +21,10 @@ class L2dctInPython(CongestionControl):
         share = (flow.sent - KNEE_LOW) / (KNEE_HIGH - KNEE_LOW)
         return W_MAX - (W_MAX - W_MIN) * min(max(share, 0.0), 1.0)
 
+    def step(self, flow: Flow) -> float:
+        """Segments that the window grows by in a round trip."""
+        return self.weight(flow) / W_MAX
+
     def on_ack(self, window: Window, ack: Ack) -> None:
         """Update alpha at the end of a window, and grow by k segments per round trip."""
         self.acked += ack.acked
@@ -29,7 +33,7 @@ class L2dctInPython(CongestionControl):
             self.alpha = self.alpha * 15 / 16 + self.marked / self.acked / 16
             self.window_end, self.acked, self.marked = ack.snd_nxt, 0, 0
         if ack.may_grow:
-            self.grow(window, ack, self.weight(ack.flow) / W_MAX)
+            self.grow(window, ack, self.step(ack.flow))
 
     def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
         """Take half of the penalty from the window."""
@@ -37,6 +41,18 @@ class L2dctInPython(CongestionControl):
             self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow) / 2)
         else:
             self.on_loss(window, cause, flow)
+
+
+class DctcpInPython(L2dctInPython):
+    """DCTCP: the same law with a weight and a step of one."""
+
+    def weight(self, flow: Flow) -> float:
+        """One."""
+        return 1.0
+
+    def step(self, flow: Flow) -> float:
+        """One."""
+        return 1.0
 
 
 class BesideTcp(L2dctInPython):

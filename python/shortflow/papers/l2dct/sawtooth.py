@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
+from shortflow.errors import TooLittle
 from shortflow.papers.l2dct.setup import LINK_BPS, LONG_FLOWS
 from shortflow.result import RunResult
 
@@ -44,6 +45,8 @@ def sawtooth(result: RunResult) -> Sawtooth:
     window, alpha, queue = (_series(result, kind) for kind in ("cwnd_seg", "alpha", "queue_pkt"))
     cuts = np.flatnonzero(np.diff(window) < 0)
     teeth = list(itertools.pairwise(cuts))
+    if not teeth:
+        raise TooLittle("no tooth after the warm-up")
     step = 50e-6
     mean_window = float(window.mean())
     # By Little's law a round trip takes as long as the link needs for all windows.
@@ -68,5 +71,5 @@ def _series(result: RunResult, kind: str) -> "np.ndarray[tuple[int, ...], np.dty
     """The samples of a kind after the warm-up, of its first subject."""
     rows = result.samples.filter((pl.col("kind") == kind) & (pl.col("time_s") >= result.meta["warmup_s"]))
     if rows.is_empty():
-        raise ValueError(f"no samples of {kind} after the warm-up")
+        raise TooLittle(f"no samples of {kind} after the warm-up")
     return rows.filter(pl.col("subject") == rows["subject"].min())["value"].to_numpy().astype(np.float64)

@@ -38,7 +38,7 @@ TWO = lab.Study(
 )
 SEVERE = lab.Study(
     LONG_FLOWS,
-    schemes=("tcp-ecn", "l2dct"),
+    schemes=("tcp-ecn", "dctcp", "l2dct"),
     settings={"flows": 80, "duration": "3s"},
     quick_settings={"duration": "2s"},
     seeds=1,
@@ -64,8 +64,7 @@ def last_alpha(result: RunResult) -> float:
 
 
 def _cut(severe: lab.Data) -> Estimate:
-    (runs,) = severe.runs.values()
-    pairs = zip((run for run in runs if run.scheme.name == "l2dct"), severe.results("l2dct"), strict=True)
+    pairs = zip(severe.runs_of("l2dct"), severe.results("l2dct"), strict=True)
     halves = [cuts(run, result.meta["duration_s"] / 2, result.meta["duration_s"]) for run, result in pairs]
     return estimate([half["long"] for half in halves])
 

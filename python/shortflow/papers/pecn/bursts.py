@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median
 
 import polars as pl
 
 from shortflow import lab
+from shortflow.errors import TooLittle
 from shortflow.papers.pecn.setup import (
     ACROSS,
     AFCT,
@@ -55,17 +55,14 @@ def overtakers(result: RunResult) -> float:
     """Before some strictly smaller one, which may never have finished."""
     flows = completion(result.flows, result.meta)
     if flows["censored"].all():
-        raise ValueError("no flow finished")
+        raise TooLittle("no flow finished")
     order = flows.with_columns(pl.col("finish_s").fill_null(math.inf)).sort("size_bytes", "finish_s")
     last_smaller = pl.col("finish_s").cum_max().shift(1)
     return float(order.select((pl.col("finish_s") < last_smaller).sum()).item())
 
 
 def _out_of_order(scheme: str) -> lab.Quantity:
-    def in_median_run(bursts: lab.Data) -> float:
-        return float(median([overtakers(result) for result in bursts.results(scheme, flows=80)]))
-
-    return lab.computed(f"{overtakers.name} of 80 with {scheme}, in the median run", in_median_run)
+    return lab.level(scheme, overtakers).at(flows=80)
 
 
 def _over_size(bursts: lab.Data) -> Sequence[lab.Drawing]:
@@ -178,7 +175,7 @@ fig11 = lab.Figure(
 ).decides(
     lab.paper("pecn/fig11-background-tcp", "ordering", "AFCT(TCP, with background) >> AFCT(TCP, without)").says(
         "two long flows make the mean FCT of TCP much longer",
-        lab.effect("tcp", AFCT, "beside", "alone").over("flows").mean().at_least(0.3),
+        lab.effect("tcp", AFCT, "beside", "alone").over("flows").mean().above(by=0.3),
     ),
     lab.paper("pecn/fig11-background-ecn", "ordering", "small increase").says(
         "two long flows change little for the schemes with ECN",

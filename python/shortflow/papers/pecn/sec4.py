@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.errors import ConfigError
+from shortflow.errors import TooLittle
 from shortflow.metrics.stats import Estimate, kendall_tau, paired_difference
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP, fct_over
 from shortflow.result import RunResult
@@ -43,11 +43,11 @@ ORDER = lab.Study(
     ("dctcp", "pecn"),
     settings={**MARKED.settings, "flows": 1, "smallest": "1KB", "largest": "1.4KB"},
 )
-SORTED = lab.Study(BURST, ORDERED, settings=NEWRENO, seeds=20)
-QUEUE = lab.Study(BURST_AND_BACKGROUND, ("pecn",), settings={**NEWRENO, "measure.sample_every": "100us"}, quick_seeds=1)
+SORTED = lab.Study(BURST, ("dctcp", *ORDERED), settings=NEWRENO, seeds=20)
+QUEUE = lab.Study(BURST_AND_BACKGROUND, ("dctcp", "pecn"), settings={**NEWRENO, "measure.sample_every": "100us"})
 PAIRS = lab.Study(
     PAIR,
-    ("pecn",),
+    ("dctcp", "pecn"),
     over={"second": ("200MB", "400MB")},
     settings={**NEWRENO, "traffic.1.jitter": "1ms", "traffic.2.jitter": "1ms"},
 )
@@ -65,10 +65,10 @@ def _pmark_policy(runs: lab.Data) -> lab.Finding:
 
 
 def _longest_wait(scheme: str) -> lab.Quantity:
-    def seconds(runs: lab.Data) -> float:
+    def seconds(runs: lab.Data) -> Estimate:
         short = pl.col("class") == "short"
         waits = [result.flows.filter(short)["switch_queueing_s"].max() for result in runs.results(scheme)]
-        return max(wait for wait in waits if isinstance(wait, float))
+        return Estimate(max(wait for wait in waits if isinstance(wait, float)), None, len(waits))
 
     return lab.computed(f"longest wait of a short flow's only packet in a switch with {scheme}", seconds, "s")
 
@@ -95,7 +95,7 @@ def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
         ]
         found = paired_difference(*sides)
         if found is None:
-            raise ConfigError(f"{column}: is zero for the {theirs} flow, so nothing can be relative to it")
+            raise TooLittle(f"{column}: is zero for the {theirs} flow, so nothing can be relative to it")
         return found
 
     text = f"{column} of the {ours} flow over that of the {theirs} one of {second}"

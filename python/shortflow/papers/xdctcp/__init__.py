@@ -1,5 +1,6 @@
 """xDCTCP: A. Nahar, A. Kumar, B. Aduri, "xDCTCP"."""
 
+from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS
 
 CHOICES = {
@@ -7,6 +8,18 @@ CHOICES = {
     "initial-window": INITIAL_WINDOW,
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
+    "start-offsets": lab.Choice(
+        "by how much a seed moves the clock of each query and short sender: up to a round trip, not at all, or by any "
+        "part of its period",
+        {
+            name: {"traffic.1.jitter": query, "traffic.2.jitter": short}
+            for name, query, short in (
+                ("100us", "100us", "100us"),
+                ("0", "0us", "0us"),
+                ("a period", "1ms", "10ms"),
+            )
+        },
+    ),
 }
 """What the paper leaves unspecified, by name."""
 

@@ -1,0 +1,110 @@
+"""What the front page says of each paper, kept below `--out` so that the next call leaves other papers in it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypedDict
+
+from shortflow.errors import DamagedResult
+from shortflow.papers import PAPERS
+from shortflow.reproduction.engine import Counts, Judged, Reproduced, Reproduction
+from shortflow.reproduction.summary import verdict_text
+from shortflow.store.files import write_text
+
+EMPTILY = "emptily"
+"""The kind of a verdict that the baseline reaches too."""
+
+
+class Cell(TypedDict):
+    """A figure in the matrix."""
+
+    id: str
+    ref: str
+    claims: dict[str, int]
+    """How many claims have each kind of verdict."""
+
+
+class Open(TypedDict):
+    """A claim that does not agree."""
+
+    id: str
+    says: str
+    kind: str
+    verdict: str
+    reason: str
+
+
+class Entry(TypedDict):
+    """A paper."""
+
+    state: str
+    """What was run."""
+    counts: Counts
+    figures: list[Cell]
+    open: list[Open]
+
+
+def kind(judged: Judged) -> str:
+    """What a verdict is coloured by."""
+    return EMPTILY if judged.agrees_emptily else judged.finding.verdict.value
+
+
+def update(done: Reproduction, file: Path) -> dict[str, Entry]:
+    """What is known of each paper, in their order, with those just reproduced anew."""
+    found = {**_load(file), **{paper: _entry(done, paper) for paper in done.summary}}
+    known = {paper: found[paper] for paper in PAPERS if paper in found}
+    write_text(file, json.dumps(known, indent=1) + "\n")
+    return known
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The counts of some papers together."""
+    every = list(counts)
+    equations: Counter[str] = Counter()
+    for each in every:
+        equations.update(each["equations"])
+    return {
+        "agrees": sum(each["agrees"] for each in every),
+        "direction": sum(each["direction"] for each in every),
+        "differs": sum(each["differs"] for each in every),
+        "undecided": sum(each["undecided"] for each in every),
+        "untested": sum(each["untested"] for each in every),
+        "baseline_passes": sum(each["baseline_passes"] for each in every),
+        "equations": dict(equations),
+    }
+
+
+def _load(file: Path) -> Mapping[str, Entry]:
+    if not file.exists():
+        return {}
+    try:
+        found: dict[str, Entry] = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DamagedResult(f"{file}: damaged: {error}; remove it, and reproduce its papers again") from None
+    return found
+
+
+def _entry(done: Reproduction, paper: str) -> Entry:
+    figures = [each for each in done.figures if each.figure.paper == paper]
+    left = [each for figure in figures for each in figure.claims if not each.finding.holds or each.agrees_emptily]
+    return {
+        "state": done.conditions,
+        "counts": done.summary[paper],
+        "figures": [_cell(each) for each in figures],
+        "open": [_open(each) for each in left],
+    }
+
+
+def _cell(done: Reproduced) -> Cell:
+    return {"id": done.figure.id, "ref": done.figure.ref, "claims": dict(Counter(kind(each) for each in done.claims))}
+
+
+def _open(judged: Judged) -> Open:
+    return {
+        "id": judged.claim.id,
+        "says": judged.claim.says,
+        "kind": kind(judged),
+        "verdict": verdict_text(judged),
+        "reason": judged.reason,
+    }
