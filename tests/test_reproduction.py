@@ -43,7 +43,7 @@ from shortflow.reproduction.engine import Judged, decide, draw, reproduce, selec
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift
 from shortflow.reproduction.summary import claim_table, reason_table, shift_table
-from shortflow.result import RunResult, RunSummary, execute
+from shortflow.result import Run, RunResult, RunSummary, execute
 from shortflow.runner import plan
 from shortflow.scenario import Settings, load_scenario
 from shortflow.store.runs import Store
@@ -90,21 +90,29 @@ def _claim(*agrees: Condition, name: str = "l2dct/one", because: str = "") -> Cl
 class Nothing(Data):
     """Two runs at every point without a flow, a task or a sample."""
 
-    def results(self, scheme: str, **where: Value) -> list[RunResult]:
+    def runs_of(self, scheme: str, **where: Value) -> list[Run]:
         self._position(where)
-        return [_empty(), _empty()]
+        return [run for run in _two() if run.seed in self.seeds]
+
+    def _read(self, run: Run) -> RunResult:
+        return _empty()
+
+
+@functools.cache
+def _two() -> list[Run]:
+    return plan(load_scenario("incast"), ["dctcp"], [1, 2], {"duration": "1ms", "traffic.1.repeat": "1"})
 
 
 @functools.cache
 def _empty() -> RunResult:
-    (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"duration": "1ms", "traffic.1.repeat": "1"})
-    full = execute(run, _core.Control())
+    full = execute(_two()[0], _core.Control())
     flows, tasks, samples, ports = (table.clear() for table in (full.flows, full.tasks, full.samples, full.ports))
     return with_tables(full, flows=flows, tasks=tasks, samples=samples, ports=ports)
 
 
 def _nothing(study: Study, directory: Path) -> Data:
-    runs = [RunSummary(scheme, seed, "", [], 0.0) for scheme in study.schemes for seed in (1, 2)]
+    seeds = study.seed_range(Scale.QUICK)[:2]
+    runs = [RunSummary(scheme, seed, "", [], 0.0) for scheme in study.schemes for seed in seeds]
     points = {position: Comparison("empty", "", {}, runs) for position in study.positions(Scale.QUICK)}
     return Nothing(study, list(study.grid(Scale.QUICK)), points, {}, Store(directory))
 

@@ -1,9 +1,9 @@
 """What the runs of a study say: metrics, statistics and, where a claim needs them, the tables of single runs."""
 
 import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Self, TypeVar
 
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, TooLittle
@@ -11,6 +11,8 @@ from shortflow.lab.study import Position, Study, Value
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.result import Run, RunResult
 from shortflow.store.runs import Store
+
+Found = TypeVar("Found", bound=Sized)
 
 _KEPT = 200
 """So many results are kept in memory."""
@@ -144,6 +146,13 @@ class Data:
         if position not in self.points:
             raise TooLittle(f"without runs at {where}")
         return position
+
+
+def some(values: Found, what: str) -> Found:
+    """The values, of which the runs have to hold any."""
+    if len(values) == 0:
+        raise TooLittle(f"the runs have no {what}")
+    return values
 
 
 def relative(

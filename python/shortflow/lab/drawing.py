@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shortflow.errors import TooLittle
 from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
 from shortflow.lab.quantity import RELATIVE
@@ -78,7 +79,10 @@ class Curves:
         points = [(value, data.at(**{self.x: value, **self.fixed})) for value in data.values(self.x)]
         names = self.schemes or points[0][1].schemes
         estimates = {name: [(v, e) for v, at in points if (e := at.estimate(name, self.metric))] for name in names}
-        about = {name: each for _, point in points for name, each in point.metrics.items()}[self.metric]
+        known = {name: each for _, point in points for name, each in point.metrics.items()}
+        if self.metric not in known:
+            raise TooLittle(f"{self.metric}: no run has it")
+        about = known[self.metric]
         scale = scale_for(about.unit, [e.value for found in estimates.values() for _, e in found])
         lines = [
             Line(

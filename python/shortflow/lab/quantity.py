@@ -13,7 +13,7 @@ from functools import partial
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import finding
 from shortflow.lab.condition import Condition, Printed
-from shortflow.lab.data import Data, relative
+from shortflow.lab.data import Data, relative, some
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_difference, rank_correlation
@@ -238,7 +238,8 @@ class Quantity:
         printed: finding.Band | None = None,
     ) -> Condition:
         def findings(studies: Studies) -> dict[str, Finding]:
-            found = {name: placed(each, agrees, direction) for name, each in self.points(studies).items()}
+            points = some(self.points(studies), self.words)
+            found = {name: placed(each, agrees, direction) for name, each in points.items()}
             return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
         beside = printed and self._printed(*printed)

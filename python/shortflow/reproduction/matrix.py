@@ -1,6 +1,7 @@
 """The verdicts of all papers at a glance: a row for each paper, a cell for each figure, coloured by its claims."""
 
 import html
+import re
 from collections.abc import Iterator, Mapping
 
 from shortflow.lab.finding import Verdict
@@ -63,6 +64,6 @@ def _cell(cell: Cell, left: int, top: int) -> Iterator[str]:
 
 def _short(ref: str) -> list[str]:
     """What a cell has room for: two lines."""
-    parts = ref.split(", ")
+    parts = re.split(r", (?=[A-Z])", ref)
     lines = [parts[0], ", ".join(parts[1:])] if len(parts) > 1 else [ref]
     return [line if len(line) <= 16 else f"{line[:15]}…" for line in lines if line]

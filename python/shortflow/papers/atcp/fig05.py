@@ -135,7 +135,8 @@ def shared_cuts(result: RunResult) -> float:
 
 def _completion(flow_class: str, size: str) -> lab.Measure:
     def read(result: RunResult) -> float:
-        return float(result.flows.filter(pl.col("class") == flow_class)["fct_s"].to_numpy()[0])
+        flows = lab.some(result.flows.filter(pl.col("class") == flow_class), f"{flow_class} flow")
+        return float(flows["fct_s"].to_numpy()[0])
 
     return lab.Measure(f"completion time of the {size} flow", "s", read)
 
@@ -152,7 +153,7 @@ def small_share(result: RunResult) -> float:
 @lab.measure("rate of the small flow over that of the large one")
 def rate_ratio(result: RunResult) -> float:
     """While both are active."""
-    small = result.flows.filter(pl.col("class") == "small")
+    small = lab.some(result.flows.filter(pl.col("class") == "small"), "small flow")
     begin, end = (float(small[column].to_numpy()[0]) for column in ("start_s", "finish_s"))
     if math.isnan(end):
         return math.nan

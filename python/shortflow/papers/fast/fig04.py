@@ -3,7 +3,7 @@
 import polars as pl
 
 from shortflow import lab
-from shortflow.papers.fast.setup import ALONE, BRISK_START, PORT, SCHEMES, WORKERS, queries, tree
+from shortflow.papers.fast.setup import ALONE, BRISK_START, PORT, SCHEMES, WORKERS, asked, queries, tree
 from shortflow.result import RunResult
 
 TIMEOUT_S = 0.010
@@ -35,7 +35,7 @@ def _round_trip(ping: lab.Data) -> lab.Pairs:
 def queries_without_timeout(result: RunResult) -> float:
     """None of whose flows had one."""
     late = result.flows.filter(pl.col("timeouts") > 0)["task"].n_unique()
-    return 1.0 - late / result.metrics["query_count"]
+    return 1.0 - late / asked(result)
 
 
 @lab.measure("share of segments below the MSS, after probing and but for the last")
@@ -47,7 +47,7 @@ def small_segments(result: RunResult) -> float:
     requests.
     """
     answers = result.flows.filter(pl.col("class") == "query").height
-    (packets,) = result.ports.filter(pl.col("port") == PORT)["tx_packets"]
+    (packets,) = lab.some(result.ports.filter(pl.col("port") == PORT), "port")["tx_packets"]
     later = packets / answers - 1 - 3
     return float((later - 5 - 1) / later)
 
@@ -56,7 +56,7 @@ def small_segments(result: RunResult) -> float:
 def queries_without_loss(result: RunResult) -> float:
     """None of whose flows retransmitted: nothing is sent again unless something is lost."""
     lossy = result.flows.filter(pl.col("retransmits") > 0)["task"].n_unique()
-    return 1.0 - lossy / result.metrics["query_count"]
+    return 1.0 - lossy / asked(result)
 
 
 def first(scheme: str, metric: lab.Metric, above: float, study: str = "alone") -> lab.Quantity:

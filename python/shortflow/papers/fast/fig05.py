@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.papers.fast.setup import ALONE, BRISK_START, SCHEMES, WORKERS
+from shortflow.papers.fast.setup import ALONE, BRISK_START, SCHEMES, WORKERS, asked
 from shortflow.result import RunResult
 
 
@@ -14,7 +14,7 @@ from shortflow.result import RunResult
 def per_query(result: RunResult) -> float:
     """Of all workers together, mean over the queries."""
     answers = result.flows.filter(pl.col("class") == "query")
-    return float(answers["timeouts"].sum()) / result.metrics["query_count"]
+    return float(answers["timeouts"].sum()) / asked(result)
 
 
 def share_with(timeouts: int) -> lab.Measure:
@@ -31,7 +31,7 @@ def share_with(timeouts: int) -> lab.Measure:
 def queries_with_three(result: RunResult) -> float:
     """Or more."""
     hit = result.flows.filter(pl.col("class") == "query", pl.col("timeouts") >= 3)["task"].n_unique()
-    return hit / result.metrics["query_count"]
+    return hit / asked(result)
 
 
 def _explained(alone: lab.Data) -> dict[str, float]:

@@ -7,7 +7,9 @@ three, as the paper compares with NewReno.
 from collections.abc import Mapping, Sequence
 
 from shortflow import lab
+from shortflow.errors import TooLittle
 from shortflow.lab.study import Value
+from shortflow.result import RunResult
 
 SCHEMES = ("tcp", "dctcp", "fast")
 """NewReno over drop-tail queues, DCTCP and FaST."""
@@ -68,6 +70,14 @@ QUERIES = {
     "parameters": {"workers": 40, "repetitions": 100},
 }
 """One query after the other, and nothing else in the network."""
+
+
+def asked(result: RunResult) -> float:
+    """How many queries there were."""
+    if "query_count" not in result.metrics:
+        raise TooLittle("the runs have no query")
+    return result.metrics["query_count"]
+
 
 WORKERS = tuple(range(10, 101, 10))
 

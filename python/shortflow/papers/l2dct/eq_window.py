@@ -74,7 +74,7 @@ def _decrease() -> lab.Pairs:
 
 def _cuts_of_six(burst: lab.Data) -> lab.Pairs:
     (result,) = burst.results("l2dct")
-    windows = result.samples.filter(kind="cwnd_seg")["value"].to_list()
+    windows = lab.some(result.samples.filter(kind="cwnd_seg"), "samples")["value"].to_list()
     return {"cuts for six marks of a window": (sum(a < b for b, a in itertools.pairwise(windows)), 1)}
 
 

@@ -42,7 +42,7 @@ MANY = lab.Study(
 def _times(three: lab.Data, scheme: str) -> list[float]:
     """Completion times in the order of the hosts."""
     (result,) = three.results(scheme)
-    return [float(fct) for fct in result.flows.sort("source")["fct_s"]]
+    return [float(fct) for fct in lab.some(result.flows, "flows").sort("source")["fct_s"]]
 
 
 def _fluid(scheme: str) -> lab.Condition:

@@ -57,7 +57,7 @@ def _series(result: RunResult, kind: str) -> "np.ndarray[tuple[int, ...], np.dty
 
 def _burst(result: RunResult) -> tuple[float, float]:
     """When the first short flow starts and the last one ends."""
-    short = result.flows.filter(pl.col("class") == "short")
+    short = lab.some(result.flows.filter(pl.col("class") == "short"), "short flows")
     return float(short["start_s"].to_numpy().min()), float(short["finish_s"].to_numpy().max())
 
 
@@ -65,7 +65,7 @@ def _burst(result: RunResult) -> tuple[float, float]:
 def lowest_share(result: RunResult) -> float:
     """Payload over what the link can carry, after half a second."""
     total = _series(result, "throughput_bps")[500:]
-    bins = total[: len(total) // 100 * 100].reshape(-1, 100).mean(axis=1)
+    bins = lab.some(total[: len(total) // 100 * 100], "samples").reshape(-1, 100).mean(axis=1)
     return float(bins.min()) / (LINK_BPS * PAYLOAD_SHARE)
 
 

@@ -48,7 +48,7 @@ SEVERE = lab.Study(
 @lab.measure("short flow's share")
 def share(result: RunResult) -> float:
     """The share of the bytes that arrive from both during the short flow's life, mean over the flows."""
-    rate = result.samples.filter(kind="throughput_bps", subject="long").sort("time_s")
+    rate = lab.some(result.samples.filter(kind="throughput_bps", subject="long"), "samples").sort("time_s")
     times = rate["time_s"].to_numpy()
     arrived = np.cumsum(rate["value"].to_numpy() * np.diff(times, prepend=0.0)) / 8
     short = result.flows.filter(pl.col("class") == "short")

@@ -72,7 +72,7 @@ def _progress(result: RunResult) -> pl.DataFrame:
     A window of W segments per round trip is the flow's rate, so the time needed, B / (0.75 W) round trips, over the
     time left depends on no round trip. The rate is a mean over five samples, several swings of the window.
     """
-    start = result.flows.filter(pl.col("class") == "urgent")["start_s"].item()
+    start = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")["start_s"].item()
     chosen = (pl.col("kind") == "throughput_bps") & (pl.col("subject") == "urgent")
     samples = result.samples.filter(chosen & (pl.col("time_s") >= start)).sort("time_s")
     sent = (pl.col("value") * pl.col("time_s").diff().fill_null(0.0)).cum_sum() / 8
@@ -87,7 +87,7 @@ def _progress(result: RunResult) -> pl.DataFrame:
 @lab.measure("mean window of the urgent flow")
 def mean_window(result: RunResult) -> float:
     """Packets of the flow in flight on average: its rate times its mean round trip (Little's law)."""
-    flow = result.flows.filter(pl.col("class") == "urgent")
+    flow = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")
     round_trip = pl.col("queueing_s") + RTT_S
     return float(flow.select(pl.col("size_bytes") / 1460 / pl.col("fct_s") * round_trip).to_series().to_numpy()[0])
 

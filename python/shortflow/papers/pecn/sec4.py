@@ -67,7 +67,8 @@ def _pmark_policy(runs: lab.Data) -> lab.Finding:
 def _longest_wait(scheme: str) -> lab.Quantity:
     def seconds(runs: lab.Data) -> Estimate:
         short = pl.col("class") == "short"
-        waits = [result.flows.filter(short)["switch_queueing_s"].max() for result in runs.results(scheme)]
+        flows = [lab.some(result.flows.filter(short), "short flows") for result in runs.results(scheme)]
+        waits = [each["switch_queueing_s"].max() for each in flows]
         return Estimate(max(wait for wait in waits if isinstance(wait, float)), None, len(waits))
 
     return lab.computed(f"longest wait of a short flow's only packet in a switch with {scheme}", seconds, "s")
@@ -90,7 +91,7 @@ def _over(ours: str, theirs: str, column: str, second: str) -> lab.Quantity:
     def relative(pairs: lab.Data) -> Estimate:
         results = pairs.results("pecn", second=second)
         sides = [
-            [float(result.flows.filter(pl.col("class") == name)[column].item()) for result in results]
+            [float(lab.some(result.flows.filter(pl.col("class") == name), name)[column].item()) for result in results]
             for name in (ours, theirs)
         ]
         found = paired_difference(*sides)

@@ -90,10 +90,10 @@ def throughput(result: RunResult) -> float:
 def queue(result: RunResult) -> pl.DataFrame:
     """Packets in the bottleneck's queue by `time_s`, from the first queries on."""
     samples = result.samples.filter((pl.col("kind") == "queue_pkt") & (pl.col("subject") == PORT))
-    return samples.filter(pl.col("time_s") >= BEGIN_S).sort("time_s")
+    return lab.some(samples.filter(pl.col("time_s") >= BEGIN_S), "samples").sort("time_s")
 
 
 def long_windows(result: RunResult) -> list[pl.DataFrame]:
     """The window of each long flow in segments by `time_s`, from the first queries on."""
     samples = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= BEGIN_S))
-    return samples.sort("time_s").partition_by("subject", maintain_order=True)
+    return lab.some(samples, "samples").sort("time_s").partition_by("subject", maintain_order=True)
