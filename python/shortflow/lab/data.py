@@ -43,8 +43,9 @@ class Data:
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds that every point has, in ascending order."""
-        found = [set(point.seeds) for point in self.points.values()]
+        """The seeds that every scheme has at every point, in ascending order."""
+        schemes = [(point.runs, name) for point in self.points.values() for name in point.schemes]
+        found = [{run.seed for run in runs if run.scheme == name} for runs, name in schemes]
         return sorted(set.intersection(*found)) if found else []
 
     def of_seed(self, seed: int) -> Self:

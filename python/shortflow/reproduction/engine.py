@@ -273,10 +273,10 @@ class _Plan:
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
         instead = stand_ins(self.figure.paper)
-        found = {each: decide(each, data) for each in self.figure.claims}
+        found = [(each, decide(each, data)) for each in self.figure.claims]
         judged = [
             Judged(each, finding, with_baseline(each, finding, data, instead, decide), self.usual)
-            for each, finding in found.items()
+            for each, finding in found
         ]
         return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
 

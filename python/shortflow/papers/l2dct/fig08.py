@@ -78,12 +78,6 @@ def recovered_share(result: RunResult) -> float:
     return float(after.mean()) / (LINK_BPS * PAYLOAD_SHARE)
 
 
-@lab.measure("peak of the queue", "packets")
-def peak(result: RunResult) -> float:
-    """The largest queue of the run."""
-    return float(result.metrics["queue_max_pkt"])
-
-
 @lab.measure("queue half a second after the burst over that before, less 1")
 def queue_after(result: RunResult) -> float:
     """Means over 300 ms."""
@@ -159,7 +153,7 @@ fig8 = lab.Figure("l2dct/fig8", "Fig. 8", "A burst beside two long flows", {"bur
         "Fig. 8(b)",
     ).says(
         "the burst lifts the queue for a moment",
-        lab.level("l2dct", peak).at_most(BUFFER - 1),
+        lab.level("l2dct", "queue_max_pkt").at_most(BUFFER - 1),
         lab.level("l2dct", queue_after).alike(0.3),
     ),
     lab.paper("l2dct/fig8-long-backoff-more", "ordering", "relative cut: long > short", "Fig. 8, Sec. III-B.2").says(
