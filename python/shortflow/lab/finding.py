@@ -28,6 +28,7 @@ class Verdict(StrEnum):
     UNTESTED = "untested"
 
 
+_NAMED = 4
 _RANKED = (Verdict.DIFFERS, Verdict.DIRECTION, Verdict.AGREES)
 
 
@@ -132,19 +133,16 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     whole = Finding(worst, best)
     of_verdict = {name: each for name, each in findings.items() if (each.worst, each.best) == (worst, best)}
     first = next(iter(of_verdict or {name: e for name, e in findings.items() if e.worst is worst}))
-    notes = (
-        []
-        if whole.holds or worst is Verdict.UNTESTED
-        else [f"{whole.verdict.value}: {', '.join(_as_bad(findings, whole))}"]
-    )
+    notes = [] if whole.holds or worst is Verdict.UNTESTED else [f"{whole.verdict.value}: {_as_bad(findings, whole)}"]
     notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
     deciding = _qualified(first, findings[first].deciding)
     return Finding(worst, best, measured, findings[first].ci95, "; ".join(notes), deciding)
 
 
-def _as_bad(findings: Mapping[str, Finding], whole: Finding) -> list[str]:
-    """The parts that keep the whole from more."""
-    return [name for name, each in findings.items() if each.worst is whole.worst]
+def _as_bad(findings: Mapping[str, Finding], whole: Finding) -> str:
+    """The parts that keep the whole from more, the first of them by name."""
+    found = [name for name, each in findings.items() if each.worst is whole.worst]
+    return ", ".join(found[:_NAMED]) + f" and {len(found) - _NAMED} more" * (len(found) > _NAMED)
 
 
 def ends(estimate: Estimate) -> Band:

@@ -165,6 +165,10 @@ class Reproduction:
         """The verdicts of all figures."""
         return [judged for figure in self.figures for judged in figure.claims]
 
+    def of_paper(self, paper: str) -> list[Reproduced]:
+        """The figures of a paper, those with pictures first."""
+        return sorted((each for each in self.figures if each.figure.paper == paper), key=lambda each: not each.drawings)
+
     @property
     def summary(self) -> dict[str, Counts]:
         """For each paper, how many claims have each verdict."""

@@ -86,7 +86,7 @@ def _load(file: Path) -> Mapping[str, Entry]:
 
 
 def _entry(done: Reproduction, paper: str) -> Entry:
-    figures = [each for each in done.figures if each.figure.paper == paper]
+    figures = done.of_paper(paper)
     left = [each for figure in figures for each in figure.claims if not each.finding.holds or each.agrees_emptily]
     return {
         "state": done.conditions,

@@ -22,7 +22,7 @@ def write_markdown(done: Reproduction, known: Mapping[str, Entry], folder: Path)
     for paper in done.summary:
         for old in (folder / "pictures").glob(f"{paper}-*.svg"):
             old.unlink()
-        for figure in (each for each in done.figures if each.figure.paper == paper):
+        for figure in done.of_paper(paper):
             for name, drawing in zip(_pictures(figure), figure.drawings, strict=True):
                 write_text(folder / name, picture(drawing))
         write_text(folder / f"{paper}.md", _page(done, paper))
@@ -51,7 +51,7 @@ def _page(done: Reproduction, paper: str) -> str:
         f"| `{name}` | {choice.about} | {choice.taken} | {', '.join(choice.others)} |"
         for name, choice in choices(paper).items()
     ]
-    figures = [part for each in done.figures if each.figure.paper == paper for part in _figure(each)]
+    figures = [part for each in done.of_paper(paper) for part in _figure(each)]
     head = [f"# {paper}", title(paper), f"{counts}. {done.conditions}"]
     return "\n\n".join([*head, *figures, "## Choices", "\n".join([_CHOICES, *rows])]) + "\n"
 

@@ -25,8 +25,7 @@ def write_pages(done: Reproduction, out: Path) -> Path:
     for paper in done.summary:
         figures = [
             (each, [(drawing.title, Markup(picture(drawing))) for drawing in each.drawings])
-            for each in done.figures
-            if each.figure.paper == paper
+            for each in done.of_paper(paper)
         ]
         html = page(
             "reproduction/paper.html",
