@@ -13,13 +13,14 @@ W_MAX, W_MIN = 2.5, 0.125
 class L2dctInPython(CongestionControl):
     """L2DCT; its results equal those of the built-in one."""
 
+    w_max: float = W_MAX
     alpha = 0.0
     window_end = acked = marked = 0
 
     def weight(self, flow: Flow) -> float:
         """By bytes sent, as in Sec. III."""
         share = (flow.sent - KNEE_LOW) / (KNEE_HIGH - KNEE_LOW)
-        return W_MAX - (W_MAX - W_MIN) * min(max(share, 0.0), 1.0)
+        return self.w_max - (self.w_max - W_MIN) * min(max(share, 0.0), 1.0)
 
     def on_ack(self, window: Window, ack: Ack) -> None:
         """Update alpha at the end of a window, and grow by k segments per round trip."""
@@ -37,6 +38,12 @@ class L2dctInPython(CongestionControl):
             self.multiplicative_decrease(window, 1 - self.alpha ** self.weight(flow) / 2)
         else:
             self.on_loss(window, cause, flow)
+
+
+class FixedSteps(L2dctInPython):
+    """L2DCT with another largest weight, where k stays what it is for each weight: long flows' steps do not shrink."""
+
+    parameters: ClassVar = {"w_max": W_MAX}
 
 
 class BesideTcp(L2dctInPython):
