@@ -17,6 +17,7 @@
 //!   α/2 on marks. Without ECN the base makes no difference.
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with W_H.
 //! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
+//! - D5: s has each byte once; the counter of §VI grows "when the socket sends data", with what is sent again too.
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{

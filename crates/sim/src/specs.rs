@@ -1,6 +1,7 @@
 //! What switch ports, host ports, TCP and measurements are to be like: plain values, each the table of a scenario.
 
 use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, Unless, keys};
+use shortflow_spec::choice;
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
 
 keys! {
@@ -50,6 +51,8 @@ keys! {
         pub header: Bytes = "40B", Bytes::new(1)..=Bytes::new(500);
         /// initial window, in segments
         pub initial_window: f64 = "2", 1.0..=1000.0;
+        /// slow-start threshold of a new connection, in segments; ns-2 begins at the receive window
+        pub initial_ssthresh: f64 = "unlimited", SegmentWindow;
         /// smallest retransmission timeout
         pub rto_min: Span = "10ms", POSITIVE_TIME;
         /// largest retransmission timeout
@@ -77,12 +80,25 @@ keys! {
         pub receive_window: f64 = "unlimited", SegmentWindow;
         /// whether new connections exchange SYN and SYN-ACK first
         pub handshake: bool = "false", Flag;
-        /// whether ACKs with ECN-Echo may open the window
-        pub grow_on_marked_acks: bool = "false", Flag;
+        /// which ACKs with ECN-Echo may open the window: no one, yes: all but those that shrink it,
+        /// ns-2: all but the first after one without
+        pub grow_on_marked_acks: MarkedGrowth = "no", MarkedGrowth::WORDS;
         /// whether an ACK of several segments opens the window as an ACK of each would
         pub grow_by_segments: bool = "false", Flag;
     } in order {
         rto_min <= rto_max;
+    }
+}
+
+choice! {
+    /// Which ACKs with ECN-Echo may open the window.
+    pub enum MarkedGrowth {
+        /// None.
+        No = "no",
+        /// All but those that shrink it.
+        Yes = "yes",
+        /// All but the first of each run of them, as ns-2 with old_ecn_: even those that shrink it, the first apart.
+        AfterFirst = "ns-2",
     }
 }
 

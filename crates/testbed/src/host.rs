@@ -19,10 +19,11 @@ const HEADERS: [u64; 4] = [40, 52, 60, 72];
 /// What every link that carries IPv6 carries in one piece (RFC 8200 section 5).
 const LEAST_MTU: u64 = 1280;
 /// What a kernel cannot be told, and a scenario may leave at its default alone.
-const NOT_SET: [(&str, &str); 5] = [
+const NOT_SET: [(&str, &str); 6] = [
     ("tcp.clock_granularity", "0ps"),
-    ("tcp.grow_on_marked_acks", "false"),
+    ("tcp.grow_on_marked_acks", "no"),
     ("tcp.initial_rto", "auto"),
+    ("tcp.initial_ssthresh", "unlimited"),
     ("tcp.receive_window", "unlimited"),
     ("tcp.rto_max", "60s"),
 ];

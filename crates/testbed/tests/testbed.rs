@@ -122,8 +122,8 @@ fn wrong_input_is_named() {
             "tcp.clock_granularity: 10ms: the testbed cannot set it; leave it at 0ps",
         ),
         (
-            &["--set", "tcp.grow_on_marked_acks=true"],
-            "tcp.grow_on_marked_acks: true: the testbed cannot set it; leave it at false",
+            &["--set", "tcp.grow_on_marked_acks=yes"],
+            "tcp.grow_on_marked_acks: yes: the testbed cannot set it; leave it at no",
         ),
         (
             &["--set", "tcp.receive_window=20pkt"],

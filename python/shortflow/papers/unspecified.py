@@ -15,8 +15,8 @@ HANDSHAKE = lab.Choice(
     {"off": {"tcp.handshake": "false"}, "on": {"tcp.handshake": "true"}},
 )
 MARKED_ACKS = lab.Choice(
-    "whether an ACK that echoes a mark may open the window",
-    {"no": {"tcp.grow_on_marked_acks": "false"}, "yes": {"tcp.grow_on_marked_acks": "true"}},
+    "which ACKs that echo a mark may open the window: none, all but those that shrink it, all but the first of a run",
+    {rule: {"tcp.grow_on_marked_acks": rule} for rule in ("no", "yes", "ns-2")},
 )
 RTO_CLOCK = lab.Choice(
     "tick of the retransmission clock",

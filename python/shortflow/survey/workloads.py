@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from shortflow.lab.study import Scale
-from shortflow.papers.atcp.fig10 import TREE as ATCP_TREE
 from shortflow.papers.atcp.setup import INTERARRIVAL, MEDIUM_SIZES, SMALL_SIZES
 from shortflow.papers.l2dct.setup import shipped
 from shortflow.papers.pecn.setup import SWITCH as PECN_SWITCH
@@ -123,14 +122,14 @@ def _atcp(load: Level, scale: Scale) -> Tables:
     # Mean sizes 21.5 KB and 2.15 MB, as many flows of each.
     short, long = load * 0.0099, load * 0.9901
     return {
-        **ATCP_TREE,
+        **shipped("atcp-answers"),
         "duration": _at(scale, quick="1s", full="60s"),
         "warmup": _at(scale, quick="100ms", full="2s"),
         "drain": _at(scale, quick="5s", full="60s"),
         "traffic": [
             {**answers, "class": "short", "sizes": SMALL_SIZES, "load": short, "deadline": _fixed("30ms")},
             {**answers, "class": "long", "sizes": MEDIUM_SIZES, "load": long},
-            {"kind": "long-lived", "class": "background", "flows": 1, "from": 39, "to": 0},
+            {"kind": "long-lived", "class": "background", "flows": 1, "from": 40, "to": 0},
         ],
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Source;
+use crate::specs::MarkedGrowth;
 use shortflow_units::{Bytes, Occupancy};
 
 /// A small scenario with `traffic` after its tables.
@@ -63,6 +64,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
             mss: Bytes::new(1460),
             header: Bytes::new(40),
             initial_window: 2.0,
+            initial_ssthresh: f64::INFINITY,
             rto_min: Span::from_millis(10),
             rto_max: Span::from_millis(60_000),
             initial_rto: None,
@@ -76,7 +78,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
             ack_ecn_changes: false,
             receive_window: f64::INFINITY,
             handshake: false,
-            grow_on_marked_acks: false,
+            grow_on_marked_acks: MarkedGrowth::No,
             grow_by_segments: false,
         }
     );

@@ -20,7 +20,7 @@ use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
 use crate::host::{Egress, Flow, Identity, LazyTimer, Messages};
 use crate::packet::{Kind, Packet};
-use crate::specs::TcpSpec;
+use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_cc::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,
 };
@@ -72,6 +72,8 @@ pub struct Sender {
     /// Neither RACK nor a switch asks anything of the segments that leave.
     pub(super) is_plain: bool,
     pub(super) decrease_once: DecreaseOnce,
+    /// Whether the last ACK of new data carried ECN-Echo.
+    echoed: bool,
     pub(super) phase: Phase,
     duplicates: u32,
     /// Duplicate ACKs, or segments SACKed, that tell of a loss (RFC 5681, RFC 6675, RFC 8985 DupThresh).
@@ -98,7 +100,7 @@ impl Sender {
         Sender {
             path: law.reads_path().then(Box::default),
             identity,
-            window: Window { cwnd: law.initial_window(tcp.initial_window), ssthresh: f64::INFINITY },
+            window: Window { cwnd: law.initial_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh },
             law,
             messages: Messages::default(),
             snd_una: 0,
@@ -111,6 +113,7 @@ impl Sender {
             priority: PriorityRule::default(),
             is_plain: rack.is_none(),
             decrease_once: DecreaseOnce::default(),
+            echoed: false,
             phase: if tcp.handshake { Phase::Connecting } else { Phase::Open },
             duplicates: 0,
             dupthresh,
@@ -306,10 +309,16 @@ impl Sender {
     fn adapt(&mut self, now: Instant, ack: &Packet, (acked, each): (u64, bool), tcp: &TcpSpec) {
         let ece = ack.ece && self.ecn != Ecn::Off;
         let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.snd_una);
+        let open = match tcp.grow_on_marked_acks {
+            MarkedGrowth::No => !ece,
+            MarkedGrowth::Yes => !decrease,
+            MarkedGrowth::AfterFirst => !ece || self.echoed,
+        };
+        self.echoed = ece;
         let sample = AckSample {
             acked: Bytes::new(acked),
             ece,
-            may_grow: self.phase != Phase::Recovery && (!ece || tcp.grow_on_marked_acks) && !decrease,
+            may_grow: open && self.phase != Phase::Recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             path: self.path_sample(now, ack),

@@ -1,6 +1,6 @@
 //! What the tests of this folder share.
 
-use crate::specs::TcpSpec;
+use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_units::{Bytes, Span};
 
 /// 1460-byte segments, RTOmin 10 ms, an ACK per segment.
@@ -9,6 +9,7 @@ pub(crate) fn tcp() -> TcpSpec {
         mss: Bytes::new(1460),
         header: Bytes::new(40),
         initial_window: 2.0,
+        initial_ssthresh: f64::INFINITY,
         rto_min: Span::from_millis(10),
         rto_max: Span::from_millis(60_000),
         initial_rto: None,
@@ -22,7 +23,7 @@ pub(crate) fn tcp() -> TcpSpec {
         ack_ecn_changes: false,
         receive_window: f64::INFINITY,
         handshake: false,
-        grow_on_marked_acks: false,
+        grow_on_marked_acks: MarkedGrowth::No,
         grow_by_segments: false,
     }
 }

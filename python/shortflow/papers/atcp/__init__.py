@@ -10,6 +10,18 @@ CHOICES = {
         "how TCP, DCTCP and ATCP recover from losses",
         {"newreno": {"transport.recovery": "newreno"}, "sack": {"transport.recovery": "sack"}},
     ),
+    "large-flows": lab.Choice(
+        "large flows at once on a link of the trace, calibrated on TCP's medians",
+        {flows: {"large": flows} for flows in ("16", "8", "32")},
+    ),
+    "first-ssthresh": lab.Choice(
+        "window at which a new connection leaves slow start, in segments",
+        {"20": {"tcp.initial_ssthresh": "20pkt"}, "unlimited": {"tcp.initial_ssthresh": "unlimited"}},
+    ),
+    "background": lab.Choice(
+        "which of the reducers a background flow from the core goes to",
+        {"every": {"traffic.2.flows": 8}, "one": {"traffic.2.flows": 1}},
+    ),
     "rto-min": lab.Choice(
         "smallest retransmission timeout", {"200ms": {"tcp.rto_min": "200ms"}, "10ms": {"tcp.rto_min": "10ms"}}
     ),

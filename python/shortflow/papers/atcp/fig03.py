@@ -7,7 +7,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import ALL, INTERARRIVAL, LARGE, SWITCH, TRACE_SIZES, Band, Floats, times
+from shortflow.papers.atcp.setup import ALL, INTERARRIVAL, SWITCH, TRACE_SIZES, Band, Floats, times
 from shortflow.result import RunResult
 
 ARRIVALS: dict[str, object] = {
@@ -85,22 +85,6 @@ def busy_bins(result: RunResult) -> float:
     return float(((counts >= 1000) & (counts <= 2000)).mean())
 
 
-@lab.measure("share of time with a large flow")
-def time_with_large(result: RunResult) -> float:
-    """After the warm-up, every 0.1 s."""
-    large = _spans(result, LARGE)
-    instants = np.arange(result.meta["warmup_s"], result.meta["duration_s"], 0.1)
-    return float(np.mean([bool(((large[:, 0] <= now) & (large[:, 1] > now)).any()) for now in instants]))
-
-
-@lab.measure("share of other flows that overlap with a large one")
-def overlapping(result: RunResult) -> float:
-    """Of those that start after the warm-up."""
-    large, others = _spans(result, LARGE), _spans(result, (0, LARGE[0]))
-    others = others[others[:, 0] >= result.meta["warmup_s"]]
-    return float(np.mean([bool(((large[:, 0] < stop) & (large[:, 1] > start)).any()) for start, stop in others]))
-
-
 sizes = lab.Figure("atcp/fig3a", "Fig. 3(a)", "Sizes of the trace", {"traffic": TRAFFIC}).decides(
     lab.paper(
         "atcp/fig3a-size-distribution",
@@ -135,11 +119,9 @@ active = lab.Figure("atcp/fig3c", "Fig. 3(c)", "Active flows", {"chain": CHAIN})
         shows=[lab.level("tcp", busy_bins)],
     )
 )
-overlap = lab.Figure("atcp/sec3", "Sec. III", "Overlap with large flows", {"chain": CHAIN}).decides(
+overlap = lab.Figure("atcp/sec3", "Sec. III", "Overlap with large flows").decides(
     lab.paper("atcp/sec3-overlap", "numeric", {"time_with_large_min": 0.95, "overlap_min": 0.9}).says(
         "large flows are there over 95 % of the time, and over 90 % of the others overlap with one",
-        lab.level("tcp", time_with_large).beyond(0.95),
-        lab.level("tcp", overlapping).beyond(0.9),
-        because="a run of the quick scale has few large flows",
+        lab.unmeasured("the trace is not public; here large flows are always there, because of this observation"),
     )
 )

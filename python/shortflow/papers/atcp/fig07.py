@@ -7,7 +7,7 @@ from shortflow import lab
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.atcp.fig02 import CHAIN
-from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SLOW_START, SMALL, TRACE_SETTINGS, Band, median, relative
+from shortflow.papers.atcp.setup import MEDIUM, QUICK_TRACE, SMALL, TRACE, TRACE_SETTINGS, Band, median, relative
 
 SUMS = RATIOS = (1, 2, 3, 4, 5)
 USED = (4, 3)
@@ -35,7 +35,7 @@ class Pairs(lab.Study):
 
 
 WEIGHTS = Pairs(
-    "atcp-trace",
+    TRACE,
     ("atcp",),
     over=_columns(GRID),
     quick=_columns(CROSS),
@@ -127,7 +127,6 @@ fig7 = lab.Figure("atcp/fig7", "Fig. 7", "Median of small flows over the weights
             0.0,
         ).near(-0.15),
         lab.computed("that less the lowest of medium flows", _beyond_medium).at_least(0.0),
-        because=SLOW_START,
     ),
     lab.paper("atcp/fig7-fig8-medium-gains-more", "ordering", "relative reduction: medium > small", "Figs. 7-8").says(
         "medium flows gain more than small ones",

@@ -10,16 +10,25 @@ CHOICES = {
     ),
     "initial-window": lab.Choice(
         "segments that a new connection may send at once",
-        {size: {"tcp.initial_window": size} for size in ("2", "1", "10")},
+        {size: {"tcp.initial_window": size} for size in ("1", "2", "10")},
     ),
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
     "delayed-acks": lab.Choice(
-        "whether one ACK covers two segments", {"no": {"tcp.ack_every": 1}, "yes": {"tcp.ack_every": 2}}
+        "whose segments share an ACK with another: NewReno's and DCTCP's, or nobody's; FaST's have one each",
+        {"baselines": {"tcp.ack_every": 2}, "nobody": {"tcp.ack_every": 1}},
     ),
     "receive-window": lab.Choice(
-        "what a connection may have in flight whatever its window, in packets of 1500 bytes",
-        {"unlimited": {"tcp.receive_window": "unlimited"}, "128KiB": {"tcp.receive_window": "90pkt"}},
+        "what a connection may have in flight whatever its window, in whole segments",
+        {
+            "64KiB": {"tcp.receive_window": "44pkt"},
+            "128KiB": {"tcp.receive_window": "89pkt"},
+            "unlimited": {"tcp.receive_window": "unlimited"},
+        },
+    ),
+    "host-queue": lab.Choice(
+        "what a server's own port holds: all, or as much as a switch's",
+        {"unlimited": {"host.buffer": "unlimited"}, "100KB": {"host.buffer": "100KB"}},
     ),
     "rto-clock": RTO_CLOCK,
 }

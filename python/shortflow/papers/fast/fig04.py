@@ -3,7 +3,7 @@
 import polars as pl
 
 from shortflow import lab
-from shortflow.papers.fast.setup import ALONE, BRISK_START, PORT, SCHEMES, WORKERS, asked, queries, tree
+from shortflow.papers.fast.setup import ALONE, PORT, SCHEMES, WORKERS, asked, queries, tree
 from shortflow.result import RunResult
 
 TIMEOUT_S = 0.010
@@ -80,7 +80,6 @@ fig4 = lab.Figure("fast/fig4", "Fig. 4", "Mean query time", {"alone": ALONE, "kn
         "with 10 to 30 workers no transport loses anything and all answer quickly",
         lab.level(SCHEMES, QUERY).at(workers=FEW).called("time").at_most(TIMEOUT_S),
         lab.level(SCHEMES, queries_without_timeout).at(workers=FEW).called("without timeout").at_least(0.95),
-        because=BRISK_START,
     ),
     lab.paper("fast/fig4-newreno-72ms", "numeric", {"value": 72, "unit": "ms"}).says(
         "NewReno needs 72 ms for 100 workers", AT_100["tcp"].near(0.072)
@@ -105,7 +104,6 @@ fig4 = lab.Figure("fast/fig4", "Fig. 4", "Mean query time", {"alone": ALONE, "kn
     lab.paper("fast/fig4-onset", "shape", {"onset_after": 30}).says(
         "NewReno and DCTCP slow down by a timeout from more than 30 workers on",
         *(first(scheme, QUERY, TIMEOUT_S).within(30, 50) for scheme in ("tcp", "dctcp")),
-        because=BRISK_START,
     ),
     draws=[lab.Curves("workers", QUERY, "workers", "Mean query time")],
 )

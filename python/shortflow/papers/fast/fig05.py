@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from shortflow import lab
-from shortflow.papers.fast.setup import ALONE, BRISK_START, SCHEMES, WORKERS, asked
+from shortflow.papers.fast.setup import ALONE, SCHEMES, WORKERS, asked
 from shortflow.result import RunResult
 
 
@@ -63,7 +63,6 @@ fig5 = lab.Figure("fast/fig5", "Fig. 5", "Timeouts per query", {"alone": ALONE})
     lab.paper("fast/fig5-zero-timeouts-low-n", "count", {"value": 0}).says(
         "there are no timeouts with 10 to 30 workers",
         lab.level(SCHEMES, per_query).at(workers=(10, 20, 30)).at_most(0.1),
-        because=BRISK_START,
     ),
     lab.paper("fast/fig5-linear-growth", "shape", "linear in n after onset").says(
         "timeouts grow linearly with the workers once they have begun",

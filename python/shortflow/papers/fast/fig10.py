@@ -7,7 +7,7 @@ import polars as pl
 from shortflow import lab
 from shortflow._core import fast_bottleneck, jain_index
 from shortflow.metrics.stats import Estimate
-from shortflow.papers.fast.setup import DCTCP, HOST_QUEUE, ROOT, tree
+from shortflow.papers.fast.setup import DCTCP, ROOT, Study, tree
 from shortflow.result import RunResult
 
 FLOWS = 5
@@ -36,7 +36,7 @@ ARRIVING = tree(
 ARRIVING["measure"] = {"ports": ["tor0->h0"], "sample_every": f"{SAMPLE_S:g}s"}
 ARRIVING["drain"] = "0s"
 
-CONVERGENCE = lab.Study(ARRIVING, ("dctcp", "fast"), settings=DCTCP)
+CONVERGENCE = Study(ARRIVING, ("dctcp", "fast"), settings=DCTCP)
 
 LONG = {
     **tree(
@@ -49,7 +49,7 @@ LONG = {
     "warmup": "500ms",
     "measure": {"ports": ["tor0->h0"], "sample_every": "1ms"},
 }
-FAIR = lab.Study(LONG, ("dctcp", "fast"), settings=DCTCP, quick_settings={"duration": "4s"})
+FAIR = Study(LONG, ("dctcp", "fast"), settings=DCTCP, quick_settings={"duration": "4s"})
 COUNTS = (5, 10, 14, 18, 22, 26, 30, 35, 40)
 WINDOWS = lab.Study(
     LONG,
@@ -130,7 +130,6 @@ fig10 = lab.Figure("fast/fig10", "Fig. 10", "Five flows that start 3 s apart", {
     lab.paper("fast/fig10-convergence", "shape", "shares 1, 1/2, 1/3, 1/4, 1/5 of the link after each start").says(
         "five flows that start 3 s apart soon share the link equally",
         *(lab.level("fast", _deviation(active)).at_most(0.2) for active in range(1, FLOWS + 1)),
-        because=HOST_QUEUE,
     ),
     draws=[_draw_shares],
 )

@@ -2,6 +2,12 @@
 
 from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK
+from shortflow.scenario import Settings
+
+
+def _to(hosts: str, of: int, pattern: str) -> Settings:
+    return {"topology.hosts": of, "traffic.1.to": hosts, "traffic.2.to": hosts, "traffic.2.pattern": pattern}
+
 
 CHOICES = {
     "initial-alpha": INITIAL_ALPHA,
@@ -9,6 +15,21 @@ CHOICES = {
     "handshake": HANDSHAKE,
     "marked-acks": MARKED_ACKS,
     "rto-clock": RTO_CLOCK,
+    "packet": lab.Choice(
+        "bytes of a whole packet; ns-2 has 1000 unless told",
+        {size: {"tcp.mss": mss} for size, mss in (("1500B", "1460B"), ("1000B", "960B"))},
+    ),
+    "round-trip": lab.Choice(
+        "propagation to and fro between hosts; transmission adds some 14 us",
+        {rtt: {"topology.rtt": rtt} for rtt in ("300us", "286us")},
+    ),
+    "receivers": lab.Choice(
+        "whom the benchmark's flows go to: one host, or two with a long flow each and as many short ones",
+        {
+            "one": _to("22", 23, "many-to-one"),
+            "two": _to("22-23", 24, "all-to-all"),
+        },
+    ),
     "bytes": lab.Choice(
         "whether buffer and K count packets or bytes",
         {

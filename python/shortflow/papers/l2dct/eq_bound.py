@@ -9,7 +9,7 @@ import numpy as np
 from shortflow import lab
 from shortflow._core import l2dct_steady_state, l2dct_threshold_bound
 from shortflow.papers.l2dct.eq_window import cut
-from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, of_teeth
+from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, SENDING_US, of_teeth
 from shortflow.papers.l2dct.setup import LONG_FLOWS
 from shortflow.scenario import Settings
 
@@ -31,7 +31,7 @@ def _at(bdp: int) -> lab.Study:
     """Runs at a bandwidth-delay product in packets, with K = 0.8 times it."""
     settings: Settings = {
         "flows": 1,
-        "topology.rtt": f"{bdp * 12}us",
+        "topology.rtt": f"{bdp * 12 - SENDING_US}us",
         "switch.buffer": "unlimited",
         "switch.mark_above": f"{bdp * 4 // 5}pkt",
         "duration": "40s",

@@ -1,7 +1,7 @@
 """Fig. 4: completion times of short flows beside two long ones, over the load of the short flows."""
 
 from shortflow import lab
-from shortflow.papers.l2dct.setup import AFCT, LOAD
+from shortflow.papers.l2dct.setup import AFCT, LOAD, NOT_BOTH
 
 LOADS = lab.Study(
     "l2dct-benchmark",
@@ -18,6 +18,22 @@ PARETO = lab.Study(
     quick_settings={"duration": "1s"},
 )
 
+LARGER_W_MIN = lab.Study(
+    "l2dct-benchmark",
+    schemes=("dctcp", "l2dct"),
+    over={"load": (0.1, 0.2)},
+    settings={"transport.w_min": 0.3},
+    quick_settings={"duration": "1s"},
+)
+"""Where the gain is the published one, and its cost too."""
+BOTH = {"loads": LOADS, "larger_w_min": LARGER_W_MIN}
+
+
+def with_larger_w_min(metric: str) -> lab.Quantity:
+    """How far L2DCT with a larger w_min lies above DCTCP."""
+    return lab.change("l2dct", "dctcp", metric, "larger_w_min").over("load").called(f"{metric} with w_min = 0.3")
+
+
 OVER_DCTCP = lab.change("l2dct", "dctcp", AFCT)
 OVER_TCP = lab.change("l2dct", "tcp", AFCT).over("load")
 PERCENTILES = {n: lab.change("l2dct", "dctcp", f"p{n}_short_s").over("load") for n in (1, 5, 50, 95, 99)}
@@ -28,14 +44,15 @@ def _share_lower(pareto: lab.Data) -> float:
     return sum(value < 0 for value in found) / len(found)
 
 
-fig4a = lab.Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98] KB", {"loads": LOADS}).decides(
+fig4a = lab.Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98] KB", BOTH).decides(
     lab.paper(
         "l2dct/fig4a-afct-vs-dctcp", "ratio", {"max": 0.45, "abstract_max": 0.5, "unit": "relative AFCT reduction"}
     ).says(
         "L2DCT's mean FCT is below DCTCP's at every load, by up to 45 %",
         OVER_DCTCP.over("load").lowest().near(-0.45),
         OVER_DCTCP.over("load").below(),
-        because="the law as published helps short flows more than the paper shows",
+        shows=[with_larger_w_min(AFCT)],
+        because=NOT_BOTH,
     ),
     lab.paper("l2dct/fig4a-afct-vs-tcp", "ratio", {"max": 0.95, "unit": "relative AFCT reduction"}).says(
         "L2DCT's mean FCT is below TCP's at every load, by up to 95 %",
@@ -53,13 +70,15 @@ fig4a = lab.Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98
     ),
     draws=[lab.Curves("load", AFCT, LOAD, "Mean completion time of short flows")],
 )
-fig4b = lab.Figure("l2dct/fig4b", "Fig. 4(b)", "Percentiles of the FCT, U[2, 98] KB", {"loads": LOADS}).decides(
+fig4b = lab.Figure("l2dct/fig4b", "Fig. 4(b)", "Percentiles of the FCT, U[2, 98] KB", BOTH).decides(
     lab.paper(
         "l2dct/fig4b-tail-uniform", "ratio", {"max_p95": 0.37, "max_p99": 0.37, "unit": "relative reduction"}
     ).says(
         "the 95th and 99th percentiles are below DCTCP's, by up to 37 %",
         *(PERCENTILES[n].lowest().near(-0.37) for n in (95, 99)),
         *(PERCENTILES[n].below() for n in (95, 99)),
+        shows=[with_larger_w_min(f"p{n}_short_s") for n in (95, 99)],
+        because=NOT_BOTH,
     ),
     lab.paper(
         "l2dct/fig4b-all-percentiles", "ordering", "L2DCT <= DCTCP at each percentile and load", "Fig. 4(b), Sec. V"

@@ -13,13 +13,14 @@ W_MAX, W_MIN = 2.5, 0.125
 class L2dctInPython(CongestionControl):
     """L2DCT; its results equal those of the built-in one."""
 
+    w_max: float = W_MAX
     alpha = 0.0
     window_end = acked = marked = 0
 
     def weight(self, flow: Flow) -> float:
         """By bytes sent, as in Sec. III."""
         share = (flow.sent - KNEE_LOW) / (KNEE_HIGH - KNEE_LOW)
-        return W_MAX - (W_MAX - W_MIN) * min(max(share, 0.0), 1.0)
+        return self.w_max - (self.w_max - W_MIN) * min(max(share, 0.0), 1.0)
 
     def step(self, flow: Flow) -> float:
         """Segments that the window grows by in a round trip."""
@@ -53,6 +54,12 @@ class DctcpInPython(L2dctInPython):
     def step(self, flow: Flow) -> float:
         """One."""
         return 1.0
+
+
+class FixedSteps(L2dctInPython):
+    """L2DCT with another largest weight, where k stays what it is for each weight: long flows' steps do not shrink."""
+
+    parameters: ClassVar = {"w_max": W_MAX}
 
 
 class BesideTcp(L2dctInPython):
