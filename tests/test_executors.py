@@ -26,8 +26,8 @@ from shortflow.runner import plan
 from shortflow.scenario import load_scenario
 
 LAW = """
-import json
 import os
+import time
 import shortflow
 
 
@@ -44,6 +44,18 @@ class Halving(shortflow.CongestionControl):
 class Deadly(Halving):
     def on_ack(self, window, ack):
         os._exit(1)
+
+
+class Failing(Halving):
+    wait_s = 0.0
+
+    def on_ack(self, window, ack):
+        time.sleep(self.wait_s)
+        raise ValueError(f"failed as {type(self).__name__}")
+
+
+class Late(Failing):
+    wait_s = 1.0
 """
 
 
@@ -241,6 +253,21 @@ def _kill_first(begun: list[Any]) -> None:
         time.sleep(0.001)
     time.sleep(0.05)
     begun[0].kill()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2", "4"])
+def test_the_error_is_that_of_the_first_run_that_fails_whichever_does_so_first(
+    shortflow: Command, tmp_path: Path, small: dict[str, object], jobs: str
+) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    schemes = "tcp,law.py:Late,law.py:Failing,dctcp"
+    command = ("compare", "small.toml", "--schemes", schemes, "--seeds", "1", "--out", "kept", "--jobs", jobs)
+    answer = shortflow(*command)
+    assert answer.code not in (0, 1)
+    assert "failed as Late" in answer.stderr
+    assert "failed as Failing" not in answer.stderr
+    assert any("tcp" in place.name for place in (tmp_path / "kept" / "runs").iterdir()), "what was done is kept"
 
 
 def test_closing_the_outcomes_stops_what_is_at_work(small: dict[str, object]) -> None:
