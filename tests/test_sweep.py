@@ -203,6 +203,16 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     assert sorted(table.filter(pl.col("error").is_not_null())["transport.g"]) == [0.3, 0.4]
     assert table.filter(pl.col("error").is_null()).height == 3
     assert table.filter(pl.col("error").is_not_null())["digest"].null_count() == 2
+    assert shortflow("report", "store").code == ExitCode.FINE
+    page = (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
+    assert "<strong>2 runs failed</strong>" in page
+    for g in (0.3, 0.4):
+        assert f"<li>Fragile, seed 1, transport.g = {g}: Fragile: ValueError: too much (law.py:" in page
+    numbers = shortflow("report", "store", "--json").document
+    assert {each["settings"]["transport.g"]: each["scheme"] for each in numbers["failed"]} == {
+        "0.3": "Fragile",
+        "0.4": "Fragile",
+    }
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,9 @@ def test_a_verdict_has_its_numbers() -> None:
         ([1.2e8], Holds.OPEN, ""),
     ],
 )
-def test_a_constraint_by_a_number_needs_the_whole_interval(goodput: list[float], expected: Holds, interval: str) -> None:
+def test_a_constraint_by_a_number_needs_the_whole_interval(
+    goodput: list[float], expected: Holds, interval: str
+) -> None:
     goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
     tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
     found = checked(goal, tuned, others, others)

@@ -48,8 +48,8 @@ def run_all(
 ) -> list[RunSummary]:
     """Run everything, or take it from the store, and keep the summaries in the order of `runs`.
 
-    An error ends it: that of the first run that fails, in the order of `runs`. Of each run that is not there yet the store gets the tables too; its table of runs is
-    renewed in the end.
+    An error ends it: that of the first run that fails, in the order of `runs`. Of each run that is not there yet the
+    store gets the tables too; its table of runs is renewed in the end.
     """
     summaries = run_each(runs, jobs=jobs, store=store, progress=progress).summaries
     return [summaries[run.key] for run in runs]
@@ -68,7 +68,8 @@ def run_each(
     """Run everything that the store does not have, in the order of `runs`; what is asked for twice is run once.
 
     Of finished runs the store keeps the `tables`, or else their records alone. With `keep_going`, errors of single runs
-    are kept too and end nothing; else that of the first run that fails, in the order of `runs`, is raised. `found` is told how many runs the store had, of how many.
+    are kept too and end nothing; else that of the first run that fails, in the order of `runs`, is raised. `found` is
+    told how many runs the store had, of how many.
     """
     executor = jobs if isinstance(jobs, Executor) else Local(jobs)
     wanted = {run.key: run for run in runs}
@@ -148,7 +149,7 @@ def _work(
             else:
                 _keep(run, outcome, store, batch)
                 tally.finished += 1
-            # Another may have failed earlier in time than one that stands before it, which at any number of jobs counts.
+            # One that stands before it may fail later; that one's error is raised at any number of jobs.
             if errors and min(errors) < min(unknown, default=len(runs)):
                 raise errors[min(errors)]
 

@@ -142,14 +142,15 @@ def _named(origins: Sequence[Provenance]) -> str:
     return "; ".join(texts[:4] if more else texts) + more
 
 
+def changed(origin: Provenance) -> dict[str, str]:
+    """The keys that were set for a run, with their values."""
+    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
+    return {each["key"].removeprefix("parameters."): each["value"] for each in settings if each["source"] == "--set"}
+
+
 def _set(origin: Provenance) -> str:
     """What was changed for a run, as options."""
-    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
-    return "".join(
-        f" --set {setting['key'].removeprefix('parameters.')}={setting['value']}"
-        for setting in settings
-        if setting["source"] == "--set"
-    )
+    return "".join(f" --set {key}={value}" for key, value in changed(origin).items())
 
 
 def _numbers(seeds: Sequence[int]) -> str:
