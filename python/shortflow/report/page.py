@@ -109,7 +109,9 @@ def _results(studies: Sequence[Study]) -> list[RunResult]:
 def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
-    runs = f"{len(results) + sum(view.runs for view in sweeps):,} runs of {len(schemes)} schemes"
+    runs = (
+        f"{len(results) + sum(view.runs for view in sweeps):,} runs of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
+    )
     if not results:
         return f"{runs}."
     flows = sum(len(result.flows) for result in results)
