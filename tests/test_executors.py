@@ -147,6 +147,18 @@ def test_a_sweep_is_the_same_wherever_it_is_run(
     assert one.equals(two)
 
 
+def test_a_tuning_is_the_same_on_a_cluster(
+    shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str
+) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    tune = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
+    quick = ("--trials", "8", "--seeds", "3", "--check-seeds", "2", "--check-on", "none", "--json")
+    here = shortflow(*tune, *quick, "--out", "here", "--jobs", "1")
+    there = shortflow(*tune, *quick, "--out", "there", "--dask", cluster)
+    assert there.document == here.document, there.stderr
+    assert (tmp_path / "there" / "tuning.json").read_bytes() == (tmp_path / "here" / "tuning.json").read_bytes()
+
+
 def test_a_lost_worker_changes_no_result(small: dict[str, object], tmp_path: Path, cluster: str) -> None:
     distributed = pytest.importorskip("distributed")
     scenario = load_scenario({**small, "duration": "400ms"})
