@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomli_w
 
 import shortflow as api
 from conftest import Command, started
@@ -133,10 +132,10 @@ def some_runs_again(runs: list[Run]) -> list[Run]:
 
 
 @pytest.mark.parametrize("where", ["threads", "cluster"])
+@pytest.mark.usefixtures("scenario")
 def test_a_sweep_is_the_same_wherever_it_is_run(
     shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str, where: str
 ) -> None:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     sweep = ("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "load=0.2:0.5:0.1", "--seeds", "3", "--json")
     here = shortflow(*sweep, "--out", "here", "--jobs", "1")
     there = shortflow(*sweep, "--out", "there", *(("--dask", cluster) if where == "cluster" else ("--jobs", "2")))
@@ -147,10 +146,10 @@ def test_a_sweep_is_the_same_wherever_it_is_run(
     assert one.equals(two)
 
 
+@pytest.mark.usefixtures("scenario")
 def test_a_tuning_is_the_same_on_a_cluster(
     shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str
 ) -> None:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     tune = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
     quick = ("--trials", "8", "--seeds", "3", "--check-seeds", "2", "--check-on", "none", "--json")
     here = shortflow(*tune, *quick, "--out", "here", "--jobs", "1")
@@ -268,11 +267,11 @@ def _kill_first(begun: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2", "4"])
+@pytest.mark.usefixtures("scenario")
 def test_the_error_is_that_of_the_first_run_that_fails_whichever_does_so_first(
     shortflow: Command, tmp_path: Path, small: dict[str, object], jobs: str
 ) -> None:
     (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     schemes = "tcp,law.py:Late,law.py:Failing,dctcp"
     command = ("compare", "small.toml", "--schemes", schemes, "--seeds", "1", "--out", "kept", "--jobs", jobs)
     answer = shortflow(*command)

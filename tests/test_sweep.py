@@ -26,18 +26,11 @@ SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2",
 RUNS = 2 * 3 * 2 * 2
 
 
-@pytest.fixture
-def small_file(small: dict[str, object], tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(tomli_w.dumps(small), encoding="utf-8")
-    return path
-
-
 def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
     shortflow: Command, tmp_path: Path
 ) -> None:
@@ -61,7 +54,7 @@ def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
     assert points[-1]["schemes"] == compared.document["schemes"]
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_path: Path) -> None:
     first = shortflow(*SWEEP, "--json")
     assert "found" not in first.stderr
@@ -76,7 +69,7 @@ def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_p
     assert len(list((tmp_path / "store" / "segments").iterdir())) == 2
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_schemes_that_a_key_does_not_concern_are_run_once(shortflow: Command) -> None:
     answer = shortflow(
         *("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "transport.g=0.1:0.5:0.1", "--seeds", "1"),
@@ -87,7 +80,7 @@ def test_schemes_that_a_key_does_not_concern_are_run_once(shortflow: Command) ->
     assert len(digests) == 1
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: Path) -> None:
     narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
     assert shortflow(*narrow).code == ExitCode.FINE
@@ -105,15 +98,14 @@ def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: 
 KILLS = 5
 
 
-def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(
-    small_file: Path, shortflow: Command, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("scenario")
+def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(shortflow: Command, tmp_path: Path) -> None:
     calm = shortflow(*SWEEP[:-1], "calm", "--json")
     command = [sys.executable, "-m", "shortflow", *SWEEP, "--json"]
     killed = 0
     segments_of = tmp_path / "store" / "segments"
     for kill in range(KILLS):
-        with started(command, cwd=small_file.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             before = len(list(segments_of.glob("*"))) if segments_of.is_dir() else 0
             while process.poll() is None and (not segments_of.is_dir() or len(list(segments_of.glob("*"))) == before):
                 time.sleep(0.002)
@@ -127,7 +119,7 @@ def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(
     assert rows(tmp_path / "store").equals(rows(tmp_path / "calm"))
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortflow: Command, tmp_path: Path) -> None:
     whole = shortflow(*SWEEP, "--json")
     (segment,) = (tmp_path / "store" / "segments").iterdir()
@@ -146,7 +138,7 @@ def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortfl
     assert again.document == whole.document
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_full_disk_loses_nothing_that_was_finished(
     shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +179,7 @@ class Fragile(shortflow.CongestionControl):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     shortflow: Command, tmp_path: Path, jobs: str
 ) -> None:
@@ -230,7 +222,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
         (["--grid", "load=0.2,0.4", "--dask", "tcp://localhost:1", "--jobs", "2"], ["--jobs: is about this machine"]),
     ],
 )
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_what_is_wrong_is_said_before_the_first_run(
     shortflow: Command, tmp_path: Path, arguments: list[str], wanted: list[str]
 ) -> None:
@@ -241,7 +233,7 @@ def test_what_is_wrong_is_said_before_the_first_run(
     assert not (tmp_path / "store" / "segments").exists()
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_runs_of_another_build_stay_and_are_run_again(
     shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,7 +253,7 @@ def test_runs_of_another_build_stay_and_are_run_again(
     assert api.read_store(tmp_path / "mixed").filter(~pl.col("superseded")).height == 4
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tmp_path: Path) -> None:
     shortflow(*SWEEP)
     (segment,) = (tmp_path / "store" / "segments").iterdir()

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomli_w
 
 from conftest import Command
 from made import make_rows
@@ -131,8 +130,8 @@ def test_the_best_point_of_each_scheme_is_in_the_table() -> None:
     assert {point["at"].get("transport.g") for point in numbers["points"]} == {"1", "2", "3", None}
 
 
+@pytest.mark.usefixtures("scenario")
 def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> None:
-    Path("small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     grid = ("--grid", "transport.g=0.05,0.2", "--grid", "load=0.2,0.4")
     assert shortflow("sweep", "small.toml", "--schemes", "tcp,dctcp", *grid, "--seeds", "1", "--out", "s").code == 0
     assert shortflow("report", "s").code == 0

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import tomli_w
 
 import shortflow
 from conftest import Command, started
@@ -457,14 +456,7 @@ TUNE = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1
 QUICK = ("--trials", "8", "--seeds", "2", "--check-seeds", "2", "--check-on", "none", "--out", "t")
 
 
-@pytest.fixture
-def written(small: dict[str, object], tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(tomli_w.dumps(small), encoding="utf-8")
-    return path
-
-
-def test_the_command_says_what_it_found(shortflow: Command, written: Path) -> None:
+def test_the_command_says_what_it_found(shortflow: Command, scenario: str) -> None:
     answer = shortflow(*TUNE, *QUICK)
     assert answer.code in (0, 1), answer.stderr
     assert "transport.w_max" in answer.stdout
@@ -494,7 +486,7 @@ def test_the_command_says_what_it_found(shortflow: Command, written: Path) -> No
     ],
 )
 def test_mistakes_are_told_before_anything_is_run(
-    changes: tuple[str, ...], complaint: str, shortflow: Command, written: Path
+    changes: tuple[str, ...], complaint: str, shortflow: Command, scenario: str
 ) -> None:
     check_on = ("--check-on", "l2dct-pareto") if changes[0] == "--check-metric" else ()
     answer = shortflow(*TUNE, *QUICK, *check_on, *changes)
@@ -503,7 +495,7 @@ def test_mistakes_are_told_before_anything_is_run(
     assert not Path("t").exists()
 
 
-def test_a_tuning_has_its_report(shortflow: Command, written: Path) -> None:
+def test_a_tuning_has_its_report(shortflow: Command, scenario: str) -> None:
     answer = shortflow(*TUNE, "--maximize", GOODPUT, *QUICK)
     Path("t/report.html").unlink()
     assert shortflow("report", "t").code == 0
@@ -516,7 +508,7 @@ def test_a_tuning_has_its_report(shortflow: Command, written: Path) -> None:
 
 
 def test_tuning_without_optuna_says_what_to_install(
-    shortflow: Command, written: Path, monkeypatch: pytest.MonkeyPatch
+    shortflow: Command, scenario: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     answer = shortflow(*TUNE, *QUICK)
@@ -525,7 +517,7 @@ def test_tuning_without_optuna_says_what_to_install(
     assert not Path("t").exists()
 
 
-def test_a_killed_tuning_goes_on_to_the_same_end(shortflow: Command, written: Path, tmp_path: Path) -> None:
+def test_a_killed_tuning_goes_on_to_the_same_end(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     arguments = [*TUNE, *QUICK[:-2], "--trials", "40", "--set", "duration=150ms", "--json"]
     command = [sys.executable, "-c", "from shortflow.__main__ import main; main()", *arguments, "--out", "killed"]
     with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import msgspec
 
@@ -28,7 +27,7 @@ _FLUSH_S = 1.0
 
 
 class _Part(msgspec.Struct, tag="part", tag_field="line", omit_defaults=True):
-    id: str
+    id: str = ""
     scenario: ScenarioOrigin | None = None
     scheme: SchemeOrigin | None = None
     code: CodeOrigin | None = None
@@ -99,14 +98,13 @@ class Segment:
 
     def _split(self, origin: Provenance) -> tuple[list[_Part], tuple[str, str, str, RunOrigin]]:
         """The parts of an origin that are not there yet, and what a line says of it."""
-        of_kinds: dict[str, Any] = {
-            kind: {name: origin[name] for name in shape.__annotations__}  # type: ignore[literal-required]
-            for kind, shape in (("scenario", ScenarioOrigin), ("scheme", SchemeOrigin), ("code", CodeOrigin))
-        }
-        ids = {kind: hashlib.sha256(_ENCODER.encode(part)).hexdigest()[:16] for kind, part in of_kinds.items()}
-        new = [_Part(ids[kind], **{kind: part}) for kind, part in of_kinds.items() if ids[kind] not in self._parts]
-        run: RunOrigin = {name: origin[name] for name in RunOrigin.__annotations__}  # type: ignore
-        return new, (ids["scenario"], ids["scheme"], ids["code"], run)
+        scenario = _Part(scenario=msgspec.convert(origin, ScenarioOrigin))
+        scheme = _Part(scheme=msgspec.convert(origin, SchemeOrigin))
+        code = _Part(code=msgspec.convert(origin, CodeOrigin))
+        for part in (scenario, scheme, code):
+            part.id = hashlib.sha256(_ENCODER.encode(part)).hexdigest()[:16]
+        new = [part for part in (scenario, scheme, code) if part.id not in self._parts]
+        return new, (scenario.id, scheme.id, code.id, msgspec.convert(origin, RunOrigin))
 
     def _append(self, parts: list[_Part], line: _Run | _Failed) -> Path:
         data = b"".join(_checked(_ENCODER.encode(each)) for each in (*parts, line))
