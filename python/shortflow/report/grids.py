@@ -37,13 +37,14 @@ def draw_heat(plot: HeatPlot) -> go.Figure:
         place = {"row": number // columns + 1, "col": number % columns + 1}
         numbered = len(panel.x.categories) * columns <= _MOST_NUMBERED
         figure.add_trace(_heat(panel, plot.colour, known, numbered=numbered, show_scale=number == 0), **place)
-        for axis, update in ((panel.x, figure.update_xaxes), (panel.y, figure.update_yaxes)):
+        below, left = number + columns >= len(panels), number % columns == 0
+        for axis, update, outer in ((panel.x, figure.update_xaxes, below), (panel.y, figure.update_yaxes, left)):
             names = [plain(each) for each in axis.categories]
             update(
                 type="category",
                 categoryorder="array",
                 categoryarray=names,
-                title_text=labelled(axis.label, axis.unit),
+                title_text=labelled(axis.label, axis.unit) if outer else "",
                 title_standoff=6,
                 automargin=True,
                 **place,
