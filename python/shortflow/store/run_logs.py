@@ -1,6 +1,6 @@
 """Runs that are kept without their tables: each a line that is appended to a file, so that thousands are a few files.
 
-A segment, `DIR/segments/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
+A run log, `DIR/run-logs/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
 a `part`, which is what many runs have in common, a `run`, or a run that `failed`. Nothing that was written is ever
 written again. A line that a killed process left unfinished at the end counts as not written.
 """
@@ -21,7 +21,7 @@ from shortflow.errors import DamagedResult
 from shortflow.records import Meta
 from shortflow.result import CodeOrigin, Failure, Measured, Provenance, Record, RunOrigin, ScenarioOrigin, SchemeOrigin
 
-SEGMENTS = "segments"
+RUN_LOGS = "run-logs"
 _FLUSH_S = 1.0
 """After so much time the file is made safe against a power cut; a kill of the process loses nothing at all."""
 
@@ -55,7 +55,7 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True)
 class Kept:
-    """What segments hold, each run by its place: its segment's path and its key."""
+    """What run logs hold, each run by its place: its log's path and its key."""
 
     records: dict[Path, Record] = field(default_factory=dict)
     failures: dict[Path, Failure] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Kept:
     """What is wrong with lines that cannot be read, and where."""
 
 
-class Segment:
+class RunLog:
     """What this process appends; the file is there from the first run on."""
 
     def __init__(self, directory: Path) -> None:
@@ -136,8 +136,8 @@ class Segment:
         return self._file
 
 
-def read_segments(directory: Path) -> Kept:
-    """Everything in the segments of a directory, in an order that is the same however many runs were done at a time."""
+def read_run_logs(directory: Path) -> Kept:
+    """Everything in the run logs of a directory, in an order that is the same however many runs were done at a time."""
     kept = Kept()
     for path in sorted(directory.glob("*.jsonl")):
         _read(path, kept)

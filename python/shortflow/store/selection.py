@@ -104,7 +104,7 @@ class _Identities:
         return {(*run, which, scenario[which], scheme[which]) for which in (0, 1)}
 
     def _values(self, settings: Sequence[Setting]) -> tuple[Hashable, Hashable]:
-        """All values, and those that somebody chose. Runs of a segment share their settings, which are read once."""
+        """All values, and those that somebody chose. Runs of a log share their settings, which are read once."""
         if id(settings) not in self._known:
             chosen = [setting for setting in settings if setting["source"] != "default"]
             self._known[id(settings)] = decisive(settings), decisive(chosen)
