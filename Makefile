@@ -191,8 +191,9 @@ fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accep
 		mkdir -p $(FUZZING)/corpus/$$target; \
 		echo "fuzzing $$target; crashes go to $(FUZZING)/crashes"; \
 		FUZZ_TARGET=$$target $(FUZZING)/*/fuzz/fuzz -max_total_time=$(TIME) -max_len=4000 -timeout=60 -verbosity=0 \
-			-artifact_prefix=$(FUZZING)/crashes/$$target- $(FUZZING)/corpus/$$target crates/fuzz/corpus/$$target || failed=1; \
-		target/fuzz/storm $$target $(RUNS) $(SEED) crates/fuzz/corpus $(FUZZING)/crashes || failed=1; \
+			-artifact_prefix=$(FUZZING)/crashes/$$target- $(FUZZING)/corpus/$$target crates/fuzz/corpus/$$target \
+			$$(test $$target != scenario || echo python/shortflow/scenarios) || failed=1; \
+		target/fuzz/storm $$target $(RUNS) $(SEED) $(FUZZING)/crashes || failed=1; \
 	done; \
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest --quiet tests/test_damage.py || failed=1; test -z "$$failed"
 

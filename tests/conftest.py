@@ -14,6 +14,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import tomli_w
 
 from shortflow import cli
 
@@ -116,3 +117,10 @@ def small() -> dict[str, object]:
         ],
         "measure": {"sample_every": "1ms"},
     }
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, small: dict[str, object]) -> str:
+    """The file of `small`, in the directory in which a test stands."""
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+    return "small.toml"

@@ -228,7 +228,7 @@ def test_a_search_keeps_its_runs_and_finds_them_again(shortflow: Command, scenar
     first = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
     table = read_store(tmp_path / "store")
     assert table.height == len(first.document["trials"])
-    assert len(list((tmp_path / "store" / "segments").iterdir())) == 1
+    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1
     again = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
     assert again.document == first.document
-    assert len(list((tmp_path / "store" / "segments").iterdir())) == 1, "nothing was run"
+    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1, "nothing was run"

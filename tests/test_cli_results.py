@@ -1,23 +1,13 @@
 """What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
 
-import contextlib
-import json
-import os
-import pty
 import shutil
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 import tomli_w
 
-from conftest import Command, started
+from conftest import Command
 from shortflow import Ack, CongestionControl, Window, runner
 from shortflow.bench import CASES
 from shortflow.result import Run
@@ -25,14 +15,7 @@ from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run
 
-HIDE_CURSOR, SHOW_CURSOR = b"\x1b[?25l", b"\x1b[?25h"
 SHORT = ("--set", "duration=100ms", "--set", "warmup=10ms")
-
-
-@pytest.fixture
-def scenario(tmp_path: Path, small: dict[str, object]) -> str:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small))
-    return "small.toml"
 
 
 def test_compare_prints_one_document_in_the_promised_shape(shortflow: Command, scenario: str) -> None:
@@ -159,140 +142,6 @@ def test_a_directory_may_have_brackets_in_its_name(shortflow: Command, scenario:
     assert answer.code == 0, answer.stderr
 
 
-def cut(place: Path) -> None:
-    path = place / "result.json"
-    path.write_text(path.read_text()[:20])
-
-
-def file_instead(place: Path) -> None:
-    shutil.rmtree(place)
-    place.write_text("")
-
-
-def changed(*keys: str, value: object) -> Callable[[Path], None]:
-    """Damage by another value in the record."""
-
-    def damage(place: Path) -> None:
-        record = part = json.loads((place / "result.json").read_text())
-        for key in keys[:-1]:
-            part = part[key]
-        part[keys[-1]] = value
-        (place / "result.json").write_text(json.dumps(record))
-
-    return damage
-
-
-def directory(name: str) -> Callable[[Path], None]:
-    """Damage by a directory where a file was."""
-
-    def damage(place: Path) -> None:
-        (place / name).unlink()
-        (place / name).mkdir()
-
-    return damage
-
-
-DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "cut": ("result.json", cut, "damaged"),
-    "empty": ("result.json", lambda place: (place / "result.json").write_text(""), "damaged"),
-    "no table": (
-        "result.json",
-        lambda place: (place / "result.json").write_text("[]"),
-        "damaged, or written by another version: Expected `object`, got `array`",
-    ),
-    "without a part": (
-        "result.json",
-        lambda place: (place / "result.json").write_text('{"provenance": {}, "metrics": {}}'),
-        "damaged, or written by another version: Object missing required field",
-    ),
-    "a metric in words": (
-        "result.json",
-        changed("metrics", "drops", value="few"),
-        "damaged, or written by another version: Expected `float`, got `str`",
-    ),
-    "a number for a scheme": (
-        "result.json",
-        changed("provenance", "scheme", value=3),
-        "damaged, or written by another version: Expected `str`, got `int` - at `$.provenance.scheme`",
-    ),
-    "of another run": ("result.json", changed("provenance", "key", value="abc"), "damaged: is of another run"),
-    "flows cut": ("flows.parquet", lambda place: (place / "flows.parquet").write_text("PAR1 and so on"), "damaged"),
-    "flows gone": ("flows.parquet", lambda place: (place / "flows.parquet").unlink(), "missing"),
-    "flows a directory": ("flows.parquet", directory("flows.parquet"), "damaged: Is a directory"),
-    "ports empty": ("ports.parquet", lambda place: (place / "ports.parquet").write_text(""), "damaged"),
-    "ports replaced": (
-        "ports.parquet",
-        lambda place: shutil.copy(place / "flows.parquet", place / "ports.parquet"),
-        "damaged: has ",
-    ),
-}
-UNSEEN_BY_REPORT = {
-    "record gone": ("result.json", lambda place: (place / "result.json").unlink(), "missing"),
-    "all gone but a file": (
-        "result.json",
-        file_instead,
-        "damaged: Not a directory",
-    ),
-}
-
-
-@pytest.mark.parametrize("damage", [*DAMAGES, *UNSEEN_BY_REPORT])
-def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str, tmp_path: Path, damage: str) -> None:
-    file, do_damage, wanted = (DAMAGES | UNSEEN_BY_REPORT)[damage]
-    arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--no-ideal", "--seeds", "1", "--json", "--out", "kept")
-    first = shortflow(*arguments)
-    (victim,) = (tmp_path / "kept" / "runs").glob("*-dctcp-*")
-    do_damage(victim)
-    if damage in DAMAGES and damage != "of another run":
-        report = shortflow("report", "kept")
-        assert report.code == 2
-        assert "Traceback" not in report.stderr
-        assert f"{victim.name}/{file}: " in report.stderr
-        assert f"; remove kept/runs/{victim.name}, and the command that made it runs it again" in report.stderr
-    again = shortflow(*arguments)
-    assert again.code == 0, again.stderr
-    assert f"{victim.name}/{file}: {wanted}" in again.stderr
-    assert "it is run again" in again.stderr
-    assert "2 runs, 1 of them from before" in again.stderr
-    assert again.document == first.document
-    third = shortflow(*arguments)
-    assert "2 runs, 2 of them from before" in third.stderr
-    assert "again" not in third.stderr
-    assert shortflow("report", "kept").code == 0
-
-
-def test_damage_inside_a_table_has_a_way_out(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    arguments = ("compare", scenario, "--schemes", "dctcp", "--no-ideal", "--seeds", "1", "--out", "kept")
-    assert shortflow(*arguments).code == 0
-    (victim,) = (tmp_path / "kept" / "runs").iterdir()
-    table = victim / "flows.parquet"
-    whole = table.read_bytes()
-    table.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
-    report = shortflow("report", "kept")
-    assert report.code == 2
-    way_out = f"remove kept/runs/{victim.name}, and the command that made it runs it again"
-    assert "flows.parquet: damaged: " in report.stderr
-    assert way_out in report.stderr
-    shutil.rmtree(victim)
-    assert shortflow(*arguments).code == 0
-    assert shortflow("report", "kept").code == 0
-
-
-def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scenario: str, tmp_path: Path) -> None:
-    arguments = ("run", scenario, "--out", "kept/one")
-    assert shortflow(*arguments).code == 0
-    (tmp_path / "kept" / "one" / "result.json").write_text("{")
-    answer = shortflow(*arguments)
-    assert answer.code == 2
-    assert "kept/one/result.json: damaged" in answer.stderr
-    assert "; remove kept/one, and the command that made it runs it again" in answer.stderr
-    assert "Traceback" not in answer.stderr
-    (tmp_path / "kept" / "one" / "result.json").unlink()
-    answer = shortflow(*arguments)
-    assert answer.code == 2
-    assert "remove it, or name another directory" in answer.stderr
-
-
 def test_a_changed_trace_is_a_changed_scenario(shortflow: Command, tmp_path: Path) -> None:
     table = {
         "title": "trace",
@@ -322,134 +171,6 @@ def test_run_keeps_tables_and_their_birth_certificate(shortflow: Command, scenar
     counters = result.meta["counters"]
     accounted = counters["packets_delivered"] + counters["packets_dropped"] + counters["packets_in_flight"]
     assert accounted == counters["packets_sent"] > 0
-
-
-# A shell that started the tests in the background may have switched Ctrl-C off for its children.
-WITH_CTRL_C = """
-import signal
-from shortflow.__main__ import main
-signal.signal(signal.SIGINT, signal.default_int_handler)
-main()
-"""
-
-
-def test_ctrl_c_keeps_what_was_finished_and_nothing_half(tmp_path: Path) -> None:
-    out = tmp_path / "kept"
-    command = [sys.executable, "-c", WITH_CTRL_C, "compare", "l2dct-benchmark", "--schemes", "tcp,dctcp"]
-    command += ["--seeds", "500", "--no-ideal", "--out", str(out)]
-    with started(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
-        while not list(out.glob("runs/*/result.json")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert stdout == ""
-    assert "interrupted" in stderr
-    assert "Traceback" not in stderr
-    kept = list((out / "runs").iterdir())
-    told = f"interrupted; {len(kept)} of 1000 runs were finished and are kept in {out}; the same command goes on"
-    assert told in stderr
-    assert 0 < len(kept) < 1000
-    for run in kept:
-        assert not run.name.startswith(".")
-        assert read_run(run).flows.height > 0
-
-
-INSIDE_A_LOCK = """
-import os, signal, threading
-from shortflow.__main__ import main
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
-main_thread, take, taken = threading.get_ident(), threading.Condition.__enter__, 0
-
-def take_and_interrupt(condition):
-    global taken
-    have = take(condition)
-    if threading.get_ident() == main_thread:
-        taken += 1
-        if taken == 100:
-            os.kill(os.getpid(), signal.SIGINT)
-    return have
-
-threading.Condition.__enter__ = take_and_interrupt
-main()
-"""
-
-
-def test_ctrl_c_while_a_lock_is_taken_does_not_stop_the_workers_for_ever(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", INSIDE_A_LOCK, "compare", "l2dct-benchmark", "--schemes", "tcp", "--no-ideal"]
-    command += ["--seeds", "100", "--jobs", "1", "--out", str(tmp_path / "kept")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 130
-    assert "interrupted; " in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_ctrl_c_stops_a_run_that_would_take_hours(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", WITH_CTRL_C, "run", "bench-star", "--set", "duration=10000s", "--out", "kept"]
-    with started(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        time.sleep(2)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert "interrupted" in stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-NEVER_RETURNS = """
-from pathlib import Path
-from typing import Any
-import shortflow
-
-class NeverReturns(shortflow.CongestionControl):
-    def on_ack(self, window, ack):
-        Path("called").touch()
-        while True:
-            pass
-
-class Fails(shortflow.CongestionControl):
-    def on_ack(self, window, ack):
-        while not Path("called").exists():
-            pass
-        raise ValueError("on purpose")
-"""
-
-
-@contextlib.contextmanager
-def hanging(folder: Path, schemes: str, jobs: int) -> Iterator["subprocess.Popen[Any]"]:
-    """A comparison of which one run never ends, when that has begun."""
-    (folder / "law.py").write_text(NEVER_RETURNS, encoding="utf-8")
-    command = [sys.executable, "-c", WITH_CTRL_C, "compare", "incast", "--schemes", schemes, "--seeds", "1"]
-    with started([*command, "--jobs", str(jobs)], stderr=subprocess.PIPE, text=True, cwd=folder) as process:
-        deadline = time.monotonic() + 60
-        while not (folder / "called").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        yield process
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_ctrl_c_or_a_failure_ends_a_hook_that_never_returns_in_its_own_process(tmp_path: Path, fails: bool) -> None:
-    with hanging(tmp_path, f"law.py:NeverReturns{',law.py:Fails' if fails else ''}", 2) as process:
-        if not fails:
-            process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
-    assert process.returncode == (2 if fails else 130)
-    assert ("ValueError: on purpose" if fails else "interrupted; ") in stderr
-
-
-@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-def test_a_second_signal_ends_a_hook_that_never_returns(
-    tmp_path: Path, first: signal.Signals, second: signal.Signals
-) -> None:
-    with hanging(tmp_path, "law.py:NeverReturns", 1) as process:
-        process.send_signal(first)
-        time.sleep(1.5)
-        assert process.poll() is None, "the first waits for the run"
-        process.send_signal(second)
-        process.communicate(timeout=20)
-    assert process.returncode == 128 + second
 
 
 class Stalls(CongestionControl):
@@ -493,55 +214,6 @@ def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:
 def test_bench_has_a_row_for_each_scheme(shortflow: Command) -> None:
     names = [row["name"] for row in shortflow("list", "schemes", "--json").document]
     assert [case.scheme for case in CASES if case.label == "S1"] == names
-
-
-EARLY_CTRL_C = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
-class Finder:
-    def find_spec(self, name, path, target=None):
-        if name == "typer":
-            os.kill(os.getpid(), signal.SIGINT)
-
-sys.meta_path.insert(0, Finder())
-from shortflow.__main__ import main
-main()
-"""
-
-
-def test_ctrl_c_during_the_imports_is_one_line(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", EARLY_CTRL_C, "list", "schemes"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "shortflow: interrupted\n")
-
-
-@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT, signal.SIGTERM]], ids=["alone", "after Ctrl-C"])
-def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path, signals: list[signal.Signals]) -> None:
-    command = [sys.executable, "-m", "shortflow", "run", "bench-star", "--set", "duration=10000s", "--out", "kept"]
-    terminal, side = pty.openpty()
-    with started(command, stderr=side, stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
-        os.close(side)
-        printed = b""
-        while HIDE_CURSOR not in printed:
-            printed += os.read(terminal, 4096)
-        time.sleep(0.5)
-        for number in signals:
-            process.send_signal(number)
-        with contextlib.suppress(OSError):  # what a terminal says when nobody is left at its other side
-            while more := os.read(terminal, 4096):
-                printed += more
-        assert process.wait(timeout=20) == 128 + signal.SIGTERM
-    os.close(terminal)
-    assert printed.rindex(SHOW_CURSOR) > printed.rindex(HIDE_CURSOR)
-    assert b"Traceback" not in printed
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_simulator_does_not_find_the_runs_of_this_one(

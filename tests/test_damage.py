@@ -9,7 +9,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import Command
 from made import make_result
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.store.columns import TABLES
@@ -133,3 +134,140 @@ def renew_checksum(run: Path, name: str) -> None:
     record["tables"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     record["measured_by"] = "other code"
     (run / "result.json").write_text(json.dumps(record))
+
+
+# Found by the commands.
+
+
+def cut(place: Path) -> None:
+    path = place / "result.json"
+    path.write_text(path.read_text()[:20])
+
+
+def file_instead(place: Path) -> None:
+    shutil.rmtree(place)
+    place.write_text("")
+
+
+def changed(*keys: str, value: object) -> Callable[[Path], None]:
+    """Damage by another value in the record."""
+
+    def damage(place: Path) -> None:
+        record = part = json.loads((place / "result.json").read_text())
+        for key in keys[:-1]:
+            part = part[key]
+        part[keys[-1]] = value
+        (place / "result.json").write_text(json.dumps(record))
+
+    return damage
+
+
+def directory(name: str) -> Callable[[Path], None]:
+    """Damage by a directory where a file was."""
+
+    def damage(place: Path) -> None:
+        (place / name).unlink()
+        (place / name).mkdir()
+
+    return damage
+
+
+DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "cut": ("result.json", cut, "damaged"),
+    "empty": ("result.json", lambda place: (place / "result.json").write_text(""), "damaged"),
+    "no table": (
+        "result.json",
+        lambda place: (place / "result.json").write_text("[]"),
+        "damaged, or written by another version: Expected `object`, got `array`",
+    ),
+    "without a part": (
+        "result.json",
+        lambda place: (place / "result.json").write_text('{"provenance": {}, "metrics": {}}'),
+        "damaged, or written by another version: Object missing required field",
+    ),
+    "a metric in words": (
+        "result.json",
+        changed("metrics", "drops", value="few"),
+        "damaged, or written by another version: Expected `float`, got `str`",
+    ),
+    "a number for a scheme": (
+        "result.json",
+        changed("provenance", "scheme", value=3),
+        "damaged, or written by another version: Expected `str`, got `int` - at `$.provenance.scheme`",
+    ),
+    "of another run": ("result.json", changed("provenance", "key", value="abc"), "damaged: is of another run"),
+    "flows cut": ("flows.parquet", lambda place: (place / "flows.parquet").write_text("PAR1 and so on"), "damaged"),
+    "flows gone": ("flows.parquet", lambda place: (place / "flows.parquet").unlink(), "missing"),
+    "flows a directory": ("flows.parquet", directory("flows.parquet"), "damaged: Is a directory"),
+    "ports empty": ("ports.parquet", lambda place: (place / "ports.parquet").write_text(""), "damaged"),
+    "ports replaced": (
+        "ports.parquet",
+        lambda place: shutil.copy(place / "flows.parquet", place / "ports.parquet"),
+        "damaged: has ",
+    ),
+}
+UNSEEN_BY_REPORT = {
+    "record gone": ("result.json", lambda place: (place / "result.json").unlink(), "missing"),
+    "all gone but a file": (
+        "result.json",
+        file_instead,
+        "damaged: Not a directory",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, *UNSEEN_BY_REPORT])
+def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str, tmp_path: Path, damage: str) -> None:
+    file, do_damage, wanted = (DAMAGES | UNSEEN_BY_REPORT)[damage]
+    arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--no-ideal", "--seeds", "1", "--json", "--out", "kept")
+    first = shortflow(*arguments)
+    (victim,) = (tmp_path / "kept" / "runs").glob("*-dctcp-*")
+    do_damage(victim)
+    if damage in DAMAGES and damage != "of another run":
+        report = shortflow("report", "kept")
+        assert report.code == 2
+        assert "Traceback" not in report.stderr
+        assert f"{victim.name}/{file}: " in report.stderr
+        assert f"; remove kept/runs/{victim.name}, and the command that made it runs it again" in report.stderr
+    again = shortflow(*arguments)
+    assert again.code == 0, again.stderr
+    assert f"{victim.name}/{file}: {wanted}" in again.stderr
+    assert "it is run again" in again.stderr
+    assert "2 runs, 1 of them from before" in again.stderr
+    assert again.document == first.document
+    third = shortflow(*arguments)
+    assert "2 runs, 2 of them from before" in third.stderr
+    assert "again" not in third.stderr
+    assert shortflow("report", "kept").code == 0
+
+
+def test_damage_inside_a_table_has_a_way_out(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    arguments = ("compare", scenario, "--schemes", "dctcp", "--no-ideal", "--seeds", "1", "--out", "kept")
+    assert shortflow(*arguments).code == 0
+    (victim,) = (tmp_path / "kept" / "runs").iterdir()
+    table = victim / "flows.parquet"
+    whole = table.read_bytes()
+    table.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
+    report = shortflow("report", "kept")
+    assert report.code == 2
+    way_out = f"remove kept/runs/{victim.name}, and the command that made it runs it again"
+    assert "flows.parquet: damaged: " in report.stderr
+    assert way_out in report.stderr
+    shutil.rmtree(victim)
+    assert shortflow(*arguments).code == 0
+    assert shortflow("report", "kept").code == 0
+
+
+def test_a_damaged_result_of_one_run_is_not_overwritten(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    arguments = ("run", scenario, "--out", "kept/one")
+    assert shortflow(*arguments).code == 0
+    (tmp_path / "kept" / "one" / "result.json").write_text("{")
+    answer = shortflow(*arguments)
+    assert answer.code == 2
+    assert "kept/one/result.json: damaged" in answer.stderr
+    assert "; remove kept/one, and the command that made it runs it again" in answer.stderr
+    assert "Traceback" not in answer.stderr
+    (tmp_path / "kept" / "one" / "result.json").unlink()
+    answer = shortflow(*arguments)
+    assert answer.code == 2
+    assert "remove it, or name another directory" in answer.stderr

@@ -60,7 +60,7 @@ RUST_LINE = re.compile(
 
 
 # In place of the simulator's own tests. One flow under marks: the toy law keeps as much of its window at a cut as told.
-# A burst into a link ten times slower: the toy queue drops what would wait longer than told.
+# A burst into a link ten times slower: the toy queue drops what would wait longer than told. A ring has two ways.
 SHORT_RUN = r"""
 mod common;
 
@@ -90,6 +90,18 @@ fn the_new_queue_runs_and_obeys_its_parameter() {
     assert_eq!(drops("queue.limit", "5ms"), 0);
     assert!(drops("host_queue.limit", "50us") > 5);
 }
+
+#[test]
+fn the_new_topology_takes_the_shorter_way_round() {
+    let ring = "kind = \"ring\"\nswitches = 5\nhosts_per_switch = 1\nrate = \"1Gbps\"";
+    let text = common::star(2, "") + common::TRACE;
+    let text = text.replace("kind = \"star\"\nhosts = 2\nrate = \"1Gbps\"", ring);
+    let scenario = common::scenario(&text, &["0,h0,h1,1460", "0.01,h0,h4,1460", "0.02,h0,h2,1460"]);
+    let outcome = common::run(&scenario, &common::scheme("tcp", &[]));
+    let [right, left, farther] = [0, 1, 2].map(|flow| common::fct(&outcome, flow));
+    assert_eq!(right, left);
+    assert!(farther > right);
+}
 """
 
 
@@ -106,15 +118,16 @@ def renew(folder: Path, files: dict[str, bytes]) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
-def test_the_walk_throughs_of_a_new_transport_and_of_a_new_queue_work_as_written() -> None:
-    pages = [(ROOT / "docs" / f"adding-a-{what}.md").read_text(encoding="utf-8") for what in ("transport", "queue")]
+def test_the_walk_throughs_of_what_is_added_in_rust_work_as_written() -> None:
+    kinds = ("transport", "queue", "topology")
+    pages = [(ROOT / "docs" / f"adding-a-{what}.md").read_text(encoding="utf-8") for what in kinds]
     build = ROOT / "target" / "walk-through"
     copy = build / "checkout"  # always the same, or cargo would keep every one's build
     found = [ROOT / "Cargo.toml", ROOT / "Cargo.lock", *(ROOT / "crates").rglob("*"), *(ROOT / "data").rglob("*")]
     files = {str(path.relative_to(ROOT)): path.read_bytes() for path in found if path.is_file()}
     for block in RUST_FILE.finditer("\n".join(pages)):
         files[block["path"]] = block["text"].encode()
-    assert [len(RUST_LINE.findall(page)) for page in pages] == [3, 2]
+    assert [len(RUST_LINE.findall(page)) for page in pages] == [3, 2, 2]
     steps = [block for page in pages for block in RUST_LINE.finditer(page)]
     for block in steps:
         line, text = f"{block['line']}\n".encode(), files[block["path"]]

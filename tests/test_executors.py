@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomli_w
 
 import shortflow as api
 from conftest import Command, started
@@ -26,8 +25,8 @@ from shortflow.runner import plan
 from shortflow.scenario import load_scenario
 
 LAW = """
-import json
 import os
+import time
 import shortflow
 
 
@@ -44,6 +43,18 @@ class Halving(shortflow.CongestionControl):
 class Deadly(Halving):
     def on_ack(self, window, ack):
         os._exit(1)
+
+
+class Failing(Halving):
+    wait_s = 0.0
+
+    def on_ack(self, window, ack):
+        time.sleep(self.wait_s)
+        raise ValueError(f"failed as {type(self).__name__}")
+
+
+class Late(Failing):
+    wait_s = 1.0
 """
 
 
@@ -121,10 +132,10 @@ def some_runs_again(runs: list[Run]) -> list[Run]:
 
 
 @pytest.mark.parametrize("where", ["threads", "cluster"])
+@pytest.mark.usefixtures("scenario")
 def test_a_sweep_is_the_same_wherever_it_is_run(
     shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str, where: str
 ) -> None:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     sweep = ("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "load=0.2:0.5:0.1", "--seeds", "3", "--json")
     here = shortflow(*sweep, "--out", "here", "--jobs", "1")
     there = shortflow(*sweep, "--out", "there", *(("--dask", cluster) if where == "cluster" else ("--jobs", "2")))
@@ -133,6 +144,18 @@ def test_a_sweep_is_the_same_wherever_it_is_run(
     drop = ["finished_at"]
     one, two = (api.read_store(tmp_path / name).drop(drop).sort("run") for name in ("here", "there"))
     assert one.equals(two)
+
+
+@pytest.mark.usefixtures("scenario")
+def test_a_tuning_is_the_same_on_a_cluster(
+    shortflow: Command, tmp_path: Path, small: dict[str, object], cluster: str
+) -> None:
+    tune = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
+    quick = ("--trials", "8", "--seeds", "3", "--check-seeds", "2", "--check-on", "none", "--json")
+    here = shortflow(*tune, *quick, "--out", "here", "--jobs", "1")
+    there = shortflow(*tune, *quick, "--out", "there", "--dask", cluster)
+    assert there.document == here.document, there.stderr
+    assert (tmp_path / "there" / "tuning.json").read_bytes() == (tmp_path / "here" / "tuning.json").read_bytes()
 
 
 def test_a_lost_worker_changes_no_result(small: dict[str, object], tmp_path: Path, cluster: str) -> None:
@@ -241,6 +264,21 @@ def _kill_first(begun: list[Any]) -> None:
         time.sleep(0.001)
     time.sleep(0.05)
     begun[0].kill()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2", "4"])
+@pytest.mark.usefixtures("scenario")
+def test_the_error_is_that_of_the_first_run_that_fails_whichever_does_so_first(
+    shortflow: Command, tmp_path: Path, small: dict[str, object], jobs: str
+) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    schemes = "tcp,law.py:Late,law.py:Failing,dctcp"
+    command = ("compare", "small.toml", "--schemes", schemes, "--seeds", "1", "--out", "kept", "--jobs", jobs)
+    answer = shortflow(*command)
+    assert answer.code not in (0, 1)
+    assert "failed as Late" in answer.stderr
+    assert "failed as Failing" not in answer.stderr
+    assert any("tcp" in place.name for place in (tmp_path / "kept" / "runs").iterdir()), "what was done is kept"
 
 
 def test_closing_the_outcomes_stops_what_is_at_work(small: dict[str, object]) -> None:

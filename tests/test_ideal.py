@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-import tomli_w
 
 import shortflow
 from conftest import Command
@@ -19,12 +18,6 @@ from shortflow.result import RunSummary
 from shortflow.runner import plan
 
 WITHOUT_DEADLINES = ["ideal-srpt", "ideal-sjf", "ideal-las", "ideal-ps", "ideal-fifo"]
-
-
-@pytest.fixture
-def scenario(tmp_path: Path, small: dict[str, object]) -> str:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small))
-    return "small.toml"
 
 
 def with_deadlines(small: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +128,7 @@ def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command,
     answer = shortflow("report", "kept")
     assert answer.code == 0
     page = (tmp_path / answer.stdout.strip()).read_text()
-    assert "12 runs of 1 schemes" in page
+    assert "12 runs of 1 scheme" in page
     assert '<tr class="apart"><td class="name">ideal-srpt</td>' in page
 
 

@@ -1,10 +1,8 @@
 """Seeds until an interval is narrow enough."""
 
 import math
-from pathlib import Path
 
 import pytest
-import tomli_w
 
 from conftest import Command
 from made import make_rows
@@ -66,10 +64,8 @@ def test_a_width_may_name_its_metric() -> None:
     assert Precision.parse("2%") == Precision(0.02, None, 100)
 
 
-def test_seeds_are_added_until_the_interval_is_narrow(
-    shortflow: Command, small: dict[str, object], tmp_path: Path
-) -> None:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+@pytest.mark.usefixtures("scenario")
+def test_seeds_are_added_until_the_interval_is_narrow(shortflow: Command, small: dict[str, object]) -> None:
     command = ("compare", "small.toml", "--schemes", "tcp,dctcp", "--no-ideal", "--json")
     narrow = shortflow(*command, "--until-ci", "afct_short_s=25%", "--max-seeds", "60", "--jobs", "1")
     seeds = narrow.document["seeds"]
@@ -90,10 +86,8 @@ def test_seeds_are_added_until_the_interval_is_narrow(
     assert "±2 % would take about" in usual.stderr
 
 
-def test_each_point_of_a_sweep_has_the_seeds_that_it_needs(
-    shortflow: Command, small: dict[str, object], tmp_path: Path
-) -> None:
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
+@pytest.mark.usefixtures("scenario")
+def test_each_point_of_a_sweep_has_the_seeds_that_it_needs(shortflow: Command, small: dict[str, object]) -> None:
     answer = shortflow(
         *("sweep", "small.toml", "--schemes", "dctcp", "--grid", "load=0.3,0.7", "--until-ci", "afct_short_s=25%"),
         *("--max-seeds", "30", "--out", "store", "--json"),

@@ -226,13 +226,13 @@ def test_numbers_that_cannot_be_are_damaged(tmp_path: Path) -> None:
             read_run(tmp_path / "run")
 
 
+@pytest.mark.usefixtures("scenario")
 def test_a_full_disk_is_an_error_of_the_environment_that_names_the_place(
     small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    (tmp_path / "small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Path, "write_bytes", full)
     command = ["compare", "small.toml", "--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--out", "here"]

@@ -18,26 +18,19 @@ from conftest import Command, started
 from made import make_result
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.executors.outcome import complete
-from shortflow.store import segments
-from shortflow.store.segments import Segment, read_segments
+from shortflow.store import run_logs
+from shortflow.store.run_logs import RunLog, read_run_logs
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
 RUNS = 2 * 3 * 2 * 2
 
 
-@pytest.fixture
-def small_file(small: dict[str, object], tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(tomli_w.dumps(small), encoding="utf-8")
-    return path
-
-
 def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
     shortflow: Command, tmp_path: Path
 ) -> None:
@@ -61,22 +54,22 @@ def test_a_sweep_has_a_row_for_each_run_and_is_the_same_at_any_number_of_jobs(
     assert points[-1]["schemes"] == compared.document["schemes"]
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_sweep_is_few_files_and_goes_on_where_it_was(shortflow: Command, tmp_path: Path) -> None:
     first = shortflow(*SWEEP, "--json")
     assert "found" not in first.stderr
     assert f"({RUNS} runs, 0 of them from before)" in first.stderr
-    assert len(list((tmp_path / "store" / "segments").iterdir())) == 1
+    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1
     assert list((tmp_path / "store" / "runs").iterdir()) == []
     again = shortflow(*SWEEP, "--json")
     assert again.document == first.document
     assert f"found {RUNS} of {RUNS} runs in store; 0 are to be run" in again.stderr
     more = shortflow(*SWEEP[:-4], "--seeds", "3", "--out", "store", "--json")
     assert f"found {RUNS} of {RUNS * 3 // 2} runs in store; {RUNS // 2} are to be run" in more.stderr
-    assert len(list((tmp_path / "store" / "segments").iterdir())) == 2
+    assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 2
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_schemes_that_a_key_does_not_concern_are_run_once(shortflow: Command) -> None:
     answer = shortflow(
         *("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "transport.g=0.1:0.5:0.1", "--seeds", "1"),
@@ -87,7 +80,7 @@ def test_schemes_that_a_key_does_not_concern_are_run_once(shortflow: Command) ->
     assert len(digests) == 1
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: Path) -> None:
     narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
     assert shortflow(*narrow).code == ExitCode.FINE
@@ -105,17 +98,16 @@ def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: 
 KILLS = 5
 
 
-def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(
-    small_file: Path, shortflow: Command, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("scenario")
+def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(shortflow: Command, tmp_path: Path) -> None:
     calm = shortflow(*SWEEP[:-1], "calm", "--json")
     command = [sys.executable, "-m", "shortflow", *SWEEP, "--json"]
     killed = 0
-    segments_of = tmp_path / "store" / "segments"
+    logs_of = tmp_path / "store" / "run-logs"
     for kill in range(KILLS):
-        with started(command, cwd=small_file.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            before = len(list(segments_of.glob("*"))) if segments_of.is_dir() else 0
-            while process.poll() is None and (not segments_of.is_dir() or len(list(segments_of.glob("*"))) == before):
+        with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            before = len(list(logs_of.glob("*"))) if logs_of.is_dir() else 0
+            while process.poll() is None and (not logs_of.is_dir() or len(list(logs_of.glob("*"))) == before):
                 time.sleep(0.002)
             time.sleep(0.003 * kill)
             process.send_signal(signal.SIGKILL)
@@ -127,18 +119,18 @@ def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(
     assert rows(tmp_path / "store").equals(rows(tmp_path / "calm"))
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortflow: Command, tmp_path: Path) -> None:
     whole = shortflow(*SWEEP, "--json")
-    (segment,) = (tmp_path / "store" / "segments").iterdir()
-    data = segment.read_bytes()
-    segment.write_bytes(data[:-40])
+    (log,) = (tmp_path / "store" / "run-logs").iterdir()
+    data = log.read_bytes()
+    log.write_bytes(data[:-40])
     assert api.read_store(tmp_path / "store").height == RUNS - 1
     assert f"found {RUNS - 1} of {RUNS} runs" in shortflow(*SWEEP).stderr
     lines = data.splitlines(keepends=True)
     number = next(place for place, line in enumerate(lines, 1) if b'"line":"run"' in line)
     lines[number - 1] = lines[number - 1].replace(b"0", b"1", 1)
-    segment.write_bytes(b"".join(lines))
+    log.write_bytes(b"".join(lines))
     with pytest.raises(DamagedResult, match=rf"line {number}: damaged.*its checksum is wrong; remove the line"):
         api.read_store(tmp_path / "store")
     again = shortflow(*SWEEP, "--json")
@@ -146,7 +138,7 @@ def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortfl
     assert again.document == whole.document
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_full_disk_loses_nothing_that_was_finished(
     shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,11 +153,11 @@ def test_a_full_disk_loses_nothing_that_was_finished(
         return written
 
     with monkeypatch.context() as patch:
-        patch.setattr(segments, "os", SimpleNamespace(**{**vars(os), "write": write}))
+        patch.setattr(run_logs, "os", SimpleNamespace(**{**vars(os), "write": write}))
         failed = shortflow(*SWEEP)
     assert failed.code == ExitCode.MISSING_REQUIREMENT
     assert ".jsonl: No space left on device; free some space there" in failed.stderr
-    found = read_segments(tmp_path / "store" / "segments")
+    found = read_run_logs(tmp_path / "store" / "run-logs")
     assert 0 < len(found.records) < RUNS
     assert not found.damages
     assert f"found {len(found.records)} of {RUNS} runs" in shortflow(*SWEEP).stderr
@@ -187,7 +179,7 @@ class Fragile(shortflow.CongestionControl):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     shortflow: Command, tmp_path: Path, jobs: str
 ) -> None:
@@ -203,6 +195,16 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     assert sorted(table.filter(pl.col("error").is_not_null())["transport.g"]) == [0.3, 0.4]
     assert table.filter(pl.col("error").is_null()).height == 3
     assert table.filter(pl.col("error").is_not_null())["digest"].null_count() == 2
+    assert shortflow("report", "store").code == ExitCode.FINE
+    page = (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
+    assert "<strong>2 runs failed</strong>" in page
+    for g in (0.3, 0.4):
+        assert f"<li>Fragile, seed 1, transport.g = {g}: Fragile: ValueError: too much (law.py:" in page
+    numbers = shortflow("report", "store", "--json").document
+    assert {each["settings"]["transport.g"]: each["scheme"] for each in numbers["failed"]} == {
+        "0.3": "Fragile",
+        "0.4": "Fragile",
+    }
 
 
 @pytest.mark.parametrize(
@@ -220,7 +222,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
         (["--grid", "load=0.2,0.4", "--dask", "tcp://localhost:1", "--jobs", "2"], ["--jobs: is about this machine"]),
     ],
 )
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_what_is_wrong_is_said_before_the_first_run(
     shortflow: Command, tmp_path: Path, arguments: list[str], wanted: list[str]
 ) -> None:
@@ -228,10 +230,10 @@ def test_what_is_wrong_is_said_before_the_first_run(
     assert answer.code == ExitCode.WRONG_INPUT
     for text in wanted:
         assert text in answer.stderr
-    assert not (tmp_path / "store" / "segments").exists()
+    assert not (tmp_path / "store" / "run-logs").exists()
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_runs_of_another_build_stay_and_are_run_again(
     shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,13 +253,13 @@ def test_runs_of_another_build_stay_and_are_run_again(
     assert api.read_store(tmp_path / "mixed").filter(~pl.col("superseded")).height == 4
 
 
-@pytest.mark.usefixtures("small_file")
+@pytest.mark.usefixtures("scenario")
 def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tmp_path: Path) -> None:
     shortflow(*SWEEP)
-    (segment,) = (tmp_path / "store" / "segments").iterdir()
-    kept = read_segments(segment.parent)
-    segment.unlink()
-    older = Segment(segment.parent)
+    (log,) = (tmp_path / "store" / "run-logs").iterdir()
+    kept = read_run_logs(log.parent)
+    log.unlink()
+    older = RunLog(log.parent)
     for record in kept.records.values():
         older.add({**record, "measured_by": "code of yesterday"})
     with pytest.raises(ConfigError, match="were measured by another version of Shortflow"):
@@ -267,22 +269,22 @@ def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tm
     assert api.read_store(tmp_path / "store").filter(~pl.col("superseded")).height == RUNS
 
 
-def test_what_segments_hold_comes_back_as_it_was(tmp_path: Path) -> None:
-    segment = Segment(tmp_path)
+def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:
+    log = RunLog(tmp_path)
     results = [
         make_result(scheme, seed, load) for scheme in ("dctcp", "tcp") for seed in (1, 2) for load in ("0.2", "0.4")
     ]
     records = [complete(result, tables=False).record for result in results]
     for record in records:
-        segment.add(record)
+        log.add(record)
     failure = {"provenance": {**records[0]["provenance"], "key": "another"}, "error": "it went wrong"}
-    segment.add_failure(failure)  # type: ignore[arg-type]
-    kept = read_segments(tmp_path)
+    log.add_failure(failure)  # type: ignore[arg-type]
+    kept = read_run_logs(tmp_path)
     assert {place.name: record for place, record in kept.records.items()} == {
         record["provenance"]["key"]: record for record in records
     }
     assert list(kept.failures.values()) == [failure]
-    lines = [json.loads(line[9:])["line"] for line in segment.path.read_bytes().splitlines()]
+    lines = [json.loads(line[9:])["line"] for line in log.path.read_bytes().splitlines()]
     assert lines.count("part") == 2 + 2 + 1, "two loads, two schemes, one code"
     assert lines.count("run") == 8
 
@@ -292,14 +294,14 @@ def test_after_ctrl_c_the_table_has_what_was_finished_and_the_sweep_goes_on(
 ) -> None:
     (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "duration": "2s"}), encoding="utf-8")
     command = [sys.executable, "-m", "shortflow", *SWEEP]
-    segments_of = tmp_path / "store" / "segments"
+    logs_of = tmp_path / "store" / "run-logs"
     with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None and not any(b'"run"' in path.read_bytes() for path in segments_of.glob("*")):
+        while process.poll() is None and not any(b'"run"' in path.read_bytes() for path in logs_of.glob("*")):
             time.sleep(0.002)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED, errors
-    kept = read_segments(segments_of).records
+    kept = read_run_logs(logs_of).records
     assert 0 < len(kept) < RUNS
     assert (
         f"interrupted; {len(kept)} of {RUNS} runs were finished and are kept in store; the same command goes on"

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomli_w
 
 from conftest import Command
 from made import make_rows
@@ -126,13 +125,28 @@ def test_the_best_point_of_each_scheme_is_in_the_table() -> None:
     shown = view(of_keys(g=["3", "1", "2"]))
     assert [row[:2] for row in shown.best.rows] == [("l2dct", "1"), ("tcp", "–")]
     assert shown.runs == 7
+    assert shown.answer.startswith("The least afct_short_s has tcp: 4 ms. Beside it")
+    assert shown.answer.endswith("l2dct -37.5 %."), "with seed 1, which both have: 2.5 over 4 ms"
+    assert not view(of_keys(g=["1", "2"], load=["0.2", "0.4"])).answer, "at another load flows are others"
     numbers = table(of_keys(g=["3", "1", "2"]))
     assert numbers["keys"] == ["transport.g"]
     assert {point["at"].get("transport.g") for point in numbers["points"]} == {"1", "2", "3", None}
 
 
+def test_a_key_that_changes_nothing_has_any_value() -> None:
+    runs = [
+        run_of(scheme, 1, 1e-3 * float(k if scheme == "dctcp" else 3), {"switch.mark_above": k}, {})
+        for scheme in ("dctcp", "tcp")
+        for k in ("1", "2", "3")
+    ]
+    shown = view(*swept(runs))
+    assert [row[:2] for row in shown.best.rows] == [("dctcp", "1"), ("tcp", "any")]
+    assert shown.answer.startswith("The least afct_short_s has dctcp with switch.mark_above = 1: 1 ms. Beside it")
+    assert shown.answer.endswith("tcp +200.0 %.")
+
+
+@pytest.mark.usefixtures("scenario")
 def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> None:
-    Path("small.toml").write_text(tomli_w.dumps(small), encoding="utf-8")
     grid = ("--grid", "transport.g=0.05,0.2", "--grid", "load=0.2,0.4")
     assert shortflow("sweep", "small.toml", "--schemes", "tcp,dctcp", *grid, "--seeds", "1", "--out", "s").code == 0
     assert shortflow("report", "s").code == 0

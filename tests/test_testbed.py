@@ -67,7 +67,7 @@ def document(
     account: dict[str, object] = {
         "congestion": "sf_dctcp",
         "verdict": verdict,
-        "lateness_s": {"p50": 2e-5, "p99": 1e-4, "max": 2e-3},
+        "timing_error_s": {"p50": 2e-5, "p99": 1e-4, "max": 2e-3},
         "stalls": {"count": 1, "longest_s": 2e-3, "per_s": 0.2, "limit_s": 4.8e-4},
         "host_stalls": {"count": 0, "longest_s": 0.0, "per_s": 0.0, "limit_s": 4.8e-4},
     }

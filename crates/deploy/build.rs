@@ -7,7 +7,7 @@ use std::process::{Command, exit};
 /// Window laws, for each of which there is a sender.
 const LAWS: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];
 /// The other programs.
-const PROGRAMS: [&str; 4] = ["setsockopt", "stamp", "status", "cubic"];
+const PROGRAMS: [&str; 4] = ["setsockopt", "dscp", "status", "cubic"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 from shortflow._core import Control
 from shortflow.errors import Interrupted
-from shortflow.executors import Executor, Failed, Local
+from shortflow.executors import Executor, Failed, Local, Outcome
 from shortflow.result import Run, RunResult, RunSummary, summarize
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def run_all(
 ) -> list[RunSummary]:
     """Run everything, or take it from the store, and keep the summaries in the order of `runs`.
 
-    The first error ends it. Of each run that is not there yet the store gets the tables too; its table of runs is
-    renewed in the end.
+    An error ends it: that of the first run that fails, in the order of `runs`. Of each run that is not there yet the
+    store gets the tables too; its table of runs is renewed in the end.
     """
     summaries = run_each(runs, jobs=jobs, store=store, progress=progress).summaries
     return [summaries[run.key] for run in runs]
@@ -67,7 +68,8 @@ def run_each(
     """Run everything that the store does not have, in the order of `runs`; what is asked for twice is run once.
 
     Of finished runs the store keeps the `tables`, or else their records alone. With `keep_going`, errors of single runs
-    are kept too and end nothing. `found` is told how many runs the store had, of how many.
+    are kept too and end nothing; else that of the first run that fails, in the order of `runs`, is raised. `found` is
+    told how many runs the store had, of how many.
     """
     executor = jobs if isinstance(jobs, Executor) else Local(jobs)
     wanted = {run.key: run for run in runs}
@@ -136,18 +138,29 @@ def _work(
     batch: Batch,
     tally: "_Tally",
 ) -> None:
-    outcomes = executor.outcomes(runs, tables=tables and store is not None, watch=tally.tell)
-    with closing(outcomes):
+    places = {run.key: place for place, run in enumerate(runs)}
+    unknown, errors = set(places.values()), dict[int, BaseException]()
+    begun = takewhile(lambda _: not errors, runs)
+    with closing(executor.outcomes(begun, tables=tables and store is not None, watch=tally.tell)) as outcomes:
         for run, outcome in outcomes:
+            unknown.discard(places[run.key])
             if isinstance(outcome, Failed) and not keep_going:
-                raise outcome.error
-            if store:
-                store.keep(run, outcome)
-            if isinstance(outcome, Failed):
-                batch.failures[run.key] = outcome
+                errors[places[run.key]] = outcome.error
             else:
-                batch.summaries[run.key] = outcome.summary
-            tally.finished += 1
+                _keep(run, outcome, store, batch)
+                tally.finished += 1
+            # One that stands before it may fail later; that one's error is raised at any number of jobs.
+            if errors and min(errors) < min(unknown, default=len(runs)):
+                raise errors[min(errors)]
+
+
+def _keep(run: Run, outcome: Outcome, store: "Store | None", batch: Batch) -> None:
+    if store:
+        store.keep(run, outcome)
+    if isinstance(outcome, Failed):
+        batch.failures[run.key] = outcome
+    else:
+        batch.summaries[run.key] = outcome.summary
 
 
 class _Tally:

@@ -74,7 +74,7 @@ class Drop(TypedDict):
     """Those of them in the measured time."""
 
 
-class Lateness(TypedDict):
+class TimingErrors(TypedDict):
     """By how much frames were late, in seconds."""
 
     p50: float
@@ -98,7 +98,7 @@ class Account(TypedDict):
     congestion: str
     """The kernel's congestion control."""
     verdict: str
-    lateness_s: Lateness
+    timing_error_s: TimingErrors
     stalls: Stalls
     """Of the switch."""
     host_stalls: Stalls

@@ -102,8 +102,6 @@ class Tcp(Table):
     header: headers of every packet (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 500B; 40B
         unless given).
     initial_window: initial window, in segments (a number from 1 to 1000; 2 unless given).
-    initial_ssthresh: slow-start threshold of a new connection, in segments; ns-2 begins at the receive window
-        (a window in segments such as "1256pkt", or "unlimited"; unlimited unless given).
     rto_min: smallest retransmission timeout (a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s;
         10ms unless given).
     rto_max: largest retransmission timeout (a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s;
@@ -129,8 +127,7 @@ class Tcp(Table):
     receive_window: receive window, in segments (a window in segments such as "1256pkt", or "unlimited";
         unlimited unless given).
     handshake: whether new connections exchange SYN and SYN-ACK first (true or false; false unless given).
-    grow_on_marked_acks: which ACKs with ECN-Echo may open the window: no one, yes: all but those that shrink
-        it, ns-2: all but the first after one without (one of no, yes, ns-2; no unless given).
+    grow_on_marked_acks: whether ACKs with ECN-Echo may open the window (true or false; false unless given).
     grow_by_segments: whether an ACK of several segments opens the window as an ACK of each would (true or
         false; false unless given).
     """
@@ -141,7 +138,6 @@ class Tcp(Table):
         mss: str = ...,
         header: str = ...,
         initial_window: float = ...,
-        initial_ssthresh: str = ...,
         rto_min: str = ...,
         rto_max: str = ...,
         initial_rto: str = ...,
@@ -155,7 +151,7 @@ class Tcp(Table):
         ack_ecn_changes: bool = ...,
         receive_window: str = ...,
         handshake: bool = ...,
-        grow_on_marked_acks: Literal["no", "yes", "ns-2"] = ...,
+        grow_on_marked_acks: bool = ...,
         grow_by_segments: bool = ...,
     ) -> None: ...
 
@@ -216,7 +212,10 @@ class Faults(Table):
     ) -> None: ...
 
 class Topology(Table):
-    """A table `topology` of some kind."""
+    """A table `topology` of some kind. Some kinds share keys:
+
+    rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
+    """
 
 class topology:
     """The kinds of `Topology`."""
@@ -236,7 +235,6 @@ class topology:
         """Racks of hosts, each under a switch tor<i>, under one switch root0; one rack is a star under s0.
 
         hosts: number of hosts, spread evenly over the racks (a whole number from 2 to 100000).
-        rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         rtt: propagation round trip of the longest path (a time such as "300us" (units: ps ns us ms s), from 0ps to
             30000s).
         racks: number of racks (a whole number from 1 to 10000; 1 unless given).
@@ -250,7 +248,6 @@ class topology:
         """Hosts 0..pairs-1 left and pairs..2*pairs-1 right of one bottleneck link.
 
         pairs: number of hosts on each side (a whole number from 1 to 50000).
-        rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         bottleneck: rate of the link between the two switches (a positive rate such as "1Gbps" (units: bps Kbps Mbps
             Gbps Tbps)).
         rtt: propagation round trip from side to side (a time such as "300us" (units: ps ns us ms s), from 0ps to
@@ -264,7 +261,6 @@ class topology:
 
         hops: links between switches from end to end (a whole number from 1 to 1000).
         hosts_per_switch: hosts at each switch (a whole number from 1 to 10000).
-        rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         trunk_rate: rate of links between switches; the rate of host links unless given (a positive rate such as
             "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         rtt: propagation round trip from end to end (a time such as "300us" (units: ps ns us ms s), from 0ps to
@@ -290,7 +286,6 @@ class topology:
 
         senders: number of senders in each of the three groups, and of receivers R2 (a whole number from 1 to
             20000).
-        rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         first_bottleneck: rate of s0-s1, which S1 and S2 share (a positive rate such as "1Gbps" (units: bps Kbps
             Mbps Gbps Tbps)).
         second_bottleneck: rate of s1-s2, which S1 and S3 share (a positive rate such as "1Gbps" (units: bps Kbps
@@ -308,7 +303,6 @@ class topology:
 
         racks: number of racks (a whole number from 2 to 10000).
         hosts_per_rack: number of hosts in each rack (a whole number from 1 to 10000).
-        rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         uplink_rate: rate of each link upwards from a rack; it or oversubscription is needed (a positive rate such
             as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         oversubscription: rates of a rack's host links together over those of its uplinks, instead of uplink_rate (a
@@ -336,7 +330,6 @@ class topology:
 
         racks: number of racks (a whole number from 2 to 10000).
         hosts_per_rack: number of hosts in each rack (a whole number from 1 to 10000).
-        rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         uplink_rate: rate of each link upwards from a rack; it or oversubscription is needed (a positive rate such
             as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         oversubscription: rates of a rack's host links together over those of its uplinks, instead of uplink_rate (a
@@ -365,7 +358,6 @@ class topology:
         """K pods of switches edge<i> and agg<i> under switches core<i>, all with k ports; k^3/4 hosts.
 
         k: ports of each switch (an even number from 2 to 72).
-        rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         uplink_rate: rate of links between edge and aggregation; the rate of host links unless given (a positive
             rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
         core_rate: rate of links between aggregation and core; uplink_rate unless given (a positive rate such as
@@ -437,7 +429,33 @@ class routing:
         def __init__(self, *, gap: str = ...) -> None: ...
 
 class Traffic(Table):
-    """A table `traffic` of some kind."""
+    """A table `traffic` of some kind. Some kinds share keys:
+
+    from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
+        unless given).
+    to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
+        such as "0-19", or a list such as [0, 2, 5]).
+    unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
+    transport: transport of these flows in place of the scheme's, with its parameters; their class is then
+        CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
+    transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
+        (a number above 0 and at most 1).
+    class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
+        "short"; short unless given).
+    connections: whether each flow has a connection of its own, or those of the entry between two hosts share
+        one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
+        given).
+    sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
+        uniform, log-uniform, exponential, pareto, mixture, published, cdf).
+    deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
+        }; kinds are fixed, uniform, exponential).
+    at: when the first one begins (a time such as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless
+        given).
+    repeat: how many there are, one after the other; none begins after the end of arrivals (a whole number from
+        1 to 1000000; 1 unless given).
+    think: from the end of one to the beginning of the next (a time such as "300us" (units: ps ns us ms s), from
+        0ps to 30000s; 0s unless given).
+    """
 
 class traffic:
     """The kinds of `Traffic`."""
@@ -451,15 +469,6 @@ class traffic:
             ps ns us ms s), from 0ps to 30000s; 0s unless given).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; long unless given).
-        from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
-            unless given).
-        to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
-            such as "0-19", or a list such as [0, 2, 5]).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -492,24 +501,6 @@ class traffic:
         hot: for hot-spot: share of flows that go to hot hosts (a number from 0 to 1).
         hot_hosts: for hot-spot: the hot hosts; the last one unless given (hosts: "all", a number such as 3, a range
             such as "0-19", or a list such as [0, 2, 5]).
-        from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
-            unless given).
-        to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
-            such as "0-19", or a list such as [0, 2, 5]).
-        class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
-            "short"; short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
-            uniform, log-uniform, exponential, pareto, mixture, published, cdf).
-        deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
-            }; kinds are fixed, uniform, exponential).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -554,24 +545,6 @@ class traffic:
         hot: for hot-spot: share of flows that go to hot hosts (a number from 0 to 1).
         hot_hosts: for hot-spot: the hot hosts; the last one unless given (hosts: "all", a number such as 3, a range
             such as "0-19", or a list such as [0, 2, 5]).
-        from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
-            unless given).
-        to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
-            such as "0-19", or a list such as [0, 2, 5]).
-        class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
-            "short"; short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
-            uniform, log-uniform, exponential, pareto, mixture, published, cdf).
-        deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
-            }; kinds are fixed, uniform, exponential).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -608,26 +581,6 @@ class traffic:
             unless given).
         stagger: each sender starts later by this times its host number (a time such as "300us" (units: ps ns us ms
             s), from 0ps to 30000s; 0s unless given).
-        jitter: each sender's clock is late by a random time up to this, the same for all of its bursts (a time such
-            as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless given).
-        from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
-            unless given).
-        to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
-            such as "0-19", or a list such as [0, 2, 5]).
-        class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
-            "short"; short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
-            uniform, log-uniform, exponential, pareto, mixture, published, cdf).
-        deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
-            }; kinds are fixed, uniform, exponential).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -637,7 +590,6 @@ class traffic:
             sizes: Sizes,
             start: str = ...,
             stagger: str = ...,
-            jitter: str = ...,
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,
             class_: str = ...,
@@ -659,24 +611,6 @@ class traffic:
         repeat: number of bursts (a whole number from 1 to 1000000; 1 unless given).
         every: time from burst to burst (a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s; 100ms
             unless given).
-        from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
-            unless given).
-        to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
-            such as "0-19", or a list such as [0, 2, 5]).
-        class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
-            "short"; short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
-            uniform, log-uniform, exponential, pareto, mixture, published, cdf).
-        deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
-            }; kinds are fixed, uniform, exponential).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -705,14 +639,6 @@ class traffic:
             a CSV file of flows).
         class_: class of rows that name none (a name of lower-case letters, digits, "-" and "_", such as "short";
             short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -730,18 +656,8 @@ class traffic:
         """One host asks many workers, each answers; the next query begins when all have.
 
         workers: workers that are asked, hosts of from taken in turn (a whole number from 1 to 1000000).
-        at: when the first one begins (a time such as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless
-            given).
-        repeat: how many there are, one after the other; none begins after the end of arrivals (a whole number from
-            1 to 1000000; 1 unless given).
-        think: from the end of one to the beginning of the next (a time such as "300us" (units: ps ns us ms s), from
-            0ps to 30000s; 0s unless given).
         query_deadline: time allowed for the whole query (a time such as "300us" (units: ps ns us ms s), from 1ps to
             30000s).
-        from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
-            unless given).
-        to: receivers; the last host unless given, or all for all-to-all (hosts: "all", a number such as 3, a range
-            such as "0-19", or a list such as [0, 2, 5]).
         request: size of the request to each host of this level (a size such as "98KB" (units: B KB MB GB KiB MiB
             GiB), from 1B to 1000000GB; 100B unless given).
         request_deadline: time allowed for the request (a time such as "300us" (units: ps ns us ms s), from 1ps to
@@ -750,20 +666,6 @@ class traffic:
             (units: ps ns us ms s), from 0ps to 30000s; 0s unless given).
         jitter: the answer is sent later by a random time up to this (a time such as "300us" (units: ps ns us ms s),
             from 0ps to 30000s; 0s unless given).
-        class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
-            "short"; short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
-            uniform, log-uniform, exponential, pareto, mixture, published, cdf).
-        deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
-            }; kinds are fixed, uniform, exponential).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -800,23 +702,12 @@ class traffic:
             2, 5]).
         workers: workers that are asked, hosts of from taken in turn; neighbours have one aggregator (a whole number
             from 1 to 1000000).
-        at: when the first one begins (a time such as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless
-            given).
-        repeat: how many there are, one after the other; none begins after the end of arrivals (a whole number from
-            1 to 1000000; 1 unless given).
-        think: from the end of one to the beginning of the next (a time such as "300us" (units: ps ns us ms s), from
-            0ps to 30000s; 0s unless given).
         query_deadline: time allowed for the whole query (a time such as "300us" (units: ps ns us ms s), from 1ps to
             30000s).
         aggregator: what aggregators do and answer (a table with request, request_deadline, compute, jitter, class,
             connections, sizes, deadline).
         worker: what workers do and answer (a table with request, request_deadline, compute, jitter, class,
             connections, sizes, deadline).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -859,26 +750,6 @@ class traffic:
         straggle: each computing time is longer by a random share of it, up to this (a number from 0 to 100; 0
             unless given).
         job_deadline: time allowed for a job (a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s).
-        at: when the first one begins (a time such as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless
-            given).
-        repeat: how many there are, one after the other; none begins after the end of arrivals (a whole number from
-            1 to 1000000; 1 unless given).
-        think: from the end of one to the beginning of the next (a time such as "300us" (units: ps ns us ms s), from
-            0ps to 30000s; 0s unless given).
-        class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
-            "short"; short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
-            uniform, log-uniform, exponential, pareto, mixture, published, cdf).
-        deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
-            }; kinds are fixed, uniform, exponential).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -928,20 +799,6 @@ class traffic:
         page_deadline: time allowed for a page, from its request on (a time such as "300us" (units: ps ns us ms s),
             from 1ps to 30000s).
         answer: what a database answers (a table with class, connections, sizes, deadline).
-        class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
-            "short"; short unless given).
-        connections: whether each flow has a connection of its own, or those of the entry between two hosts share
-            one (persistent), or those of all entries that say shared (one of new, persistent, shared; new unless
-            given).
-        sizes: flow sizes (a table such as { kind = "uniform", min = "2KB", max = "98KB" }; kinds are fixed,
-            uniform, log-uniform, exponential, pareto, mixture, published, cdf).
-        deadline: deadlines, relative to the start of a flow (a table such as { kind = "exponential", mean = "40ms"
-            }; kinds are fixed, uniform, exponential).
-        unmeasured: accept that none of its flows starts in the measured time, and so counts (true or false).
-        transport: transport of these flows in place of the scheme's, with its parameters; their class is then
-            CLASS-TRANSPORT (a transport such as "cubic" or "dctcp+g=0.09").
-        transport_share: share of the flows that run it, or of the connections where flows share one; 1 unless given
-            (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -1067,7 +924,10 @@ class sizes:
         def __init__(self, *, file: str, min: str = ..., max: str = ...) -> None: ...
 
 class Part(Table):
-    """A table `part` of some kind."""
+    """A table `part` of some kind. Some kinds share keys:
+
+    share: share of the flows (a number above 0 and at most 1).
+    """
 
 class part:
     """The kinds of `Part`."""
@@ -1076,7 +936,6 @@ class part:
         """Every flow of the same size.
 
         value: the size (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 1000000GB).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(self, *, value: str, share: float) -> None: ...
@@ -1086,7 +945,6 @@ class part:
 
         min: smallest size (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 1000000GB).
         max: largest size (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 1000000GB).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(self, *, min: str, max: str, share: float) -> None: ...
@@ -1096,7 +954,6 @@ class part:
 
         min: smallest size (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 1000000GB).
         max: largest size (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 1000000GB).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(self, *, min: str, max: str, share: float) -> None: ...
@@ -1105,7 +962,6 @@ class part:
         """Exponentially distributed.
 
         mean: mean size (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 1000000GB).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(self, *, mean: str, share: float) -> None: ...
@@ -1118,7 +974,6 @@ class part:
             1000000GB).
         max: sizes above this one do not occur; the offered load counts the smaller mean that is left (a size such
             as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 1000000GB).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(self, *, shape: float, mean: str, share: float, max: str = ...) -> None: ...
@@ -1128,7 +983,6 @@ class part:
 
         parts: the distributions, with shares that sum to 1 (a list of tables such as { share = 0.8, kind =
             "uniform", min = "1KB", max = "9KB" }).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(self, *, parts: Sequence[Part], share: float) -> None: ...
@@ -1142,7 +996,6 @@ class part:
             1000000GB).
         max: sizes above this one do not occur (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to
             1000000GB).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(
@@ -1170,7 +1023,6 @@ class part:
             1000000GB).
         max: sizes above this one do not occur (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to
             1000000GB).
-        share: share of the flows (a number above 0 and at most 1).
         """
 
         def __init__(self, *, file: str, share: float, min: str = ..., max: str = ...) -> None: ...

@@ -6,7 +6,8 @@ Prints them, or writes them to the file that is named.
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from shortflow.declared import Table
 from shortflow.declared import parameter as parameter
 '''
 WIDTH = 120
+_MANY = 3
+"""Keys that so many kinds of a table have are described once."""
 TIERS = "**tiers: Mapping[str, object]"
 """Tables of tiers and ports, whose names depend on the topology."""
 
@@ -36,8 +39,11 @@ def stubs() -> str:
             parts += [_class(declared, "Table") for declared in entries]
             continue
         base = class_name(table)
-        parts.append(f'class {base}(Table):\n    """A table `{table}` of some kind."""\n')
-        kinds = "\n".join(_class(declared, base) for declared in entries)
+        counts = Counter(line for declared in entries for line in _described(declared)[1:])
+        shared = [line for line, count in counts.items() if count >= _MANY]
+        heading = "Some kinds share keys:" if shared else ""
+        parts.append(f"class {base}(Table):\n{_doc([f'A table `{table}` of some kind. {heading}'.strip(), *shared])}\n")
+        kinds = "\n".join(_class(declared, base, shared) for declared in entries)
         inner = textwrap.indent(kinds, "    ", lambda line: bool(line.strip()))
         parts.append(f'class {table}:\n    """The kinds of `{base}`."""\n\n{inner}')
     done = subprocess.run(
@@ -50,20 +56,28 @@ def stubs() -> str:
     return done.stdout
 
 
-def _class(declared: Declared, base: str) -> str:
+def _class(declared: Declared, base: str, shared: Sequence[str] = ()) -> str:
+    """A class; keys that many kinds share are described in the class above."""
     keys = sorted(declared["keys"], key=lambda key: not key["required"])
     parameters = [f"{python_name(key['name'])}: {key['type']}{'' if key['required'] else ' = ...'}" for key in keys]
     more = [TIERS] if declared["name"] == "switch" else []
     signature = ", ".join(["self", *(["*"] if parameters else []), *parameters, *more])
-    doc = textwrap.indent("\n".join(_wrapped(describe(declared))), " " * 4, lambda line: bool(line.strip()))
-    closing = "\n    " if "\n" in doc else ""
+    doc = _doc([line for line in _described(declared) if line not in shared])
     name = class_name(declared["name"])
-    return f'class {name}({base}):\n    """{doc.strip()}{closing}"""\n\n    def __init__({signature}) -> None: ...\n'
+    return f"class {name}({base}):\n{doc}\n    def __init__({signature}) -> None: ...\n"
 
 
-def _wrapped(text: str) -> Iterator[str]:
-    for line in text.replace("\\", "\\\\").strip().splitlines():
-        yield from textwrap.wrap(line, WIDTH - 12, subsequent_indent="    ") or [""]
+def _described(declared: Declared) -> list[str]:
+    """A line about a table, and one about each key."""
+    return [line for line in describe(declared).splitlines() if line]
+
+
+def _doc(lines: Sequence[str]) -> str:
+    """A docstring: the first line, and paragraphs below."""
+    first, *rest = (textwrap.wrap(line.replace("\\", "\\\\"), WIDTH - 12, subsequent_indent="    ") for line in lines)
+    below = ["", *(part for each in rest for part in each)] if rest else []
+    text = "\n".join(['"""' + "\n".join(first), *below])
+    return textwrap.indent(text + ("\n" if "\n" in text else "") + '"""\n', "    ", lambda line: bool(line.strip()))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ fn bash_completes_names_parameters_and_rules() {
     assert!(offered(&["load", "sf_"]).starts_with("sf_dctcp sf_d2tcp "), "{}", offered(&["load", "sf_"]));
     assert!(offered(&["load", "sf_dctcp", "--"]).contains("--param"));
     assert!(offered(&["load", "sf_dctcp", "--param", "initial_"]).starts_with("initial_alpha="));
-    assert_eq!(offered(&["stamp", "lo", "--by", ""]), "size remaining sent deadline none\n");
+    assert_eq!(offered(&["dscp", "lo", "--by", ""]), "size remaining sent deadline none\n");
 }
 
 #[test]

@@ -15,6 +15,12 @@ mod verdict;
 pub use alterations::Alterations;
 pub use verdict::{Tally, Verdict};
 
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where shipped scenarios are, from this crate on.
+const SHIPPED: &str = "../../python/shortflow/scenarios";
+
 /// Something that takes any input.
 #[derive(Debug)]
 pub struct Target {
@@ -43,8 +49,32 @@ impl Target {
         TARGETS.iter().find(|target| target.name == name)
     }
 
+    /// The inputs that every change is tried with, by folder and name; shipped scenarios are among them.
+    ///
+    /// # Errors
+    /// Fails where a folder cannot be read.
+    pub fn corpus(&self) -> io::Result<Vec<PathBuf>> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut paths = files(&here.join("corpus").join(self.name))?;
+        if self.name == "scenario" {
+            let shipped = files(&here.join(SHIPPED))?;
+            paths
+                .extend(shipped.into_iter().filter(|path| path.extension().is_some_and(|end| end == "toml")));
+        }
+        Ok(paths)
+    }
+
     /// The names of all.
     pub fn names() -> Vec<&'static str> {
         TARGETS.iter().map(|target| target.name).collect()
     }
+}
+
+/// The files of a folder, by name.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(named)?;
+    let mut paths: Vec<_> = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    paths.sort();
+    Ok(paths)
 }

@@ -1,22 +1,12 @@
 //! The corpus through the targets, without a fuzzing engine.
 
 use shortflow_fuzz::{TARGETS, Tally, Target};
-use std::path::{Path, PathBuf};
-
-/// The inputs of a target, in the order of their names.
-fn corpus(target: &Target) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name);
-    let files = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    paths.sort();
-    paths
-}
 
 #[test]
 fn every_target_bears_its_corpus() {
     for target in TARGETS {
         let mut tally = Tally::default();
-        for path in corpus(target) {
+        for path in target.corpus().unwrap() {
             // What fails is shown with its name.
             print!("{}", path.display());
             tally.count((target.judge)(&std::fs::read(&path).unwrap()));

@@ -17,7 +17,7 @@ pub struct Control {
 
 impl Control {
     /// The congestion control `instead`, if one is named; the kernel's own for TCP and CUBIC, and for the rest the
-    /// programs of shortflow-deploy, with their parameters. And what stamps packets, where the scheme gives them priorities.
+    /// programs of shortflow-deploy, with their parameters. And what marks the DSCP of packets, where the scheme gives them priorities.
     ///
     /// # Errors
     /// Fails if the kernel lacks the congestion control, or refuses a program.
@@ -44,7 +44,7 @@ impl Control {
     ///
     /// # Errors
     /// Fails without such a device.
-    pub fn stamp(&self, device: &str) -> Result<(), Failure> {
+    pub fn mark_dscp(&self, device: &str) -> Result<(), Failure> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.attach(device))
     }
 

@@ -81,7 +81,7 @@ fn meta(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured) -> Va
 
 fn account(measured: &Measured, trust: &Trust) -> Value {
     let switch = &measured.switch;
-    let late = |share: f64| switch.lateness.percentile(share).as_secs_f64();
+    let late = |share: f64| switch.timing_errors.percentile(share).as_secs_f64();
     let seconds = Span::as_secs_f64;
     let stalls = |of: &Stalls| {
         json!({
@@ -94,7 +94,7 @@ fn account(measured: &Measured, trust: &Trust) -> Value {
     json!({
         "congestion": measured.congestion,
         "verdict": trust.to_string(),
-        "lateness_s": { "p50": late(0.5), "p99": late(0.99), "max": seconds(switch.lateness.max()) },
+        "timing_error_s": { "p50": late(0.5), "p99": late(0.99), "max": seconds(switch.timing_errors.max()) },
         "stalls": stalls(&switch.stalls),
         "host_stalls": stalls(&measured.host_stalls),
         "late_starts_s": seconds(measured.late_starts),

@@ -4,7 +4,7 @@
 use crate::switch::Clock;
 use shortflow_cc::TransportConfig;
 use shortflow_deploy::Failure;
-use shortflow_deploy::programs::{By, Flow, Flows, Held, Pins, Prepared, Rule, StampProgram, loaded_text};
+use shortflow_deploy::programs::{By, DscpProgram, Flow, Flows, Held, Pins, Prepared, Rule, loaded_text};
 use shortflow_sim::host::Message;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::tcp::priority::{self, PriorityRule};
@@ -12,17 +12,17 @@ use shortflow_units::Bytes;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// A congestion control, the stamps of packets, and what both are told of flows.
+/// A congestion control, the DSCP of packets, and what both are told of flows.
 #[derive(Debug)]
 pub struct Programs {
     congestion: Option<String>,
-    stamp: Option<StampProgram>,
+    dscp: Option<DscpProgram>,
     flows: Flows,
     _held: Option<Held>,
 }
 
 impl Programs {
-    /// For `scheme`: the stamps of its packets, and unless the kernel has one of its own, the congestion control. `None`
+    /// For `scheme`: the DSCP of its packets, and unless the kernel has one of its own, the congestion control. `None`
     /// if that takes no program.
     ///
     /// # Errors
@@ -45,9 +45,9 @@ impl Programs {
         rule: Option<Rule>,
     ) -> Result<Programs, Failure> {
         let control = transport.map(|transport| hold(pins, transport)).transpose()?;
-        let stamp = rule.map(|rule| StampProgram::load(pins, rule)).transpose()?;
+        let dscp = rule.map(|rule| DscpProgram::load(pins, rule)).transpose()?;
         let (congestion, held) = control.unzip();
-        Ok(Programs { congestion, stamp, flows: Flows::open(pins)?, _held: held.flatten() })
+        Ok(Programs { congestion, dscp, flows: Flows::open(pins)?, _held: held.flatten() })
     }
 
     /// Name of the congestion control.
@@ -55,12 +55,12 @@ impl Programs {
         self.congestion.as_deref()
     }
 
-    /// Stamps what leaves this device of this network namespace, if packets carry priorities.
+    /// Marks the DSCP of what leaves this device of this network namespace, if packets carry priorities.
     ///
     /// # Errors
     /// Fails without such a device.
     pub fn attach(&self, device: &str) -> Result<(), Failure> {
-        self.stamp.as_ref().map_or(Ok(()), |stamp| stamp.attach(device))
+        self.dscp.as_ref().map_or(Ok(()), |program| program.attach(device))
     }
 
     /// The connection of this socket carries `message` now.
@@ -74,7 +74,7 @@ impl Programs {
     }
 }
 
-/// The rule of the stamps.
+/// The rule of DSCP marking.
 fn rule(priority: &PriorityRule) -> Option<Rule> {
     match priority.by {
         priority::By::None => None,

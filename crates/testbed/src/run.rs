@@ -110,7 +110,7 @@ impl Bed {
         for host in plan.hosts() {
             let made = Host::new(host, rates[host.index()].1, &tcp).map_err(refused)?;
             let Host { namespace, device } = made;
-            namespace.within(|| Ok(control.stamp(CARD))).map_err(Failure::host("testbed"))??;
+            namespace.within(|| Ok(control.mark_dscp(CARD))).map_err(Failure::host("testbed"))??;
             namespaces.insert(host, namespace);
             devices.push((host, device));
         }

@@ -8,7 +8,7 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_units::Span;
 use std::fmt;
 
-/// Frames whose lateness counts: all but the worst hundredth.
+/// Frames whose timing error counts: all but the worst hundredth.
 const SHARE: f64 = 0.99;
 /// How late they may be, in packets: the time that a full one takes on the slowest link.
 const LATE_PACKETS: u64 = 1;
@@ -46,7 +46,11 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
         let text = || format!("{what} {:.0} µs late, more than {:.0} µs", micros(late), micros(bound));
         (late > bound).then(text)
     };
-    against.extend(late("1 % of the frames left at least", switch.lateness.percentile(SHARE), LATE_PACKETS));
+    against.extend(late(
+        "1 % of the frames left at least",
+        switch.timing_errors.percentile(SHARE),
+        LATE_PACKETS,
+    ));
     against.extend(late("a flow started", measured.late_starts, LATE_START_PACKETS));
     for (who, stalls) in [("the switch", &switch.stalls), ("the hosts' thread", &measured.host_stalls)] {
         against.extend(late(&format!("{who} was"), stalls.longest(), LONGEST_STALL_PACKETS));
@@ -88,7 +92,8 @@ mod tests {
 
     fn measured(late_micros: u64) -> Measured {
         let mut switch = SwitchReport::default();
-        (0..100).for_each(|i| switch.lateness.add(Span::from_micros(if i < 98 { 1 } else { late_micros })));
+        (0..100)
+            .for_each(|i| switch.timing_errors.add(Span::from_micros(if i < 98 { 1 } else { late_micros })));
         let (flows, tasks, samples) = (Vec::new(), Vec::new(), Vec::new());
         let (ports, drops, counters) = (Vec::new(), Vec::new(), Counters::default());
         let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end: Instant::ZERO };

@@ -49,7 +49,7 @@ impl Inhabited {
     }
 
     /// Whether `lo` has our filter.
-    fn is_stamped(&self) -> bool {
+    fn marks_dscp(&self) -> bool {
         let line = ["tc", "filter", "show", "dev", "lo", "egress"];
         self.namespace.within(|| Ok(started(&line))).unwrap().1.contains("handle 0x5346")
     }
@@ -269,7 +269,7 @@ fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
 #[test]
 fn a_rule_that_may_not_be_removed_is_not_said_to_be_gone() {
     let Some(_alone) = alone() else { return };
-    let (code, text) = said_without("-net_admin", &["stamp", "lo", "--by", "none"]);
+    let (code, text) = said_without("-net_admin", &["dscp", "lo", "--by", "none"]);
     assert!(code == 3 && text.starts_with("this takes CAP_NET_ADMIN;"), "{code} {text}");
 }
 
@@ -352,7 +352,7 @@ fn an_ordinary_user_is_told_what_a_command_takes() {
     let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy.to_str().unwrap()];
     let (can_run, why) = started(&[&user[..], &["--version"]].concat());
     let mut answers = Vec::new();
-    for arguments in ["status", "unload", "cleanup", "class 80=short", "stamp lo --by none", "load fast"] {
+    for arguments in ["status", "unload", "cleanup", "class 80=short", "dscp lo --by none", "load fast"] {
         let words: Vec<&str> = arguments.split(' ').collect();
         answers.push((arguments, started(&[&user, &words[..]].concat())));
     }
@@ -385,26 +385,26 @@ fn listeners_from_before_are_named() {
 }
 
 #[test]
-fn stamps_are_listed_and_end_with_what_is_loaded() {
+fn dscp_marking_is_listed_and_ends_with_what_is_loaded() {
     let Some(_alone) = alone() else { return };
     let host = Inhabited::new(Some(of_kernel()));
     must(&["load", "sf_dctcp", "sf_fast"]);
-    host.load(&["stamp", "lo", "--by", "size"]);
-    host.load(&["stamp", "lo", "--by", "sent"]);
+    host.load(&["dscp", "lo", "--by", "size"]);
+    host.load(&["dscp", "lo", "--by", "sent"]);
     let file = format!("/proc/{}/ns/net", host.process.id());
     let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
-    assert_eq!(status["stamps"], json!([{ "namespace": file, "device": "lo", "by": "sent" }]));
-    assert!(must(&["status"]).contains(&format!("lo of {file}: stamps by sent\n")));
-    assert!(!must(&["unload", "sf_fast"]).contains("stamps"));
-    assert!(must(&["unload"]).contains(&format!("lo of {file}: no longer stamps\n")));
+    assert_eq!(status["dscp"], json!([{ "namespace": file, "device": "lo", "by": "sent" }]));
+    assert!(must(&["status"]).contains(&format!("lo of {file}: marks DSCP by sent\n")));
+    assert!(!must(&["unload", "sf_fast"]).contains("DSCP"));
+    assert!(must(&["unload"]).contains(&format!("lo of {file}: no longer marks DSCP\n")));
     must(&["load", "sf_dctcp"]);
-    assert!(!must(&["status"]).contains("stamps"));
-    host.load(&["stamp", "lo", "--by", "sent"]);
-    assert!(host.is_stamped());
+    assert!(!must(&["status"]).contains("DSCP"));
+    host.load(&["dscp", "lo", "--by", "sent"]);
+    assert!(host.marks_dscp());
     // As an unload leaves it that is killed when nothing is registered any more.
     fs::remove_dir_all(format!("{DIRECTORY}/sf_dctcp")).unwrap();
     assert_eq!(must(&["status"]), "nothing is loaded\n");
-    assert!(!host.is_stamped());
+    assert!(!host.marks_dscp());
 }
 
 #[test]
@@ -427,8 +427,8 @@ fn status_as_a_document() {
 fn nothing_is_said_on_stderr_when_all_is_well() {
     let Some(_alone) = alone() else { return };
     let host = Inhabited::new(Some(of_kernel()));
-    let stamp: &[&str] = &["stamp", "lo", "--by", "sent"];
-    for arguments in [&["load", "sf_dctcp"], stamp, stamp, &["status"], &["unload"]] {
+    let mark: &[&str] = &["dscp", "lo", "--by", "sent"];
+    for arguments in [&["load", "sf_dctcp"], mark, mark, &["status"], &["unload"]] {
         let output = host.namespace.within(|| program().args(arguments).output()).unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
     }

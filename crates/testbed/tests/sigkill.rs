@@ -47,7 +47,7 @@ fn kept_programs() -> Option<usize> {
     let controls = lines(["struct_ops", "list"])?;
     let of_devices = lines(["prog", "list"])?;
     let is_control = |line: &&String| line.contains(" sf_") && line.trim_end().ends_with("congestion_ops");
-    let is_of_device = |line: &&String| line.contains("sched_cls") && line.contains("name stamp");
+    let is_of_device = |line: &&String| line.contains("sched_cls") && line.contains("name dscp");
     Some(controls.iter().filter(is_control).count() + of_devices.iter().filter(is_of_device).count())
 }
 
@@ -60,7 +60,7 @@ fn a_killed_testbed_leaves_nothing() {
     if programs.is_none() {
         eprintln!("skipped: whether the kernel keeps programs: needs bpftool");
     }
-    // With the eBPF part, programs are in the kernel too: pECN has a congestion control, and stamps on every device.
+    // With the eBPF part, programs are in the kernel too: pECN has a congestion control, and every device marks DSCP.
     let (code, _, why) = run(&short, &["--scheme", "pecn", "--check"]);
     let scheme = if code == Some(3) { "tcp-ecn" } else { "pecn" };
     eprintln!("{scheme} {why}");

@@ -14,7 +14,7 @@ HANDED_ON = {
     "unload": "Remove them again.",
     "status": "Say what is loaded and how its connections fare.",
     "class": "Say which ports carry short flows, and which long ones.",
-    "stamp": "Give packets that leave a device their priority.",
+    "dscp": "Give packets that leave a device their priority.",
     "laws": "Compare the fixed-point laws with the simulator's.",
     "cleanup": "Remove what killed commands have left behind.",
     "completions": "Print a completion script of shortflow-linux for a shell.",

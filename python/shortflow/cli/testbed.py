@@ -153,7 +153,7 @@ def exit_code(is_on_time: bool, allow_late: bool) -> ExitCode:
 
 
 def _account(account: Account) -> str:
-    of_frames, stalls, of_hosts = account["lateness_s"], account["stalls"], account["host_stalls"]
+    of_frames, stalls, of_hosts = account["timing_error_s"], account["stalls"], account["host_stalls"]
     late = {"p50": of_frames["p50"], "p99": of_frames["p99"], "max": of_frames["max"]}
     micros = {name: f"{seconds * 1e6:,.0f} µs" for name, seconds in late.items()}
     return (

@@ -9,6 +9,7 @@ import queue
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import IO
 
 from shortflow.errors import Cancelled, ConfigError, SimulationError
@@ -84,7 +85,8 @@ class Processes:
         process.kill()
         for pipe in (process.stdin, process.stdout):
             if pipe:
-                pipe.close()
+                with suppress(OSError):  # what it was being told when it died is lost
+                    pipe.close()
         process.wait()
 
 

@@ -16,6 +16,8 @@ _MOST_NUMBERED = 20
 _MOST_BESIDE = 4
 """So many heat maps stand in a row."""
 _ROW_PX = 330
+_BETWEEN_PX = 110
+"""Between two rows stand the upper axis, its values upright where they are many, and the title of the map below."""
 
 
 def draw_heat(plot: HeatPlot) -> go.Figure:
@@ -28,20 +30,23 @@ def draw_heat(plot: HeatPlot) -> go.Figure:
         columns,
         subplot_titles=[plain(panel.title) for panel in panels],
         horizontal_spacing=0.08,
-        vertical_spacing=0.28 / rows,
+        vertical_spacing=_BETWEEN_PX / (rows * _ROW_PX),
     )
     known = [cell for panel in panels for row in panel.cells for cell in row if cell is not None]
     for number, panel in enumerate(panels):
         place = {"row": number // columns + 1, "col": number % columns + 1}
         numbered = len(panel.x.categories) * columns <= _MOST_NUMBERED
         figure.add_trace(_heat(panel, plot.colour, known, numbered=numbered, show_scale=number == 0), **place)
-        for axis, update in ((panel.x, figure.update_xaxes), (panel.y, figure.update_yaxes)):
+        below, left = number + columns >= len(panels), number % columns == 0
+        for axis, update, outer in ((panel.x, figure.update_xaxes, below), (panel.y, figure.update_yaxes, left)):
             names = [plain(each) for each in axis.categories]
             update(
                 type="category",
                 categoryorder="array",
                 categoryarray=names,
-                title_text=labelled(axis.label, axis.unit),
+                title_text=labelled(axis.label, axis.unit) if outer else "",
+                title_standoff=6,
+                automargin=True,
                 **place,
             )
     figure.update_layout(height=100 + rows * _ROW_PX)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 import plotly.graph_objects as go
@@ -49,7 +49,18 @@ class StudyView:
     """Where each number came from: one row per run."""
 
 
-def render(studies: Sequence[Study], sweeps: Sequence[Swept] = ()) -> str:
+class StoredFailure(TypedDict):
+    """A stored run that failed, as the page shows it and other programs read it."""
+
+    scenario: str
+    scheme: str
+    seed: int
+    settings: dict[str, str]
+    """What was set for it."""
+    error: str
+
+
+def render(studies: Sequence[Study], sweeps: Sequence[Swept] = (), failures: Sequence[StoredFailure] = ()) -> str:
     """The whole page."""
     results = _results(studies)
     shown = [sweep_view(sweep) for sweep in sweeps]
@@ -61,13 +72,16 @@ def render(studies: Sequence[Study], sweeps: Sequence[Swept] = ()) -> str:
         lead=_lead(studies, results, shown),
         views=[_view(study) for study in studies],
         sweeps=shown,
+        failures=failures,
         versions=", ".join(sorted({each["version"] for each in (*(of.provenance for of in results), *swept) if each})),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         revision=git_revision() or f"version {_core.version()}",
     )
 
 
-def document(studies: Sequence[Study], sweeps: Sequence[Swept] = ()) -> dict[str, Any]:
+def document(
+    studies: Sequence[Study], sweeps: Sequence[Swept] = (), failures: Sequence[StoredFailure] = ()
+) -> dict[str, Any]:
     """The numbers behind the page as plain data: of each study or sweep its plots, and what each point gave."""
     found = {
         "studies": [
@@ -82,6 +96,7 @@ def document(studies: Sequence[Study], sweeps: Sequence[Swept] = ()) -> dict[str
             for study in studies
         ],
         "sweeps": [sweep_table(sweep) for sweep in sweeps],
+        "failed": failures,
     }
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))  # what is no finite number becomes null
     return plain
@@ -94,7 +109,9 @@ def _results(studies: Sequence[Study]) -> list[RunResult]:
 def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
-    runs = f"{len(results) + sum(view.runs for view in sweeps):,} runs of {len(schemes)} schemes"
+    runs = (
+        f"{len(results) + sum(view.runs for view in sweeps):,} runs of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
+    )
     if not results:
         return f"{runs}."
     flows = sum(len(result.flows) for result in results)

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shortflow.report.page import document, render
+from shortflow.report.page import StoredFailure, document, render
 from shortflow.report.study import Study
 from shortflow.report.study import studies as make_studies
 from shortflow.report.sweep.runs import Swept
 from shortflow.report.sweep.runs import swept as make_swept
-from shortflow.result import Provenance, summarize
+from shortflow.result import Failure, Provenance, summarize
 from shortflow.store.files import write_text
 from shortflow.store.runs import read_each, read_run, select_runs
+from shortflow.store.selection import changed
 from shortflow.tuning.pages import document as tuning_document
 from shortflow.tuning.pages import write_page as write_tuning
 from shortflow.tuning.record import is_tuning, read_tuning
@@ -32,8 +33,8 @@ def write_report(directory: Path, page: Path, only: Sequence[Path] | None = None
         tuning = read_tuning(directory)
         write_tuning(tuning, page)
         return tuning.runs
-    studies, sweeps = _found(directory, only)
-    write_text(page, render(studies, sweeps))
+    studies, sweeps, failures = _found(directory, only)
+    write_text(page, render(studies, sweeps, failures))
     of_sweeps = sum(len(each.runs) for sweep in sweeps for places in sweep.runs.values() for each in places.values())
     return of_sweeps + sum(len(point.results) for study in studies for point in study.points)
 
@@ -43,8 +44,11 @@ def report_numbers(directory: Path) -> dict[str, Any]:
     return tuning_document(read_tuning(directory)) if is_tuning(directory) else document(*_found(directory))
 
 
-def _found(directory: Path, only: Sequence[Path] | None = None) -> tuple[list[Study], list[Swept]]:
-    """What counts in a directory: runs with tables as studies, and those of sweeps, which have none, over a grid."""
+def _found(directory: Path, only: Sequence[Path] | None = None) -> tuple[list[Study], list[Swept], list[StoredFailure]]:
+    """What counts in a directory: runs with tables as studies, those of sweeps, which have none, over a grid.
+
+    Beside them the runs that failed.
+    """
     selection = select_runs(directory, only)
     superseded = [selection.origin(place) for place in selection.superseded]
     if superseded:
@@ -52,7 +56,19 @@ def _found(directory: Path, only: Sequence[Path] | None = None) -> tuple[list[St
     records = {place: selection.records[place] for place in selection.current}
     with_tables = [place for place, record in records.items() if record["tables"]]
     alone = [summarize(record) for record in records.values() if not record["tables"]]
-    return make_studies(read_each(with_tables, read_run).values(), superseded), make_swept(alone)
+    failures = [_failure(failure) for failure in selection.failures.values()]
+    return make_studies(read_each(with_tables, read_run).values(), superseded), make_swept(alone), failures
+
+
+def _failure(failure: Failure) -> StoredFailure:
+    origin = failure["provenance"]
+    return StoredFailure(
+        scenario=origin["scenario"],
+        scheme=origin["scheme"],
+        seed=origin["seed"],
+        settings=changed(origin),
+        error=failure["error"],
+    )
 
 
 def _left_out(directory: Path, superseded: Sequence[Provenance]) -> str:

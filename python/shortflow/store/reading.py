@@ -14,8 +14,8 @@ from shortflow.result import Record, RunSummary, labelled, summarize
 from shortflow.store.columns import TABLES
 from shortflow.store.files import write_bytes
 from shortflow.store.frames import completion, runs_frame
+from shortflow.store.run_logs import RUN_LOGS, read_run_logs
 from shortflow.store.runs import Store, measured_today, read_table, select_runs
-from shortflow.store.segments import SEGMENTS, read_segments
 from shortflow.store.selection import Selection, decisive, supersede
 
 RUNS = "runs.parquet"
@@ -58,7 +58,7 @@ def read_flows(directory: str | Path) -> pl.DataFrame:
 
 def renew_table(store: Store) -> None:
     """Write a store's table of runs; what is damaged, or cannot be compared, is left to those who read the store."""
-    kept = read_segments(store.directory / SEGMENTS)
+    kept = read_run_logs(store.directory / RUN_LOGS)
     records = {place: today for place, record in store.records(kept).items() if (today := _today(place, record))}
     _renew(store.directory, _table(supersede(records, kept.failures)))
 

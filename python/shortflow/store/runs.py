@@ -1,7 +1,7 @@
 """Results on disk. A result directory appears complete or not at all.
 
 A run's directory holds `flows.parquet`, `tasks.parquet`, `samples.parquet`, `ports.parquet` and `result.json`:
-provenance, metrics, the core's counters, and the checksums of the tables. Runs without tables are lines of segments.
+provenance, metrics, the core's counters, and the checksums of the tables. Runs without tables are lines of run logs.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from shortflow.metrics.catalogue import measuring_id, possible
 from shortflow.result import KEY_LENGTH, Checksum, Record, Run, RunResult, measured, provenance
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.files import is_hidden, new_directory, sweep, write_bytes
-from shortflow.store.segments import SEGMENTS, Kept, Segment, read_segments
+from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, read_run_logs
 from shortflow.store.selection import Selection, check_one_code, supersede
 
 T = TypeVar("T")
@@ -48,22 +48,22 @@ class Store:
         self.runs = directory / "runs"
         self.runs.mkdir(parents=True, exist_ok=True)
         sweep(self.runs)
-        self._segment = Segment(directory / SEGMENTS)
-        in_segments = read_segments(directory / SEGMENTS)
-        for damage in in_segments.damages:
+        self._log = RunLog(directory / RUN_LOGS)
+        in_logs = read_run_logs(directory / RUN_LOGS)
+        for damage in in_logs.damages:
             _log.warning("%s; it is run again", damage)
-        self._superseded = frozenset(supersede(self.records(in_segments), in_segments.failures).superseded)
+        self._superseded = frozenset(supersede(self.records(in_logs), in_logs.failures).superseded)
         self._without_tables = {
             record["provenance"]["key"]: record
-            for place, record in in_segments.records.items()
+            for place, record in in_logs.records.items()
             if place not in self._superseded and record["measured_by"] == measuring_id()
         }
 
-    def records(self, in_segments: Kept) -> dict[Path, Record]:
+    def records(self, in_logs: Kept) -> dict[Path, Record]:
         """The records of all runs that can be read, by their places: the directories in the order of their names."""
         places = sorted(path.parent for path in self.runs.glob(f"*/{RECORD}") if not is_hidden(path.parent))
         of_directories = {place: record for place in places if (record := _readable(place))}
-        return {**of_directories, **in_segments.records}
+        return {**of_directories, **in_logs.records}
 
     def find(self, run: Run) -> RunResult | None:
         """The stored result of exactly this run, if there is one; a damaged one is an error."""
@@ -96,18 +96,18 @@ class Store:
         self.keep(run, complete(result, tables=True))
 
     def keep(self, run: Run, outcome: Outcome) -> None:
-        """Store what became of a run, at once: with its tables if it has any, else as a line of a segment."""
+        """Store what became of a run, at once: with its tables if it has any, else as a line of a log."""
         if isinstance(outcome, Failed):
-            self._segment.add_failure({"provenance": provenance(run, "", 0.0), "error": outcome.text})
+            self._log.add_failure({"provenance": provenance(run, "", 0.0), "error": outcome.text})
         elif outcome.tables:
             _write(outcome, self.place(run))
         else:
-            self._segment.add(outcome.record)
+            self._log.add(outcome.record)
             self._without_tables[run.key] = outcome.record
 
     def flush(self) -> None:
         """Make what this process appended safe against a power cut; directories are from the first."""
-        self._segment.flush()
+        self._log.flush()
 
     def place(self, run: Run) -> Path:
         """Where a run is kept, whether it is there yet or not."""
@@ -197,8 +197,8 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
 
     found = find_runs(directory) if directory.is_dir() else []
     records = read_each(found if only is None else only, read)
-    in_segments = _in_segments(directory) if only is None else Kept()
-    selection = supersede({**records, **in_segments.records}, in_segments.failures)
+    in_logs = _in_logs(directory) if only is None else Kept()
+    selection = supersede({**records, **in_logs.records}, in_logs.failures)
     if not selection.current and selection.failures:
         raise ConfigError(
             f"{directory}: every run failed; the first: {next(iter(selection.failures.values()))['error']}"
@@ -209,13 +209,13 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
     return selection
 
 
-def _in_segments(directory: Path) -> Kept:
-    """What the segments in or below a directory hold; of a store, without those of other stores below it."""
-    own = directory / SEGMENTS
+def _in_logs(directory: Path) -> Kept:
+    """What the run logs in or below a directory hold; of a store, without those of other stores below it."""
+    own = directory / RUN_LOGS
     stores = [directory] if own.is_dir() or (directory / "runs").is_dir() else _stores_below(directory)
     kept = Kept()
     for store in stores:
-        found = read_segments(store / SEGMENTS)
+        found = read_run_logs(store / RUN_LOGS)
         kept.records.update(found.records)
         kept.failures.update(found.failures)
         kept.damages.extend(found.damages)
@@ -225,7 +225,7 @@ def _in_segments(directory: Path) -> Kept:
 
 
 def _stores_below(directory: Path) -> list[Path]:
-    return sorted(place.parent for place in directory.rglob(SEGMENTS) if place.is_dir())
+    return sorted(place.parent for place in directory.rglob(RUN_LOGS) if place.is_dir())
 
 
 def read_each(places: Iterable[Path], read: Callable[[Path], T]) -> dict[Path, T]:

@@ -104,7 +104,7 @@ class _Identities:
         return {(*run, which, scenario[which], scheme[which]) for which in (0, 1)}
 
     def _values(self, settings: Sequence[Setting]) -> tuple[Hashable, Hashable]:
-        """All values, and those that somebody chose. Runs of a segment share their settings, which are read once."""
+        """All values, and those that somebody chose. Runs of a log share their settings, which are read once."""
         if id(settings) not in self._known:
             chosen = [setting for setting in settings if setting["source"] != "default"]
             self._known[id(settings)] = decisive(settings), decisive(chosen)
@@ -142,14 +142,15 @@ def _named(origins: Sequence[Provenance]) -> str:
     return "; ".join(texts[:4] if more else texts) + more
 
 
+def changed(origin: Provenance) -> dict[str, str]:
+    """The keys that were set for a run, with their values."""
+    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
+    return {each["key"].removeprefix("parameters."): each["value"] for each in settings if each["source"] == "--set"}
+
+
 def _set(origin: Provenance) -> str:
     """What was changed for a run, as options."""
-    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
-    return "".join(
-        f" --set {setting['key'].removeprefix('parameters.')}={setting['value']}"
-        for setting in settings
-        if setting["source"] == "--set"
-    )
+    return "".join(f" --set {key}={value}" for key, value in changed(origin).items())
 
 
 def _numbers(seeds: Sequence[int]) -> str:

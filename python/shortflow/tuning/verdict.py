@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from shortflow.metrics.catalogue import possible
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.report.plotting import percentage
 from shortflow.tuning.goal import UNFINISHED, Constraint, Measurement, Objective
@@ -154,34 +155,37 @@ def _is_gained(objective: Objective, found: Estimate | None) -> Holds:
 
 
 def _constraints(check: Check, number: int) -> Iterator[Part]:
-    """Whether the means are on the right side of the bounds; on the wrong one it is open while the interval is not."""
+    """Whether each bound is kept, with the whole paired interval where it is another scheme's."""
     ours = check.trials[number]
     for each in check.goal.constraints:
-        mean, limit = ours.mean(each.metric), each.limit(check.schemes)
-        if mean is None or limit is None:
+        values, limit = ours.values[each.metric], each.limit(check.schemes)
+        known = [value for value in values if value is not None]
+        if limit is None or len(known) < len(values):
             yield Part(Holds.OPEN, f"{each.text} cannot be told there")
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
         relative = change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
         if relative:
-            words = (
-                f"{each.metric} is {100 * (1 + relative.value):.1f} % of {each.scheme}'s "
-                f"({wanted} {100 * each.bound:.4g} % wanted)"
-            )
+            value, *ends = (1 + end for end in (relative.value, *(relative.ci95 or ())))
+            interval = _interval(*(f"{100 * end:.1f}" for end in ends), unit=" %")
+            words = f"{100 * value:.1f} % of {each.scheme}'s ({interval}{wanted} {100 * each.bound:.4g} % wanted)"
+            holds = _is_kept(each, ends, each.bound)
         else:
-            words = f"{each.metric} is {mean:.4g} ({wanted} {limit:.4g} wanted)"
-        yield Part(_is_kept(each, mean, limit, relative, ours), words)
+            found = estimate(known, possible(check.classes)[each.metric].support)
+            interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()))
+            words = f"{found.value:.4g} ({interval}{wanted} {limit:.4g} wanted)"
+            holds = _is_kept(each, found.ci95 or (), limit)
+        yield Part(holds, f"{each.metric} is {words}")
 
 
-def _is_kept(each: Constraint, mean: float, limit: float, relative: Estimate | None, ours: Measurement) -> Holds:
-    if each.violation(mean, limit) <= 0:
-        return Holds.YES
-    if relative:
-        ends = relative.ci95 and [(1 + end, each.bound) for end in relative.ci95]
-    else:
-        interval = estimate([value for value in ours.values[each.metric] if value is not None]).ci95
-        ends = interval and [(end, limit) for end in interval]
-    return Holds.OPEN if not ends or any(each.violation(*end) <= 0 for end in ends) else Holds.NO
+def _is_kept(constraint: Constraint, ends: Sequence[float], limit: float) -> Holds:
+    """Whether an interval is on the right side of a bound; where it has both sides, or is none, that is open."""
+    kept = {constraint.violation(end, limit) <= 0 for end in ends}
+    return Holds.OPEN if len(kept) != 1 else Holds.YES if True in kept else Holds.NO
+
+
+def _interval(*ends: str, unit: str = "") -> str:
+    return f"95 % interval {' to '.join(ends)}{unit}, " if ends else ""
 
 
 def _compared(found: Estimate | None) -> str:

@@ -5,10 +5,10 @@ mod check;
 mod class;
 mod cleanup;
 mod completions;
+mod dscp;
 mod laws;
 mod load;
 mod offers;
-mod stamp;
 mod status;
 mod unload;
 
@@ -34,7 +34,7 @@ pub enum Command {
     /// Say which ports carry short flows, and which carry long ones.
     Class(class::Args),
     /// Give packets that leave a device their priority, for switches that queue by it.
-    Stamp(stamp::Args),
+    Dscp(dscp::Args),
     /// Remove what killed commands have left behind, and say what is loaded.
     Cleanup,
     /// Print a completion script for a shell.
@@ -54,7 +54,7 @@ impl Command {
             Command::Unload(args) => unload::run(args),
             Command::Status(args) => status::run(args),
             Command::Class(args) => class::run(args),
-            Command::Stamp(args) => stamp::run(args),
+            Command::Dscp(args) => dscp::run(args),
             Command::Cleanup => cleanup::run(),
             Command::Completions(args) => completions::run::<Cli>(args),
         }

@@ -25,7 +25,7 @@ impl TypedValueParser for Offers {
 pub const CONTROLS: Offers = Offers(programs::kernel_names);
 /// Their parameters, each with its equals sign.
 pub const PARAMETERS: Offers = Offers(programs::parameter_names);
-/// Rules of `stamp`.
+/// Rules of `dscp`.
 pub const RULES: Offers = Offers(|| {
     let words = By::WORDS.0.iter().map(|(word, _)| *word);
     words.chain(["none"]).map(str::to_owned).collect()

@@ -2,7 +2,7 @@
 
 use super::class::word;
 use crate::Failure;
-use crate::programs::{self, By, Connection, Listeners, Pins, Stamp};
+use crate::programs::{self, By, Connection, DscpMarking, Listeners, Pins};
 use serde_json::{Map, Value, json};
 use shortflow_cc::Role;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ struct Report {
     /// How many cgroups may call setsockopt(2).
     cgroups: usize,
     ports: Vec<(u16, Role)>,
-    stamps: Vec<Stamp>,
+    dscp: Vec<DscpMarking>,
     /// Of another congestion control, where one of ours is the default.
     listeners: Listeners,
 }
@@ -76,7 +76,7 @@ impl Report {
         Ok(Report {
             cgroups: pins.names().iter().filter(|name| name.starts_with("setsockopt_")).count(),
             ports: programs::ports(pins)?,
-            stamps: programs::stamps()?,
+            dscp: programs::dscp_markings()?,
             listeners: if is_ours { programs::other_listeners()? } else { Listeners::default() },
             default,
             controls,
@@ -101,7 +101,7 @@ impl Report {
                 "alpha": control.spread(|one| one.alpha).map(|spread| spread.json()),
             })
         };
-        let stamp = |stamp: &Stamp| json!({ "namespace": stamp.namespace, "device": stamp.device, "by": stamp.by.map(By::word) });
+        let marking = |each: &DscpMarking| json!({ "namespace": each.namespace, "device": each.device, "by": each.by.map(By::word) });
         let listener = |(name, ports)| json!({ "congestion_control": name, "ports": ports });
         let port = |(port, role): &(u16, Role)| json!({ "port": port, "class": word(*role) });
         json!({
@@ -109,7 +109,7 @@ impl Report {
             "unloaded": self.survivors.iter().map(control).collect::<Vec<_>>(),
             "setsockopt_cgroups": self.cgroups,
             "ports": self.ports.iter().map(port).collect::<Vec<_>>(),
-            "stamps": self.stamps.iter().map(stamp).collect::<Vec<_>>(),
+            "dscp": self.dscp.iter().map(marking).collect::<Vec<_>>(),
             "other_listeners": self.listeners.iter().map(listener).collect::<Vec<_>>(),
         })
     }
@@ -135,9 +135,9 @@ impl fmt::Display for Report {
         for (port, role) in &self.ports {
             writeln!(f, "port {port}: {}", word(*role))?;
         }
-        self.stamps.iter().try_for_each(|stamp| {
-            let rule = stamp.by.map_or("an unknown rule", By::word);
-            writeln!(f, "{stamp}: stamps by {rule}")
+        self.dscp.iter().try_for_each(|marking| {
+            let rule = marking.by.map_or("an unknown rule", By::word);
+            writeln!(f, "{marking}: marks DSCP by {rule}")
         })
     }
 }

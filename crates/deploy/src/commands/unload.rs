@@ -59,8 +59,8 @@ pub fn run(args: Args) -> Result<(), Failure> {
         if pins.names().iter().any(|name| name.starts_with("setsockopt_")) {
             println!("setsockopt: no longer listens");
         }
-        for stamp in programs::unstamp_all()? {
-            println!("{stamp}: no longer stamps");
+        for marking in programs::end_dscp_marking_everywhere()? {
+            println!("{marking}: no longer marks DSCP");
         }
     }
     pins.sweep()

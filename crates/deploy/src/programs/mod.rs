@@ -3,6 +3,7 @@
 mod config;
 mod connections;
 mod defaults;
+mod dscp;
 mod flows;
 pub mod messages;
 pub(crate) mod mounts;
@@ -11,7 +12,6 @@ mod object;
 mod pins;
 mod ports;
 mod segments;
-mod stamps;
 mod sweep;
 
 pub use config::{configure, kernel_name, kernel_names, loaded_text, parameter_names, transport_named};
@@ -19,9 +19,11 @@ pub use connections::{Connection, Listeners, connections, other_listeners};
 pub use defaults::{
     Restored, default_here, make_default, remember_host_default, renew_default, restore_defaults,
 };
+pub use dscp::{
+    By, DscpMarking, DscpProgram, Rule, dscp_markings, end_dscp_marking, end_dscp_marking_everywhere,
+};
 pub use flows::{Flow, Flows};
 pub use object::{CUBIC, Held, Prepared, attach_setsockopt, check_cgroup};
 pub use pins::Pins;
 pub use ports::{ports, set_port};
 pub use segments::{Segments, has_segments, remove_segments};
-pub use stamps::{By, Rule, Stamp, StampProgram, stamps, unstamp, unstamp_all};

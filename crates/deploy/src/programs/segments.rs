@@ -8,9 +8,9 @@
 //! A directory among the pins records the network namespaces that have them.
 
 use super::config::loaded_text;
+use super::dscp::index_of;
 use super::namespaces::{Seen, inode_here};
 use super::pins::Pins;
-use super::stamps::index_of;
 use crate::{Failure, check, sys};
 use shortflow_cc::TransportConfig;
 use shortflow_units::Bytes;

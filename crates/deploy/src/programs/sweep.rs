@@ -4,10 +4,10 @@
 //! in them is as before.
 
 use super::defaults::restore_defaults;
+use super::dscp::end_dscp_marking_everywhere;
 use super::mounts;
 use super::pins::{DIRECTORY, PREFIX, Pins, remove};
 use super::segments::{self, remove_segments};
-use super::stamps::unstamp_all;
 use crate::Failure;
 use libbpf_rs::Link;
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
@@ -64,7 +64,7 @@ impl Pins {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
         }
         if loaded.is_empty() {
-            unstamp_all()?;
+            end_dscp_marking_everywhere()?;
         }
         if !segments::are_used(self, &loaded) {
             remove_segments(self)?;

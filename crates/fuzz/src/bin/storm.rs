@@ -1,11 +1,11 @@
 //! Inputs in great number, without an engine and at the full speed of plain code: drawn ones for targets
 //! that draw, altered ones of a corpus for the others.
 //!
-//! `storm TARGET ACCEPTED SEED CORPUS CRASHES` goes on until so many inputs have been accepted.
+//! `storm TARGET ACCEPTED SEED CRASHES` goes on until so many inputs have been accepted.
 
 use shortflow_fuzz::{Alterations, Tally, Target};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Inputs between two lines of counts.
@@ -13,8 +13,8 @@ const REPORT_EVERY: u64 = 100_000;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [target, accepted, seed, corpus, crashes] = arguments.as_slice() else {
-        return refuse("usage: storm TARGET ACCEPTED SEED CORPUS CRASHES");
+    let [target, accepted, seed, crashes] = arguments.as_slice() else {
+        return refuse("usage: storm TARGET ACCEPTED SEED CRASHES");
     };
     let Some(target) = Target::named(target) else {
         return refuse(&format!("{target:?} is not one of {}", Target::names().join(", ")));
@@ -22,9 +22,10 @@ fn main() -> ExitCode {
     let (Ok(wanted), Ok(seed)) = (accepted.parse(), seed.parse()) else {
         return refuse(&format!("ACCEPTED and SEED are whole numbers, not {accepted:?} and {seed:?}"));
     };
-    let inputs = match read(&Path::new(corpus).join(target.name)) {
+    let read = |paths: Vec<PathBuf>| paths.iter().map(std::fs::read).collect();
+    let inputs = match target.corpus().and_then(read) {
         Ok(inputs) => inputs,
-        Err(error) => return refuse(&format!("{corpus}: {error}")),
+        Err(error) => return refuse(&error.to_string()),
     };
     storm(target, wanted, &mut Alterations::new(seed, inputs, target.drawn), Path::new(crashes))
 }
@@ -50,13 +51,6 @@ fn storm(target: &Target, wanted: u64, inputs: &mut Alterations, crashes: &Path)
     }
     println!("{}: {tally}; {failures} crashes", target.name);
     ExitCode::from(u8::from(failures > 0))
-}
-
-fn read(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
-    let mut paths: Vec<_> =
-        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-    paths.sort();
-    paths.iter().map(std::fs::read).collect()
 }
 
 fn refuse(reason: &str) -> ExitCode {

@@ -43,7 +43,7 @@ pub struct Header {
     pub to: HostId,
     /// Its ECN field.
     pub ecn: EcnField,
-    /// Rank that the sender stamped: the flow label of IPv6, the DSCP of IPv4. Lower leaves sooner.
+    /// Rank that the sender's DSCP marking wrote: the flow label of IPv6, the DSCP of IPv4. Lower leaves sooner.
     pub priority: u32,
     /// Bytes of the IP packet, which is what a link carries in the simulator.
     pub wire: u32,

@@ -9,10 +9,10 @@
 
 mod frames;
 pub mod header;
-mod lateness;
+mod timing;
 
 pub use header::{ETHERNET, flow_of, ipv4, ipv6};
-pub use lateness::{Lateness, Stalls};
+pub use timing::{Stalls, TimingErrors};
 
 use crate::sys::{self, Poll, READABLE};
 use frames::Frames;
@@ -98,7 +98,7 @@ impl Taps {
 #[derive(Debug, Clone, Default)]
 pub struct SwitchReport {
     /// For each frame, how long after it was due it left.
-    pub lateness: Lateness,
+    pub timing_errors: TimingErrors,
     /// When the thread was late.
     pub stalls: Stalls,
     /// How long the thread ran.
@@ -237,7 +237,7 @@ impl<'a> Switch<'a> {
     /// A packet arrives at its host.
     fn hand_over(&mut self, packet: &Packet) {
         let due = self.events.now();
-        self.report.lateness.add(self.clock.now().since(due));
+        self.report.timing_errors.add(self.clock.now().since(due));
         if packet.kind == Kind::Data {
             self.report.tallies.entry(packet.flow_id).or_default().count_arrived(packet);
         }

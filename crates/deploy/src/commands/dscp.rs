@@ -1,8 +1,8 @@
-//! `stamp`: priorities of packets, for switches that queue by them.
+//! `dscp`: priorities of packets, for switches that queue by them.
 
 use super::offers;
 use crate::Failure;
-use crate::programs::{self, By, Pins, StampProgram};
+use crate::programs::{self, By, DscpProgram, Pins};
 use clap::builder::TypedValueParser;
 use shortflow_spec::Format;
 
@@ -33,12 +33,16 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let pins = Pins::open()?;
     match (by, pins) {
         (None, _) => {
-            let verb = if programs::unstamp(&device)? { "no longer stamps" } else { "did not stamp" };
+            let verb = if programs::end_dscp_marking(&device)? {
+                "no longer marks DSCP"
+            } else {
+                "did not mark DSCP"
+            };
             println!("{device}: {verb}");
         }
         (Some(by), Some(pins)) => {
-            StampProgram::load(&pins, programs::Rule::By(by))?.attach(&device)?;
-            println!("{device}: stamps by {}", by.word());
+            DscpProgram::load(&pins, programs::Rule::By(by))?.attach(&device)?;
+            println!("{device}: marks DSCP by {}", by.word());
         }
         (Some(_), None) => {
             let why = "nothing is loaded; `load sf_dctcp` first";

@@ -1,6 +1,6 @@
 """Runs that are kept without their tables: each a line that is appended to a file, so that thousands are a few files.
 
-A segment, `DIR/segments/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
+A run log, `DIR/run-logs/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
 a `part`, which is what many runs have in common, a `run`, or a run that `failed`. Nothing that was written is ever
 written again. A line that a killed process left unfinished at the end counts as not written.
 """
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import msgspec
 
@@ -22,13 +21,13 @@ from shortflow.errors import DamagedResult
 from shortflow.records import Meta
 from shortflow.result import CodeOrigin, Failure, Measured, Provenance, Record, RunOrigin, ScenarioOrigin, SchemeOrigin
 
-SEGMENTS = "segments"
+RUN_LOGS = "run-logs"
 _FLUSH_S = 1.0
 """After so much time the file is made safe against a power cut; a kill of the process loses nothing at all."""
 
 
 class _Part(msgspec.Struct, tag="part", tag_field="line", omit_defaults=True):
-    id: str
+    id: str = ""
     scenario: ScenarioOrigin | None = None
     scheme: SchemeOrigin | None = None
     code: CodeOrigin | None = None
@@ -56,7 +55,7 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True)
 class Kept:
-    """What segments hold, each run by its place: its segment's path and its key."""
+    """What run logs hold, each run by its place: its log's path and its key."""
 
     records: dict[Path, Record] = field(default_factory=dict)
     failures: dict[Path, Failure] = field(default_factory=dict)
@@ -64,7 +63,7 @@ class Kept:
     """What is wrong with lines that cannot be read, and where."""
 
 
-class Segment:
+class RunLog:
     """What this process appends; the file is there from the first run on."""
 
     def __init__(self, directory: Path) -> None:
@@ -99,14 +98,13 @@ class Segment:
 
     def _split(self, origin: Provenance) -> tuple[list[_Part], tuple[str, str, str, RunOrigin]]:
         """The parts of an origin that are not there yet, and what a line says of it."""
-        of_kinds: dict[str, Any] = {
-            kind: {name: origin[name] for name in shape.__annotations__}  # type: ignore[literal-required]
-            for kind, shape in (("scenario", ScenarioOrigin), ("scheme", SchemeOrigin), ("code", CodeOrigin))
-        }
-        ids = {kind: hashlib.sha256(_ENCODER.encode(part)).hexdigest()[:16] for kind, part in of_kinds.items()}
-        new = [_Part(ids[kind], **{kind: part}) for kind, part in of_kinds.items() if ids[kind] not in self._parts]
-        run: RunOrigin = {name: origin[name] for name in RunOrigin.__annotations__}  # type: ignore
-        return new, (ids["scenario"], ids["scheme"], ids["code"], run)
+        scenario = _Part(scenario=msgspec.convert(origin, ScenarioOrigin))
+        scheme = _Part(scheme=msgspec.convert(origin, SchemeOrigin))
+        code = _Part(code=msgspec.convert(origin, CodeOrigin))
+        for part in (scenario, scheme, code):
+            part.id = hashlib.sha256(_ENCODER.encode(part)).hexdigest()[:16]
+        new = [part for part in (scenario, scheme, code) if part.id not in self._parts]
+        return new, (scenario.id, scheme.id, code.id, msgspec.convert(origin, RunOrigin))
 
     def _append(self, parts: list[_Part], line: _Run | _Failed) -> Path:
         data = b"".join(_checked(_ENCODER.encode(each)) for each in (*parts, line))
@@ -138,8 +136,8 @@ class Segment:
         return self._file
 
 
-def read_segments(directory: Path) -> Kept:
-    """Everything in the segments of a directory, in an order that is the same however many runs were done at a time."""
+def read_run_logs(directory: Path) -> Kept:
+    """Everything in the run logs of a directory, in an order that is the same however many runs were done at a time."""
     kept = Kept()
     for path in sorted(directory.glob("*.jsonl")):
         _read(path, kept)

@@ -26,11 +26,11 @@ choice! {
     }
 }
 
-/// The numbers of the two other rules in stamp.bpf.c, behind those of [`By`].
+/// The numbers of the two other rules in dscp.bpf.c, behind those of [`By`].
 const BY_CLASS: u64 = By::Deadline as u64 + 1;
 const BY_LEVELS: u64 = BY_CLASS + 1;
 
-/// A rule of the program: `rule` of stamp.bpf.c.
+/// A rule of the program: `rule` of dscp.bpf.c.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
     /// A number.
@@ -58,26 +58,27 @@ impl Rule {
 const HANDLE: u32 = 0x5346;
 const PREFERENCE: u32 = 0x5346;
 
-/// A program that the verifier has accepted: it stamps what leaves the devices that it is attached to.
+/// A program that the verifier has accepted: it writes the DSCP, or the flow label of IPv6, of what
+/// leaves the devices that it is attached to.
 #[derive(Debug)]
-pub struct StampProgram(Object);
+pub struct DscpProgram(Object);
 
-impl StampProgram {
+impl DscpProgram {
     /// Takes the program with a rule into the kernel.
     ///
     /// # Errors
     /// Fails if the kernel refuses it.
-    pub fn load(pins: &Pins, rule: Rule) -> Result<StampProgram, Failure> {
-        const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/stamp.bpf.o"));
-        let mut object = pins.open_object(CODE).map_err(refused("stamp"))?;
+    pub fn load(pins: &Pins, rule: Rule) -> Result<DscpProgram, Failure> {
+        const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dscp.bpf.o"));
+        let mut object = pins.open_object(CODE).map_err(refused("DSCP marking"))?;
         for mut map in object.maps_mut().filter(|map| map.name().to_string_lossy().ends_with("rule")) {
             let value: Vec<u8> = rule.words().into_iter().flat_map(u64::to_ne_bytes).collect();
-            map.set_initial_value(&value).map_err(refused("stamp"))?;
+            map.set_initial_value(&value).map_err(refused("DSCP marking"))?;
         }
-        object.load().map(StampProgram).map_err(refused("stamp"))
+        object.load().map(DscpProgram).map_err(refused("DSCP marking"))
     }
 
-    /// Stamps what leaves `device` of this network namespace from now on, in place of an earlier rule, for as long as
+    /// Marks what leaves `device` of this network namespace from now on, in place of an earlier rule, for as long as
     /// the device is there.
     ///
     /// # Errors
@@ -101,9 +102,9 @@ impl StampProgram {
     }
 }
 
-/// A device that is stamped.
+/// A device that marks DSCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct DscpMarking {
     /// A file of its network namespace; `None` for this one.
     pub namespace: Option<String>,
     /// Its name there.
@@ -112,47 +113,49 @@ pub struct Stamp {
     pub by: Option<By>,
 }
 
-impl fmt::Display for Stamp {
+impl fmt::Display for DscpMarking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.device)?;
         self.namespace.as_ref().map_or(Ok(()), |namespace| write!(f, " of {namespace}"))
     }
 }
 
-/// Stamps no more. False if nothing did. The `clsact` of the device stays: others may use it.
+/// Ends it on a device. False if it had none. The `clsact` of the device stays: others may use it.
 ///
 /// # Errors
 /// Fails without such a device, or without `CAP_NET_ADMIN`.
-pub fn unstamp(device: &str) -> Result<bool, Failure> {
+pub fn end_dscp_marking(device: &str) -> Result<bool, Failure> {
     let index = index_of(device)?;
     on_filter(index, TcHook::detach).map(|gone| gone.is_some()).map_err(Failure::host(device))
 }
 
-/// All that are stamped, in the network namespaces that this process may enter.
+/// All devices that mark DSCP, in the network namespaces that this process may enter.
 ///
 /// # Errors
 /// Fails where the devices of this one cannot be read.
-pub fn stamps() -> Result<Vec<Stamp>, Failure> {
+pub fn dscp_markings() -> Result<Vec<DscpMarking>, Failure> {
     let rules = rules();
     everywhere(|index| Ok(on_filter(index, TcHook::query)?.map(|program| rules.get(&program).copied())))
 }
 
-/// Stamps no more in any of them; the answer names them.
+/// Ends it on any of them; the answer names them.
 ///
 /// # Errors
 /// Fails without `CAP_NET_ADMIN`.
-pub fn unstamp_all() -> Result<Vec<Stamp>, Failure> {
+pub fn end_dscp_marking_everywhere() -> Result<Vec<DscpMarking>, Failure> {
     everywhere(|index| Ok(on_filter(index, TcHook::detach)?.map(|()| None)))
 }
 
 /// Every device for which `find` finds something, by its index, with what that is.
-fn everywhere(find: impl Fn(i32) -> io::Result<Option<Option<By>>> + Sync) -> Result<Vec<Stamp>, Failure> {
+fn everywhere(
+    find: impl Fn(i32) -> io::Result<Option<Option<By>>> + Sync,
+) -> Result<Vec<DscpMarking>, Failure> {
     let mut found = Vec::new();
     for place in Seen::now()?.namespaces {
         let here = place.within(|| {
             let mut here = Vec::new();
             for device in sys::interfaces()? {
-                // One that has gone meanwhile is not stamped.
+                // One that has gone meanwhile marks nothing.
                 let Ok(index) = sys::interface_index(&device) else { continue };
                 here.extend(find(index)?.map(|by| (device, by)));
             }
@@ -161,13 +164,13 @@ fn everywhere(find: impl Fn(i32) -> io::Result<Option<Option<By>>> + Sync) -> Re
         match here {
             Ok(here) => {
                 let namespace = place.path();
-                found.extend(here.into_iter().map(|(device, by)| Stamp {
+                found.extend(here.into_iter().map(|(device, by)| DscpMarking {
                     namespace: namespace.clone(),
                     device,
                     by,
                 }));
             }
-            Err(error) if place.is_here() => return Err(Failure::host("stamps")(error)),
+            Err(error) if place.is_here() => return Err(Failure::host("DSCP marking")(error)),
             Err(_) => {}
         }
     }
@@ -190,10 +193,10 @@ fn on_filter<T>(index: i32, action: impl Fn(&mut TcHook) -> libbpf_rs::Result<T>
     }
 }
 
-/// The rules of the programs that stamp, by the number of the program.
+/// The rules of such programs, by the number of the program.
 fn rules() -> HashMap<u32, By> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let programs = ProgInfoIter::with_query_opts(options).filter(|program| program.name == "stamp");
+    let programs = ProgInfoIter::with_query_opts(options).filter(|program| program.name == "dscp");
     programs
         .filter_map(|program| Some((program.id, program.map_ids.into_iter().find_map(rule_in)?)))
         .collect()

@@ -85,7 +85,7 @@ INLINE __u32 label_of(struct __sk_buff *skb)
 	return rule.by >= BY_CLASS ? at_most(value, CLASS_LAST) : priority_label(value);
 }
 
-INLINE void stamp_ipv4(struct __sk_buff *skb)
+INLINE void mark_ipv4(struct __sk_buff *skb)
 {
 	__u8 header[20];
 	__be16 before, after;
@@ -104,7 +104,7 @@ INLINE void stamp_ipv4(struct __sk_buff *skb)
 	bpf_skb_store_bytes(skb, ETHERNET, header, 2, 0);
 }
 
-INLINE void stamp_ipv6(struct __sk_buff *skb)
+INLINE void mark_ipv6(struct __sk_buff *skb)
 {
 	__u8 header[8];
 	__u32 label = 0;
@@ -120,11 +120,11 @@ INLINE void stamp_ipv6(struct __sk_buff *skb)
 }
 
 SEC("tc")
-int stamp(struct __sk_buff *skb)
+int dscp(struct __sk_buff *skb)
 {
 	if (skb->protocol == bpf_htons(IP4))
-		stamp_ipv4(skb);
+		mark_ipv4(skb);
 	else if (skb->protocol == bpf_htons(IP6))
-		stamp_ipv6(skb);
+		mark_ipv6(skb);
 	return CONTINUE;
 }

@@ -4,21 +4,21 @@ use shortflow_units::Span;
 
 const STEPS: u32 = 8;
 
-/// A count of delays. A percentile is exact to one part in eight; the largest is exact.
+/// A histogram of timing errors. A percentile is exact to one part in eight; the largest is exact.
 #[derive(Debug, Clone)]
-pub struct Lateness {
+pub struct TimingErrors {
     counts: Vec<u64>,
     total: u64,
     most: Span,
 }
 
-impl Default for Lateness {
+impl Default for TimingErrors {
     fn default() -> Self {
-        Lateness { counts: vec![0; 64 * STEPS as usize], total: 0, most: Span::ZERO }
+        TimingErrors { counts: vec![0; 64 * STEPS as usize], total: 0, most: Span::ZERO }
     }
 }
 
-impl Lateness {
+impl TimingErrors {
     /// Counts one.
     #[inline]
     pub fn add(&mut self, late: Span) {
@@ -136,16 +136,16 @@ mod tests {
     /// 1 to 1000 µs: half are at most 500 µs, 99 % at most 990 µs, each up to an eighth above.
     #[test]
     fn percentiles() {
-        let mut lateness = Lateness::default();
-        assert_eq!((lateness.percentile(0.5), lateness.max()), (Span::ZERO, Span::ZERO));
-        (1..=1000).for_each(|micros| lateness.add(Span::from_micros(micros)));
+        let mut errors = TimingErrors::default();
+        assert_eq!((errors.percentile(0.5), errors.max()), (Span::ZERO, Span::ZERO));
+        (1..=1000).for_each(|micros| errors.add(Span::from_micros(micros)));
         for (share, micros) in [(0.5, 500), (0.99, 990), (1.0, 1000)] {
-            let found = lateness.percentile(share);
+            let found = errors.percentile(share);
             assert!(
                 found >= Span::from_micros(micros) && found <= Span::from_micros(micros * 9 / 8),
                 "{found}"
             );
         }
-        assert_eq!((lateness.max(), lateness.count()), (Span::from_millis(1), 1000));
+        assert_eq!((errors.max(), errors.count()), (Span::from_millis(1), 1000));
     }
 }

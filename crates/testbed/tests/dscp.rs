@@ -28,7 +28,7 @@ struct Loaded {
 impl Loaded {
     fn new() -> Option<Loaded> {
         let alone = alone()?;
-        let cgroup = Cgroup::new("stamp")?;
+        let cgroup = Cgroup::new("dscp")?;
         must(&["load", "dctcp", "--cgroup", &cgroup.0]);
         Some(Loaded { cgroup, _alone: alone })
     }
@@ -65,11 +65,11 @@ fn relay(devices: [&File; 2], stop: &AtomicBool) -> Vec<Header> {
     seen
 }
 
-/// What host 0 sends of `SIZE` bytes, stamped by `rule`, after Python `statements` about `sock`.
+/// What host 0 sends of `SIZE` bytes, marked by `rule`, after Python `statements` about `sock`.
 fn packets(loaded: &Loaded, rule: &str, to: IpAddr, statements: &str) -> io::Result<Vec<Header>> {
     let ((a, at_a), (b, at_b)) = (dual_host(0)?, dual_host(1)?);
     a.within(|| {
-        must(&["stamp", "eth0", "--by", rule]);
+        must(&["dscp", "eth0", "--by", rule]);
         Ok(())
     })?;
     let listener = b.within(|| TcpListener::bind((to, 7000)))?;
@@ -134,13 +134,13 @@ fn every_packet_carries_the_priority_of_its_flow() {
 
 /// The program would take other bytes for those of the IP header.
 #[test]
-fn a_device_without_ethernet_headers_is_not_stamped() {
+fn a_device_without_ethernet_headers_is_refused() {
     let Some(_loaded) = Loaded::new() else { return };
     let (host, _device) = dual_host(0).unwrap();
-    let stamp = host.within(|| {
+    let answer = host.within(|| {
         tool("ip tuntap add dev tun0 mode tun")?;
-        Ok(said(&["stamp", "tun0", "--by", "sent"]))
+        Ok(said(&["dscp", "tun0", "--by", "sent"]))
     });
-    let (code, text) = stamp.unwrap();
+    let (code, text) = answer.unwrap();
     assert!(code == 2 && text.starts_with("tun0: its packets have no Ethernet header"), "{code} {text}");
 }
