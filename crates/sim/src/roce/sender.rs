@@ -1,6 +1,6 @@
 //! The sender: paced at the control's rate, without a window.
 
-use crate::host::{Endpoint, Fired, Identity, LazyTimer, Messages, Outbox, PathMeter, Scene, Source, View};
+use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, PathMeter, Scene, Source, View};
 use crate::packet::{EcnField, Kind, Packet};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
@@ -10,17 +10,6 @@ use shortflow_units::{Bytes, Instant, Rate, Span};
 const TIMEOUT: u8 = 0;
 const PACE: u8 = 1;
 const LAW: u8 = 2;
-
-/// A deadline, and the event that wakes for it.
-#[derive(Debug, Clone, Copy)]
-struct Alarm {
-    deadline: Option<Instant>,
-    event: LazyTimer,
-}
-
-impl Alarm {
-    const IDLE: Alarm = Alarm { deadline: None, event: LazyTimer::IDLE };
-}
 
 /// The sending end of a connection.
 #[derive(Debug)]
@@ -93,7 +82,7 @@ impl Sender {
         }
         self.timers[usize::from(LAW)].deadline = self.law.timer();
         for (number, timer) in (0..).zip(&mut self.timers) {
-            if let Some(at) = timer.event.arm(timer.deadline) {
+            if let Some(at) = timer.arm() {
                 out.wake(number, at);
             }
         }
@@ -206,7 +195,7 @@ impl Endpoint for Sender {
 
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
         let alarm = &mut self.timers[usize::from(timer)];
-        if alarm.event.fire(scene.now, alarm.deadline) == Fired::Due {
+        if alarm.rings(scene.now) {
             match timer {
                 TIMEOUT => {
                     alarm.deadline = None;

@@ -1,7 +1,7 @@
 //! TCP's ends as the event loop sees them: which packet and which timer means what.
 
 use super::{Receiver, Sender};
-use crate::host::{Endpoint, Fired, Messages, Outbox, Scene, Sink, Source, View};
+use crate::host::{Endpoint, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Kind, Packet};
 use shortflow_cc::CongestionControl;
 
@@ -29,7 +29,7 @@ impl Endpoint for Sender {
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
         if timer != RETRANSMIT {
             self.on_path_timer(timer, scene.now, scene.tcp, out);
-        } else if self.alarm.fire(scene.now, self.timer()) == Fired::Due {
+        } else if self.alarm.rings(scene.now) {
             self.on_timeout(scene.now, scene.tcp, out);
         }
         self.arm(out);
@@ -40,7 +40,7 @@ impl Sender {
     /// After whatever it did: sees to it that its timers wake it.
     #[inline]
     fn arm(&mut self, out: &mut impl Outbox) {
-        if let Some(at) = self.alarm.arm(self.timer()) {
+        if let Some(at) = self.alarm.arm() {
             out.wake(RETRANSMIT, at);
         }
         if self.path.is_some() {
@@ -84,7 +84,7 @@ impl Endpoint for Receiver {
     }
 
     fn on_timer(&mut self, _timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
-        if self.alarm.fire(scene.now, self.timer()) == Fired::Due {
+        if self.alarm.rings(scene.now) {
             self.acknowledge(scene.now, scene.tcp, out);
         }
         self.arm(out);
@@ -94,7 +94,7 @@ impl Endpoint for Receiver {
 impl Receiver {
     #[inline]
     fn arm(&mut self, out: &mut impl Outbox) {
-        if let Some(at) = self.alarm.arm(self.timer()) {
+        if let Some(at) = self.alarm.arm() {
             out.wake(DELAYED_ACK, at);
         }
     }

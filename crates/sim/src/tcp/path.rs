@@ -2,7 +2,7 @@
 //! Other senders have none of it.
 
 use super::sender::Sender;
-use crate::host::{Fired, Outbox};
+use crate::host::Outbox;
 use crate::packet::{Extension, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{CongestionControl, PathSample};
@@ -68,32 +68,30 @@ impl Sender {
         let (rate, cwnd) = (self.law.pacing_rate(), self.window.cwnd);
         let Some(path) = &mut self.path else { return false };
         let due = path.due(rate, cwnd);
-        path.paced_until = (due > now).then_some(due);
+        path.pace.deadline = (due > now).then_some(due);
         due > now
     }
 
     /// Sees to it that the pacer and the law are woken.
     pub(super) fn arm_path(&mut self, out: &mut impl Outbox) {
-        let deadline = self.law.timer();
         let Some(path) = &mut self.path else { return };
-        if let Some(at) = path.pace.arm(path.paced_until) {
-            out.wake(PACE, at);
-        }
-        if let Some(at) = path.law.arm(deadline) {
-            out.wake(LAW, at);
+        path.law.deadline = self.law.timer();
+        for (timer, alarm) in [(PACE, &mut path.pace), (LAW, &mut path.law)] {
+            if let Some(at) = alarm.arm() {
+                out.wake(timer, at);
+            }
         }
     }
 
     /// The pacer's timer or the law's has come.
     pub(super) fn on_path_timer(&mut self, timer: u8, now: Instant, tcp: &TcpSpec, out: &mut impl Outbox) {
-        let deadline = self.law.timer();
         let Some(path) = &mut self.path else { return };
         if timer == PACE {
-            if path.pace.fire(now, path.paced_until) == Fired::Due {
-                path.paced_until = None;
+            if path.pace.rings(now) {
+                path.pace.deadline = None;
                 self.send(now, tcp, out);
             }
-        } else if path.law.fire(now, deadline) == Fired::Due {
+        } else if path.law.rings(now) {
             let flow = self.flow_view(now, tcp);
             self.law.on_timer(&mut self.window, &flow);
             self.send(now, tcp, out);

@@ -18,7 +18,7 @@ use super::rack::Rack;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
-use crate::host::{Egress, Flow, Identity, LazyTimer, Messages};
+use crate::host::{Alarm, Egress, Flow, Identity, Messages};
 use crate::packet::{Kind, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{
@@ -64,9 +64,8 @@ pub struct Sender {
     /// One past the highest byte ever sent.
     pub(super) snd_max: u64,
     pub(super) rto: RtoEstimator,
-    pub(super) deadline: Option<Instant>,
-    /// The event of that deadline.
-    pub(super) alarm: LazyTimer,
+    /// Of retransmissions, and of RACK-TLP.
+    pub(super) alarm: Alarm,
     pub(super) ecn: Ecn,
     pub(super) priority: PriorityRule,
     /// Neither RACK nor a switch asks anything of the segments that leave.
@@ -105,8 +104,7 @@ impl Sender {
             snd_nxt: 0,
             snd_max: 0,
             rto: RtoEstimator::new(initial_rto),
-            deadline: None,
-            alarm: LazyTimer::IDLE,
+            alarm: Alarm::IDLE,
             ecn: transport.ecn(),
             priority: PriorityRule::default(),
             is_plain: rack.is_none(),
@@ -160,17 +158,11 @@ impl Sender {
         (self.window, self.law.alpha())
     }
 
-    /// When the timer expires: that of retransmissions, or one of RACK-TLP.
-    #[inline]
-    pub fn timer(&self) -> Option<Instant> {
-        self.deadline
-    }
-
     /// Sends what may be sent now; to be called after [`Sender::push`].
     pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.phase != Phase::Connecting {
             self.send(now, tcp, out);
-        } else if self.deadline.is_none() {
+        } else if self.alarm.deadline.is_none() {
             self.connect(now, tcp, out);
         }
     }
@@ -180,7 +172,7 @@ impl Sender {
         if self.phase == Phase::Connecting {
             self.phase = Phase::Open;
             self.rto.on_ack(0, now, tcp);
-            self.deadline = None;
+            self.alarm.deadline = None;
             self.send(now, tcp, out);
         }
     }
@@ -248,17 +240,17 @@ impl Sender {
             return self.resend_by_rack(now, tcp, out);
         }
         self.snd_nxt = self.snd_una;
-        self.deadline = None;
+        self.alarm.deadline = None;
         self.transmit(now, tcp, out);
     }
 
     fn connect(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
-        if self.deadline.is_none() {
+        if self.alarm.deadline.is_none() {
             self.rto.on_send(0, now);
         } else {
             self.rto.on_retransmit();
         }
-        self.deadline = Some(now + self.rto.rto());
+        self.alarm.deadline = Some(now + self.rto.rto());
         out.send(Packet { kind: Kind::Syn, ..self.identity.control(0, tcp) });
     }
 
@@ -294,9 +286,9 @@ impl Sender {
         };
         self.adapt(now, ack, (acked, each), tcp);
         if self.snd_una == self.snd_max {
-            self.deadline = None; // RFC 6298 (5.2)
+            self.alarm.deadline = None; // RFC 6298 (5.2)
         } else if restart {
-            self.deadline = Some(now + self.rto.rto()); // (5.3)
+            self.alarm.deadline = Some(now + self.rto.rto()); // (5.3)
         }
     }
 
@@ -402,7 +394,7 @@ impl Sender {
         };
         let end = self.retransmit_first(now, tcp, out);
         self.scoreboard.enter_recovery(end);
-        self.deadline = Some(now + self.rto.rto());
+        self.alarm.deadline = Some(now + self.rto.rto());
     }
 
     /// What the law may know of the oldest unfinished message.

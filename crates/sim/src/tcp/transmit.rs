@@ -137,8 +137,8 @@ impl Sender {
             self.rto.on_send(end, now);
             self.snd_max = end;
         }
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
+        if self.alarm.deadline.is_none() {
+            self.alarm.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
         }
         let payload = (end - start) as u32;
         let wire = payload + tcp.header.get() as u32;
