@@ -4,7 +4,7 @@
 //!
 //! | hook | Linux `tcp_congestion_ops` | called |
 //! |---|---|---|
-//! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una` |
+//! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una`; on any, if the law reads the path |
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
 //! | [`CongestionControl::initial_window`] | `init` | when a connection starts |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
@@ -18,6 +18,7 @@
 mod mark_fraction;
 mod registry;
 mod sample;
+mod timeouts;
 
 pub mod atcp;
 pub mod cubic;
@@ -26,6 +27,7 @@ pub mod dcqcn;
 pub mod dctcp;
 pub mod fast;
 pub mod l2dct;
+pub mod minimal;
 pub mod newreno;
 pub mod sack;
 pub mod swift;
@@ -36,3 +38,4 @@ pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, 
 pub use sample::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, Role, Window,
 };
+pub use timeouts::Timeouts;

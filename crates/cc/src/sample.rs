@@ -72,14 +72,14 @@ impl FlowView {
     }
 }
 
-/// One acknowledgement that advanced `snd_una`.
+/// One acknowledgement that advanced `snd_una`; for laws that read the path any, since others bring samples too.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
-    /// Bytes newly acknowledged.
+    /// By how many bytes `snd_una` advanced.
     pub acked: Bytes,
     /// The ACK carried ECN-Echo.
     pub ece: bool,
-    /// The window may grow: not in loss recovery, and not marked unless the run allows that.
+    /// The window may grow: the ACK advances, not in loss recovery, and is not marked unless the run allows that.
     pub may_grow: bool,
     /// First unacknowledged byte after this ACK.
     pub snd_una: u64,
@@ -108,13 +108,19 @@ pub struct PathSample {
     pub min_rtt: Span,
     /// Part of `rtt` that was spent in queues of switches, both ways.
     pub in_switches: Span,
-    /// Part of `rtt` that was spent in queues of the two hosts, and with a receiver that delayed its ACK.
+    /// Part of `rtt` that was spent in the two hosts: in their queues, with a receiver that delayed its ACK, and in their
+    /// jitter and stalls.
     pub in_hosts: Span,
+    /// Part of `in_hosts` in the queue of the sender's own host.
+    pub at_sender: Span,
     /// Switches that the data packet crossed.
     pub hops: u32,
     /// Bytes that the connection has delivered so far, those known from SACK among them.
     pub delivered: Bytes,
-    /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`.
+    /// Part of `delivered` of which this ACK tells first.
+    pub newly_delivered: Bytes,
+    /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`, and of an ACK
+    /// that delivers nothing.
     pub rate: Option<Rate>,
     /// Whether data had run out when the packet was sent: the rate is then a lower bound.
     pub app_limited: bool,
@@ -194,8 +200,8 @@ pub trait CongestionControl {
         1.0
     }
 
-    /// The congestion estimate of ECN senders, for probes.
-    fn alpha(&self) -> Option<f64> {
+    /// The congestion estimate of ECN senders at this time, for probes.
+    fn alpha(&self, _: Instant) -> Option<f64> {
         None
     }
 }
@@ -207,6 +213,13 @@ pub enum Host {
     Tcp,
     /// RDMA over Ethernet: the control sets a rate; go-back-N, and notifications of marks (CNP).
     Roce,
+    /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts tell of losses.
+    Minimal,
+}
+
+impl Host {
+    /// Every kind.
+    pub const ALL: [Host; 3] = [Host::Tcp, Host::Roce, Host::Minimal];
 }
 
 choice! {
@@ -242,7 +255,7 @@ pub(crate) mod tests {
     fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
         let (law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
         let window = Window { cwnd: 2.5, ssthresh: 2.0 };
-        assert_eq!((law.initial_window(10.0), law.floor(mss), law.alpha()), (10.0, 1.0, None));
+        assert_eq!((law.initial_window(10.0), law.floor(mss), law.alpha(Instant::ZERO)), (10.0, 1.0, None));
         assert_eq!(law.segment_size(&window, mss, Bytes::new(100)), mss);
         assert_eq!(law.window_bytes(&window, mss), Bytes::new(3650));
     }

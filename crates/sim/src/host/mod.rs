@@ -7,7 +7,7 @@ mod timer;
 
 pub use message::{Flow, Message, MessageCounts, Messages, Tally};
 pub use path::PathMeter;
-pub use timer::{Fired, LazyTimer};
+pub use timer::Alarm;
 
 use crate::packet::{EcnField, Kind, Packet};
 use crate::specs::TcpSpec;
@@ -67,7 +67,7 @@ pub trait Egress {
 
 /// What an endpoint can do.
 pub trait Outbox: Egress {
-    /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`LazyTimer`].
+    /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`Alarm`].
     fn wake(&mut self, timer: u8, at: Instant);
 }
 
@@ -105,8 +105,8 @@ pub trait Source: Endpoint {
     /// First byte of the stream that is not acknowledged.
     fn acked(&self) -> u64;
 
-    /// What probes are told.
-    fn view(&self) -> View;
+    /// What probes are told at this time.
+    fn view(&self, now: Instant) -> View;
 }
 
 /// The end that receives data.

@@ -2,40 +2,34 @@
 
 use shortflow_units::Instant;
 
-/// A timer with at most one live event. Moving its deadline back costs nothing: the event finds out
-/// when it fires.
+/// A deadline, and the one live event that wakes for it. Moving the deadline back costs nothing: the event finds out
+/// when it comes.
 #[derive(Debug, Clone, Copy)]
-pub struct LazyTimer(Instant);
-
-/// What a timer event means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fired {
-    /// The deadline has come.
-    Due,
-    /// Not yet, or an earlier event took its place.
-    Early,
+pub struct Alarm {
+    /// When something is due, if anything is.
+    pub deadline: Option<Instant>,
+    /// Of the live event; never, if there is none.
+    event: Instant,
 }
 
-impl LazyTimer {
-    /// A timer without an event.
-    pub const IDLE: LazyTimer = LazyTimer(Instant::MAX);
+impl Alarm {
+    /// Nothing is due.
+    pub const IDLE: Alarm = Alarm { deadline: None, event: Instant::MAX };
 
-    /// When an event must be scheduled so that none comes after `deadline`.
+    /// When an event must be scheduled so that none comes after the deadline.
     #[inline]
-    pub fn arm(&mut self, deadline: Option<Instant>) -> Option<Instant> {
-        let deadline = deadline.filter(|deadline| *deadline < self.0)?;
-        self.0 = deadline;
+    pub fn arm(&mut self) -> Option<Instant> {
+        let deadline = self.deadline.filter(|deadline| *deadline < self.event)?;
+        self.event = deadline;
         Some(deadline)
     }
 
-    /// An event of this timer happens.
-    pub fn fire(&mut self, now: Instant, deadline: Option<Instant>) -> Fired {
-        if self.0 == now {
-            self.0 = Instant::MAX;
+    /// An event of this alarm comes: whether the deadline has, too. It has not if it was moved back, or if an earlier event
+    /// took the place of this one.
+    pub fn rings(&mut self, now: Instant) -> bool {
+        if self.event == now {
+            self.event = Instant::MAX;
         }
-        match deadline {
-            Some(deadline) if deadline <= now => Fired::Due,
-            _ => Fired::Early,
-        }
+        self.deadline.is_some_and(|deadline| deadline <= now)
     }
 }

@@ -1,26 +1,15 @@
 //! The sender: paced at the control's rate, without a window.
 
-use crate::host::{Endpoint, Fired, Identity, LazyTimer, Messages, Outbox, PathMeter, Scene, Source, View};
+use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, PathMeter, Scene, Source, View};
 use crate::packet::{EcnField, Kind, Packet};
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Transport, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Numbers of its timers.
 const TIMEOUT: u8 = 0;
 const PACE: u8 = 1;
 const LAW: u8 = 2;
-
-/// A deadline, and the event that wakes for it.
-#[derive(Debug, Clone, Copy)]
-struct Alarm {
-    deadline: Option<Instant>,
-    event: LazyTimer,
-}
-
-impl Alarm {
-    const IDLE: Alarm = Alarm { deadline: None, event: LazyTimer::IDLE };
-}
 
 /// The sending end of a connection.
 #[derive(Debug)]
@@ -91,9 +80,14 @@ impl Sender {
             }
             self.send(end, scene, out);
         }
+        if self.segment_end(scene).is_none()
+            && let Some(meter) = &mut self.meter
+        {
+            meter.note_app_limited(self.snd_nxt - self.snd_una);
+        }
         self.timers[usize::from(LAW)].deadline = self.law.timer();
         for (number, timer) in (0..).zip(&mut self.timers) {
-            if let Some(at) = timer.event.arm(timer.deadline) {
+            if let Some(at) = timer.arm() {
                 out.wake(number, at);
             }
         }
@@ -111,7 +105,7 @@ impl Sender {
         self.snd_max = self.snd_max.max(end);
         let payload = (end - start) as u32;
         let wire = payload + tcp.header.get() as u32;
-        let is_alone = self.snd_una == start;
+        let is_alone = self.snd_una == start && !again;
         let size = Bytes::new(wire.into());
         self.law.on_sent(size, now);
         let timeout = &mut self.timers[usize::from(TIMEOUT)].deadline;
@@ -168,19 +162,8 @@ impl Sender {
     }
 
     fn flow_view(&self, Scene { now, tcp }: Scene<'_>) -> FlowView {
-        let first = self.messages.first();
-        let (start, end) = first.map_or((0, 0), |message| (message.start, message.end));
-        let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
-        FlowView {
-            now,
-            srtt: self.meter.as_ref().map_or(Span::ZERO, PathMeter::last_rtt),
-            mss: tcp.mss,
-            sent: Bytes::new(self.snd_max.min(end).saturating_sub(start)),
-            remaining: Bytes::new(remaining),
-            flight: Bytes::new(self.snd_nxt - self.snd_una),
-            deadline: first.and_then(|message| message.deadline),
-            role: first.map_or(Role::Unknown, |message| message.role),
-        }
+        let srtt = self.meter.as_ref().map_or(Span::ZERO, PathMeter::last_rtt);
+        self.messages.view((now, srtt, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
 
@@ -206,7 +189,7 @@ impl Endpoint for Sender {
 
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
         let alarm = &mut self.timers[usize::from(timer)];
-        if alarm.event.fire(scene.now, alarm.deadline) == Fired::Due {
+        if alarm.rings(scene.now) {
             match timer {
                 TIMEOUT => {
                     alarm.deadline = None;
@@ -240,7 +223,7 @@ impl Source for Sender {
         self.snd_una
     }
 
-    fn view(&self) -> View {
-        View { window: None, rate: Some(self.rate()), alpha: self.law.alpha() }
+    fn view(&self, now: Instant) -> View {
+        View { window: None, rate: Some(self.rate()), alpha: self.law.alpha(now) }
     }
 }

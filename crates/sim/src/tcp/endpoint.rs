@@ -1,9 +1,10 @@
 //! TCP's ends as the event loop sees them: which packet and which timer means what.
 
 use super::{Receiver, Sender};
-use crate::host::{Endpoint, Fired, Messages, Outbox, Scene, Sink, Source, View};
+use crate::host::{Endpoint, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Kind, Packet};
 use shortflow_cc::CongestionControl;
+use shortflow_units::Instant;
 
 /// The sender's retransmission timer.
 const RETRANSMIT: u8 = 0;
@@ -13,7 +14,7 @@ const DELAYED_ACK: u8 = 0;
 impl Endpoint for Sender {
     fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         Sender::start(self, scene.now, scene.tcp, out);
-        self.arm(out);
+        self.arm(scene, out);
     }
 
     #[inline]
@@ -23,28 +24,28 @@ impl Endpoint for Sender {
         } else {
             self.on_syn_ack(scene.now, scene.tcp, out);
         }
-        self.arm(out);
+        self.arm(scene, out);
     }
 
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
         if timer != RETRANSMIT {
             self.on_path_timer(timer, scene.now, scene.tcp, out);
-        } else if self.alarm.fire(scene.now, self.timer()) == Fired::Due {
+        } else if self.alarm.rings(scene.now) {
             self.on_timeout(scene.now, scene.tcp, out);
         }
-        self.arm(out);
+        self.arm(scene, out);
     }
 }
 
 impl Sender {
     /// After whatever it did: sees to it that its timers wake it.
     #[inline]
-    fn arm(&mut self, out: &mut impl Outbox) {
-        if let Some(at) = self.alarm.arm(self.timer()) {
+    fn arm(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        if let Some(at) = self.alarm.arm() {
             out.wake(RETRANSMIT, at);
         }
         if self.path.is_some() {
-            self.arm_path(out);
+            self.arm_path(scene.tcp, out);
         }
     }
 }
@@ -65,8 +66,8 @@ impl Source for Sender {
         self.snd_una()
     }
 
-    fn view(&self) -> View {
-        View { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha() }
+    fn view(&self, now: Instant) -> View {
+        View { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha(now) }
     }
 }
 
@@ -84,7 +85,7 @@ impl Endpoint for Receiver {
     }
 
     fn on_timer(&mut self, _timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
-        if self.alarm.fire(scene.now, self.timer()) == Fired::Due {
+        if self.alarm.rings(scene.now) {
             self.acknowledge(scene.now, scene.tcp, out);
         }
         self.arm(out);
@@ -94,7 +95,7 @@ impl Endpoint for Receiver {
 impl Receiver {
     #[inline]
     fn arm(&mut self, out: &mut impl Outbox) {
-        if let Some(at) = self.alarm.arm(self.timer()) {
+        if let Some(at) = self.alarm.arm() {
             out.wake(DELAYED_ACK, at);
         }
     }

@@ -1,6 +1,6 @@
 //! What a sender keeps whose law reads the path: stamps and samples, the pacer, and the event of the law's timer.
 
-use crate::host::{LazyTimer, PathMeter};
+use crate::host::{Alarm, PathMeter};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// The state of a sender whose law reads the path.
@@ -10,15 +10,14 @@ pub(super) struct Path {
     /// When the last packet was sent, and its size on the wire.
     pub sent: Option<(Instant, Bytes)>,
     /// When the pacer lets the next one go, if one waits.
-    pub paced_until: Option<Instant>,
-    pub pace: LazyTimer,
-    pub law: LazyTimer,
+    pub pace: Alarm,
+    /// When the law acts without an ACK.
+    pub law: Alarm,
 }
 
 impl Default for Path {
     fn default() -> Path {
-        let (pace, law) = (LazyTimer::IDLE, LazyTimer::IDLE);
-        Path { meter: PathMeter::default(), sent: None, paced_until: None, pace, law }
+        Path { meter: PathMeter::default(), sent: None, pace: Alarm::IDLE, law: Alarm::IDLE }
     }
 }
 

@@ -35,11 +35,11 @@ impl Sender {
         if advances {
             self.on_new_ack(now, ack, tcp, out);
         } else {
-            self.path_sample(now, ack);
+            self.observe(now, ack, tcp);
         }
         let Some(state) = self.rack.as_deref_mut() else { return };
         if advances {
-            (state.rto, state.progress) = (self.deadline, true); // RFC 6298 (5.2), (5.3)
+            (state.rto, state.progress) = (self.alarm.deadline, true); // RFC 6298 (5.2), (5.3)
         }
         let duplicate = blocks.duplicate(ack.seq);
         let recovered = recovering && self.phase == Phase::Open;
@@ -112,15 +112,16 @@ impl Sender {
         if let Some((start, end)) = state.rack.first_lost() {
             return (pipe == 0 || end - start <= room).then_some((start, end));
         }
-        let Some(end) = self.segment_end(self.snd_max, room, tcp) else {
-            self.note_idle();
-            return None;
-        };
+        let end = self.segment_end(self.snd_max, room, tcp)?;
         (end - self.snd_max <= room || self.may_exceed(pipe)).then_some((self.snd_max, end))
     }
 
-    /// §7.3: new data if there is any, or the last segment again.
+    /// §7.3: new data if there is any, or the last segment again, as soon as the pacer lets it go.
     fn send_probe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        if self.is_held_back(now) {
+            let paced = self.path.as_deref().and_then(|path| path.pace.deadline);
+            return self.rack.iter_mut().for_each(|state| state.probe = paced);
+        }
         let new = self.segment_end(self.snd_max, u64::MAX, tcp).map(|end| (self.snd_max, end));
         let last = self.rack.as_deref().and_then(|state| state.rack.last());
         let Some((start, end)) = new.or(last) else { return };
@@ -200,7 +201,7 @@ impl Sender {
             state.probe = state.rto.min(Some(now + pto(srtt, state.rack.outstanding() == 1, tcp)));
         }
         state.progress = false;
-        self.deadline = [state.reorder, state.probe, state.rto].into_iter().flatten().min();
+        self.alarm.deadline = [state.reorder, state.probe, state.rto].into_iter().flatten().min();
     }
 }
 
@@ -270,7 +271,7 @@ mod tests {
 
         /// The timer, which is due now.
         fn expire(&mut self, now: u64) -> Vec<u64> {
-            assert_eq!(self.sender.timer(), Some(at(now)));
+            assert_eq!(self.sender.alarm.deadline, Some(at(now)));
             self.sender.on_timeout(at(now), &tcp(), &mut self.wire);
             self.take()
         }
@@ -285,7 +286,7 @@ mod tests {
     fn one_probe_and_then_the_retransmission_timer() {
         let mut bench = bench(10);
         assert_eq!(bench.expire(900), [9], "no new data: the last segment again");
-        assert_eq!(bench.sender.timer(), Some(at(900 + 10_000)));
+        assert_eq!(bench.sender.alarm.deadline, Some(at(900 + 10_000)));
         assert_eq!(bench.expire(10_900), [1]);
         assert_eq!(bench.cwnd(), 1.0);
     }
@@ -296,7 +297,7 @@ mod tests {
         let mut bench = bench(30);
         assert_eq!(bench.sender.snd_max, 12 * MSS);
         assert_eq!(bench.expire(900), [12]);
-        assert_eq!(bench.sender.timer(), Some(at(10_900)));
+        assert_eq!(bench.sender.alarm.deadline, Some(at(10_900)));
     }
 
     /// §7.2: no probe while segments are SACKed. The window of a quarter of 300 µs ends 375 µs after the second left.
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(bench.expire(385), [1]);
         assert_eq!(bench.cwnd(), 4.5);
         assert_eq!(
-            bench.sender.timer(),
+            bench.sender.alarm.deadline,
             Some(at(10_385)),
             "the timer of retransmissions, since the first was sent again"
         );
@@ -322,7 +323,7 @@ mod tests {
             (2..10).for_each(|whole| drop(bench.ack(300, whole, &[])));
             assert_eq!(bench.expire(900), [9]);
             bench.ack(1200, 10, &[]);
-            assert_eq!((bench.sender.timer(), bench.cwnd()), (None, 20.0 - 1.0 + 1.0));
+            assert_eq!((bench.sender.alarm.deadline, bench.cwnd()), (None, 20.0 - 1.0 + 1.0));
             bench.push(2000, 5);
             bench.ack(2300, 11, duplicate);
             assert_eq!(

@@ -2,7 +2,7 @@
 //! ECN echo that the transport asks for.
 
 use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
-use crate::host::{Egress, Identity, LazyTimer};
+use crate::host::{Alarm, Egress, Identity};
 use crate::packet::{EcnField, Extension, Kind, Packet, SackBlocks, Stamp};
 use crate::specs::TcpSpec;
 use shortflow_cc::{Ecn, Recovery};
@@ -32,9 +32,8 @@ pub struct Receiver {
     /// The next ACK has SACK blocks.
     has_blocks: bool,
     unacknowledged: u32,
-    ack_deadline: Option<Instant>,
-    /// The event of that deadline.
-    pub(super) alarm: LazyTimer,
+    /// Of a delayed ACK.
+    pub(super) alarm: Alarm,
     /// Stamp of the packet that the next ACK answers, and when it came, for transports that read delays.
     answered: Option<Box<(Stamp, Instant)>>,
 }
@@ -58,16 +57,9 @@ impl Receiver {
             duplicate: None,
             has_blocks: false,
             unacknowledged: 0,
-            ack_deadline: None,
-            alarm: LazyTimer::IDLE,
+            alarm: Alarm::IDLE,
             answered: None,
         }
-    }
-
-    /// When a delayed ACK must go.
-    #[inline]
-    pub fn timer(&self) -> Option<Instant> {
-        self.ack_deadline
     }
 
     /// All bytes below this have arrived.
@@ -84,7 +76,7 @@ impl Receiver {
     /// Whether everything below `end` has arrived and the ACK of it is delayed.
     #[inline]
     pub fn has_unanswered(&self, end: u64) -> bool {
-        self.ack_deadline.is_some() && self.rcv_nxt >= end
+        self.alarm.deadline.is_some() && self.rcv_nxt >= end
     }
 
     /// A data packet arrives.
@@ -101,8 +93,8 @@ impl Receiver {
         // RFC 5681 §4.2: at once when out of order or filling a gap.
         if !in_order || self.unacknowledged >= tcp.ack_every || at_once || self.is_young(tcp) {
             self.acknowledge(now, tcp, out);
-        } else if self.ack_deadline.is_none() {
-            self.ack_deadline = Some(now + tcp.ack_delay);
+        } else if self.alarm.deadline.is_none() {
+            self.alarm.deadline = Some(now + tcp.ack_delay);
         }
     }
 
@@ -192,7 +184,7 @@ impl Receiver {
     #[inline]
     pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         self.unacknowledged = 0;
-        self.ack_deadline = None;
+        self.alarm.deadline = None;
         let ece = self.ece();
         let tells_more = self.answered.is_some() || self.has_blocks;
         let extension = if tells_more { self.extension(now) } else { None };

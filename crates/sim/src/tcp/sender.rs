@@ -18,11 +18,12 @@ use super::rack::Rack;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
-use crate::host::{Egress, Flow, Identity, LazyTimer, Messages};
+use crate::host::{Alarm, Egress, Flow, Identity, Messages};
 use crate::packet::{Kind, Packet};
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Transport, TransportConfig,
+    Window,
 };
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
@@ -64,9 +65,8 @@ pub struct Sender {
     /// One past the highest byte ever sent.
     pub(super) snd_max: u64,
     pub(super) rto: RtoEstimator,
-    pub(super) deadline: Option<Instant>,
-    /// The event of that deadline.
-    pub(super) alarm: LazyTimer,
+    /// Of retransmissions, and of RACK-TLP.
+    pub(super) alarm: Alarm,
     pub(super) ecn: Ecn,
     pub(super) priority: PriorityRule,
     /// Neither RACK nor a switch asks anything of the segments that leave.
@@ -107,8 +107,7 @@ impl Sender {
             snd_nxt: 0,
             snd_max: 0,
             rto: RtoEstimator::new(initial_rto),
-            deadline: None,
-            alarm: LazyTimer::IDLE,
+            alarm: Alarm::IDLE,
             ecn: transport.ecn(),
             priority: PriorityRule::default(),
             is_plain: rack.is_none(),
@@ -158,22 +157,16 @@ impl Sender {
         self.snd_una
     }
 
-    /// Congestion window in segments, and the law's congestion estimate.
-    pub fn state(&self) -> (Window, Option<f64>) {
-        (self.window, self.law.alpha())
-    }
-
-    /// When the timer expires: that of retransmissions, or one of RACK-TLP.
-    #[inline]
-    pub fn timer(&self) -> Option<Instant> {
-        self.deadline
+    /// Congestion window and slow-start threshold.
+    pub fn window(&self) -> Window {
+        self.window
     }
 
     /// Sends what may be sent now; to be called after [`Sender::push`].
     pub fn start(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         if self.phase != Phase::Connecting {
             self.send(now, tcp, out);
-        } else if self.deadline.is_none() {
+        } else if self.alarm.deadline.is_none() {
             self.connect(now, tcp, out);
         }
     }
@@ -183,7 +176,7 @@ impl Sender {
         if self.phase == Phase::Connecting {
             self.phase = Phase::Open;
             self.rto.on_ack(0, now, tcp);
-            self.deadline = None;
+            self.alarm.deadline = None;
             self.send(now, tcp, out);
         }
     }
@@ -213,7 +206,7 @@ impl Sender {
         if ack.seq > self.snd_una {
             self.on_new_ack(now, ack, tcp, out);
         } else {
-            self.path_sample(now, ack);
+            self.observe(now, ack, tcp);
             if self.snd_max > self.snd_una && self.is_duplicate(ack, news) {
                 self.on_duplicate(now, tcp, out);
             }
@@ -251,17 +244,17 @@ impl Sender {
             return self.resend_by_rack(now, tcp, out);
         }
         self.snd_nxt = self.snd_una;
-        self.deadline = None;
+        self.alarm.deadline = None;
         self.transmit(now, tcp, out);
     }
 
     fn connect(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
-        if self.deadline.is_none() {
+        if self.alarm.deadline.is_none() {
             self.rto.on_send(0, now);
         } else {
             self.rto.on_retransmit();
         }
-        self.deadline = Some(now + self.rto.rto());
+        self.alarm.deadline = Some(now + self.rto.rto());
         out.send(Packet { kind: Kind::Syn, ..self.identity.control(0, tcp) });
     }
 
@@ -297,9 +290,9 @@ impl Sender {
         };
         self.adapt(now, ack, (acked, each), tcp);
         if self.snd_una == self.snd_max {
-            self.deadline = None; // RFC 6298 (5.2)
+            self.alarm.deadline = None; // RFC 6298 (5.2)
         } else if restart {
-            self.deadline = Some(now + self.rto.rto()); // (5.3)
+            self.alarm.deadline = Some(now + self.rto.rto()); // (5.3)
         }
     }
 
@@ -342,10 +335,14 @@ impl Sender {
     #[inline(never)] // keeps the path of the others short
     fn adapt_to_each(&mut self, sample: AckSample) {
         let mut start = sample.snd_una - sample.acked.get();
+        let mut news = sample.path.map_or(Bytes::ZERO, |path| path.newly_delivered);
         while start < sample.snd_una {
             let acked = sample.flow.mss.min(Bytes::new(sample.snd_una - start));
             start += acked.get();
-            self.law.on_ack(&mut self.window, &AckSample { acked, snd_una: start, ..sample });
+            let newly_delivered = if start < sample.snd_una { news.min(acked) } else { news };
+            news = news.saturating_sub(newly_delivered);
+            let path = sample.path.map(|path| PathSample { newly_delivered, ..path });
+            self.law.on_ack(&mut self.window, &AckSample { acked, snd_una: start, path, ..sample });
         }
     }
 
@@ -411,24 +408,12 @@ impl Sender {
         };
         let end = self.retransmit_first(now, tcp, out);
         self.scoreboard.enter_recovery(end);
-        self.deadline = Some(now + self.rto.rto());
+        self.alarm.deadline = Some(now + self.rto.rto());
     }
 
     /// What the law may know of the oldest unfinished message.
     #[inline]
     pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
-        let front = self.messages.first();
-        let (start, end) = front.map_or((0, 0), |message| (message.start, message.end));
-        let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
-        FlowView {
-            now,
-            srtt: self.rto.srtt(),
-            mss: tcp.mss,
-            sent: Bytes::new(self.snd_max.min(end).saturating_sub(start)),
-            remaining: Bytes::new(remaining),
-            flight: Bytes::new(self.snd_nxt - self.snd_una),
-            deadline: front.and_then(|message| message.deadline),
-            role: front.map_or(Role::Unknown, |message| message.role),
-        }
+        self.messages.view((now, self.rto.srtt(), tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }

@@ -21,7 +21,7 @@ impl Sender {
                 self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
             }
             let room = allowed.saturating_sub(self.outstanding());
-            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return self.note_idle() };
+            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return };
             let fits = end - self.snd_nxt <= room || self.may_exceed(self.outstanding());
             if !fits || self.is_held_back(now) {
                 return;
@@ -81,7 +81,7 @@ impl Sender {
     /// before fast retransmit it counts, or the first duplicates would send new data (no limited
     /// transmit).
     #[inline]
-    fn outstanding(&self) -> u64 {
+    pub(super) fn outstanding(&self) -> u64 {
         match self.phase {
             Phase::Loss => self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt),
             Phase::Connecting | Phase::Open | Phase::Recovery => self.snd_nxt - self.snd_una,
@@ -137,8 +137,8 @@ impl Sender {
             self.rto.on_send(end, now);
             self.snd_max = end;
         }
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
+        if self.alarm.deadline.is_none() {
+            self.alarm.deadline = Some(now + self.rto.rto()); // RFC 6298 (5.1)
         }
         let payload = (end - start) as u32;
         let wire = payload + tcp.header.get() as u32;
@@ -147,7 +147,7 @@ impl Sender {
             payload,
             wire,
             priority,
-            extension: self.stamp(now, wire),
+            extension: self.stamp(now, wire, start == self.snd_una && !again),
             ecn: self.ecn_field(again),
             cwr: !again && self.decrease_once.take_cwr(),
             ..self.identity.control(start, tcp)
@@ -249,7 +249,7 @@ mod tests {
         let mut bench = fast("sack", "0");
         assert_eq!(bench.wire.take(), [(0, 1460), (1460, 1460)]);
         assert_eq!(bench.ack(1460, true, &[]), [(2920, 730)], "1.5 segments, of which one is out");
-        assert_eq!(bench.sender.state().0.cwnd, 1.5);
+        assert_eq!(bench.sender.window().cwnd, 1.5);
     }
 
     #[test]
