@@ -102,6 +102,8 @@ class Tcp(Table):
     header: headers of every packet (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B to 500B; 40B
         unless given).
     initial_window: initial window, in segments (a number from 1 to 1000; 2 unless given).
+    initial_ssthresh: slow-start threshold of a new connection, in segments; ns-2 begins at the receive window
+        (a window in segments such as "1256pkt", or "unlimited"; unlimited unless given).
     rto_min: smallest retransmission timeout (a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s;
         10ms unless given).
     rto_max: largest retransmission timeout (a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s;
@@ -127,7 +129,8 @@ class Tcp(Table):
     receive_window: receive window, in segments (a window in segments such as "1256pkt", or "unlimited";
         unlimited unless given).
     handshake: whether new connections exchange SYN and SYN-ACK first (true or false; false unless given).
-    grow_on_marked_acks: whether ACKs with ECN-Echo may open the window (true or false; false unless given).
+    grow_on_marked_acks: which ACKs with ECN-Echo may open the window: no one, yes: all but those that shrink
+        it, ns-2: all but the first after one without (one of no, yes, ns-2; no unless given).
     grow_by_segments: whether an ACK of several segments opens the window as an ACK of each would (true or
         false; false unless given).
     """
@@ -138,6 +141,7 @@ class Tcp(Table):
         mss: str = ...,
         header: str = ...,
         initial_window: float = ...,
+        initial_ssthresh: str = ...,
         rto_min: str = ...,
         rto_max: str = ...,
         initial_rto: str = ...,
@@ -151,7 +155,7 @@ class Tcp(Table):
         ack_ecn_changes: bool = ...,
         receive_window: str = ...,
         handshake: bool = ...,
-        grow_on_marked_acks: bool = ...,
+        grow_on_marked_acks: Literal["no", "yes", "ns-2"] = ...,
         grow_by_segments: bool = ...,
     ) -> None: ...
 
@@ -581,6 +585,8 @@ class traffic:
             unless given).
         stagger: each sender starts later by this times its host number (a time such as "300us" (units: ps ns us ms
             s), from 0ps to 30000s; 0s unless given).
+        jitter: each sender's clock is late by a random time up to this, the same for all of its bursts (a time such
+            as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless given).
         """
 
         def __init__(
@@ -590,6 +596,7 @@ class traffic:
             sizes: Sizes,
             start: str = ...,
             stagger: str = ...,
+            jitter: str = ...,
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,
             class_: str = ...,

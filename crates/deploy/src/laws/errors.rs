@@ -205,7 +205,11 @@ fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
                 AckSample { acked, ece, may_grow: false, snd_una, snd_nxt: end + 1_448, flow, path: None };
             float.on_ack(&mut window, &ack);
             fixed.on_ack(&mut window, &ack);
-            alpha.add(fixed.alpha(Instant::ZERO).unwrap_or(f64::NAN), float.alpha(Instant::ZERO).unwrap_or(f64::NAN), 1.0);
+            alpha.add(
+                fixed.alpha(Instant::ZERO).unwrap_or(f64::NAN),
+                float.alpha(Instant::ZERO).unwrap_or(f64::NAN),
+                1.0,
+            );
         }
     }
     Ok(alpha)
