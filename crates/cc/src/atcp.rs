@@ -23,7 +23,7 @@ use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::{choice, keys};
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -136,7 +136,7 @@ impl CongestionControl for Atcp {
         }
     }
 
-    fn alpha(&self) -> Option<f64> {
+    fn alpha(&self, _: Instant) -> Option<f64> {
         (self.params.base == Base::Dctcp).then_some(self.marks.alpha)
     }
 }
@@ -206,7 +206,10 @@ mod tests {
     #[test]
     fn only_the_base_that_has_an_alpha_shows_it() {
         for (base, alpha) in [(Base::Tcp, None), (Base::Dctcp, Some(0.25))] {
-            assert_eq!(Atcp::new(Params { base, initial_alpha: 0.25, ..Params::default() }).alpha(), alpha);
+            assert_eq!(
+                Atcp::new(Params { base, initial_alpha: 0.25, ..Params::default() }).alpha(Instant::ZERO),
+                alpha
+            );
         }
     }
 

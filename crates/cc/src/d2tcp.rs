@@ -22,7 +22,7 @@ use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::keys;
-use shortflow_units::{Bytes, Span};
+use shortflow_units::{Bytes, Instant, Span};
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -106,7 +106,7 @@ impl CongestionControl for D2tcp {
         }
     }
 
-    fn alpha(&self) -> Option<f64> {
+    fn alpha(&self, _: Instant) -> Option<f64> {
         Some(self.marks.alpha)
     }
 }
@@ -117,7 +117,6 @@ mod tests {
     use crate::dctcp;
     use crate::sample::tests::{ack, flow};
     use proptest::prelude::*;
-    use shortflow_units::Instant;
 
     /// `segments` to go, and `micros` until the deadline; a round trip is 300 µs.
     fn due(segments: u64, micros: u64) -> FlowView {
@@ -192,7 +191,7 @@ mod tests {
                     dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &sample.flow);
                 }
                 prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
-                prop_assert_eq!(d2tcp.alpha(), dctcp.alpha());
+                prop_assert_eq!(d2tcp.alpha(Instant::ZERO), dctcp.alpha(Instant::ZERO));
             }
         }
     }

@@ -105,7 +105,7 @@ impl Dcqcn {
 impl State {
     /// A CNP arrives (Eq. 1): the cut comes before the update of α.
     fn on_cnp(&mut self, now: Instant) {
-        self.decay(now);
+        (self.alpha, self.alpha_due) = self.decayed(now);
         self.target = self.current;
         self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.params.min_rate.as_bps() as f64);
         self.alpha = (1.0 - self.params.g) * self.alpha + self.params.g;
@@ -114,12 +114,14 @@ impl State {
         (self.sent, self.timer_stage, self.byte_stage) = (0, 0, 0);
     }
 
-    /// Makes up for the times without a CNP that have passed (Eq. 2).
-    fn decay(&mut self, now: Instant) {
-        while self.alpha_due <= now {
-            self.alpha *= 1.0 - self.params.g;
-            self.alpha_due += self.params.alpha_timer;
+    /// α after the times without a CNP that have passed (Eq. 2), and when it falls next.
+    fn decayed(&self, now: Instant) -> (f64, Instant) {
+        let (mut alpha, mut due) = (self.alpha, self.alpha_due);
+        while due <= now {
+            alpha *= 1.0 - self.params.g;
+            due += self.params.alpha_timer;
         }
+        (alpha, due)
     }
 
     /// Timer or byte counter has expired (Eq. 3, Eq. 4; §5.1 hyper increase).
@@ -166,7 +168,7 @@ impl CongestionControl for Dcqcn {
 
     fn on_timer(&mut self, _: &mut Window, flow: &FlowView) {
         let state = &mut *self.0;
-        state.decay(flow.now);
+        (state.alpha, state.alpha_due) = state.decayed(flow.now);
         state.timer_stage += 1;
         state.rate_due = Some(flow.now + state.params.rate_timer);
         state.rise();
@@ -185,8 +187,8 @@ impl CongestionControl for Dcqcn {
         }
     }
 
-    fn alpha(&self) -> Option<f64> {
-        Some(self.0.alpha)
+    fn alpha(&self, now: Instant) -> Option<f64> {
+        Some(self.0.decayed(now).0)
     }
 }
 
@@ -239,9 +241,9 @@ mod tests {
     fn a_notification_cuts_by_half_of_alpha() {
         let mut law = start(Params { g: 0.25, ..Params::default() });
         cnp(&mut law, 100);
-        assert_eq!((rates(&law), law.alpha()), ((20.0, 40.0), Some(1.0)));
+        assert_eq!((rates(&law), law.alpha(at(100).now)), ((20.0, 40.0), Some(1.0)));
         cnp(&mut law, 160);
-        assert_eq!((rates(&law), law.alpha()), ((12.5, 20.0), Some(13.0 / 16.0)));
+        assert_eq!((rates(&law), law.alpha(at(160).now)), ((12.5, 20.0), Some(13.0 / 16.0)));
     }
 
     /// Eq. 2: α falls by g each 55 µs without a notification.
@@ -249,10 +251,9 @@ mod tests {
     fn alpha_falls_with_time() {
         let mut law = start(Params { g: 0.5, ..Params::default() });
         cnp(&mut law, 0);
-        law.0.decay(at(54).now);
-        assert_eq!(law.alpha(), Some(1.0));
-        law.0.decay(at(165).now);
-        assert_eq!(law.alpha(), Some(0.125));
+        for (us, alpha) in [(54, 1.0), (55, 0.5), (165, 0.125)] {
+            assert_eq!(law.alpha(at(us).now), Some(alpha));
+        }
     }
 
     /// Eq. 3: from 20 towards 40 by halves, four times; Eq. 4: the fifth adds 40 Mbit/s to the target first.

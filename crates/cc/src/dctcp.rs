@@ -17,6 +17,7 @@ use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::keys;
+use shortflow_units::Instant;
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -73,7 +74,7 @@ impl CongestionControl for Dctcp {
         }
     }
 
-    fn alpha(&self) -> Option<f64> {
+    fn alpha(&self, _: Instant) -> Option<f64> {
         Some(self.marks.alpha)
     }
 }
@@ -92,7 +93,7 @@ mod tests {
         for m in 1..=20 {
             dctcp.on_ack(&mut window, &ack_of_window(m, true));
             let expected = 1.0 - (15.0f64 / 16.0).powi(m as i32);
-            assert!((dctcp.alpha().unwrap() - expected).abs() < 1e-12);
+            assert!((dctcp.alpha(Instant::ZERO).unwrap() - expected).abs() < 1e-12);
         }
         assert_eq!(window.cwnd, 10.0, "marked ACKs do not open the window");
     }
@@ -105,7 +106,7 @@ mod tests {
             let sample = AckSample { snd_una, snd_nxt: 5000, ..ack(ece) };
             dctcp.on_ack(&mut window, &sample);
         }
-        assert!((dctcp.alpha().unwrap() - 0.25 / 16.0).abs() < 1e-12);
+        assert!((dctcp.alpha(Instant::ZERO).unwrap() - 0.25 / 16.0).abs() < 1e-12);
     }
 
     #[test]

@@ -32,7 +32,7 @@ use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::{Flag, keys};
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -159,7 +159,7 @@ impl CongestionControl for Fast {
         (self.params.min_segment.as_f64() / mss.as_f64()).min(PROBE_WINDOW)
     }
 
-    fn alpha(&self) -> Option<f64> {
+    fn alpha(&self, _: Instant) -> Option<f64> {
         Some(self.marks.alpha)
     }
 }
@@ -199,14 +199,14 @@ mod tests {
         let (mut law, mut window) = law(Params { probes: 0, ..Params::default() });
         law.marks = MarkFraction::new(1.0);
         law.on_ack(&mut window, &AckSample { snd_una: 1, snd_nxt: 4000, ..ack(true) });
-        assert_eq!(law.alpha(), Some(1.0));
+        assert_eq!(law.alpha(Instant::ZERO), Some(1.0));
         for (snd_una, acked, ece) in
             [(101, 100, true), (1501, 1400, false), (2961, 1460, false), (4001, 1040, false)]
         {
             let sample = AckSample { snd_una, snd_nxt: 4000, acked: Bytes::new(acked), ..ack(ece) };
             law.on_ack(&mut window, &sample);
         }
-        assert!((law.alpha().unwrap() - (15.0 / 16.0 + 0.25 / 16.0)).abs() < 1e-12);
+        assert!((law.alpha(Instant::ZERO).unwrap() - (15.0 / 16.0 + 0.25 / 16.0)).abs() < 1e-12);
     }
 
     /// Claim `fast/eq3-dctcp-cut`: the baseline with a floor of two segments.

@@ -22,7 +22,7 @@ use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
 use shortflow_spec::{choice, keys};
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -142,7 +142,7 @@ impl CongestionControl for L2dct {
         }
     }
 
-    fn alpha(&self) -> Option<f64> {
+    fn alpha(&self, _: Instant) -> Option<f64> {
         Some(self.marks.alpha)
     }
 }
@@ -264,7 +264,7 @@ mod tests {
                     dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &sample.flow);
                 }
                 prop_assert_eq!(windows[0].cwnd.to_bits(), windows[1].cwnd.to_bits());
-                prop_assert_eq!(ps.alpha(), dctcp.alpha());
+                prop_assert_eq!(ps.alpha(Instant::ZERO), dctcp.alpha(Instant::ZERO));
             }
         }
 

@@ -85,10 +85,10 @@ macro_rules! registry {
                     Transport::UserDefined(law) => law.floor(mss),
                 }
             }
-            fn alpha(&self) -> Option<f64> {
+            fn alpha(&self, now: Instant) -> Option<f64> {
                 match self {
-                    $(Transport::$variant(law) => law.alpha(),)+
-                    Transport::UserDefined(law) => law.alpha(),
+                    $(Transport::$variant(law) => law.alpha(now),)+
+                    Transport::UserDefined(law) => law.alpha(now),
                 }
             }
             fn on_start(&mut self, now: Instant, line: Rate) {
@@ -360,7 +360,7 @@ mod tests {
     impl CongestionControl for Still {
         fn on_ack(&mut self, _: &mut Window, _: &AckSample) {}
         fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
-        fn alpha(&self) -> Option<f64> {
+        fn alpha(&self, _: Instant) -> Option<f64> {
             Some(0.75)
         }
     }
@@ -374,7 +374,7 @@ mod tests {
             ["recovery", "dupthresh", "ecn"]
         );
         assert_eq!((config.ecn(), config.recovery()), (Ecn::Classic, Recovery::Sack));
-        assert_eq!(config.start().alpha(), Some(0.75));
+        assert_eq!(config.start().alpha(Instant::ZERO), Some(0.75));
         assert!(format!("{config:?}").contains("law: UserDefined"));
     }
 

@@ -194,8 +194,8 @@ pub trait CongestionControl {
         1.0
     }
 
-    /// The congestion estimate of ECN senders, for probes.
-    fn alpha(&self) -> Option<f64> {
+    /// The congestion estimate of ECN senders at this time, for probes.
+    fn alpha(&self, _: Instant) -> Option<f64> {
         None
     }
 }
@@ -242,7 +242,7 @@ pub(crate) mod tests {
     fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
         let (law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
         let window = Window { cwnd: 2.5, ssthresh: 2.0 };
-        assert_eq!((law.initial_window(10.0), law.floor(mss), law.alpha()), (10.0, 1.0, None));
+        assert_eq!((law.initial_window(10.0), law.floor(mss), law.alpha(Instant::ZERO)), (10.0, 1.0, None));
         assert_eq!(law.segment_size(&window, mss, Bytes::new(100)), mss);
         assert_eq!(law.window_bytes(&window, mss), Bytes::new(3650));
     }

@@ -75,8 +75,8 @@ impl Followed {
 impl CongestionControl for Followed {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         self.step(window, |law, window| law.on_ack(window, ack));
-        let apart = match self.float.alpha() {
-            Some(alpha) => (alpha - self.fixed.alpha().unwrap()).abs(),
+        let apart = match self.float.alpha(Instant::ZERO) {
+            Some(alpha) => (alpha - self.fixed.alpha(Instant::ZERO).unwrap()).abs(),
             None => 0.0,
         };
         assert!(apart < 5e-8, "alpha is off by {apart}"); // 2^-31 (1 + 1/g) for g of 0.01
@@ -418,7 +418,7 @@ fn a_long_rest_brings_alpha_to_zero() {
         float.on_ack(&mut windows[0], &ack);
         fixed.on_ack(&mut windows[1], &ack);
     }
-    assert!(float.alpha().unwrap() > 0.0 && fixed.alpha() == Some(0.0));
+    assert!(float.alpha(Instant::ZERO).unwrap() > 0.0 && fixed.alpha(Instant::ZERO) == Some(0.0));
     float.on_congestion(&mut windows[0], Cause::EcnEcho, &flow);
     fixed.on_congestion(&mut windows[1], Cause::EcnEcho, &flow);
     assert_eq!(windows[1].cwnd, 1_000.0);
@@ -474,7 +474,7 @@ fn check_ends(config: &TransportConfig, cwnd: f64, mss: u64, acked: u64) {
             fixed.on_ack(&mut window, &sample);
             let causes = [Cause::EcnEcho, Cause::EcnEcho, Cause::FastRetransmit, Cause::Timeout];
             fixed.on_congestion(&mut window, causes[step as usize % 4], &flow);
-            let alpha = fixed.alpha().unwrap();
+            let alpha = fixed.alpha(Instant::ZERO).unwrap();
             assert!(window.cwnd > 0.0 && window.cwnd <= 1_048_576.0, "{window:?}");
             assert!(window.ssthresh >= 2.0 && (0.0..=1.0).contains(&alpha), "{window:?} {alpha}");
         }

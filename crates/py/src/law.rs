@@ -150,7 +150,7 @@ impl Law {
     /// The congestion estimate, of laws that have one.
     #[getter]
     fn alpha(&self) -> Option<f64> {
-        self.law.alpha()
+        self.law.alpha(Instant::ZERO + Span::from_secs_f64(self.now_s))
     }
 
     /// Payload of the next segment where `room` bytes of the window are free.

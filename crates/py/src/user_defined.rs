@@ -305,7 +305,7 @@ impl CongestionControl for PythonLaw {
         self.floor
     }
 
-    fn alpha(&self) -> Option<f64> {
+    fn alpha(&self, _: Instant) -> Option<f64> {
         let instance = self.instance.as_ref().ok()?;
         Python::attach(|py| instance.bind(py).getattr("alpha").ok()?.extract().ok())
     }

@@ -37,9 +37,9 @@ fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
         now += Span::from_micros(10);
         sent = wire.0.back().map_or(end, |&(_, last)| last);
         let ack = Packet { kind: Kind::Ack, seq: end, payload: 0, ece, ..data };
-        let before = sender.state().0.cwnd;
+        let before = sender.window().cwnd;
         sender.on_ack(now, &ack, &tcp, &mut wire);
-        (before, sender.state().0.cwnd, end, sent)
+        (before, sender.window().cwnd, end, sent)
     };
     echoes.iter().map(answer).collect()
 }

@@ -3,7 +3,7 @@
 use super::grid::{alphas, flow, flows, windows};
 use super::{FixedPoint, LawError, NAMES};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, TransportConfig, Window};
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Instant};
 use std::fmt;
 
 /// The largest error of one hook of one law.
@@ -205,7 +205,11 @@ fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
                 AckSample { acked, ece, may_grow: false, snd_una, snd_nxt: end + 1_448, flow, path: None };
             float.on_ack(&mut window, &ack);
             fixed.on_ack(&mut window, &ack);
-            alpha.add(fixed.alpha().unwrap_or(f64::NAN), float.alpha().unwrap_or(f64::NAN), 1.0);
+            alpha.add(
+                fixed.alpha(Instant::ZERO).unwrap_or(f64::NAN),
+                float.alpha(Instant::ZERO).unwrap_or(f64::NAN),
+                1.0,
+            );
         }
     }
     Ok(alpha)

@@ -3,7 +3,7 @@
 
 use super::fields::{LawError, params};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
-use shortflow_units::Bytes;
+use shortflow_units::{Bytes, Instant};
 use std::sync::Arc;
 
 /// One segment in the units of `struct window`.
@@ -239,7 +239,7 @@ impl CongestionControl for FixedPoint {
     }
 
     /// As [`power`] counts it; also where a law, as ATCP without ECN, does not use it.
-    fn alpha(&self) -> Option<f64> {
+    fn alpha(&self, _: Instant) -> Option<f64> {
         // SAFETY: every state begins with its marks.
         Some(unsafe { sf_alpha(&raw const self.state) } as f64 / 2f64.powi(60))
     }

@@ -105,8 +105,8 @@ pub trait Source: Endpoint {
     /// First byte of the stream that is not acknowledged.
     fn acked(&self) -> u64;
 
-    /// What probes are told.
-    fn view(&self) -> View;
+    /// What probes are told at this time.
+    fn view(&self, now: Instant) -> View;
 }
 
 /// The end that receives data.

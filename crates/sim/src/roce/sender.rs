@@ -229,7 +229,7 @@ impl Source for Sender {
         self.snd_una
     }
 
-    fn view(&self) -> View {
-        View { window: None, rate: Some(self.rate()), alpha: self.law.alpha() }
+    fn view(&self, now: Instant) -> View {
+        View { window: None, rate: Some(self.rate()), alpha: self.law.alpha(now) }
     }
 }

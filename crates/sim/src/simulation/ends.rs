@@ -5,7 +5,7 @@ use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
 use crate::{roce, tcp};
 use shortflow_cc::{Host, TransportConfig};
-use shortflow_units::{Bytes, ClassId, Rate, Span};
+use shortflow_units::{Bytes, ClassId, Instant, Rate, Span};
 
 /// The two ends of a connection.
 #[derive(Debug)]
@@ -138,9 +138,9 @@ impl Ends {
         each!(self, pair => pair.receiver.skipped())
     }
 
-    /// What probes are told of the sender.
-    pub fn view(&self) -> View {
-        each!(self, pair => pair.sender.view())
+    /// What probes are told of the sender at this time.
+    pub fn view(&self, now: Instant) -> View {
+        each!(self, pair => pair.sender.view(now))
     }
 }
 

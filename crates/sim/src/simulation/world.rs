@@ -393,7 +393,7 @@ impl<'a> World<'a> {
             let acked = ends.acked() - std::mem::replace(sampled, ends.acked());
             let value = throughput(acked, time);
             self.samples.push(Sample { at, subject: Subject::FlowThroughput(flow), value });
-            let View { window, rate, alpha } = ends.view();
+            let View { window, rate, alpha } = ends.view(at);
             let cwnd = window.map(|window| (Subject::Cwnd(flow), window.cwnd));
             self.samples.extend(cwnd.map(|(subject, value)| Sample { at, subject, value }));
             let rate = rate.map(|rate| (Subject::Rate(flow), rate.as_bps() as f64));

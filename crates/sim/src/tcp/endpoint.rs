@@ -4,6 +4,7 @@ use super::{Receiver, Sender};
 use crate::host::{Endpoint, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Kind, Packet};
 use shortflow_cc::CongestionControl;
+use shortflow_units::Instant;
 
 /// The sender's retransmission timer.
 const RETRANSMIT: u8 = 0;
@@ -65,8 +66,8 @@ impl Source for Sender {
         self.snd_una()
     }
 
-    fn view(&self) -> View {
-        View { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha() }
+    fn view(&self, now: Instant) -> View {
+        View { window: Some(self.window), rate: self.law.pacing_rate(), alpha: self.law.alpha(now) }
     }
 }
 

@@ -153,9 +153,9 @@ impl Sender {
         self.snd_una
     }
 
-    /// Congestion window in segments, and the law's congestion estimate.
-    pub fn state(&self) -> (Window, Option<f64>) {
-        (self.window, self.law.alpha())
+    /// Congestion window and slow-start threshold.
+    pub fn window(&self) -> Window {
+        self.window
     }
 
     /// Sends what may be sent now; to be called after [`Sender::push`].

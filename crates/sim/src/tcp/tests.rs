@@ -168,7 +168,7 @@ fn an_ack_of_all_that_is_out_is_no_duplicate() {
     for _ in 0..5 {
         assert_eq!(peer.ack(2920, &[]), []);
     }
-    assert_eq!(peer.sender.state().0.ssthresh, f64::INFINITY);
+    assert_eq!(peer.sender.window().ssthresh, f64::INFINITY);
 }
 
 /// RFC 6582 §4: after a timeout NewReno sends everything again, SACK only what is missing: here segment 1, then 2
@@ -193,9 +193,9 @@ fn duplicates_at_the_recovery_point_do_not_start_recovery_again() {
     (0..3).for_each(|_| drop(peer.ack(1460, &[])));
     let recover = peer.sender.snd_max;
     peer.ack(recover, &[]);
-    let window = peer.sender.state().0;
+    let window = peer.sender.window();
     (0..3).for_each(|_| assert!(peer.ack(recover, &[]).iter().all(|&(start, _)| start >= recover)));
-    assert_eq!(peer.sender.state().0, window);
+    assert_eq!(peer.sender.window(), window);
     peer.ack(recover + 1460, &[]);
     let last: Vec<_> = (0..3).map(|_| peer.ack(recover + 1460, &[])).collect();
     assert_eq!(last[2].first(), Some(&(recover + 1460, 1460)));

@@ -249,7 +249,7 @@ mod tests {
         let mut bench = fast("sack", "0");
         assert_eq!(bench.wire.take(), [(0, 1460), (1460, 1460)]);
         assert_eq!(bench.ack(1460, true, &[]), [(2920, 730)], "1.5 segments, of which one is out");
-        assert_eq!(bench.sender.state().0.cwnd, 1.5);
+        assert_eq!(bench.sender.window().cwnd, 1.5);
     }
 
     #[test]
