@@ -10,7 +10,7 @@ const SEGMENT: u64 = 12_000;
 
 /// One flow of `segments` from h0 to h2, of which up to ten leave at once.
 fn flow(segments: u64, tcp: &str, faults: &str, settings: &[(&str, &str)]) -> Outcome {
-    let text = star(3, &format!("[tcp]\ninitial_window = 10\n{tcp}\n[faults]\n{faults}\n")) + TRACE;
+    let text = star(3, &format!("[tcp]\ninitial_window = 10\n{tcp}\n[[faults]]\n{faults}\n")) + TRACE;
     run(&scenario(&text, &[&format!("0,h0,h2,{}", segments * 1460)]), &scheme("tcp", settings))
 }
 
@@ -106,22 +106,33 @@ fn a_probe_waits_for_a_delayed_ack() {
     }
 }
 
-/// One of a hundred packets comes 200 µs later, behind sixteen others, and none is lost.
-fn reordered(segments: u64, settings: &[(&str, &str)]) -> u32 {
-    let late = "links = [\"s0->h2\"]\nreorder = 0.01\nreorder_delay = \"200us\"";
-    let outcome = flow(segments, "receive_window = \"40pkt\"", late, settings);
+/// One of a hundred packets comes 200 µs later, behind sixteen others, another as late as `also`, and none is lost.
+fn reordered(segments: u64, also: &str, settings: &[(&str, &str)]) -> u32 {
+    let late = |by| format!("links = [\"s0->h2\"]\nreorder = 0.01\nreorder_delay = \"{by}\"\n");
+    let faults = format!("{}[[faults]]\n{}", late("200us"), late(also));
+    let outcome = flow(segments, "receive_window = \"40pkt\"", &faults, settings);
     assert_eq!((outcome.counters.packets_dropped, outcome.flows[0].timeouts), (0, 0));
     outcome.flows[0].retransmits
 }
 
-/// §6.2 step 4: the window is a quarter of the round trip at first, 81 µs, and grows by as much with each round of
-/// DSACKs, so that soon hardly anything looks lost of the two hundred packets that come late.
+/// §6.2 steps 3 and 4: a packet that two overtake shows that there is reordering. From then on the window is waited for: a
+/// quarter of the round trip at first, 81 µs, and as much more with each round of DSACKs, so that soon hardly anything
+/// looks lost of the two hundred packets that come late by more.
 #[test]
 fn reordering_is_learnt() {
-    let rack = [("transport.recovery", "rack")];
-    let (first, all) = (reordered(2000, &rack), reordered(20_000, &rack));
+    let rack = |segments| reordered(segments, "24us", &[("transport.recovery", "rack")]);
+    let (first, all) = (rack(2000), rack(20_000));
     assert!((1..=4).contains(&first) && all <= first + 2, "{first} {all}");
-    assert!(reordered(20_000, &[("transport.recovery", "sack")]) > 100);
+    assert!(reordered(20_000, "24us", &[("transport.recovery", "sack")]) > 100);
+}
+
+/// Step 3: whatever is overtaken is so by more than DupThresh, and sent again before it comes. DSACK widens a window that is
+/// not waited for, until one that comes late is not the only one.
+#[test]
+fn reordering_that_is_never_seen_takes_longer_to_learn() {
+    let [seen, unseen] =
+        ["24us", "200us"].map(|also| reordered(2000, also, &[("transport.recovery", "rack")]));
+    assert!(unseen > 3 * seen, "{unseen} {seen}");
 }
 
 /// With a `dupthresh` above the sixteen packets that overtake one, nothing looks lost from the start.
@@ -129,7 +140,7 @@ fn reordering_is_learnt() {
 fn a_higher_threshold_of_duplicates_tolerates_reordering() {
     for recovery in ["sack", "newreno"] {
         let with = |dupthresh| {
-            reordered(2000, &[("transport.recovery", recovery), ("transport.dupthresh", dupthresh)])
+            reordered(2000, "200us", &[("transport.recovery", recovery), ("transport.dupthresh", dupthresh)])
         };
         assert!(with("3") > 5, "{recovery}");
         assert_eq!(with("40"), 0, "{recovery}");

@@ -17,9 +17,10 @@
 //!   minutes.
 //! - There are no timestamps in ACKs: that one of a retransmission is the original's is known by its round trip, below
 //!   RACK.min_RTT, alone (§6.2 step 2 has both tests).
-//! - DSACK says that reordering was seen, and not step 3 alone: where others overtake a segment by more than DupThresh,
-//!   it is sent again before it comes, and no window would ever be waited for. As in Linux, a DSACK that answers a tail
-//!   loss probe says nothing of the kind.
+//! - As in Linux, a DSACK that answers a tail loss probe says nothing of reordering.
+//!
+//! Where every segment that comes late is overtaken by DupThresh others, it is sent again before it comes, step 3 never sees
+//! reordering, and the window of step 4 is not waited for, however often DSACK widens it. So the RFC has it, and Linux.
 
 use super::scoreboard::Scoreboard;
 use shortflow_units::{Instant, Span};
@@ -232,7 +233,6 @@ impl Rack {
     /// that a recovery ends.
     pub fn adapt(&mut self, una: u64, snd_nxt: u64, dsack: bool, recovered: bool) {
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
-        self.reordering_seen |= dsack;
         if dsack && self.dsack_round.is_none() {
             self.dsack_round = Some(snd_nxt);
             self.reo_wnd_more += 1;
