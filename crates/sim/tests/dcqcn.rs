@@ -1,6 +1,6 @@
 //! DCQCN in a network: rates that become equal, the queue between its thresholds, and what is lost.
 
-use crate::common::{TRACE, run, scenario, scheme};
+use crate::common::{TRACE, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
 use shortflow_sim::queue::DropReason;
@@ -146,4 +146,15 @@ fn notifications_are_rationed() {
     let time = outcome.flows[0].fct().unwrap().as_secs_f64();
     assert!((90e-6..97e-6).contains(&time), "{time}");
     assert_eq!(outcome.counters.packets_sent, 2 * outcome.flows[0].packets + 2);
+}
+
+/// Eq. 2: where the rate rises every 10 ms only, probes still see alpha fall each 55 µs; they look every 10.
+#[test]
+fn probes_see_alpha_fall_between_timers() {
+    let outcome = long_flows(2, &[("transport.rate_timer", "10ms"), ("transport.g", "0.25")]);
+    let of_first = |subject| matches!(subject, Subject::Alpha(flow) if flow.0 == 0);
+    let falling: Vec<f64> =
+        values(&outcome, of_first).into_iter().filter(|alpha| (1e-6..0.9).contains(alpha)).collect();
+    let longest = falling.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
+    assert!(falling.len() > 200 && longest <= 6, "{longest} samples alike of {}", falling.len());
 }

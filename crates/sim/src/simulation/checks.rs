@@ -4,9 +4,9 @@
 //! | invariant | how it is checked |
 //! |---|---|
 //! | nothing is acknowledged before it is there | at each connection's end, acknowledged = received in order |
-//! | packets neither overtake one another nor vanish | bytes skipped by later ones were dropped on the way |
+//! | packets neither overtake one another nor vanish | bytes skipped by later ones were dropped on the way, where nothing reorders |
 //! | what is delivered reaches its host | packets delivered = packets that hosts took |
-//! | no flow beats its ideal time | every finished flow |
+//! | no flow beats its ideal time | every finished flow, where packets keep one path and links do not fail |
 //! | no link is above its rate | each port: time spent sending, against bytes; against time gone by |
 //! | every packet is accounted for | each port: accepted = arrived + queued + on the wire + lost with the link |
 //! | time does not go back | events scheduled in the past |
