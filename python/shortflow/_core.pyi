@@ -101,8 +101,10 @@ class Ack:
     min_rtt_s: float
     in_switches_s: float
     in_hosts_s: float
+    at_sender_s: float
     hops: int
     delivered: int
+    newly_delivered: int
     rate_bps: float | None
     app_limited: bool
     flow: Flow

@@ -4,7 +4,7 @@
 //!
 //! | hook | Linux `tcp_congestion_ops` | called |
 //! |---|---|---|
-//! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una` |
+//! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una`; on any, if the law reads the path |
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
 //! | [`CongestionControl::initial_window`] | `init` | when a connection starts |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |

@@ -72,14 +72,14 @@ impl FlowView {
     }
 }
 
-/// One acknowledgement that advanced `snd_una`.
+/// One acknowledgement that advanced `snd_una`; for laws that read the path any, since others bring samples too.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
-    /// Bytes newly acknowledged.
+    /// By how many bytes `snd_una` advanced.
     pub acked: Bytes,
     /// The ACK carried ECN-Echo.
     pub ece: bool,
-    /// The window may grow: not in loss recovery, and not marked unless the run allows that.
+    /// The window may grow: the ACK advances, not in loss recovery, and is not marked unless the run allows that.
     pub may_grow: bool,
     /// First unacknowledged byte after this ACK.
     pub snd_una: u64,
@@ -108,13 +108,19 @@ pub struct PathSample {
     pub min_rtt: Span,
     /// Part of `rtt` that was spent in queues of switches, both ways.
     pub in_switches: Span,
-    /// Part of `rtt` that was spent in queues of the two hosts, and with a receiver that delayed its ACK.
+    /// Part of `rtt` that was spent in the two hosts: in their queues, with a receiver that delayed its ACK, and in their
+    /// jitter and stalls.
     pub in_hosts: Span,
+    /// Part of `in_hosts` in the queue of the sender's own host.
+    pub at_sender: Span,
     /// Switches that the data packet crossed.
     pub hops: u32,
     /// Bytes that the connection has delivered so far, those known from SACK among them.
     pub delivered: Bytes,
-    /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`.
+    /// Part of `delivered` of which this ACK tells first.
+    pub newly_delivered: Bytes,
+    /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`, and of an ACK
+    /// that delivers nothing.
     pub rate: Option<Rate>,
     /// Whether data had run out when the packet was sent: the rate is then a lower bound.
     pub app_limited: bool,

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | cwnd | [`Window::cwnd`] = min(fcwnd, ecwnd) |
 //! | fcwnd, ecwnd (§3.3) | two `Control`s: of the fabric and of the end hosts |
-//! | delay of the end hosts | [`PathSample::in_hosts`], averaged |
+//! | num_acked | [`PathSample::newly_delivered`], in segments |
+//! | delay of the end hosts | [`PathSample::in_hosts`] without [`PathSample::at_sender`], averaged |
 //! | delay of the fabric | [`PathSample::rtt`] without it, as it is |
 //! | target of the fabric (§3.5) | [`Params::fabric_target`] |
 //! | base_target, ħ, #hops | [`Params::base_target`], [`Params::hop`], [`PathSample::hops`] |
@@ -25,6 +26,11 @@
 //! - D5: what does not bind is held at max_cwnd (the paper: "a ceiling value").
 //! - D6: the first window is the scenario's, `tcp.initial_window`; there is no slow start. Losses are repaired by the
 //!   sender, with SACK.
+//! - D7: an ACK counts for a window at most. What it covers after a timeout had mostly arrived before, and NewReno's ACKs
+//!   do not tell.
+//! - D8: the weight of the average delay of the end hosts is not given; it is that of a sample in TCP's SRTT (RFC 6298).
+//! - D9: the queue of the sender's own host is part of the fabric's delay, as in the paper's formula, round trip less remote
+//!   queueing and local reception. The paper's hosts have none, since the card pulls packets; here fcwnd keeps it short.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, TransportInfo, Window,
@@ -42,7 +48,7 @@ pub const INFO: TransportInfo = TransportInfo {
     ecn: Ecn::Off,
 };
 
-/// Weight of a sample in the average delay of the end hosts.
+/// Weight of a sample in the average delay of the end hosts (D8).
 const HOST_WEIGHT: f64 = 0.125;
 
 keys! {
@@ -122,6 +128,7 @@ impl Control {
         if delay >= target {
             self.decrease(params, params.decrease(delay, target), at);
         } else if may_grow {
+            let acked = acked.min(self.cwnd.max(1.0)); // D7
             let step = if self.cwnd >= 1.0 { params.ai * acked / self.cwnd } else { params.ai * acked };
             self.cwnd = (self.cwnd + step).min(params.max_cwnd);
         }
@@ -196,9 +203,10 @@ impl CongestionControl for Swift {
         let Some(path) = ack.path else { return };
         state.rtt = path.rtt;
         let params = state.params;
-        let host = state.average_host_delay(path.in_hosts.as_secs_f64());
-        let fabric = path.rtt.saturating_sub(path.in_hosts).as_secs_f64();
-        let acked = ack.acked.as_f64() / ack.flow.mss.as_f64();
+        let in_hosts = path.in_hosts.saturating_sub(path.at_sender); // D9
+        let host = state.average_host_delay(in_hosts.as_secs_f64());
+        let fabric = path.rtt.saturating_sub(in_hosts).as_secs_f64();
+        let acked = path.newly_delivered.as_f64() / ack.flow.mss.as_f64();
         let at = Moment { now: ack.flow.now, rtt: path.rtt };
         state.change(window, |index, control| {
             let (delay, target) = match index {
@@ -242,15 +250,18 @@ mod tests {
         Span::from_micros(us)
     }
 
-    /// A path of 20 µs with empty queues, on which a packet and its ACK waited so long in switches and in hosts.
+    /// A path of 20 µs with empty queues, on which a packet and its ACK, of one segment, waited so long in switches and in
+    /// hosts other than the sender's.
     fn path(in_switches: u64, in_hosts: u64) -> PathSample {
         PathSample {
             rtt: micros(20 + in_switches + in_hosts),
             min_rtt: micros(20),
             in_switches: micros(in_switches),
             in_hosts: micros(in_hosts),
+            at_sender: Span::ZERO,
             hops: 3,
             delivered: Bytes::ZERO,
+            newly_delivered: Bytes::new(1460),
             rate: None,
             app_limited: false,
         }
@@ -317,6 +328,31 @@ mod tests {
         let [fabric, hosts] = law.0.controls.unwrap().map(|control| control.cwnd);
         close(fabric, 6.0 + 1.0 / 6.0);
         close(hosts, 5.2);
+    }
+
+    /// D9: 60 µs in the sender's own queue are the fabric's: 0.8 · 30/80 against its target of 50.
+    #[test]
+    fn the_queue_of_the_own_host_is_part_of_the_fabric() {
+        let (mut law, mut window) = start(plain(), 8.0);
+        law.on_ack(&mut window, &at(0, PathSample { at_sender: micros(60), ..path(0, 60) }));
+        close(window.cwnd, 8.0 - 8.0 * 0.8 * 3.0 / 8.0);
+        let [fabric, hosts] = law.0.controls.unwrap().map(|control| control.cwnd);
+        close(fabric, window.cwnd);
+        close(hosts, 8.125);
+    }
+
+    /// What an ACK covers counts as far as it is new, and for a window at most (D7).
+    #[test]
+    fn a_cumulative_ack_after_a_loss_grows_the_window_by_what_is_new() {
+        let acks = |cwnd, newly: u64| {
+            let (mut law, mut window) = start(plain(), cwnd);
+            let path = PathSample { newly_delivered: Bytes::new(newly * 1460), ..path(0, 0) };
+            law.on_ack(&mut window, &AckSample { acked: Bytes::new(40 * 1460), ..at(0, path) });
+            window.cwnd
+        };
+        close(acks(8.0, 2), 8.25);
+        close(acks(8.0, 40), 9.0);
+        close(acks(0.5, 40), 1.5);
     }
 
     /// The hosts' delay is averaged: one sample of 80 µs after 0 counts as 10.

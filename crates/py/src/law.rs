@@ -63,7 +63,7 @@ impl Law {
         Window { cwnd: self.cwnd, ssthresh: self.ssthresh }
     }
 
-    fn path(&mut self) -> Option<PathSample> {
+    fn path(&mut self, acked: u64) -> Option<PathSample> {
         let rtt = Span::from_secs_f64(self.rtt_s);
         if rtt.is_zero() {
             return None;
@@ -74,8 +74,10 @@ impl Law {
             min_rtt: self.min_rtt,
             in_switches: Span::from_secs_f64(self.in_switches_s),
             in_hosts: Span::from_secs_f64(self.in_hosts_s),
+            at_sender: Span::ZERO,
             hops: self.hops,
             delivered: Bytes::new(self.acked),
+            newly_delivered: Bytes::new(acked),
             rate: None,
             app_limited: false,
         })
@@ -126,7 +128,7 @@ impl Law {
             snd_una,
             snd_nxt: self.acked,
             flow: self.flow(),
-            path: self.path(),
+            path: self.path(acked),
         };
         let mut window = self.window();
         self.law.on_ack(&mut window, &sample);

@@ -64,14 +64,14 @@ pub struct PyFlow {
     role: &'static str,
 }
 
-/// One acknowledgement that advanced `snd_una`. Sizes are in bytes.
+/// One acknowledgement. Sizes are in bytes.
 #[pyclass(frozen, get_all, name = "Ack", module = "shortflow._core")]
 pub struct PyAck {
-    /// Payload newly acknowledged.
+    /// By how much `snd_una` advanced: 0 where data is missing below what the ACK answers.
     acked: u64,
     /// Whether the ACK echoes a congestion mark.
     ece: bool,
-    /// Whether the window may open: not in loss recovery, and not on a mark unless the run allows that.
+    /// Whether the window may open: the ACK advances, not in loss recovery, and not on a mark unless the run allows that.
     may_grow: bool,
     /// First byte not yet acknowledged, after this ACK.
     snd_una: u64,
@@ -85,13 +85,19 @@ pub struct PyAck {
     min_rtt_s: f64,
     /// Part of `rtt_s` in queues of switches, both ways.
     in_switches_s: f64,
-    /// Part of `rtt_s` in queues of the two hosts, and with a receiver that delayed its ACK.
+    /// Part of `rtt_s` in the two hosts: in their queues, with a receiver that delayed its ACK, and in their jitter and
+    /// stalls.
     in_hosts_s: f64,
+    /// Part of `in_hosts_s` in the queue of the sender's own host.
+    at_sender_s: f64,
     /// Switches that the packet crossed.
     hops: u32,
     /// Payload that the connection has delivered so far.
     delivered: u64,
-    /// Delivery rate since the packet was sent, in bits per second; `None` over less than `min_rtt_s`.
+    /// Part of `delivered` of which this ACK tells first, in order or not.
+    newly_delivered: u64,
+    /// Delivery rate since the packet was sent, in bits per second; `None` over less than `min_rtt_s`, and of an ACK that
+    /// delivers nothing.
     rate_bps: Option<f64>,
     /// Whether data had run out when the packet was sent: the rate is then a lower bound.
     app_limited: bool,
@@ -113,8 +119,10 @@ fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
         min_rtt_s: path.min_rtt.as_secs_f64(),
         in_switches_s: path.in_switches.as_secs_f64(),
         in_hosts_s: path.in_hosts.as_secs_f64(),
+        at_sender_s: path.at_sender.as_secs_f64(),
         hops: path.hops,
         delivered: path.delivered.get(),
+        newly_delivered: path.newly_delivered.get(),
         rate_bps: path.rate.map(|rate| rate.as_bps() as f64),
         app_limited: path.app_limited,
         flow: flow_object(py, &ack.flow)?,

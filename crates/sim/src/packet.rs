@@ -91,8 +91,10 @@ pub struct Stamp {
     pub first_sent: Instant,
     /// Whether data had run out since those.
     pub app_limited: bool,
-    /// Time in the queues of hosts, and with a receiver that delayed its answer.
+    /// Time in hosts: in their queues, with a receiver that delayed its answer, and late for want of a processor.
     pub in_hosts: Span,
+    /// Part of that in the queue of the sender's own host.
+    pub at_sender: Span,
     /// Time in the queues of switches.
     pub in_switches: Span,
     /// Switches that the data packet has crossed.
@@ -119,6 +121,7 @@ impl Extension {
         let Some(stamp) = &mut self.stamp else { return };
         if in_host {
             stamp.in_hosts += time;
+            stamp.at_sender += if kind == Kind::Data { time } else { Span::ZERO };
         } else {
             stamp.in_switches += time;
             stamp.hops += u32::from(kind == Kind::Data);
@@ -189,6 +192,13 @@ impl Packet {
         self.waited += time;
         if let Some(extension) = &mut self.extension {
             extension.wait(time, in_host, self.kind);
+        }
+    }
+
+    /// Its host is late with it by `time`.
+    pub fn linger(&mut self, time: Span) {
+        if let Some(stamp) = self.extension.as_mut().and_then(|extension| extension.stamp.as_mut()) {
+            stamp.in_hosts += time;
         }
     }
 

@@ -1,6 +1,6 @@
 //! What laws that read the path see of a real network, and that they are paced and woken as they ask.
 
-use crate::common::{run, scenario, star};
+use crate::common::{TRACE, fct, run, scenario, star};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, PathSample, UserDefined, Window};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scheme::Scheme;
@@ -58,10 +58,21 @@ fn long_flows(law: &Recorder, flows: usize, rest: &str) -> Outcome {
         flows - 1
     );
     let text = star(flows + 1, &traffic).replace("duration = \"1s\"", "duration = \"20ms\"");
+    run(&scenario(&text, &[]), &scheme(law, "sack"))
+}
+
+/// Such a law in every sender, with this loss recovery.
+fn scheme(law: &Recorder, recovery: &str) -> Scheme {
     let law = law.clone();
     let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);
-    let scheme = Scheme::user_defined("tcp", "recorder".to_owned(), String::new(), &[], start).unwrap();
-    run(&scenario(&text, &[]), &scheme)
+    let settings = [("transport.recovery".to_owned(), recovery.to_owned())];
+    Scheme::user_defined("tcp", "recorder".to_owned(), String::new(), &settings, start).unwrap()
+}
+
+/// Flows of a trace with such a law, on one connection, beside other settings.
+fn trace(law: &Recorder, recovery: &str, rest: &str, rows: &[&str]) -> Outcome {
+    let text = star(3, &format!("{rest}{TRACE}connections = \"persistent\"\n"));
+    run(&scenario(&text, rows), &scheme(law, recovery))
 }
 
 /// 300 µs, two packets of 1500 bytes and two ACKs of 40 on links of 1 Gbit/s.
@@ -80,8 +91,10 @@ fn an_empty_network_shows_its_round_trip_time_and_the_rate_of_the_window() {
             min_rtt: BASE,
             in_switches: Span::ZERO,
             in_hosts: Span::ZERO,
+            at_sender: Span::ZERO,
             hops: 1,
             delivered,
+            newly_delivered: Bytes::new(1460),
             rate,
             app_limited: false,
         };
@@ -97,15 +110,18 @@ fn waiting_in_hosts_and_in_switches_is_told_apart() {
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
     long_flows(&law, 1, "");
     let seen = law.seen.lock().unwrap();
-    for (ahead, (_, sample)) in (0..10).zip(&seen.samples) {
+    for (ahead, (_, sample)) in (0..10).zip(&seen.samples[..10]) {
         assert_eq!(sample.in_hosts, Span::from_micros(12).times(ahead));
+        assert_eq!(sample.at_sender, sample.in_hosts);
         assert_eq!((sample.in_switches, sample.base_rtt()), (Span::ZERO, BASE));
     }
     let law = Recorder { cwnd: 30.0, ..Recorder::default() };
     long_flows(&law, 2, "");
     let seen = law.seen.lock().unwrap();
     // 60 segments, of which 27 fill the path: the others wait, 33 · 12 µs.
-    let late = seen.samples.iter().filter(|(at, _)| at.as_secs_f64() > 0.01).map(|(_, sample)| sample);
+    let late = seen.samples.iter().filter(|(at, _)| at.as_secs_f64() > 0.01);
+    let late: Vec<PathSample> = late.map(|(_, sample)| *sample).collect();
+    assert!(late.len() > 800, "{} of the 833 that the link has sent", late.len());
     for sample in late {
         assert_eq!(sample.base_rtt(), BASE);
         let waits = (sample.in_switches + sample.in_hosts).as_secs_f64() / 12e-6;
@@ -123,7 +139,67 @@ fn a_delayed_ack_is_a_delay_of_the_host() {
     assert!(seen.samples.len() > 40);
     for (_, sample) in &seen.samples {
         assert_eq!((sample.in_hosts, sample.rtt), (Span::from_micros(40), BASE + Span::from_micros(40)));
+        assert_eq!(sample.at_sender, Span::ZERO);
     }
+}
+
+/// Each host is late by up to 100 µs, on average by 50, and that is no part of the path.
+#[test]
+fn jitter_is_a_delay_of_the_hosts() {
+    let law = Recorder { cwnd: 1.0, ..Recorder::default() };
+    long_flows(&law, 1, "[host]\njitter = \"100us\"\n");
+    let seen = law.seen.lock().unwrap();
+    for (_, sample) in &seen.samples {
+        assert_eq!((sample.base_rtt(), sample.at_sender), (BASE, Span::ZERO));
+    }
+    let (n, sum) = seen
+        .samples
+        .iter()
+        .fold((0.0, 0.0), |(n, sum), (_, sample)| (n + 1.0, sum + sample.in_hosts.as_secs_f64()));
+    assert!(n > 40.0 && (80e-6..120e-6).contains(&(sum / n)), "{n} samples, {} s on average", sum / n);
+}
+
+/// The fourth of ten packets is lost. Every ACK tells of one segment that has arrived, in order or not, and of its round
+/// trip; the one of the retransmission too, though it covers seven.
+#[test]
+fn acks_that_do_not_advance_have_samples() {
+    for recovery in ["sack", "rack"] {
+        let law = Recorder { cwnd: 10.0, ..Recorder::default() };
+        let outcome = trace(&law, recovery, "[faults]\ndrop_data = [4]\n", &["0,h0,h2,43800"]);
+        assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (0, 1));
+        let seen = law.seen.lock().unwrap();
+        let delivered: Vec<u64> =
+            seen.samples.iter().map(|(_, sample)| sample.delivered.get() / 1460).collect();
+        assert_eq!(delivered, (1..=30).collect::<Vec<u64>>(), "{recovery}");
+        assert!(seen.samples.iter().all(|(_, sample)| sample.newly_delivered == Bytes::new(1460)));
+        let [before, after] = [&seen.samples[2], &seen.samples[3]];
+        assert_eq!(
+            after.0.since(before.0),
+            Span::from_micros(24),
+            "the fifth comes two packets after the third"
+        );
+    }
+}
+
+/// Ten segments fill the window, so that those of the next message, which comes before their ACKs, are not limited by the
+/// application. Those of a third are, which comes when all else is acknowledged.
+#[test]
+fn a_rate_is_limited_by_the_application_where_data_runs_out_before_the_window() {
+    let law = Recorder { cwnd: 10.0, ..Recorder::default() };
+    trace(&law, "sack", "", &["0,h0,h2,14600", "0.0001,h0,h2,14600", "0.01,h0,h2,4380"]);
+    let seen = law.seen.lock().unwrap();
+    let limited: Vec<bool> = seen.samples.iter().map(|(_, sample)| sample.app_limited).collect();
+    assert_eq!(limited, [[false; 20].as_slice(), &[true; 3]].concat());
+}
+
+/// 10 Mbit/s are one packet in 1.2 ms. The third of three is lost; the probe is due two round trips after it, and leaves
+/// when the pacer lets it.
+#[test]
+fn a_tail_loss_probe_waits_for_the_pacer() {
+    let law = Recorder { cwnd: 10.0, rate: Rate::new(10_000_000), ..Recorder::default() };
+    let outcome = trace(&law, "rack", "[faults]\ndrop_data = [3]\n", &["0,h0,h2,4380"]);
+    assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (0, 1));
+    assert_eq!(fct(&outcome, 0), Span::from_micros(3 * 1200) + BASE);
 }
 
 /// A quarter of a segment is one segment in four round trips, and a half one in two; none waits anywhere.

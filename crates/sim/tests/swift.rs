@@ -6,6 +6,10 @@ use shortflow_sim::probe::Subject;
 
 /// `flows` long flows into one port of 10 Gbit/s with a round-trip time of 40 µs, measured from 20 ms to 60.
 fn long_flows(flows: usize, settings: &[(&str, &str)]) -> Outcome {
+    long_flows_beside(flows, "", settings)
+}
+
+fn long_flows_beside(flows: usize, rest: &str, settings: &[(&str, &str)]) -> Outcome {
     let text = format!(
         r#"
 title = "swift"
@@ -28,6 +32,7 @@ from = "0-{}"
 to = {flows}
 [measure]
 sample_every = "10us"
+{rest}
 "#,
         flows + 1,
         flows - 1
@@ -71,16 +76,40 @@ fn the_queue_is_as_long_as_the_target_says() {
 /// lost, and none waits for a timeout. Kept at one segment, they fill the queue with 165 packets.
 #[test]
 fn two_hundred_senders_live_below_one_segment() {
-    let outcome = long_flows(200, &[("transport.queueing", "50us"), ("transport.fs_range", "0s")]);
+    let with = |min_cwnd| {
+        let same = [("transport.queueing", "50us"), ("transport.fs_range", "0s")];
+        long_flows(200, &[same[0], same[1], ("transport.min_cwnd", min_cwnd)])
+    };
+    let outcome = with("0.001");
     let late = windows(&outcome).split_off(200 * 2000);
     assert!(mean(&late) < 0.7, "{}", mean(&late));
     let timeouts: u32 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
     assert_eq!((timeouts, outcome.counters.packets_dropped), (0, 0));
     let (short, goodput) = (queueing(&outcome), goodput(&outcome));
     assert!(goodput > 0.95, "{goodput}");
-    let whole = long_flows(200, &[("transport.queueing", "50us"), ("transport.min_cwnd", "1")]);
-    let long = queueing(&whole);
+    let long = queueing(&with("1"));
     assert!(long > 190.0 && short < 0.4 * long, "{short} us, and {long} us at one segment");
+}
+
+/// §3.3: hosts late by up to 100 µs each, where packets keep their order: the more of them, the later each. The window of the
+/// end hosts binds, and holds their delay, by Little's law what a window takes beyond the round trip of the empty network,
+/// at its target. The delay of the switch is far from its own, 50 µs, and the link not full; with a target of the hosts that
+/// is never reached more is carried.
+#[test]
+fn the_delay_of_the_hosts_is_kept_at_a_target_of_its_own() {
+    let with = |target| {
+        let settings = [("transport.host_target", target), ("transport.ai", "0.5")];
+        let outcome = long_flows_beside(1, "[host]\njitter = \"100us\"\n", &settings);
+        let goodput = goodput(&outcome);
+        let round_trip = mean(&windows(&outcome).split_off(2000)) * 1.2 / goodput;
+        (round_trip - 42.5, goodput, queueing(&outcome))
+    };
+    let [low, high, free] = ["140us", "160us", "1ms"].map(with);
+    for (delay, target) in [(low.0, 140.0), (high.0, 160.0)] {
+        assert!((0.9 * target..1.1 * target).contains(&delay), "{delay} us for {target}");
+    }
+    assert!(low.1 < 0.6 * high.1 && high.1 < 0.6 * free.1, "{low:?}, {high:?}, {free:?}");
+    assert!(high.2 < 5.0, "{high:?}");
 }
 
 /// §3.5: with flow scaling the target grows with the number of flows, by 1/√cwnd of each. The queue grows too, and shares

@@ -3,6 +3,8 @@
 //!
 //! The stamp of a packet holds what the draft has a sender remember of it, and the answer brings it back, so nothing is
 //! looked up. An ACK answers the packet that caused it, a delayed one the last of those that it stands for.
+//!
+//! Deviation: a packet that waits in the queue of its host counts as in flight (the draft's C.pending_transmissions).
 
 use crate::packet::{Extension, Stamp};
 use shortflow_cc::PathSample;
@@ -17,7 +19,7 @@ pub struct PathMeter {
     /// C.first_send_time.
     first_sent: Instant,
     /// C.app_limited: what is delivered when the last packet is that left before data ran out.
-    idle_until: u64,
+    app_limited: Option<u64>,
     min_rtt: Span,
     last_rtt: Span,
 }
@@ -28,7 +30,7 @@ impl Default for PathMeter {
             delivered: 0,
             delivered_at: Instant::ZERO,
             first_sent: Instant::ZERO,
-            idle_until: 0,
+            app_limited: None,
             min_rtt: Span::MAX,
             last_rtt: Span::ZERO,
         }
@@ -41,9 +43,9 @@ impl PathMeter {
         self.last_rtt
     }
 
-    /// Data has run out, with all up to byte `sent` on its way.
-    pub fn note_idle(&mut self, sent: u64) {
-        self.idle_until = sent;
+    /// Data has run out and not the window, with so many bytes in flight (MarkConnectionAppLimited).
+    pub fn note_app_limited(&mut self, in_flight: u64) {
+        self.app_limited = Some(self.delivered + in_flight);
     }
 
     /// What a packet carries that leaves now; with nothing else in flight a new rate sample begins.
@@ -52,15 +54,17 @@ impl PathMeter {
             (self.first_sent, self.delivered_at) = (now, now);
         }
         let PathMeter { delivered, delivered_at, first_sent, .. } = *self;
-        let app_limited = self.idle_until > delivered;
+        let app_limited = self.app_limited.is_some();
         let stamp = Stamp { sent: now, delivered, delivered_at, first_sent, app_limited, ..Stamp::default() };
         Box::new(Extension { stamp: Some(stamp), ..Extension::default() })
     }
 
     /// The answer to a packet with this stamp, when `delivered` bytes are known to be.
     pub fn sample(&mut self, now: Instant, stamp: Stamp, delivered: u64) -> PathSample {
-        if delivered > self.delivered {
+        let newly_delivered = Bytes::new(delivered.saturating_sub(self.delivered));
+        if newly_delivered > Bytes::ZERO {
             (self.delivered, self.delivered_at) = (delivered, now);
+            self.app_limited = self.app_limited.filter(|until| delivered <= *until);
         }
         self.last_rtt = now.since(stamp.sent);
         self.min_rtt = self.min_rtt.min(self.last_rtt);
@@ -69,14 +73,17 @@ impl PathMeter {
         self.first_sent = self.first_sent.max(stamp.sent);
         let interval = send_elapsed.max(ack_elapsed);
         let gained = Bytes::new(self.delivered.saturating_sub(stamp.delivered));
+        let says_nothing = newly_delivered == Bytes::ZERO || interval < self.min_rtt;
         PathSample {
             rtt: self.last_rtt,
             min_rtt: self.min_rtt,
             in_switches: stamp.in_switches,
             in_hosts: stamp.in_hosts,
+            at_sender: stamp.at_sender,
             hops: stamp.hops,
             delivered: Bytes::new(self.delivered),
-            rate: if interval < self.min_rtt { None } else { Rate::of(gained, interval) },
+            newly_delivered,
+            rate: if says_nothing { None } else { Rate::of(gained, interval) },
             app_limited: stamp.app_limited,
         }
     }
@@ -110,18 +117,34 @@ mod tests {
         );
     }
 
-    /// Over less than the smallest round-trip time a rate says nothing; data that ran out marks what was sent since.
+    /// Over less than the smallest round-trip time, or of an ACK that delivers nothing, a rate says nothing.
     #[test]
     fn what_a_sample_cannot_tell_is_said() {
         let mut meter = PathMeter::default();
         let first = meter.stamp(at(0), true).stamp.unwrap();
         meter.sample(at(100), first, 1500);
-        let retransmitted = Stamp { sent: at(90), first_sent: at(80), delivered_at: at(100), ..first };
-        assert_eq!(meter.sample(at(200), retransmitted, 1500).rate, None);
-        meter.note_idle(3000);
-        let limited = meter.stamp(at(210), false).stamp.unwrap();
-        meter.sample(at(310), limited, 3000);
-        let free = meter.stamp(at(320), false).stamp.unwrap();
-        assert_eq!((limited.app_limited, free.app_limited), (true, false));
+        let soon = Stamp { sent: at(90), first_sent: at(80), delivered_at: at(100), ..first };
+        assert_eq!(meter.sample(at(180), soon, 3000).rate, None);
+        let again = meter.sample(at(300), first, 3000);
+        assert_eq!((again.rate, again.newly_delivered), (None, Bytes::ZERO));
+        assert!(meter.sample(at(310), first, 4500).rate.is_some());
+    }
+
+    /// Data ran out with 1500 bytes in flight: what is sent is marked until more than those are delivered. That holds of
+    /// the first packet too, when nothing is.
+    #[test]
+    fn what_is_sent_after_data_ran_out_is_marked() {
+        let mut meter = PathMeter::default();
+        let sent = |meter: &mut PathMeter, us| meter.stamp(at(us), false).stamp.unwrap();
+        meter.note_app_limited(0);
+        let first = sent(&mut meter, 0);
+        meter.sample(at(100), first, 1500);
+        meter.note_app_limited(1500);
+        let second = sent(&mut meter, 110);
+        meter.sample(at(210), second, 3000);
+        let third = sent(&mut meter, 220);
+        meter.sample(at(320), third, 4500);
+        let limited = [first, second, third, sent(&mut meter, 330)].map(|stamp| stamp.app_limited);
+        assert_eq!(limited, [true, true, true, false]);
     }
 }

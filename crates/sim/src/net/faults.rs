@@ -119,7 +119,7 @@ impl FaultInjector {
     }
 
     /// What happens to the next packet, which comes out of the link now.
-    pub(super) fn pass(&mut self, now: Instant) -> Passage {
+    pub(super) fn pass(&mut self, now: Instant, packet: &mut Packet) -> Passage {
         let mut late = Span::ZERO;
         for rule in &mut self.rules {
             let Fault { corrupt, reorder: (share, delay), .. } = rule.fault;
@@ -131,7 +131,11 @@ impl FaultInjector {
             }
         }
         match &mut self.lateness {
-            Some(lateness) => Passage::Late(lateness.delay(now) + late),
+            Some(lateness) => {
+                let of_host = lateness.delay(now);
+                packet.linger(of_host);
+                Passage::Late(of_host + late)
+            }
             None if late.is_zero() => Passage::Whole,
             None => Passage::Late(late),
         }

@@ -382,9 +382,9 @@ impl Port {
     }
 
     /// Lets `packet`, which comes out of the wire, through now, or drops it, or keeps it and tells until when.
-    pub fn pass(&mut self, now: Instant, packet: Packet) -> Result<Packet, Option<Instant>> {
+    pub fn pass(&mut self, now: Instant, mut packet: Packet) -> Result<Packet, Option<Instant>> {
         let Some(faults) = &mut self.faults else { return Ok(packet) };
-        match faults.pass(now) {
+        match faults.pass(now, &mut packet) {
             Passage::Whole => Ok(packet),
             Passage::Damaged => {
                 self.drop(DropReason::Corrupted, &packet);

@@ -80,6 +80,11 @@ impl Sender {
             }
             self.send(end, scene, out);
         }
+        if self.segment_end(scene).is_none()
+            && let Some(meter) = &mut self.meter
+        {
+            meter.note_app_limited(self.snd_nxt - self.snd_una);
+        }
         self.timers[usize::from(LAW)].deadline = self.law.timer();
         for (number, timer) in (0..).zip(&mut self.timers) {
             if let Some(at) = timer.arm() {
@@ -100,7 +105,7 @@ impl Sender {
         self.snd_max = self.snd_max.max(end);
         let payload = (end - start) as u32;
         let wire = payload + tcp.header.get() as u32;
-        let is_alone = self.snd_una == start;
+        let is_alone = self.snd_una == start && !again;
         let size = Bytes::new(wire.into());
         self.law.on_sent(size, now);
         let timeout = &mut self.timers[usize::from(TIMEOUT)].deadline;

@@ -14,7 +14,7 @@ const DELAYED_ACK: u8 = 0;
 impl Endpoint for Sender {
     fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         Sender::start(self, scene.now, scene.tcp, out);
-        self.arm(out);
+        self.arm(scene, out);
     }
 
     #[inline]
@@ -24,7 +24,7 @@ impl Endpoint for Sender {
         } else {
             self.on_syn_ack(scene.now, scene.tcp, out);
         }
-        self.arm(out);
+        self.arm(scene, out);
     }
 
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
@@ -33,19 +33,19 @@ impl Endpoint for Sender {
         } else if self.alarm.rings(scene.now) {
             self.on_timeout(scene.now, scene.tcp, out);
         }
-        self.arm(out);
+        self.arm(scene, out);
     }
 }
 
 impl Sender {
     /// After whatever it did: sees to it that its timers wake it.
     #[inline]
-    fn arm(&mut self, out: &mut impl Outbox) {
+    fn arm(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         if let Some(at) = self.alarm.arm() {
             out.wake(RETRANSMIT, at);
         }
         if self.path.is_some() {
-            self.arm_path(out);
+            self.arm_path(scene.tcp, out);
         }
     }
 }

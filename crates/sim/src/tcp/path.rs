@@ -1,11 +1,11 @@
 //! What laws need that read the path ([`CongestionControl::reads_path`]): stamps on packets, the pacer, and the law's timer.
 //! Other senders have none of it.
 
-use super::sender::Sender;
+use super::sender::{Phase, Sender};
 use crate::host::Outbox;
 use crate::packet::{Extension, Packet};
 use crate::specs::TcpSpec;
-use shortflow_cc::{CongestionControl, PathSample};
+use shortflow_cc::{AckSample, CongestionControl, Ecn, PathSample, Recovery};
 use shortflow_units::{Bytes, Instant};
 
 /// Numbers of the sender's timers.
@@ -13,15 +13,14 @@ const PACE: u8 = 1;
 const LAW: u8 = 2;
 
 impl Sender {
-    /// What the data packet that leaves now carries for the law.
+    /// What the data packet that leaves now carries for the law. `is_alone`: nothing else is in flight.
     #[inline]
-    pub(super) fn stamp(&mut self, now: Instant, wire: u32) -> Option<Box<Extension>> {
-        if self.path.is_some() { self.new_stamp(now, wire) } else { None }
+    pub(super) fn stamp(&mut self, now: Instant, wire: u32, is_alone: bool) -> Option<Box<Extension>> {
+        if self.path.is_some() { self.new_stamp(now, wire, is_alone) } else { None }
     }
 
     #[inline(never)]
-    fn new_stamp(&mut self, now: Instant, wire: u32) -> Option<Box<Extension>> {
-        let is_alone = self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt) == 0;
+    fn new_stamp(&mut self, now: Instant, wire: u32, is_alone: bool) -> Option<Box<Extension>> {
         let wire = Bytes::new(wire.into());
         self.law.on_sent(wire, now);
         let path = self.path.as_mut()?;
@@ -41,13 +40,43 @@ impl Sender {
         Some(self.path.as_mut()?.meter.sample(now, ack.stamp()?, self.snd_max - outstanding))
     }
 
-    /// There is no data to send.
+    /// The law sees an ACK that does not advance.
     #[inline]
-    pub(super) fn note_idle(&mut self) {
-        let snd_max = self.snd_max;
-        if let Some(path) = &mut self.path {
-            path.meter.note_idle(snd_max);
+    pub(super) fn observe(&mut self, now: Instant, ack: &Packet, tcp: &TcpSpec) {
+        if let Some(path) = self.path_sample(now, ack) {
+            self.show(now, ack, path, tcp);
         }
+    }
+
+    #[inline(never)]
+    fn show(&mut self, now: Instant, ack: &Packet, path: PathSample, tcp: &TcpSpec) {
+        let sample = AckSample {
+            acked: Bytes::ZERO,
+            ece: ack.ece && self.ecn != Ecn::Off,
+            may_grow: false,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            path: Some(path),
+            flow: self.flow_view(now, tcp),
+        };
+        self.law.on_ack(&mut self.window, &sample);
+    }
+
+    /// Bytes in flight, if data has run out, and not the window, and none that is lost waits to be sent again
+    /// (draft-ietf-ccwg-bbr, CheckIfApplicationLimited).
+    fn app_limited(&self, tcp: &TcpSpec) -> Option<u64> {
+        let (in_flight, all_resent) = match (&self.rack, self.recovery, self.phase) {
+            (Some(state), ..) => (state.rack.pipe(), state.rack.is_all_resent()),
+            (None, Recovery::Sack, Phase::Recovery) => {
+                let (una, max, mss) = (self.snd_una, self.snd_max, tcp.mss.get());
+                let next = self.scoreboard.next_segment(una, max, mss, false);
+                (self.scoreboard.pipe(una, max, mss), next.is_none())
+            }
+            _ => (self.outstanding(), self.snd_nxt == self.snd_max),
+        };
+        let is_limited =
+            all_resent && in_flight < self.window_bytes(tcp) && self.messages.of(self.snd_max).is_none();
+        is_limited.then_some(in_flight)
     }
 
     /// Whether a segment may leave that the window has no room for: a window below one segment is paced, and holds
@@ -72,9 +101,14 @@ impl Sender {
         due > now
     }
 
-    /// Sees to it that the pacer and the law are woken.
-    pub(super) fn arm_path(&mut self, out: &mut impl Outbox) {
+    /// Sees to it that the pacer and the law are woken, and notes whether data has run out.
+    #[inline(never)] // keeps the path of the others short
+    pub(super) fn arm_path(&mut self, tcp: &TcpSpec, out: &mut impl Outbox) {
+        let app_limited = self.app_limited(tcp);
         let Some(path) = &mut self.path else { return };
+        if let Some(in_flight) = app_limited {
+            path.meter.note_app_limited(in_flight);
+        }
         path.law.deadline = self.law.timer();
         for (timer, alarm) in [(PACE, &mut path.pace), (LAW, &mut path.law)] {
             if let Some(at) = alarm.arm() {

@@ -137,6 +137,11 @@ impl Rack {
         Some((found.start, found.end))
     }
 
+    /// Whether no lost segment waits to be sent again.
+    pub fn is_all_resent(&self) -> bool {
+        self.lost_bytes == 0
+    }
+
     /// The first segment that ends above `seq`.
     fn index_of(&self, seq: u64) -> usize {
         self.segments.partition_point(|segment| segment.end <= seq)

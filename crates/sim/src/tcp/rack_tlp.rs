@@ -35,7 +35,7 @@ impl Sender {
         if advances {
             self.on_new_ack(now, ack, tcp, out);
         } else {
-            self.path_sample(now, ack);
+            self.observe(now, ack, tcp);
         }
         let Some(state) = self.rack.as_deref_mut() else { return };
         if advances {
@@ -112,15 +112,16 @@ impl Sender {
         if let Some((start, end)) = state.rack.first_lost() {
             return (pipe == 0 || end - start <= room).then_some((start, end));
         }
-        let Some(end) = self.segment_end(self.snd_max, room, tcp) else {
-            self.note_idle();
-            return None;
-        };
+        let end = self.segment_end(self.snd_max, room, tcp)?;
         (end - self.snd_max <= room || self.may_exceed(pipe)).then_some((self.snd_max, end))
     }
 
-    /// §7.3: new data if there is any, or the last segment again.
+    /// §7.3: new data if there is any, or the last segment again, as soon as the pacer lets it go.
     fn send_probe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
+        if self.is_held_back(now) {
+            let paced = self.path.as_deref().and_then(|path| path.pace.deadline);
+            return self.rack.iter_mut().for_each(|state| state.probe = paced);
+        }
         let new = self.segment_end(self.snd_max, u64::MAX, tcp).map(|end| (self.snd_max, end));
         let last = self.rack.as_deref().and_then(|state| state.rack.last());
         let Some((start, end)) = new.or(last) else { return };

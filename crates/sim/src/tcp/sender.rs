@@ -22,7 +22,8 @@ use crate::host::{Alarm, Egress, Flow, Identity, Messages};
 use crate::packet::{Kind, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Recovery, Role, Transport, TransportConfig, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Role, Transport,
+    TransportConfig, Window,
 };
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
@@ -202,7 +203,7 @@ impl Sender {
         if ack.seq > self.snd_una {
             self.on_new_ack(now, ack, tcp, out);
         } else {
-            self.path_sample(now, ack);
+            self.observe(now, ack, tcp);
             if self.snd_max > self.snd_una && self.is_duplicate(ack, news) {
                 self.on_duplicate(now, tcp, out);
             }
@@ -325,10 +326,14 @@ impl Sender {
     #[inline(never)] // keeps the path of the others short
     fn adapt_to_each(&mut self, sample: AckSample) {
         let mut start = sample.snd_una - sample.acked.get();
+        let mut news = sample.path.map_or(Bytes::ZERO, |path| path.newly_delivered);
         while start < sample.snd_una {
             let acked = sample.flow.mss.min(Bytes::new(sample.snd_una - start));
             start += acked.get();
-            self.law.on_ack(&mut self.window, &AckSample { acked, snd_una: start, ..sample });
+            let newly_delivered = if start < sample.snd_una { news.min(acked) } else { news };
+            news = news.saturating_sub(newly_delivered);
+            let path = sample.path.map(|path| PathSample { newly_delivered, ..path });
+            self.law.on_ack(&mut self.window, &AckSample { acked, snd_una: start, path, ..sample });
         }
     }
 

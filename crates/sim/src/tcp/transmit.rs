@@ -21,7 +21,7 @@ impl Sender {
                 self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
             }
             let room = allowed.saturating_sub(self.outstanding());
-            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return self.note_idle() };
+            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return };
             let fits = end - self.snd_nxt <= room || self.may_exceed(self.outstanding());
             if !fits || self.is_held_back(now) {
                 return;
@@ -81,7 +81,7 @@ impl Sender {
     /// before fast retransmit it counts, or the first duplicates would send new data (no limited
     /// transmit).
     #[inline]
-    fn outstanding(&self) -> u64 {
+    pub(super) fn outstanding(&self) -> u64 {
         match self.phase {
             Phase::Loss => self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt),
             Phase::Connecting | Phase::Open | Phase::Recovery => self.snd_nxt - self.snd_una,
@@ -147,7 +147,7 @@ impl Sender {
             payload,
             wire,
             priority,
-            extension: self.stamp(now, wire),
+            extension: self.stamp(now, wire, start == self.snd_una && !again),
             ecn: self.ecn_field(again),
             cwr: !again && self.decrease_once.take_cwr(),
             ..self.identity.control(start, tcp)
