@@ -1,7 +1,7 @@
 //! Messages: what an application hands to a connection. A message is a flow of the flow table.
 
 use crate::packet::{EcnField, Packet};
-use shortflow_cc::Role;
+use shortflow_cc::{FlowView, Role};
 use shortflow_units::{Bytes, ClassId, FlowId, Instant, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -177,6 +177,29 @@ impl Messages {
     #[inline]
     pub fn first(&self) -> Option<&Message> {
         self.list.front()
+    }
+
+    /// What a law may know of the oldest at `now`, where the stream is acknowledged below `una`, is sent next from `nxt` on,
+    /// and has been sent below `max`.
+    #[inline]
+    pub fn view(
+        &self,
+        (now, srtt, mss): (Instant, Span, Bytes),
+        (una, nxt, max): (u64, u64, u64),
+    ) -> FlowView {
+        let first = self.first();
+        let (start, end) = first.map_or((0, 0), |message| (message.start, message.end));
+        let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(una) };
+        FlowView {
+            now,
+            srtt,
+            mss,
+            sent: Bytes::new(max.min(end).saturating_sub(start)),
+            remaining: Bytes::new(remaining),
+            flight: Bytes::new(nxt - una),
+            deadline: first.and_then(|message| message.deadline),
+            role: first.map_or(Role::Unknown, |message| message.role),
+        }
     }
 
     /// The same, to be changed.

@@ -3,7 +3,7 @@
 use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, PathMeter, Scene, Source, View};
 use crate::packet::{EcnField, Kind, Packet};
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, Transport, TransportConfig, Window};
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Transport, TransportConfig, Window};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Numbers of its timers.
@@ -162,19 +162,8 @@ impl Sender {
     }
 
     fn flow_view(&self, Scene { now, tcp }: Scene<'_>) -> FlowView {
-        let first = self.messages.first();
-        let (start, end) = first.map_or((0, 0), |message| (message.start, message.end));
-        let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
-        FlowView {
-            now,
-            srtt: self.meter.as_ref().map_or(Span::ZERO, PathMeter::last_rtt),
-            mss: tcp.mss,
-            sent: Bytes::new(self.snd_max.min(end).saturating_sub(start)),
-            remaining: Bytes::new(remaining),
-            flight: Bytes::new(self.snd_nxt - self.snd_una),
-            deadline: first.and_then(|message| message.deadline),
-            role: first.map_or(Role::Unknown, |message| message.role),
-        }
+        let srtt = self.meter.as_ref().map_or(Span::ZERO, PathMeter::last_rtt);
+        self.messages.view((now, srtt, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
 

@@ -22,8 +22,8 @@ use crate::host::{Alarm, Egress, Flow, Identity, Messages};
 use crate::packet::{Kind, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Role, Transport,
-    TransportConfig, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, PathSample, Recovery, Transport, TransportConfig,
+    Window,
 };
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
@@ -405,18 +405,6 @@ impl Sender {
     /// What the law may know of the oldest unfinished message.
     #[inline]
     pub(super) fn flow_view(&self, now: Instant, tcp: &TcpSpec) -> FlowView {
-        let front = self.messages.first();
-        let (start, end) = front.map_or((0, 0), |message| (message.start, message.end));
-        let remaining = if end == u64::MAX { u64::MAX } else { end.saturating_sub(self.snd_una) };
-        FlowView {
-            now,
-            srtt: self.rto.srtt(),
-            mss: tcp.mss,
-            sent: Bytes::new(self.snd_max.min(end).saturating_sub(start)),
-            remaining: Bytes::new(remaining),
-            flight: Bytes::new(self.snd_nxt - self.snd_una),
-            deadline: front.and_then(|message| message.deadline),
-            role: front.map_or(Role::Unknown, |message| message.role),
-        }
+        self.messages.view((now, self.rto.srtt(), tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
     }
 }
