@@ -181,8 +181,10 @@ def test_a_law_sees_the_path(one_flow: shortflow.Scenario) -> None:
     last = law.seen[-1]
     assert last.min_rtt_s == pytest.approx(BASE_RTT_S)
     assert last.rtt_s == pytest.approx(BASE_RTT_S + last.in_hosts_s)
+    assert last.at_sender_s == last.in_hosts_s
     assert (last.in_switches_s, last.hops, last.marked, last.app_limited) == (0.0, 1, 0, False)
     assert last.delivered == len(law.seen) * 1460
+    assert last.newly_delivered == 1460
     assert last.rate_bps == pytest.approx(5 * 1460 * 8 / last.rtt_s, rel=0.01)
 
 

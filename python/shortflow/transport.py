@@ -48,7 +48,7 @@ class CongestionControl:
     """The congestion estimate, for samples; `None` where there is none."""
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """An ACK advanced `snd_una`: account for it and, where `ack.may_grow`, open the window."""
+        """An ACK, also of data beyond a gap: account for it and, where `ack.may_grow`, open the window."""
         if ack.may_grow:
             self.grow(window, ack)
 

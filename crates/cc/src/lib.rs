@@ -18,6 +18,7 @@
 mod mark_fraction;
 mod registry;
 mod sample;
+mod timeouts;
 
 pub mod atcp;
 pub mod cubic;
@@ -26,6 +27,7 @@ pub mod dcqcn;
 pub mod dctcp;
 pub mod fast;
 pub mod l2dct;
+pub mod minimal;
 pub mod newreno;
 pub mod sack;
 pub mod swift;
@@ -36,3 +38,4 @@ pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, 
 pub use sample::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, Role, Window,
 };
+pub use timeouts::Timeouts;

@@ -2,7 +2,7 @@
 //! `lib.rs`, and one line in [`registry!`] below; command line, documentation and the tests that loop over every
 //! transport follow from it.
 
-use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, Window};
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, Timeouts, Window};
 use shortflow_spec::{ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::fmt;
@@ -168,6 +168,7 @@ registry! {
     Fast => fast::Fast,
     Swift => swift::Swift,
     Dcqcn => dcqcn::Dcqcn,
+    Minimal => minimal::Minimal,
 }
 
 /// A transport with all its parameters set: what a scheme holds, and what starts each connection.
@@ -179,6 +180,7 @@ pub struct TransportConfig {
     dupthresh: u32,
     ecn: Ecn,
     cnp_every: Span,
+    timeouts: Timeouts,
     params: Vec<ParamInfo>,
 }
 
@@ -225,6 +227,7 @@ fn sender_keys(host: Host) -> Vec<ParamInfo> {
             POSITIVE_TIME.shape(),
             "least time between two notifications of marks (CNPs) of a flow",
         )],
+        Host::Minimal => Timeouts::parameters(),
     }
 }
 
@@ -274,22 +277,34 @@ impl TransportConfig {
             let hint = hint(name, &names);
             Err(ConfigError::Unknown { key: format!("{name:?}"), what: "transport", hint })
         })?;
-        let (recovery, dupthresh, ecn, cnp_every) = match info.host {
-            Host::Tcp => (
-                reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?,
-                reader.or("dupthresh", DUPTHRESH_DEFAULT, &DUPTHRESH)?,
-                reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?,
-                Span::ZERO,
-            ),
-            Host::Roce => (info.recovery, 0, info.ecn, reader.or("cnp_every", CNP_EVERY, &POSITIVE_TIME)?),
+        let plain = TransportConfig {
+            info,
+            law: Law::Registered(law),
+            recovery: info.recovery,
+            dupthresh: 0,
+            ecn: info.ecn,
+            cnp_every: Span::ZERO,
+            timeouts: Timeouts::default(),
+            params: Vec::new(),
         };
-        let params = reader.described([keys, sender_keys(info.host)].concat());
-        Ok(TransportConfig { info, law: Law::Registered(law), recovery, dupthresh, ecn, cnp_every, params })
+        let config = match info.host {
+            Host::Tcp => TransportConfig {
+                recovery: reader.or("recovery", info.recovery.word(), &Recovery::WORDS)?,
+                dupthresh: reader.or("dupthresh", DUPTHRESH_DEFAULT, &DUPTHRESH)?,
+                ecn: reader.or("ecn", info.ecn.word(), &Ecn::WORDS)?,
+                ..plain
+            },
+            Host::Roce => {
+                TransportConfig { cnp_every: reader.or("cnp_every", CNP_EVERY, &POSITIVE_TIME)?, ..plain }
+            }
+            Host::Minimal => TransportConfig { timeouts: Timeouts::read(reader)?, ..plain },
+        };
+        Ok(TransportConfig { params: reader.described([keys, sender_keys(info.host)].concat()), ..config })
     }
 
     /// Whether `name` is a parameter of senders whatever their law.
     pub fn is_of_every_sender(name: &str) -> bool {
-        [Host::Tcp, Host::Roce].into_iter().flat_map(sender_keys).any(|param| param.name == name)
+        Host::ALL.into_iter().flat_map(sender_keys).any(|param| param.name == name)
     }
 
     /// The same sender with a law that is not registered here.
@@ -322,6 +337,10 @@ impl TransportConfig {
     /// Least time between two notifications of marks, with [`Host::Roce`].
     pub fn cnp_every(&self) -> Span {
         self.cnp_every
+    }
+    /// Timeouts and probes, with [`Host::Minimal`].
+    pub fn timeouts(&self) -> Timeouts {
+        self.timeouts
     }
     /// The law's state for a new connection.
     pub fn start(&self) -> Transport {

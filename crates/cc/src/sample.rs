@@ -213,6 +213,13 @@ pub enum Host {
     Tcp,
     /// RDMA over Ethernet: the control sets a rate; go-back-N, and notifications of marks (CNP).
     Roce,
+    /// pFabric's: the control sets a window; each packet is acknowledged, and timeouts tell of losses.
+    Minimal,
+}
+
+impl Host {
+    /// Every kind.
+    pub const ALL: [Host; 3] = [Host::Tcp, Host::Roce, Host::Minimal];
 }
 
 choice! {

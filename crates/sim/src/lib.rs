@@ -10,6 +10,7 @@ mod digest;
 pub mod engine;
 pub mod host;
 pub mod ideal;
+pub mod minimal;
 pub mod net;
 pub mod outcome;
 pub mod packet;

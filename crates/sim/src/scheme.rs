@@ -310,6 +310,7 @@ mod tests {
             let of_host = match scheme.transport.info().host {
                 Host::Tcp => "transport.ecn",
                 Host::Roce => "transport.cnp_every",
+                Host::Minimal => "transport.probe_after",
             };
             assert!(Scheme::accepts(&info.name, of_host, None));
         }

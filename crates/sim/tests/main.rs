@@ -12,6 +12,7 @@ mod faults;
 mod golden;
 mod ideal;
 mod linux_tcp;
+mod minimal;
 mod outages;
 mod papers;
 mod partial;

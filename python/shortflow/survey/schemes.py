@@ -34,6 +34,7 @@ LEFT_OUT = {
     "l2dct-srpt": "L2DCT told the remaining bytes: the same as l2dct for every flow of up to 200 KB",
     "l2dct-ps": "L2DCT without its weights, there to show what the weights do",
     "swift": "targets of delay, which an operator sets for a topology; the workloads have none",
+    "pfabric-minimal": "pFabric with a sender of its own; pfabric has the sender that others have",
     "dcqcn": "senders without a window, made for networks that pause rather than drop, which is not modelled",
 }
 

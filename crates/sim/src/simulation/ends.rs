@@ -3,7 +3,7 @@
 use crate::host::{Endpoint, Flow, Identity, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
-use crate::{roce, tcp};
+use crate::{minimal, roce, tcp};
 use shortflow_cc::{Host, TransportConfig};
 use shortflow_units::{Bytes, ClassId, Instant, Rate, Span};
 
@@ -23,6 +23,7 @@ pub(super) struct Pair<S, R> {
 pub(super) enum Ends {
     Tcp(Pair<tcp::Sender, tcp::Receiver>),
     Roce(Box<Pair<roce::Sender, roce::Receiver>>),
+    Minimal(Box<Pair<minimal::Sender, minimal::Receiver>>),
 }
 
 /// When and where a connection begins.
@@ -52,6 +53,7 @@ macro_rules! each {
         match $ends {
             Ends::Tcp($pair) => $what,
             Ends::Roce($pair) => $what,
+            Ends::Minimal($pair) => $what,
         }
     };
 }
@@ -63,7 +65,8 @@ impl Ends {
         (transport, priority): (&TransportConfig, PriorityRule),
         start: Opening<'_>,
     ) -> Ends {
-        let Opening { scene: Scene { now, tcp }, round_trip, line } = start;
+        let Opening { scene, round_trip, line } = start;
+        let Scene { now, tcp } = scene;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
         match transport.info().host {
             Host::Tcp => {
@@ -76,6 +79,10 @@ impl Ends {
             Host::Roce => Ends::Roce(Box::new(Pair {
                 sender: roce::Sender::new(sender, (transport, priority), now, (initial_rto, line)),
                 receiver: roce::Receiver::new(receiver, transport.cnp_every()),
+            })),
+            Host::Minimal => Ends::Minimal(Box::new(Pair {
+                sender: minimal::Sender::new(sender, (transport, priority), scene, (round_trip, line)),
+                receiver: minimal::Receiver::new(receiver),
             })),
         }
     }

@@ -1,0 +1,97 @@
+//! pFabric's rate control — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.3: start at
+//! the rate of the link, and back off only when losses persist.
+//!
+//! | paper | here |
+//! |---|---|
+//! | initial window: the bandwidth-delay product | [`Params::window`], worked out by the host unless given |
+//! | growth as in TCP, with each packet acknowledged | [`grow`] |
+//! | at a timeout slow start, and ssthresh half the window | [`CongestionControl::on_congestion`] |
+//! | RTO, timeouts in a row that begin probe mode | [`Timeouts`](crate::Timeouts); what the host does with them: `minimal` of the simulator |
+//!
+//! Choices:
+//! - ssthresh is the first window at the start, so that a flow adds a segment each round trip from then on, and never below
+//!   two segments (RFC 5681).
+
+use crate::newreno::grow;
+use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
+use shortflow_spec::{Unless, keys};
+
+/// Registry entry.
+pub const INFO: TransportInfo = TransportInfo {
+    name: "minimal",
+    summary: "pFabric's own sender: a bandwidth-delay product at once, small fixed timeouts, and probes when they persist",
+    source: "pFabric, SIGCOMM 2013, §4.3",
+    host: Host::Minimal,
+    recovery: Recovery::Sack,
+    ecn: Ecn::Off,
+};
+
+keys! {
+    /// Of the window.
+    #[derive(Copy)]
+    pub struct Params {
+        /// first window, in segments; auto: the bandwidth-delay product, of the host's link and the path without queues
+        pub window: Option<f64> = "auto", Unless("auto", 1.0..=1000000.0);
+    }
+}
+
+/// The rate control of a connection.
+#[derive(Debug, Clone)]
+pub struct Minimal {
+    params: Params,
+}
+
+impl Minimal {
+    /// State of a new connection.
+    pub fn new(params: Params) -> Self {
+        Minimal { params }
+    }
+}
+
+impl CongestionControl for Minimal {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        if ack.may_grow {
+            grow(window, ack, 1.0);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, cause: Cause, _: &FlowView) {
+        if cause == Cause::Timeout {
+            *window = Window { cwnd: 1.0, ssthresh: (window.cwnd / 2.0).max(2.0) };
+        }
+    }
+
+    fn initial_window(&self, bandwidth_delay_product: f64) -> f64 {
+        self.params.window.unwrap_or(bandwidth_delay_product)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::tests::{ack, flow};
+
+    #[test]
+    fn it_begins_with_a_bandwidth_delay_product() {
+        assert_eq!(Minimal::new(Params::default()).initial_window(12.0), 12.0);
+        assert_eq!(Minimal::new(Params { window: Some(15.0) }).initial_window(12.0), 15.0);
+    }
+
+    /// Twelve segments: a segment more in twelve ACKs, about. A timeout leaves one, and slow start to six; a second 2.
+    #[test]
+    fn a_timeout_begins_slow_start_to_half_the_window() {
+        let mut law = Minimal::new(Params::default());
+        let mut window = Window { cwnd: 12.0, ssthresh: 12.0 };
+        law.on_ack(&mut window, &ack(false));
+        assert_eq!(window.cwnd, 12.0 + 1.0 / 12.0);
+        window.cwnd = 12.0;
+        law.on_congestion(&mut window, Cause::Timeout, &flow(12));
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 6.0 });
+        (0..5).for_each(|_| law.on_ack(&mut window, &ack(false)));
+        assert_eq!(window.cwnd, 6.0);
+        law.on_ack(&mut window, &ack(false));
+        assert_eq!(window.cwnd, 6.0 + 1.0 / 6.0);
+        (0..2).for_each(|_| law.on_congestion(&mut window, Cause::Timeout, &flow(6)));
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
+    }
+}

@@ -1,0 +1,285 @@
+//! pFabric's own hosts — Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013, §4.3: whatever the
+//! switches can do is left to them.
+//!
+//! | paper | here |
+//! |---|---|
+//! | flows start at the rate of the link | the first window, `bandwidth_delay_product` |
+//! | selective acknowledgements for every packet | [`Receiver`]: each answer tells of its packet |
+//! | no fast retransmit: timeouts alone tell of drops, fixed and small | [`Sender`] `rto` |
+//! | timeouts in a row begin probe mode, an answer ends it | `timeouts`, `probe_after` |
+//! | window and slow start | the control's, [`shortflow_cc::minimal`] |
+//! | a packet's number is what is left of its flow (§4.1) | `priority.by = remaining` |
+//!
+//! Choices:
+//! - The timeout counts from the last ACK that advanced, as TCP's does. Then all that is out and not SACKed is sent again, as
+//!   the window allows.
+//! - What has been SACKed leaves room in the window, so that a hole does not stop a flow before its timeout.
+//! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
+//! - Handshake, delayed ACKs and the receive window of `[tcp]` are TCP's, and not these hosts'.
+
+use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, Scene, Sink, Source, View};
+use crate::packet::{Extension, Kind, Packet, SackBlocks};
+use crate::tcp::priority::PriorityRule;
+use crate::tcp::scoreboard::Scoreboard;
+use shortflow_cc::{
+    AckSample, Cause, CongestionControl, FlowView, Timeouts, Transport, TransportConfig, Window,
+};
+use shortflow_units::{Bytes, Instant, Rate, Span};
+
+/// Number of the sender's timer.
+const TIMEOUT: u8 = 0;
+
+/// The segments of this size on the wire that fill a path, at least one.
+fn bandwidth_delay_product(line: Rate, round_trip: Span, wire: Bytes) -> f64 {
+    (line.as_bps() as f64 * round_trip.as_secs_f64() / 8.0 / wire.as_f64()).round().max(1.0)
+}
+
+/// The sending end of a connection.
+#[derive(Debug)]
+pub struct Sender {
+    identity: Identity,
+    law: Transport,
+    window: Window,
+    messages: Messages,
+    priority: PriorityRule,
+    snd_una: u64,
+    snd_nxt: u64,
+    /// One past the highest byte ever sent.
+    snd_max: u64,
+    scoreboard: Scoreboard,
+    rto: Span,
+    round_trip: Span,
+    alarm: Alarm,
+    /// Since the last ACK.
+    timeouts: u32,
+    probe_after: u32,
+}
+
+impl Sender {
+    /// A sender without data, on a host whose link has the rate `line`, over a path on which a segment and its ACK take
+    /// `round_trip` without queues.
+    pub fn new(
+        identity: Identity,
+        (transport, priority): (&TransportConfig, PriorityRule),
+        Scene { now, tcp }: Scene<'_>,
+        (round_trip, line): (Span, Rate),
+    ) -> Sender {
+        let mut law = transport.start();
+        law.on_start(now, line);
+        let first = law.initial_window(bandwidth_delay_product(line, round_trip, tcp.mss + tcp.header));
+        let Timeouts { rto, probe_after } = transport.timeouts();
+        Sender {
+            identity,
+            law,
+            window: Window { cwnd: first, ssthresh: first },
+            messages: Messages::default(),
+            priority,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            scoreboard: Scoreboard::new(transport.dupthresh()),
+            rto: rto.unwrap_or(round_trip.times(3)),
+            round_trip,
+            alarm: Alarm::IDLE,
+            timeouts: 0,
+            probe_after,
+        }
+    }
+
+    fn is_probing(&self) -> bool {
+        self.timeouts >= self.probe_after
+    }
+
+    /// Bytes that are known to have arrived.
+    fn delivered(&self) -> u64 {
+        self.snd_max - self.scoreboard.unsacked_bytes(self.snd_una, self.snd_max)
+    }
+
+    /// The segment that is sent next, if there is data.
+    fn next_segment(&self, scene: Scene<'_>) -> Option<(u64, u64)> {
+        let (start, hole) = match self.snd_nxt < self.snd_max {
+            true => self.scoreboard.hole_from(self.snd_nxt, self.snd_max),
+            false => (self.snd_nxt, u64::MAX),
+        };
+        let hole = if start < self.snd_max { hole } else { u64::MAX };
+        let message = self.messages.of(start)?;
+        Some((start, hole.min(message.end).min(start + scene.tcp.mss.get())))
+    }
+
+    /// Sends what the window allows.
+    fn transmit(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        let allowed = self.law.window_bytes(&self.window, scene.tcp.mss).get();
+        while !self.is_probing()
+            && let Some((start, end)) = self.next_segment(scene)
+            && self.scoreboard.unsacked_bytes(self.snd_una, self.snd_nxt) + (end - start) <= allowed
+        {
+            self.send(start, end, scene, out);
+        }
+        if let Some(at) = self.alarm.arm() {
+            out.wake(TIMEOUT, at);
+        }
+    }
+
+    fn send(&mut self, start: u64, end: u64, scene: Scene<'_>, out: &mut impl Outbox) {
+        let again = start < self.snd_max;
+        self.snd_nxt = end;
+        self.snd_max = self.snd_max.max(end);
+        self.alarm.deadline.get_or_insert(scene.now + self.rto);
+        let waits = out.send(self.packet(start, end - start, scene));
+        if let Some(message) = self.messages.of_mut(start) {
+            message.retransmits += u32::from(again);
+            message.tally.count_left(waits);
+        }
+    }
+
+    /// A packet with so many bytes from `start` on.
+    fn packet(&self, start: u64, payload: u64, scene: Scene<'_>) -> Packet {
+        let message = self.messages.of(start);
+        let priority = message.map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
+        let payload = payload as u32;
+        let wire = payload + scene.tcp.header.get() as u32;
+        Packet { kind: Kind::Data, payload, wire, priority, ..self.identity.control(start, scene.tcp) }
+    }
+
+    fn on_ack(&mut self, ack: &Packet, scene: Scene<'_>) {
+        let before = self.delivered();
+        self.scoreboard.add(ack.sack().ranges(ack.seq), ack.seq.max(self.snd_una), self.snd_max);
+        if ack.seq > self.snd_una {
+            self.snd_una = ack.seq;
+            self.scoreboard.advance(ack.seq);
+            self.alarm.deadline = (ack.seq < self.snd_max).then(|| scene.now + self.rto);
+        }
+        self.snd_nxt = self.snd_nxt.max(self.snd_una);
+        self.timeouts = 0;
+        let acked = Bytes::new(self.delivered() - before);
+        if acked > Bytes::ZERO {
+            let (snd_una, snd_nxt, flow) = (self.snd_una, self.snd_nxt, self.flow_view(scene));
+            let sample = AckSample { acked, ece: false, may_grow: true, snd_una, snd_nxt, flow, path: None };
+            self.law.on_ack(&mut self.window, &sample);
+        }
+    }
+
+    /// All that is out counts as lost. From the `probe_after`-th time in a row on, a header asks whether the path is free.
+    fn on_timeout(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.alarm.deadline = Some(scene.now + self.rto);
+        self.snd_nxt = self.snd_una;
+        if !self.is_probing() {
+            self.timeouts += 1;
+            if let Some(message) = self.messages.first_mut() {
+                message.timeouts += 1;
+            }
+            let flow = self.flow_view(scene);
+            self.law.on_congestion(&mut self.window, Cause::Timeout, &flow);
+        }
+        if self.is_probing() {
+            out.send(self.packet(self.snd_una, 0, scene));
+        }
+    }
+
+    fn flow_view(&self, Scene { now, tcp }: Scene<'_>) -> FlowView {
+        self.messages.view((now, self.round_trip, tcp.mss), (self.snd_una, self.snd_nxt, self.snd_max))
+    }
+}
+
+impl Endpoint for Sender {
+    fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.transmit(scene, out);
+    }
+
+    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.on_ack(&packet, scene);
+        self.transmit(scene, out);
+    }
+
+    fn on_timer(&mut self, _: u8, scene: Scene<'_>, out: &mut impl Outbox) {
+        if self.alarm.rings(scene.now) {
+            self.on_timeout(scene, out);
+        }
+        self.transmit(scene, out);
+    }
+}
+
+impl Source for Sender {
+    fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+
+    fn acked(&self) -> u64 {
+        self.snd_una
+    }
+
+    fn view(&self, now: Instant) -> View {
+        View { window: Some(self.window), rate: None, alpha: self.law.alpha(now) }
+    }
+}
+
+/// The receiving end of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    identity: Identity,
+    received: u64,
+    beyond: Scoreboard,
+    /// One past the highest byte that has arrived.
+    highest: u64,
+    skipped: u64,
+}
+
+impl Receiver {
+    /// A receiver that answers `identity`'s peer.
+    pub fn new(identity: Identity) -> Receiver {
+        Receiver { identity, received: 0, beyond: Scoreboard::new(0), highest: 0, skipped: 0 }
+    }
+
+    /// Takes bytes `start..end`.
+    fn accept(&mut self, start: u64, end: u64) {
+        self.skipped += start.saturating_sub(self.highest);
+        self.highest = self.highest.max(end);
+        self.beyond.add(std::iter::once((start, end)), self.received, u64::MAX);
+        self.received = self.beyond.hole_from(self.received, u64::MAX).0;
+        self.beyond.advance(self.received);
+    }
+}
+
+impl Endpoint for Receiver {
+    fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
+
+    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
+        if start < end {
+            self.accept(start, end);
+        }
+        let block = (self.received < end && start < end).then_some((start, end));
+        let extension = Extension::of_sack(SackBlocks::new(self.received, block.as_slice()));
+        out.send(Packet { extension, ..self.identity.control(self.received, scene.tcp) });
+    }
+
+    fn on_timer(&mut self, _: u8, _: Scene<'_>, _: &mut impl Outbox) {}
+}
+
+impl Sink for Receiver {
+    fn received(&self) -> u64 {
+        self.received
+    }
+
+    fn skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paper's network: 10 Gbit/s and 14.6 µs hold twelve packets.
+    #[test]
+    fn the_bandwidth_delay_product_of_the_paper_is_twelve() {
+        let ten = Rate::new(10_000_000_000).unwrap();
+        let (round_trip, wire) = (Span::from_nanos(14_600), Bytes::new(1500));
+        assert_eq!(bandwidth_delay_product(ten, round_trip, wire), 12.0);
+        assert_eq!(bandwidth_delay_product(ten, Span::from_nanos(1), wire), 1.0);
+    }
+}
