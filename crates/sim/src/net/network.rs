@@ -11,7 +11,7 @@ use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
 use crate::topology::Graph;
-use shortflow_units::{HostId, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
 /// The network of a run.
@@ -81,6 +81,17 @@ impl Network {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
         }
+    }
+
+    /// An empty queue for the events of this network, in which most ports have one pending, each for as long as a packet
+    /// of `size` crosses the link.
+    pub fn events<E: WithNetwork>(&self, size: Bytes) -> EventQueue<E> {
+        let crossing = |port: &Port| {
+            (port.link().0.tx_time(size).as_ps() as f64 + port.link().1.as_ps() as f64).max(1.0)
+        };
+        let per_ps: f64 = self.ports.iter().map(|port| 1.0 / crossing(port)).sum();
+        let span = |ps: f64| Span::from_ps(ps as u64);
+        EventQueue::new().spaced(span(1.0 / per_ps), span(2.0 * self.ports.len() as f64 / per_ps))
     }
 
     /// Sends a packet from `host`; how long it waits there, if that is known now. Otherwise [`Network::handle`] tells of

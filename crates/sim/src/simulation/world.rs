@@ -127,7 +127,7 @@ impl<'a> World<'a> {
             sources: Sources::new(scenario, seeds),
             scenario,
             scheme,
-            events: EventQueue::new(),
+            events: network.events(scenario.tcp.mss + scenario.tcp.header),
             network,
             connections: Connections::default(),
             persistent: BTreeMap::new(),
