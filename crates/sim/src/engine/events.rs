@@ -90,9 +90,10 @@ impl<E: Pack> EventQueue<E> {
         }
     }
 
-    /// The same empty queue, for events that are about `spacing` apart, and mostly scheduled no more than `ahead`.
-    pub fn spaced(self, spacing: Span, ahead: Span) -> Self {
-        let slot = spacing.as_ps().saturating_mul(2).max(ahead.as_ps() / (SLOTS / 2)).max(1);
+    /// The same empty queue with slots of about this length, or longer if events are mostly scheduled `ahead` and the
+    /// wheel could not hold them.
+    pub fn slotted(self, slot: Span, ahead: Span) -> Self {
+        let slot = slot.as_ps().max(ahead.as_ps() / (SLOTS / 2)).max(1);
         EventQueue { slot_bits: slot.ilog2().min(SLOT_BITS + 10), ..self }
     }
 
@@ -139,6 +140,22 @@ impl<E: Pack> EventQueue<E> {
         self.present.pop();
         self.now = at;
         Some(E::unpack(event))
+    }
+
+    /// Begins the next slot that has events if the present one has no more; whether it did.
+    #[inline]
+    pub fn begin_slot(&mut self) -> bool {
+        let begins = self.present.is_empty();
+        if begins {
+            self.turn();
+        }
+        begins
+    }
+
+    /// The events of the present slot, in order.
+    #[inline]
+    pub fn present(&self) -> impl Iterator<Item = E> {
+        self.present.iter().rev().map(|next| E::unpack(next.1))
     }
 
     /// When the next event happens.
