@@ -198,8 +198,16 @@ fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accep
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest --quiet tests/test_damage.py || failed=1; test -z "$$failed"
 
 .PHONY: bench
-bench: setup ## Packet-hops per CPU-second, events per packet-hop, memory per flow.
+bench: setup ## Packet-hops per CPU-second and over a minimal loop's, events, memory, start-up; all schemes, half an hour.
 	@$(BIN)/shortflow bench
+
+# Instructions do not depend on what else the machine does. Change tools/instructions.json with what makes them change.
+.PHONY: bench-instructions bench-check
+bench-instructions: setup ## Instructions per packet-hop, by Valgrind; writes them to tools/instructions.json.
+	@$(BIN)/python tools/instructions.py --renew
+
+bench-check: setup ## Fails where instructions per packet-hop have grown by 3 % over tools/instructions.json.
+	@$(BIN)/python tools/instructions.py
 
 .PHONY: docs
 docs: setup ## The page of everything that can be named, from the registry, and the Rust API pages.

@@ -8,8 +8,7 @@ import pytest
 import tomli_w
 
 from conftest import Command
-from shortflow import Ack, CongestionControl, Window, runner
-from shortflow.bench import CASES
+from shortflow import Ack, CongestionControl, Window, bench, runner
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
@@ -211,9 +210,25 @@ def test_seeds_that_change_nothing_are_pointed_out(shortflow: Command) -> None:
     assert "same run" not in shortflow("compare", "incast", *arguments, "--set", "servers=4").stderr
 
 
-def test_bench_has_a_row_for_each_scheme(shortflow: Command) -> None:
+def test_bench_has_a_row_for_each_case_and_scheme(shortflow: Command) -> None:
     names = [row["name"] for row in shortflow("list", "schemes", "--json").document]
-    assert [case.scheme for case in CASES if case.label == "S1"] == names
+    rows = [(case.label, scheme.label) for case, scheme in bench.chosen(None, None)]
+    assert rows == [(case.label, name) for case in bench.CASES for name in names]
+
+
+def test_bench_compares_with_the_floor(shortflow: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = bench.Case("S1", "short", "bench-star", {"duration": "50ms"}, 1)
+    monkeypatch.setattr(bench, "CASES", (case,))
+    document = shortflow("bench", "--cases", "S1", "--schemes", "dctcp,dctcp+g=0.25", "--json").document
+    assert [row["scheme"] for row in document["rows"]] == ["dctcp", "dctcp+g=0.25"]
+    for row in document["rows"]:
+        assert row["over_floor"] > 1
+        assert row["packet_hops"] > 10_000
+        assert row["peak_rss_bytes"] > 10_000_000
+    assert 0.01 < document["start_up"]["cpu_s"] < 60
+    answer = shortflow("bench", "--cases", "S1x")
+    assert answer.code == 2
+    assert '--cases S1x: unknown case; did you mean "S1"?' in answer.stderr
 
 
 def test_another_simulator_does_not_find_the_runs_of_this_one(

@@ -7,7 +7,7 @@ import pytest
 
 import shortflow
 from conftest import Command
-from shortflow import _core, load_scenario, run
+from shortflow import _core, bench, load_scenario, run
 from shortflow.engine import waited_for
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
 from shortflow.scenario import SHIPPED
@@ -35,6 +35,8 @@ SMALL: dict[str, dict[str, str | int]] = {
     "mapreduce": {"traffic.1.sizes.value": "100KB", "traffic.1.repeat": 1},
     "two-level-aggregation": {"duration": "200ms"},
     "bench-many-flows": {"traffic.1.flows": 20},
+    "bench-leaf-spine": {"duration": "6ms", "warmup": "2ms"},
+    "bench-fat-tree": {"k": 4, "duration": "10ms", "warmup": "2ms"},
     "xdctcp-star": {"duration": "100ms", "warmup": "60ms"},
 }
 """What a scenario needs beside a short duration to show something in it."""
@@ -42,12 +44,13 @@ SMALL: dict[str, dict[str, str | int]] = {
 
 def test_what_the_documentation_promises_is_there() -> None:
     promised = {"l2dct-benchmark", "l2dct-pareto", "websearch-star", "facebook-hadoop-star", "incast", "trace-example"}
-    assert promised | {"two-long-flows", "one-long-flow", "bench-star"} <= set(NAMES)
+    assert promised | {"two-long-flows", "one-long-flow"} <= set(NAMES)
     applications = {"query-fan-in", "two-level-aggregation", "mapreduce", "web-tier", "atcp-trace", "xdctcp-star"}
     assert applications | {"incast-deadlines"} <= set(NAMES)
     networks = {"fat-tree-websearch", "leaf-spine-websearch", "parking-lot", "chain-cross-traffic", "two-tier-incast"}
     assert networks | {"explicit-example", "link-failure", "wireless-rack"} <= set(NAMES)
     assert {"permutation-fat-tree", "rack-locality", "cdf-example"} <= set(NAMES)
+    assert {case.scenario for case in bench.CASES} <= set(NAMES)
 
 
 def test_there_is_a_scenario_of_every_kind() -> None:

@@ -1,12 +1,18 @@
-"""What the simulator costs: packet-hops per CPU-second, events per packet-hop, memory per open flow.
+"""What the simulator costs: packet-hops per CPU-second, the ratio to a minimal loop, events, memory, start-up.
 
-Every case runs in a fresh process of its own, so that its peak of resident memory is its own.
+Every case runs in a fresh process of its own, so that its peak of resident memory is its own. The minimal loop (the
+floor) moves as many packets over the same topology and does nothing else. It is timed by turns with the simulation, and
+never changes, so the ratio of the two is the figure that can be carried from machine to machine.
 """
 
 import multiprocessing
 import platform
+import resource
 import statistics
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +22,12 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from shortflow import _core
-from shortflow.errors import MissingRequirement
+from shortflow.errors import ConfigError, MissingRequirement, did_you_mean
 from shortflow.records import Meta
 from shortflow.report.tables import Column, Section, lay_out, stacked
 from shortflow.result import git_revision
-from shortflow.scenario import load_scenario
+from shortflow.scenario import Settings, load_scenario
+from shortflow.scheme import SchemeSource, load_with_sources
 
 _MANY = 10_000
 _STATUS = Path("/proc/self/status")
@@ -28,31 +35,45 @@ _STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True)
 class Case:
-    """One row: a scenario under a scheme, run `repeats` times after one run that is not timed."""
+    """A scenario that is run `repeats` times after one run that is not timed; that one is, where there are no more."""
 
     label: str
     what: str
     scenario: str
-    scheme: str
+    settings: Settings
     repeats: int
 
 
-_STAR = "20 senders, 1 receiver, 1 Gbps, 2 s"
+def _fat_tree(k: int, duration: str, repeats: int) -> Case:
+    what = f"fat-tree of {k**3 // 4:,} hosts, a permutation of long flows, 10 Gbps, {duration}"
+    return Case(f"k={k}", what, "bench-fat-tree", {"k": k, "duration": duration}, repeats)
+
+
 CASES = (
-    *(Case("S1", _STAR, "bench-star", scheme["name"], 5) for scheme in _core.registry()["schemes"]),
-    Case("S2", "100,000 flows open at once", "bench-many-flows", "dctcp", 0),
+    Case("S1", "star, 20 long flows to one receiver, 1 Gbps, 20 s", "bench-star", {}, 5),
+    Case("S2", "two-tier tree, a permutation of 100 long flows, 1 Gbps, 500 ms", "bench-two-tier", {}, 3),
+    Case("S3", "leaf-spine of 144 hosts, web-search flows, 10 Gbps, 37 ms", "bench-leaf-spine", {}, 3),
+    _fat_tree(8, "20ms", 3),
+    _fat_tree(16, "4ms", 1),
+    _fat_tree(32, "500us", 1),
+    Case("flows", "star, 100,000 flows open at once, 100 Gbps, 20 ms", "bench-many-flows", {}, 0),
 )
 
 
 class Row(TypedDict):
-    """A case's cost. `cpu_s` is the median over the repeats of the processor time of the simulating thread."""
+    """A case's cost under a scheme.
 
-    scenario: str
+    `cpu_s` is the median over the repeats of the processor time of the simulating thread. `over_floor` is the median of
+    its ratio to the time that the floor took right after it, for as many packet-hops.
+    """
+
+    case: str
     what: str
     scheme: str
     packet_hops: int
     cpu_s: float
     packet_hops_per_cpu_s: float
+    over_floor: float
     events_per_packet_hop: float
     flows_open: int
     bytes_per_flow: int
@@ -60,32 +81,62 @@ class Row(TypedDict):
     runs: int
 
 
-def measure(case: Case) -> Row:
+class StartUp(TypedDict):
+    """What `shortflow run --json` of one short flow costs, nearly all of it start-up."""
+
+    cpu_s: float
+    peak_rss_bytes: int
+
+
+def chosen(cases: list[str] | None, schemes: list[str] | None) -> Iterator[tuple[Case, SchemeSource]]:
+    """The cases of these labels under these schemes; all registered ones unless given."""
+    known = {case.label: case for case in CASES}
+    for label in cases or []:
+        if label not in known:
+            raise ConfigError(f"--cases {label}: unknown case{did_you_mean(label, known)}")
+    names = schemes or [scheme["name"] for scheme in _core.registry()["schemes"]]
+    sources = [source for _, source in load_with_sources(names) if source]
+    return ((known[label], source) for label in cases or known for source in sources)
+
+
+def start_up() -> StartUp:
+    """Measure the command in a process of its own; to be called before others, whose peak would count."""
+    scenario = ["one-long-flow", "--set", "duration=10ms", "--set", "warmup=0s"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-P", "-m", "shortflow", "run", *scenario, "--scheme", "dctcp", "--json"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"cpu_s": spent, "peak_rss_bytes": after.ru_maxrss * 1024}
+
+
+def measure(case: Case, scheme: SchemeSource) -> Row:
     """Run a case in a fresh process."""
     if not _STATUS.exists():
         raise MissingRequirement("bench reads memory use from /proc/self/status, which only Linux has")
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(_measure_here, case).result()
+        return pool.submit(_measure_here, case, scheme).result()
 
 
-def document(rows: list[Row]) -> dict[str, Any]:
+def document(rows: list[Row], start: StartUp) -> dict[str, Any]:
     """The rows with what they were measured on."""
     machine = {
         "processor": _processor(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
     }
-    return {"rows": rows, "machine": machine, "version": _core.version(), "revision": git_revision()}
+    return {"rows": rows, "start_up": start, "machine": machine, "version": _core.version(), "revision": git_revision()}
 
 
 def table(document: dict[str, Any]) -> RenderableType:
     """The benchmark for people."""
-    rows, machine = document["rows"], document["machine"]
-    lead = Column("scenario", [f"{row['scenario']} {row['scheme']}" for row in rows])
+    rows, machine, start = document["rows"], document["machine"], document["start_up"]
+    lead = Column("case", [f"{row['case']} {row['scheme']}" for row in rows])
     columns = [
         Column("million\npacket-hops", [f"{row['packet_hops'] / 1e6:.3f}" for row in rows]),
         Column("CPU\n(s)", [f"{row['cpu_s']:.4f}" for row in rows]),
         Column("million packet-hops\nper CPU-second", [f"{row['packet_hops_per_cpu_s'] / 1e6:.1f}" for row in rows]),
+        Column("times\nthe floor", [f"{row['over_floor']:.2f}" for row in rows]),
         Column("events per\npacket-hop", [f"{row['events_per_packet_hop']:.2f}" for row in rows]),
         Column("flows\nopen", [f"{row['flows_open']:,}" for row in rows]),
         Column("bytes\nper flow", [f"{row['bytes_per_flow']:,}" for row in rows]),
@@ -93,34 +144,40 @@ def table(document: dict[str, Any]) -> RenderableType:
     ]
     caption = [
         f"{machine['processor']}, {machine['system']}; one core.",
-        "A packet-hop is one packet, data or ACK, over one link.",
-        *dict.fromkeys(f"{row['scenario']}: {row['what']}" for row in rows),
+        "A packet-hop is one packet, data or ACK, over one link; the floor a minimal loop over the same topology.",
+        *dict.fromkeys(f"{row['case']}: {row['what']}" for row in rows),
+        f"start-up: {start['cpu_s']:.2f} CPU-seconds, {start['peak_rss_bytes'] / 1e6:.0f} MB for a short `run --json`",
     ]
     return stacked(Text("\n".join(caption)), *lay_out(Section("Cost of simulation", [lead], columns)))
 
 
-def _measure_here(case: Case) -> Row:
+def _measure_here(case: Case, source: SchemeSource) -> Row:
     """Run a case in this process: the first run grows the memory, the others are timed."""
-    scenario, scheme = load_scenario(case.scenario), _core.Scheme.parse(case.scheme, [])
+    scenario, scheme = load_scenario(case.scenario, case.settings), source.build()
     before = _resident("VmRSS")
     meta, first_cpu_s = _timed(scenario.core, scheme)
     peak = _resident("VmHWM")
-    cpu_s = statistics.median([_timed(scenario.core, scheme)[1] for _ in range(case.repeats)] or [first_cpu_s])
     hops, flows = meta["counters"]["packet_hops"], meta["connections_peak"]
+    floor = _core.Floor(scenario.core)
+    floor.run(hops // 4)
+    times = [(_timed(scenario.core, scheme)[1], _timed_floor(floor, hops)) for _ in range(case.repeats)]
+    times = times or [(first_cpu_s, _timed_floor(floor, hops))]
+    cpu_s = statistics.median(run for run, _ in times)
     return {
-        "scenario": case.label,
+        "case": case.label,
         "what": case.what,
-        "scheme": case.scheme,
+        "scheme": source.label,
         "packet_hops": hops,
         "cpu_s": cpu_s,
         "packet_hops_per_cpu_s": hops / cpu_s,
+        "over_floor": statistics.median(run / floor for run, floor in times),
         "events_per_packet_hop": meta["counters"]["events"] / hops,
         "flows_open": flows,
         # What the run added to resident memory, its packets and result tables included. That is too coarse for a few
         # flows, where the size of a connection's state has to do.
         "bytes_per_flow": round((peak - before) / flows) if flows >= _MANY else meta["bytes_per_connection"],
         "peak_rss_bytes": peak,
-        "runs": max(1, case.repeats),
+        "runs": len(times),
     }
 
 
@@ -128,6 +185,13 @@ def _timed(scenario: _core.Scenario, scheme: _core.Scheme) -> tuple[Meta, float]
     started = time.thread_time()
     result = _core.run(scenario, scheme, 1, _core.Control())
     return result.meta(), time.thread_time() - started
+
+
+def _timed_floor(floor: _core.Floor, hops: int) -> float:
+    """Processor time of the floor for this many packet-hops."""
+    started = time.thread_time()
+    done = floor.run(hops)
+    return (time.thread_time() - started) * hops / done
 
 
 def _resident(field: str) -> int:

@@ -465,12 +465,15 @@ class traffic:
     """The kinds of `Traffic`."""
 
     class LongLived(Traffic):
-        """Flows that always have something to send, sources taken in turn, to one host or one for each source.
+        """Flows that always have something to send, sources taken in turn, to one host, one for each source, or a
+            random permutation.
 
         flows: number of flows; one for each sender unless given (a whole number from 1 to 1000000).
         start: when they start (a time such as "300us" (units: ps ns us ms s), from 0ps to 30000s; 0s unless given).
         stagger: each flow starts later by this times the number of the sending host (a time such as "300us" (units:
             ps ns us ms s), from 0ps to 30000s; 0s unless given).
+        permutation: whether the senders are the receivers too, each of one other, in a random order (true or false;
+            false unless given).
         class_: name of the traffic class in results (a name of lower-case letters, digits, "-" and "_", such as
             "short"; long unless given).
         """
@@ -481,6 +484,7 @@ class traffic:
             flows: int = ...,
             start: str = ...,
             stagger: str = ...,
+            permutation: bool = ...,
             class_: str = ...,
             from_: str | int | Sequence[int] = ...,
             to: str | int | Sequence[int] = ...,

@@ -35,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<law::Law>()?;
     module.add_class::<run::Control>()?;
     module.add_class::<run::PyOutcome>()?;
+    module.add_class::<run::PyFloor>()?;
     module.add_class::<tables::Table>()?;
     module.add_function(wrap_pyfunction!(run::version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

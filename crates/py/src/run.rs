@@ -6,6 +6,7 @@ use crate::tables::Table;
 use crate::user_defined::Failure;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Observer, RunError, Standing};
@@ -108,6 +109,23 @@ pub fn run(
         Err(error @ (RunError::Conservation(_) | RunError::Broken(_))) => {
             Err(SimulationError::new_err(error.to_string()))
         }
+    }
+}
+
+/// The minimal loop over the topology of a scenario, for `shortflow bench`.
+#[pyclass(name = "Floor", module = "shortflow._core")]
+pub struct PyFloor(Floor);
+
+#[pymethods]
+impl PyFloor {
+    #[new]
+    fn new(scenario: &PyScenario) -> PyResult<Self> {
+        Floor::new(&scenario.inner.graph).map(PyFloor).map_err(config_error)
+    }
+
+    /// Lets packets cross this many links; how many they have.
+    fn run(&mut self, py: Python<'_>, hops: u64) -> u64 {
+        py.detach(|| self.0.run(hops))
     }
 }
 

@@ -8,6 +8,7 @@ pub mod config;
 pub mod contender;
 mod digest;
 pub mod engine;
+pub mod floor;
 pub mod host;
 pub mod ideal;
 pub mod minimal;

@@ -1,19 +1,15 @@
 //! The event queue: a timing wheel under the total order (time, order of scheduling).
 //!
-//! Time is cut into slots of about a microsecond. Events of the present slot are kept in order, those
-//! of the next thousand slots unordered until their turn comes, and those
-//! beyond (retransmission timers, mostly) in a binary heap. Most packets arrive within the wheel, so
-//! adding and taking an event costs the same in small and in large networks.
+//! Time is cut into slots that hold two events or so. Events of the present slot are kept in order, those of the next
+//! four thousand slots in lists, unordered until their turn comes, and those beyond (retransmission timers, mostly) in a
+//! binary heap. Most packets arrive within the wheel, so adding and taking an event costs the same in small and in large
+//! networks.
 //!
-//! An entry is one 128-bit number, so that one comparison orders two entries:
-//!
-//! | bits | what | limit |
-//! |---|---|---|
-//! | 127–72 | time in picoseconds | 20 hours |
-//! | 71–32 | order of scheduling | 10¹² events |
-//! | 31–0 | the event, packed | |
+//! Two events at one instant need no number to come out as they went in: a list has the latest first, sorting is stable,
+//! and what the heap gives up for a slot was scheduled before all that is in its list. Only the heap numbers what it
+//! holds.
 
-use shortflow_units::Instant;
+use shortflow_units::{Instant, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::marker::PhantomData;
@@ -26,34 +22,22 @@ pub trait Pack: Copy {
     fn unpack(bits: u32) -> Self;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
+/// An event in the list of a slot, or a free place.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    at: Instant,
+    event: u32,
+    next: u32,
+}
 
-const LATEST: u64 = (1 << 56) - 1;
-/// A slot lasts 2²⁰ ps, 1.05 µs.
-const SLOT_BITS: u32 = 20;
-const SLOTS: u64 = 1024;
-const WORDS: usize = SLOTS as usize / 64;
+const WORDS: usize = 64;
+const SLOTS: u64 = 64 * WORDS as u64;
+/// The end of a list.
+const END: u32 = u32::MAX;
 /// A slot that never comes.
 const NEVER: u64 = u64::MAX;
-
-impl Entry {
-    #[inline]
-    fn new(at: Instant, order: u64, event: u32) -> Entry {
-        let at = at.as_ps().min(LATEST);
-        Entry(u128::from(at) << 72 | u128::from(order) << 32 | u128::from(event))
-    }
-
-    #[inline]
-    fn at(self) -> Instant {
-        Instant::from_ps((self.0 >> 72) as u64)
-    }
-
-    #[inline]
-    fn slot(self) -> u64 {
-        self.at().as_ps() >> SLOT_BITS
-    }
-}
+/// Unless told otherwise a slot lasts 2²⁰ ps, 1.05 µs.
+const SLOT_BITS: u32 = 20;
 
 /// Pending events. Two events at the same instant come out in the order in which they went in.
 #[derive(Debug, Clone)]
@@ -61,17 +45,25 @@ pub struct EventQueue<E> {
     now: Instant,
     /// The first event that was scheduled in the past: when it was due, and when that was.
     scheduled_in_past: Option<(Instant, Instant)>,
-    scheduled: u64,
+    /// A slot lasts 2 to this power, in picoseconds.
+    slot_bits: u32,
     /// The present slot, counted from time zero.
     slot: u64,
     /// Events up to the end of the present slot, the next one last.
-    present: Vec<Entry>,
-    /// Slot n of the following `SLOTS - 1` is element n modulo `SLOTS`.
-    wheel: Box<[Vec<Entry>; SLOTS as usize]>,
-    /// A bit for each element of the wheel that has events.
+    present: Vec<(Instant, u32)>,
+    /// Places for events of the wheel.
+    nodes: Vec<Node>,
+    /// The first free one, used last.
+    free: u32,
+    /// Slot n of the following `SLOTS - 1` is the list that begins at element n modulo `SLOTS`.
+    heads: Box<[u32; SLOTS as usize]>,
+    /// A bit for each slot that has events.
     occupied: [u64; WORDS],
-    /// Events beyond the wheel when they were scheduled.
-    far: BinaryHeap<Reverse<Entry>>,
+    /// A bit for each word of those that is not 0.
+    words: u64,
+    /// Events beyond the wheel when they were scheduled, and how many there have been.
+    far: BinaryHeap<Reverse<(Instant, u64, u32)>>,
+    scheduled_far: u64,
     /// The slot of the first of those.
     far_slot: u64,
     kind: PhantomData<E>,
@@ -83,15 +75,26 @@ impl<E: Pack> EventQueue<E> {
         EventQueue {
             now: Instant::ZERO,
             scheduled_in_past: None,
-            scheduled: 0,
+            slot_bits: SLOT_BITS,
             slot: 0,
             present: Vec::new(),
-            wheel: Box::new([const { Vec::new() }; SLOTS as usize]),
+            nodes: Vec::new(),
+            free: END,
+            heads: Box::new([END; SLOTS as usize]),
             occupied: [0; WORDS],
+            words: 0,
             far: BinaryHeap::new(),
+            scheduled_far: 0,
             far_slot: NEVER,
             kind: PhantomData,
         }
+    }
+
+    /// The same empty queue with slots of about this length, or longer if events are mostly scheduled `ahead` and the
+    /// wheel could not hold them.
+    pub fn slotted(self, slot: Span, ahead: Span) -> Self {
+        let slot = slot.as_ps().max(ahead.as_ps() / (SLOTS / 2)).max(1);
+        EventQueue { slot_bits: slot.ilog2().min(SLOT_BITS + 10), ..self }
     }
 
     /// The time of the event taken last.
@@ -111,19 +114,16 @@ impl<E: Pack> EventQueue<E> {
         self.insert(at, event.pack());
     }
 
+    #[inline]
     fn insert(&mut self, at: Instant, event: u32) {
-        self.scheduled += 1;
         let at = if at < self.now { self.note_past(at) } else { at };
-        let entry = Entry::new(at, self.scheduled, event);
-        let slot = entry.slot();
+        let slot = self.slot_of(at);
         if slot <= self.slot {
-            self.insert_present(entry);
+            self.insert_present(at, event);
         } else if slot < self.slot + SLOTS {
-            let index = (slot % SLOTS) as usize;
-            self.wheel[index].push(entry);
-            self.occupied[index / 64] |= 1 << (index % 64);
+            self.insert_near(slot, at, event);
         } else {
-            self.insert_far(entry);
+            self.insert_far(at, event);
         }
     }
 
@@ -133,13 +133,29 @@ impl<E: Pack> EventQueue<E> {
         if self.present.is_empty() {
             self.turn();
         }
-        let next = *self.present.last()?;
-        if next.at() > limit {
+        let (at, event) = *self.present.last()?;
+        if at > limit {
             return None;
         }
         self.present.pop();
-        self.now = next.at();
-        Some(E::unpack(next.0 as u32))
+        self.now = at;
+        Some(E::unpack(event))
+    }
+
+    /// Begins the next slot that has events if the present one has no more; whether it did.
+    #[inline]
+    pub fn begin_slot(&mut self) -> bool {
+        let begins = self.present.is_empty();
+        if begins {
+            self.turn();
+        }
+        begins
+    }
+
+    /// The events of the present slot, in order.
+    #[inline]
+    pub fn present(&self) -> impl Iterator<Item = E> {
+        self.present.iter().rev().map(|next| E::unpack(next.1))
     }
 
     /// When the next event happens.
@@ -147,7 +163,7 @@ impl<E: Pack> EventQueue<E> {
         if self.present.is_empty() {
             self.turn();
         }
-        self.present.last().map(|entry| entry.at())
+        self.present.last().map(|next| next.0)
     }
 
     /// Moves time to `to`, but not past an event that is still to come: for whoever runs the queue by
@@ -157,36 +173,51 @@ impl<E: Pack> EventQueue<E> {
         self.now = self.now.max(to.min(next));
     }
 
+    #[inline]
+    fn slot_of(&self, at: Instant) -> u64 {
+        at.as_ps() >> self.slot_bits
+    }
+
     #[cold]
     fn note_past(&mut self, at: Instant) -> Instant {
         self.scheduled_in_past.get_or_insert((at, self.now));
         self.now
     }
 
+    /// Behind all that happens no later.
     #[inline(never)] // most events go to the wheel
-    fn insert_present(&mut self, entry: Entry) {
-        let place = self.present.partition_point(|other| *other > entry);
-        self.present.insert(place, entry);
+    fn insert_present(&mut self, at: Instant, event: u32) {
+        let place = self.present.partition_point(|other| other.0 > at);
+        self.present.insert(place, (at, event));
     }
 
-    #[inline(never)]
-    fn insert_far(&mut self, entry: Entry) {
-        self.far.push(Reverse(entry));
-        self.far_slot = self.far_slot.min(entry.slot());
-    }
-
-    /// Brings over what is due in the present slot.
-    #[inline(never)]
-    fn take_far(&mut self) {
-        while let Some(&Reverse(entry)) = self.far.peek() {
-            if entry.slot() > self.slot {
-                self.far_slot = entry.slot();
-                return;
+    #[inline]
+    fn insert_near(&mut self, slot: u64, at: Instant, event: u32) {
+        let index = (slot % SLOTS) as usize;
+        let node = Node { at, event, next: self.heads[index] };
+        self.heads[index] = match self.nodes.get_mut(self.free as usize) {
+            Some(place) => {
+                let freed = std::mem::replace(&mut self.free, place.next);
+                *place = node;
+                freed
             }
-            self.far.pop();
-            self.insert_present(entry);
-        }
-        self.far_slot = NEVER;
+            None => self.grow(node),
+        };
+        self.occupied[index / 64] |= 1 << (index % 64);
+        self.words |= 1 << (index / 64);
+    }
+
+    #[cold]
+    fn grow(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    #[inline(never)]
+    fn insert_far(&mut self, at: Instant, event: u32) {
+        self.scheduled_far += 1;
+        self.far.push(Reverse((at, self.scheduled_far, event)));
+        self.far_slot = self.far_slot.min(self.slot_of(at));
     }
 
     /// Makes the next slot that has events the present one.
@@ -199,16 +230,46 @@ impl<E: Pack> EventQueue<E> {
         }
         self.slot = slot;
         if near == slot {
-            let index = (slot % SLOTS) as usize;
-            std::mem::swap(&mut self.present, &mut self.wheel[index]);
-            self.occupied[index / 64] &= !(1 << (index % 64));
-            if self.present.len() > 1 {
-                self.present.sort_unstable_by(|a, b| b.cmp(a));
-            }
+            self.take_near((slot % SLOTS) as usize);
         }
         if self.far_slot == slot {
             self.take_far();
         }
+    }
+
+    /// Brings over the list of the present slot.
+    #[inline]
+    fn take_near(&mut self, index: usize) {
+        let word = &mut self.occupied[index / 64];
+        *word &= !(1 << (index % 64));
+        if *word == 0 {
+            self.words &= !(1 << (index / 64));
+        }
+        let mut next = std::mem::replace(&mut self.heads[index], END);
+        while let Some(node) = self.nodes.get_mut(next as usize) {
+            self.present.push((node.at, node.event));
+            let rest = std::mem::replace(&mut node.next, self.free);
+            self.free = std::mem::replace(&mut next, rest);
+        }
+        if self.present.len() > 1 {
+            self.present.sort_by_key(|event| Reverse(event.0));
+        }
+    }
+
+    /// Brings over what is due in the present slot from beyond the wheel.
+    #[inline(never)]
+    fn take_far(&mut self) {
+        let mut due = Vec::new();
+        self.far_slot = loop {
+            match self.far.peek() {
+                None => break NEVER,
+                Some(&Reverse((at, ..))) if self.slot_of(at) > self.slot => break self.slot_of(at),
+                Some(&Reverse((at, _, event))) => due.push((at, event)),
+            }
+            self.far.pop();
+        };
+        self.present.extend(due.into_iter().rev());
+        self.present.sort_by_key(|event| Reverse(event.0));
     }
 
     /// The first slot after the present one that has events in the wheel.
@@ -219,8 +280,12 @@ impl<E: Pack> EventQueue<E> {
         if ahead != 0 {
             return Some(self.slot + 1 + u64::from(ahead.trailing_zeros()));
         }
-        let words = (1..=WORDS).map(|i| (start / 64 + i) % WORDS);
-        let word = words.into_iter().find(|&word| self.occupied[word] != 0)?;
+        if self.words == 0 {
+            return None;
+        }
+        // The words behind that one, and from the first again.
+        let turned = self.words.rotate_right(start as u32 / 64 + 1);
+        let word = (start / 64 + 1 + turned.trailing_zeros() as usize) % WORDS;
         let index = word as u64 * 64 + u64::from(self.occupied[word].trailing_zeros());
         Some(self.slot + 1 + (index + SLOTS - start as u64) % SLOTS)
     }
@@ -248,7 +313,7 @@ mod tests {
 
     /// Times within a slot, within the wheel and beyond it, with many ties.
     fn time() -> impl Strategy<Value = u64> {
-        prop_oneof![0u64..50, (0u64..3000).prop_map(|slot| slot << 19), (0u64..50).prop_map(|n| n << 32)]
+        prop_oneof![0u64..50, (0u64..12_000).prop_map(|slot| slot << 19), (0u64..50).prop_map(|n| n << 32)]
     }
 
     proptest! {

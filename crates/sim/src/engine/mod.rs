@@ -1,7 +1,9 @@
 //! Time order and randomness: knows no packets.
 
 mod events;
+mod prefetch;
 mod seeds;
 
 pub use events::{EventQueue, Pack};
+pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};

@@ -11,8 +11,14 @@ use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
 use crate::topology::Graph;
-use shortflow_units::{HostId, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
+
+/// Events in a slot of the queue: few are sorted soonest, several can be looked at before the first is handled.
+const FEW: f64 = 2.0;
+const SEVERAL: f64 = 16.0;
+/// From so many ports on a network is larger than the processor's caches.
+const LARGE: usize = 2048;
 
 /// The network of a run.
 #[derive(Debug, Clone)]
@@ -81,6 +87,18 @@ impl Network {
         if let Some(outages) = &self.outages {
             outages.schedule(events);
         }
+    }
+
+    /// An empty queue for the events of this network, in which most ports have one pending, each for as long as a packet
+    /// of `size` crosses the link.
+    pub fn events<E: WithNetwork>(&self, size: Bytes) -> EventQueue<E> {
+        let crossing = |port: &Port| {
+            (port.link().0.tx_time(size).as_ps() as f64 + port.link().1.as_ps() as f64).max(1.0)
+        };
+        let per_ps: f64 = self.ports.iter().map(|port| 1.0 / crossing(port)).sum();
+        let per_slot = if self.is_large() { SEVERAL } else { FEW };
+        let span = |ps: f64| Span::from_ps(ps as u64);
+        EventQueue::new().slotted(span(per_slot / per_ps), span(2.0 * self.ports.len() as f64 / per_ps))
     }
 
     /// Sends a packet from `host`; how long it waits there, if that is known now. Otherwise [`Network::handle`] tells of
@@ -232,6 +250,41 @@ impl Network {
         let is_host = sender.from.index() < self.hosts;
         let started = sender.transmit_done(now, |due| schedule(events, port, due));
         started.filter(|_| is_host).into_iter().for_each(left_host);
+    }
+
+    /// Whether it pays to call [`Network::prefetch`].
+    pub fn is_large(&self) -> bool {
+        self.ports.len() >= LARGE
+    }
+
+    /// Has the processor fetch what the packets need that arrive next from `ports`, stage by stage, for all of them at
+    /// once. `at_host` is told of those that reach their host.
+    pub fn prefetch(&self, ports: &[PortId], mut at_host: impl FnMut(&Packet)) {
+        let ports = ports.iter().map(|port| &self.ports[port.index()]);
+        ports.clone().for_each(Port::prefetch);
+        ports.clone().for_each(Port::prefetch_head);
+        for port in ports.clone() {
+            match self.after(port) {
+                Some(next) => next.prefetch(),
+                None => port.head().into_iter().for_each(&mut at_host),
+            }
+        }
+        ports.filter_map(|port| self.after(port)).for_each(Port::prefetch_ring);
+    }
+
+    /// Where the packet goes on that arrives next from `port`; `None` if that is not known, or nowhere.
+    #[inline]
+    fn after(&self, port: &Port) -> Option<&Port> {
+        let &Packet { to, flow_id, .. } = port.head()?;
+        let next = match *self.routes.next(port.to, to) {
+            [] => None,
+            [next] => Some(next),
+            ref ports => {
+                let hop = Hop { node: port.to, to, flow_id, paths: ports.len() };
+                self.chooser.of_flow(hop).map(|path| ports[path])
+            }
+        };
+        next.map(|next| &self.ports[next.index()])
     }
 
     /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is

@@ -1,6 +1,7 @@
 //! The connection table: slots that are used again.
 
 use super::ends::{Ends, Opening};
+use crate::engine::prefetch;
 use crate::host::{Identity, Message};
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
@@ -82,6 +83,14 @@ impl Connections {
         self.slots[conn.index()].flow_id = u32::MAX;
         self.free.push(conn);
         self.open -= 1;
+    }
+
+    /// Has the processor fetch the connection in a slot.
+    pub fn prefetch(&self, conn: ConnId) {
+        self.slots
+            .get(conn.index())
+            .into_iter()
+            .for_each(|slot| prefetch(slot, size_of::<Connection>().div_ceil(64)));
     }
 
     /// The connection in a slot.

@@ -7,7 +7,7 @@ use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds};
 use crate::host::{self, Egress, Flow, Message, Outbox, Scene, Tally, View};
-use crate::net::Network;
+use crate::net::{Network, NetworkEvent};
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
 use crate::packet::Packet;
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
@@ -127,7 +127,7 @@ impl<'a> World<'a> {
             sources: Sources::new(scenario, seeds),
             scenario,
             scheme,
-            events: EventQueue::new(),
+            events: network.events(scenario.tcp.mss + scenario.tcp.header),
             network,
             connections: Connections::default(),
             persistent: BTreeMap::new(),
@@ -159,7 +159,12 @@ impl<'a> World<'a> {
     /// drain is over too.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         let limit = self.window.end + self.scenario.drain;
-        while let Some(event) = self.events.next(limit) {
+        let (is_large, mut ports) = (self.network.is_large(), Vec::new());
+        loop {
+            if is_large && self.events.begin_slot() {
+                self.prefetch(&mut ports);
+            }
+            let Some(event) = self.events.next(limit) else { break };
             self.handle(event);
             self.handled += 1;
             if self.measuring_over && self.pending == 0 {
@@ -170,6 +175,18 @@ impl<'a> World<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Has the processor fetch what the arrivals of the present slot need, in a large network; `ports` is a place to
+    /// list them.
+    #[inline(never)]
+    fn prefetch(&self, ports: &mut Vec<PortId>) {
+        ports.clear();
+        ports.extend(self.events.present().filter_map(|event| match event {
+            Event::Network(NetworkEvent::Arrive(port)) => Some(port),
+            _ => None,
+        }));
+        self.network.prefetch(ports, |packet| self.connections.prefetch(packet.conn));
     }
 
     fn standing(&self) -> Standing {

@@ -3,6 +3,7 @@
 use super::context::Context;
 use crate::config::{ConfigError, Format, Reader, Shape, keys};
 use shortflow_units::HostId;
+use std::collections::BTreeSet;
 use toml::Value;
 
 /// Hosts before it is known how many there are.
@@ -134,6 +135,25 @@ impl Ends {
             None => Ok(pairs),
             Some((host, _)) => Err(reader.impossible("to", format!("host {} would send to itself", host.0))),
         }
+    }
+
+    /// The senders, each with the one after it as its receiver.
+    pub(super) fn ring(
+        self,
+        reader: &Reader,
+        context: &Context,
+    ) -> Result<Vec<(HostId, HostId)>, ConfigError> {
+        if self.to.is_some() {
+            return Err(reader.impossible("to", "the receivers of a permutation are its senders"));
+        }
+        let from = self.from.resolve(context.graph.hosts(), reader, "from")?;
+        let several: BTreeSet<&HostId> = from.iter().collect();
+        if several.len() < from.len().max(2) {
+            let reason = "a permutation has each host once, and needs two";
+            return Err(reader.impossible("from", reason));
+        }
+        let to = from.iter().cycle().skip(1);
+        Ok(from.iter().copied().zip(to.copied()).collect())
     }
 
     /// Several senders and several receivers, all hosts unless given.

@@ -2,16 +2,18 @@
 
 use super::context::Context;
 use super::hosts::Ends;
+use super::pattern::permutation;
 use super::{Arrival, ConnectionUse, Traffic, Workload};
-use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Reader, Text, keys};
+use crate::config::{ANY_TIME, ConfigError, Flag, Kind, ParamInfo, Reader, Text, keys};
 use crate::engine::Seeds;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Registry entry.
 pub(super) const KIND: Kind<super::Read> = Kind {
     name: "long-lived",
-    summary: "flows that always have something to send, sources taken in turn, to one host or one for each source",
+    summary: "flows that always have something to send, sources taken in turn, to one host, one for each source, or a \
+        random permutation",
     source: "",
     parameters,
     read,
@@ -26,6 +28,8 @@ keys! {
         start: Span = "0s", ANY_TIME;
         /// each flow starts later by this times the number of the sending host
         stagger: Span = "0s", ANY_TIME;
+        /// whether the senders are the receivers too, each of one other, in a random order
+        permutation: bool = "false", Flag;
         /// name of the traffic class in results
         class: String = "long", Text::Name;
     }
@@ -34,8 +38,10 @@ keys! {
 #[derive(Debug)]
 struct LongLived {
     class: ClassId,
-    /// The start of every flow, its source and its destination, in order of time.
+    /// The start of every flow, its source and its destination, in order of time. Those of a permutation are one of
+    /// many, and every run draws its own.
     flows: Vec<(Instant, HostId, HostId)>,
+    is_permutation: bool,
 }
 
 fn parameters() -> Vec<ParamInfo> {
@@ -44,7 +50,11 @@ fn parameters() -> Vec<ParamInfo> {
 
 fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, ConfigError> {
     let keys = LongLivedKeys::read(reader)?;
-    let pairs = Ends::read(reader)?.one_to_one(reader, context)?;
+    let ends = Ends::read(reader)?;
+    let pairs = match keys.permutation {
+        true => ends.ring(reader, context)?,
+        false => ends.one_to_one(reader, context)?,
+    };
     let count = keys.flows.map_or(pairs.len(), |flows| flows as usize);
     if keys.flows.is_none() {
         reader.defaulted("flows", count.to_string());
@@ -68,11 +78,26 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     };
     context.note(reader, &format!("{text} without end over {links}"));
     let flows = flows.into_iter().map(|(start, from, to)| (Instant::ZERO + start, from, to)).collect();
-    Ok(Box::new(LongLived { class: context.class(&keys.class), flows }))
+    Ok(Box::new(LongLived { class: context.class(&keys.class), flows, is_permutation: keys.permutation }))
+}
+
+impl LongLived {
+    /// The flows of one run.
+    fn drawn(&self, seeds: Seeds, index: usize) -> Vec<(Instant, HostId, HostId)> {
+        let mut flows = self.flows.clone();
+        if self.is_permutation {
+            let from: BTreeSet<HostId> = flows.iter().map(|(_, from, _)| *from).collect();
+            let from: Vec<HostId> = from.into_iter().collect();
+            let to = permutation(&from, &from, &mut seeds.stream("traffic permutation", index));
+            let receiver: BTreeMap<HostId, HostId> = from.into_iter().zip(to).collect();
+            flows.iter_mut().for_each(|(_, from, to)| *to = receiver[from]);
+        }
+        flows
+    }
 }
 
 impl Traffic for LongLived {
-    fn start(&self, _: Seeds, _: usize) -> Workload {
+    fn start(&self, seeds: Seeds, index: usize) -> Workload {
         let class = self.class;
         let flow = move |(at, source, destination)| Arrival {
             at,
@@ -83,6 +108,6 @@ impl Traffic for LongLived {
             deadline: None,
             connection: ConnectionUse::New,
         };
-        Workload::open(self.flows.clone().into_iter().map(flow))
+        Workload::open(self.drawn(seeds, index).into_iter().map(flow))
     }
 }

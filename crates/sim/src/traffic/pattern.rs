@@ -177,24 +177,12 @@ impl Pattern {
     /// The draws of traffic entry `index`.
     pub(super) fn pairs(&self, seeds: Seeds, index: usize) -> Pairs {
         let fixed = match self.rule {
-            Rule::Permutation => self.permutation(&mut seeds.stream("traffic permutation", index)),
+            Rule::Permutation => {
+                permutation(&self.from, &self.to, &mut seeds.stream("traffic permutation", index))
+            }
             _ => Vec::new(),
         };
         Pairs { pattern: self.clone(), stream: seeds.stream("traffic hosts", index), fixed }
-    }
-
-    /// A random order of the receivers in which nobody faces itself.
-    fn permutation(&self, stream: &mut Stream) -> Vec<HostId> {
-        let mut to = self.to.clone();
-        for i in (1..to.len()).rev() {
-            to.swap(i, stream.below(i as u64 + 1) as usize);
-        }
-        for i in 0..to.len() {
-            if to[i] == self.from[i] {
-                to.swap(i, (i + 1) % self.from.len());
-            }
-        }
-        to
     }
 }
 
@@ -261,6 +249,20 @@ impl Pairs {
         };
         (source, destination)
     }
+}
+
+/// A random order of the receivers `to` in which none of the senders `from`, as many, faces itself.
+pub(super) fn permutation(from: &[HostId], to: &[HostId], stream: &mut Stream) -> Vec<HostId> {
+    let mut to = to.to_vec();
+    for i in (1..to.len()).rev() {
+        to.swap(i, stream.below(i as u64 + 1) as usize);
+    }
+    for i in 0..to.len() {
+        if to[i] == from[i] {
+            to.swap(i, (i + 1) % from.len());
+        }
+    }
+    to
 }
 
 /// A host that is listed twice is an error.

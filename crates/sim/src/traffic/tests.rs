@@ -6,6 +6,7 @@ use crate::engine::Seeds;
 use crate::topology::Graph;
 use proptest::prelude::*;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, NodeId, Rate, Span};
+use std::collections::BTreeSet;
 
 const DURATION: Span = Span::from_millis(1000);
 
@@ -67,6 +68,24 @@ fn long_lived_flows_may_have_a_receiver_for_each_source() {
         "to: 2 hosts given; expected one, or one for each of 3 senders"
     );
     assert_eq!(wrong("from=[1, 3]\nto=[0, 3]"), "to: host 3 would send to itself");
+}
+
+#[test]
+fn long_lived_flows_of_a_permutation_go_from_each_to_another_by_seed() {
+    let drawn = |seed| ends(&arrivals("kind='long-lived'\npermutation=true", seed));
+    let mut several = BTreeSet::new();
+    for seed in 0..20 {
+        let pairs = drawn(seed);
+        assert!(pairs.iter().all(|(from, to)| from != to), "{pairs:?}");
+        let receivers: BTreeSet<u32> = pairs.iter().map(|pair| pair.1).collect();
+        assert_eq!((pairs.len(), receivers.len()), (5, 5), "{pairs:?}");
+        several.insert(pairs);
+    }
+    assert!(several.len() > 10 && drawn(3) == drawn(3));
+    let wrong = |keys: &str| error(&format!("kind='long-lived'\npermutation=true\n{keys}"));
+    assert!(wrong("to=4").contains("the receivers of a permutation are its senders"));
+    assert!(wrong("from=[1, 2, 1]").contains("a permutation has each host once"));
+    assert!(wrong("from=3").contains("a permutation has each host once"));
 }
 
 #[test]
@@ -336,6 +355,7 @@ fn every_kind_knows_how_many_of_its_flows_count() {
     let csv = "start,source,destination,bytes\n0,0,1,9\n0.1,0,1,9\n0.5,0,1,9\n";
     for (toml, wanted) in [
         ("kind='long-lived'\nflows=3", "3 backlogged flows"),
+        ("kind='long-lived'\npermutation=true", "5 backlogged flows"),
         (&format!("kind='poisson'\nrate_per_s=5000\n{FIXED}"), "about 4500 flows"),
         (&format!("kind='poisson'\nrate_per_s=5000\nstart='400ms'\n{FIXED}"), "about 3000 flows"),
         (&format!("kind='arrivals'\nrate_per_s=1000\ninterarrival={{kind='fixed'}}\n{FIXED}"), "900 flows"),

@@ -1,0 +1,18 @@
+//! [`prefetch`]: has the processor fetch what is needed soon, so that it does not wait for memory then.
+
+/// Fetches the first `lines` cache lines of `value`. It changes nothing but the time that is taken.
+#[inline(always)]
+pub fn prefetch<T>(value: &T, lines: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..lines {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let place = std::ptr::from_ref(value).cast::<i8>().wrapping_add(64 * line);
+        // SAFETY: a prefetch reads nothing and never faults, wherever it points.
+        #[expect(unsafe_code, reason = "there is no safe way to ask for it")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(place);
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (value, lines);
+}

@@ -1,0 +1,81 @@
+"""Instructions per packet-hop, as Valgrind counts them: the same on every day, whatever else the machine does.
+
+Each case runs for a short and for a longer time. The difference in instructions over the difference in packet-hops
+leaves out what Python, reading and setting up take. Exit code 1 where a case has grown by more than 3 % over
+`tools/instructions.json`, which `--renew` writes.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+BASELINE = Path(__file__).with_suffix(".json")
+MOST = 1.03
+CASES = {
+    "S1": ("bench-star", "100ms", "500ms", {}),
+    "S2": ("bench-two-tier", "5ms", "20ms", {}),
+    "S3": ("bench-leaf-spine", "500us", "1500us", {}),
+    "k=8": ("bench-fat-tree", "500us", "1ms", {}),
+    "k=16": ("bench-fat-tree", "200us", "350us", {"k": 16}),
+}
+SCHEMES = {"S1": ("dctcp", "tcp"), "S3": ("dctcp", "pfabric")}
+
+RUN = """
+import json, sys
+from shortflow import _core
+from shortflow.scenario import load_scenario
+name, scheme, settings = sys.argv[1:]
+scenario = load_scenario(name, json.loads(settings)).core
+print(_core.run(scenario, _core.Scheme.parse(scheme, []), 1, _core.Control()).meta()["counters"]["packet_hops"])
+"""
+
+
+def count(scenario: str, scheme: str, settings: dict[str, object]) -> tuple[int, int]:
+    """Instructions of a run with all around it, and its packet-hops."""
+    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    command = [*valgrind, sys.executable, "-P", "-c", RUN, scenario, scheme, json.dumps(settings)]
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    assert found, done.stderr
+    return int(found[1]), int(done.stdout)
+
+
+def per_hop(case: str, scheme: str) -> float:
+    """Instructions per packet-hop."""
+    scenario, *durations, settings = CASES[case]
+    (short, few), (long, many) = (count(scenario, scheme, {**settings, "duration": each}) for each in durations)
+    return (long - short) / (many - few)
+
+
+def main() -> int:
+    """Count, and compare with the baseline or renew it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--renew", action="store_true", help="write the baseline instead of comparing with it")
+    renew = parser.parse_args().renew
+    if not shutil.which("valgrind"):
+        print("missing: valgrind; on Debian: apt-get install valgrind", file=sys.stderr)
+        return 3
+    before = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    now, grown = {}, False
+    for case, scheme in ((name, each) for name in CASES for each in SCHEMES.get(name, ("dctcp",))):
+        name = f"{case} {scheme}"
+        now[name] = round(per_hop(case, scheme), 1)
+        change = now[name] / before[name] if name in before else 1.0
+        grown |= change > MOST
+        print(f"{name:14} {now[name]:8.1f} instructions per packet-hop {(change - 1) * 100:+6.1f} %", flush=True)
+    if renew:
+        BASELINE.write_text(json.dumps(now, indent=2) + "\n")
+        return 0
+    if grown:
+        print(f"grown by more than {MOST - 1:.0%} over {BASELINE.name}", file=sys.stderr)
+    return int(grown)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
