@@ -132,7 +132,7 @@ UNFOLLOWED = {
     "atcp rto-min=10ms": "fig3a.traffic fig3d.traffic",
     "atcp buffer=50pkt": "fig10.answers fig11.shuffles",
     "fast initial-alpha=0": "fig3.ping",
-    "fast delayed-acks=nobody": "fig4.knee fig3.ping sec4.nagle fig10.convergence fig11.fair",
+    "fast delayed-acks=nobody": "fig3.ping sec4.nagle",
     "fast receive-window=128KiB": "fig12.sizes sec32-fit.fitting",
     "fast receive-window=unlimited": "fig12.sizes sec32-fit.fitting",
 }
