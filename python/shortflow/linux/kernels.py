@@ -100,14 +100,15 @@ class VirtualKernel:
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         """Run it in a machine that lives as long as that takes."""
+        kernel, initramfs = self._file("vmlinuz"), self._file("initramfs")
         given = {name: path.read_bytes() for name, path in _files(scenario)}
         given["arguments"] = "\n".join(["testbed", scenario.name, *arguments, ""]).encode()
         # Files, as QEMU drops what a full pipe has not taken when the machine ends.
         with _in_memory(_packed(given)) as into, _in_memory(b"") as out_of:
             command = [
                 *_QEMU,
-                *("-kernel", str(self._file("vmlinuz")), "-initrd", str(self._file("initramfs"))),
-                *("-append", _COMMAND_LINE, "-fw_cfg", f"name=opt/shortflow,file={_path(into)}"),
+                *("-kernel", str(kernel), "-initrd", str(initramfs), "-append", _COMMAND_LINE),
+                *("-fw_cfg", f"name=opt/shortflow,file={_path(into)}"),
                 *("-chardev", f"file,id=taken,path={_path(out_of)}"),
             ]
             done = _started(command, [into.fileno(), out_of.fileno()])
