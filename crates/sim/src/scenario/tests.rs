@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::config::Source;
-use crate::specs::MarkedGrowth;
 use shortflow_units::{Bytes, Occupancy};
 
 /// A small scenario with `traffic` after its tables.
@@ -78,7 +77,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
             ack_ecn_changes: false,
             receive_window: f64::INFINITY,
             handshake: false,
-            grow_on_marked_acks: MarkedGrowth::No,
+            grow_on_marked_acks: crate::specs::MarkedGrowth::No,
             grow_by_segments: false,
         }
     );
