@@ -3,7 +3,7 @@
 from shortflow.lab.choices import Choice
 from shortflow.lab.condition import EXACT, Condition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.counts import drops_in_run, retransmits_in_run, timeouts_in_run
-from shortflow.lab.data import Data, some
+from shortflow.lab.data import Data, recorded, some
 from shortflow.lab.drawing import Beside, Curves, Drawing, Line
 from shortflow.lab.figure import Claim, Draw, Figure, paper
 from shortflow.lab.finding import (
@@ -74,6 +74,7 @@ __all__ = [
     "paper",
     "pooled",
     "ratio",
+    "recorded",
     "retransmits_in_run",
     "same",
     "some",

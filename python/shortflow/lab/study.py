@@ -9,7 +9,7 @@ from shortflow._core import Scheme
 from shortflow.errors import ConfigError
 from shortflow.lab.choices import Change
 from shortflow.result import Run
-from shortflow.runner import plan
+from shortflow.runner import Planner
 from shortflow.scenario import Settings, load_scenario
 from shortflow.scheme import split_settings
 
@@ -36,6 +36,8 @@ class Study:
     """The grid: settings by key, each with the values that it takes."""
     settings: Settings = field(default_factory=dict)
     """Settings of all runs."""
+    of_scheme: Mapping[str, Settings] = field(default_factory=dict)
+    """Settings of the runs of one scheme, in place of those of all and of choices."""
     seeds: int = 10
     quick: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     quick_settings: Settings = field(default_factory=dict)
@@ -86,7 +88,12 @@ class Study:
         of_scenario, of_schemes = split_settings(chosen)
         accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
         settings = {**fixed, **of_scenario, **accepted, **varied}
-        return plan(load_scenario(self.scenario), self.schemes, seeds, settings)
+        planner = Planner(load_scenario(self.scenario), self.schemes)
+        runs = planner.runs(settings, seeds)
+        for scheme, own in self.of_scheme.items():
+            changed = planner.runs({**settings, **own}, seeds)
+            runs = [new if new.scheme.name == scheme else run for run, new in zip(runs, changed, strict=True)]
+        return runs
 
 
 def _accepts(scheme: str, key: str) -> bool:

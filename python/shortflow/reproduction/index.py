@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypedDict
 
-from shortflow.errors import DamagedResult
 from shortflow.papers import PAPERS
 from shortflow.reproduction.engine import Counts, Judged, Reproduced, Reproduction
 from shortflow.reproduction.summary import verdict_text
-from shortflow.store.files import write_text
+from shortflow.store.files import read_json, write_text
 
 EMPTILY = "emptily"
 """The kind of a verdict that the baseline reaches too."""
@@ -76,13 +75,7 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 
 def _load(file: Path) -> Mapping[str, Entry]:
-    if not file.exists():
-        return {}
-    try:
-        found: dict[str, Entry] = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DamagedResult(f"{file}: damaged: {error}; remove it, and reproduce its papers again") from None
-    return found
+    return read_json(file, dict[str, Entry], "reproduce its papers again") if file.exists() else {}
 
 
 def _entry(done: Reproduction, paper: str) -> Entry:

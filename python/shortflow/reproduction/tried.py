@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from shortflow import papers
-from shortflow.errors import DamagedResult
-from shortflow.store.files import write_text
+from shortflow.store.files import read_json, write_text
 
 
 class Outcome(TypedDict):
@@ -33,15 +32,7 @@ STORED = Path(papers.__file__).with_name("tried.json")
 
 def load(file: Path) -> dict[str, Tried]:
     """What was tried, by claim; empty without such a file."""
-    if not file.exists():
-        return {}
-    try:
-        found: dict[str, Tried] = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DamagedResult(
-            f"{file}: damaged: {error}; remove it, and `reproduce --sensitivity` makes it anew"
-        ) from None
-    return found
+    return read_json(file, dict[str, Tried], "run `reproduce --sensitivity` again") if file.exists() else {}
 
 
 @functools.cache

@@ -14,6 +14,13 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from shortflow.errors import DamagedResult
+
+Found = TypeVar("Found")
 
 _PARTIAL = ".partial@"
 _ASIDE = ".aside@"
@@ -62,6 +69,16 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file in UTF-8 that appears complete or not at all; an `OSError` names it."""
     write_bytes(path, text.encode())
+
+
+def read_json(path: Path, shape: type[Found], remedy: str) -> Found:
+    """What a JSON file holds, whose types are checked; an `OSError` and a `DamagedResult` name the file."""
+    with _naming(path):
+        text = path.read_bytes()
+    try:
+        return msgspec.json.decode(text, type=shape)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DamagedResult(f"{path}: damaged: {error}; remove it, and {remedy}") from None
 
 
 def sweep(directory: Path) -> None:

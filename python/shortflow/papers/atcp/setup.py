@@ -143,10 +143,7 @@ def mean(band: Band) -> lab.Measure:
 
 
 def _large_time(result: RunResult) -> float:
-    goodput = result.metrics.get("flow_goodput_large_bps")
-    if not goodput:
-        raise TooLittle("the runs have no large flow that moves")
-    return 1.0 / goodput
+    return 1.0 / lab.recorded(result, "flow_goodput_large_bps", "large flow that moves")
 
 
 LARGE_TIME = lab.Measure("time of large flows", "s/bit", _large_time)

@@ -7,7 +7,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.papers.fast.fig04 import QUERY, first
 from shortflow.papers.fast.fig05 import counts, lines, per_query, queries_with_three
-from shortflow.papers.fast.setup import ALONE, DCTCP, PORT, ROOT, SCHEMES, WORKERS, Study, query, tree
+from shortflow.papers.fast.setup import ALONE, DCTCP, OF_SCHEME, PORT, ROOT, SCHEMES, WORKERS, query, tree
 from shortflow.result import RunResult
 
 ROUNDS = 10
@@ -27,7 +27,7 @@ BULK = {
 }
 STARTS_MS = [i * PERIOD_MS + HEAD_START_MS for i in range(ROUNDS)]
 
-BACKGROUND = Study(
+BACKGROUND = lab.Study(
     {
         **tree(
             "Queries beside a flow of 10 MB to the same root, one every 2 s",
@@ -40,6 +40,7 @@ BACKGROUND = Study(
     SCHEMES,
     over={"workers": WORKERS},
     settings=DCTCP,
+    of_scheme=OF_SCHEME,
 )
 """Ten rounds in a run, each with a new flow of 10 MB and one query."""
 

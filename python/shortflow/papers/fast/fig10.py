@@ -7,7 +7,7 @@ import polars as pl
 from shortflow import lab
 from shortflow._core import fast_bottleneck, jain_index
 from shortflow.metrics.stats import Estimate
-from shortflow.papers.fast.setup import DCTCP, ROOT, Study, tree
+from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, ROOT, tree
 from shortflow.result import RunResult
 
 FLOWS = 5
@@ -36,7 +36,7 @@ ARRIVING = tree(
 ARRIVING["measure"] = {"ports": ["tor0->h0"], "sample_every": f"{SAMPLE_S:g}s"}
 ARRIVING["drain"] = "0s"
 
-CONVERGENCE = Study(ARRIVING, ("dctcp", "fast"), settings=DCTCP)
+CONVERGENCE = lab.Study(ARRIVING, ("dctcp", "fast"), settings=DCTCP, of_scheme=OF_SCHEME)
 
 LONG = {
     **tree(
@@ -49,7 +49,7 @@ LONG = {
     "warmup": "500ms",
     "measure": {"ports": ["tor0->h0"], "sample_every": "1ms"},
 }
-FAIR = Study(LONG, ("dctcp", "fast"), settings=DCTCP, quick_settings={"duration": "4s"})
+FAIR = lab.Study(LONG, ("dctcp", "fast"), settings=DCTCP, of_scheme=OF_SCHEME, quick_settings={"duration": "4s"})
 COUNTS = (5, 10, 14, 18, 22, 26, 30, 35, 40)
 WINDOWS = lab.Study(
     LONG,

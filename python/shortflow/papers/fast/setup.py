@@ -7,10 +7,8 @@ three, as the paper compares with NewReno.
 from collections.abc import Mapping, Sequence
 
 from shortflow import lab
-from shortflow.errors import TooLittle
-from shortflow.lab.study import Position, Value
-from shortflow.result import Run, RunResult
-from shortflow.scenario import Settings
+from shortflow.lab.study import Value
+from shortflow.result import RunResult
 
 SCHEMES = ("tcp", "dctcp", "fast")
 """NewReno over drop-tail queues, DCTCP and FaST."""
@@ -35,18 +33,8 @@ TCP = {"rto_min": "10ms", "initial_window": 1, "ack_every": 2, "receive_window":
 """As ns-3 had it in 2014: without window scaling a receiver offers 64 KiB at most, and ACKs are delayed."""
 
 
-class Study(lab.Study):
-    """A study whose FaST has an ACK for each segment, whatever the others have.
-
-    It sends a small segment per round trip, which would otherwise wait each time for the timer of the delayed ACK.
-    """
-
-    def _planned(self, scale: lab.Scale, position: Position, chosen: Settings, seeds: Sequence[int]) -> list[Run]:
-        runs = super()._planned(scale, position, chosen, seeds)
-        if "fast" not in self.schemes:
-            return runs
-        of_each = super()._planned(scale, position, {**chosen, "tcp.ack_every": 1}, seeds)
-        return [each if each.scheme.name == "fast" else run for run, each in zip(runs, of_each, strict=True)]
+OF_SCHEME: dict[str, dict[str, Value]] = {"fast": {"tcp.ack_every": 1}}
+"""FaST sends a small segment per round trip, which would otherwise wait each time for the timer of the delayed ACK."""
 
 
 def tree(title: str, duration: str, traffic: Sequence[Mapping[str, object]], hosts: int = 20) -> dict[str, object]:
@@ -92,9 +80,7 @@ QUERIES = {
 
 def asked(result: RunResult) -> float:
     """How many queries there were."""
-    if "query_count" not in result.metrics:
-        raise TooLittle("the runs have no query")
-    return result.metrics["query_count"]
+    return lab.recorded(result, "query_count", "query")
 
 
 WORKERS = tuple(range(10, 101, 10))
@@ -107,9 +93,10 @@ def queries(
 ) -> lab.Study:
     """A study of queries alone, over the number of workers unless another grid is given."""
     floor = DCTCP if "dctcp" in schemes else MARKING
-    return Study(
+    return lab.Study(
         QUERIES,
         schemes,
+        of_scheme=OF_SCHEME,
         over=over or {"workers": WORKERS},
         settings={**floor, **(settings or {})},
         quick_settings={"repetitions": 10},
