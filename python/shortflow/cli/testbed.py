@@ -10,7 +10,7 @@ from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_se
 from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
-from shortflow.linux.kernels import Kernel, VirtualKernel
+from shortflow.linux.kernels import Kernel
 from shortflow.linux.testbed import (
     ATTEMPTS,
     THIS_KERNEL,
@@ -19,6 +19,7 @@ from shortflow.linux.testbed import (
     known_differences,
     measure_on_testbed,
 )
+from shortflow.linux.virtual import VirtualKernel
 from shortflow.metrics.catalogue import (
     DROPS,
     FCT,

@@ -1,46 +1,18 @@
-"""The kernels on which the testbed can run: this computer's, or that of a virtual machine.
-
-The virtual machine's clock counts the instructions that its processor has executed, a nanosecond each, and leaps over
-the time in which it has none to execute. So it always keeps time, however busy this computer is; it needs no root.
-"""
+"""The kernels on which the testbed can run: what each has to offer, and this computer's."""
 
 import functools
 import hashlib
-import io
 import os
 import shutil
 import subprocess
-import tarfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 from shortflow.errors import MissingRequirement
-from shortflow.scenario import load_scenario
 
 PROGRAM = "shortflow-linux"
 CHECKOUT = Path(__file__).parents[3]
-MACHINE = CHECKOUT / "target" / "machine"
-"""Where `make machine` leaves the virtual machine."""
-LONGEST_S = 3600
-"""A run in a virtual machine that has not ended by then never will."""
-
-_QEMU = (
-    # Nothing that this process starts may outlive it.
-    *("setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64"),
-    *("-nodefaults", "-no-user-config", "-machine", "q35", "-display", "none", "-no-reboot", "-m", "1024"),
-    *("-accel", "tcg", "-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
-    # Emulated, `erms` clears a page by one instruction a byte. After cmpxchg16b, QEMU 7.2 restores wrong flags.
-    *("-cpu", "max,-cx16,-erms,-fsrm,-rdrand,-rdseed"),
-    *("-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"),
-    *("-device", "virtio-serial", "-device", "virtserialport,chardev=taken"),
-)
-# Clearing a huge page takes milliseconds, during which nothing else runs. The rest spares instructions.
-_COMMAND_LINE = (
-    "console=ttyS0 quiet panic=-1 no_timer_check nokaslr transparent_hugepage=never mitigations=off"
-    " init_on_alloc=0 hardened_usercopy=off randomize_kstack_offset=off audit=0 lsm=capability"
-)
 
 
 class Kernel(Protocol):
@@ -49,6 +21,10 @@ class Kernel(Protocol):
     @property
     def name(self) -> str:
         """For people."""
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it starts a flow in some hundred microseconds, rather than some ten."""
 
     @property
     def identity(self) -> str:
@@ -65,6 +41,8 @@ class Kernel(Protocol):
 class ThisKernel:
     """That of this computer. Needs root."""
 
+    is_slow = False
+
     @property
     def name(self) -> str:
         """Its release."""
@@ -73,59 +51,13 @@ class ThisKernel:
     @property
     def identity(self) -> str:
         """Its release and the program's bytes."""
-        return _digest(os.uname().release, program())
+        return digest(os.uname().release, program())
 
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         """Run it as a process of its own."""
         # What ends us ends it too, with its namespaces and its registration.
         command = [str(program()), "testbed", str(scenario), *arguments, "--parent", str(os.getpid())]
         return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@dataclass(frozen=True)
-class VirtualKernel:
-    """That of a virtual machine that `make machine` has built."""
-
-    directory: Path = MACHINE
-
-    @property
-    def name(self) -> str:
-        """Its release, and that it is virtual."""
-        return f"virtual Linux {self._file('release').read_text(encoding='utf-8').strip()}"
-
-    @property
-    def identity(self) -> str:
-        """Its release and the bytes of all it starts with, which include the program's."""
-        return _digest(self.name, self._file("vmlinuz"), self._file("initramfs"))
-
-    def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-        """Run it in a machine that lives as long as that takes."""
-        kernel, initramfs = self._file("vmlinuz"), self._file("initramfs")
-        given = {name: path.read_bytes() for name, path in _files(scenario)}
-        given["arguments"] = "\n".join(["testbed", scenario.name, *arguments, ""]).encode()
-        # Files, as QEMU drops what a full pipe has not taken when the machine ends.
-        with _in_memory(_packed(given)) as into, _in_memory(b"") as out_of:
-            command = [
-                *_QEMU,
-                *("-kernel", str(kernel), "-initrd", str(initramfs), "-append", _COMMAND_LINE),
-                *("-fw_cfg", f"name=opt/shortflow,file={_path(into)}"),
-                *("-chardev", f"file,id=taken,path={_path(out_of)}"),
-            ]
-            done = _started(command, [into.fileno(), out_of.fileno()])
-            out_of.seek(0)
-            packed = out_of.read()
-        try:
-            taken = _unpacked(packed)
-            return subprocess.CompletedProcess(command, int(taken["code"]), taken["out"], taken["err"])
-        except (tarfile.TarError, KeyError) as error:
-            last = done.stderr.decode(errors="replace").strip().splitlines()[-5:]
-            raise MissingRequirement(f"the virtual machine ended early: {' / '.join(last)}") from error
-
-    def _file(self, name: str) -> Path:
-        path = self.directory / name
-        if not path.is_file():
-            raise MissingRequirement(f"{path} is not there; in a checkout, `make machine` builds the virtual machine")
-        return path
 
 
 @functools.cache
@@ -138,63 +70,10 @@ def program() -> Path:
     return Path(found)
 
 
-def _digest(name: str, *files: Path) -> str:
+def digest(name: str, *files: Path) -> str:
+    """What tells a name and the contents of files from others."""
     found = hashlib.sha256(name.encode())
     for path in files:
         with path.open("rb") as file:
             found.update(hashlib.file_digest(file, "sha256").digest())
     return found.hexdigest()
-
-
-def _files(scenario: Path) -> Iterator[tuple[str, Path]]:
-    """The scenario and the files that it names, which are beside it."""
-    yield scenario.name, scenario
-    loaded = load_scenario(scenario)
-    named = loaded.files()
-    yield from ((each["value"], scenario.parent / each["value"]) for each in loaded.resolved() if each["key"] in named)
-
-
-def _packed(files: Mapping[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return packed.getvalue()
-
-
-def _unpacked(packed: bytes) -> dict[str, str]:
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        files = {Path(entry.name).name: archive.extractfile(entry) for entry in archive if entry.isfile()}
-        return {name: file.read().decode() for name, file in files.items() if file}
-
-
-def _in_memory(content: bytes) -> io.BufferedRandom:
-    """A file that is in no folder."""
-    file = os.fdopen(os.memfd_create("shortflow"), "w+b")
-    file.write(content)
-    file.flush()
-    return file
-
-
-def _path(file: io.BufferedRandom) -> str:
-    """Where a process finds it that it is passed to."""
-    return f"/proc/self/fd/{file.fileno()}"
-
-
-def _started(command: Sequence[str], files: Sequence[int]) -> "subprocess.CompletedProcess[bytes]":
-    try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            pass_fds=files,
-            timeout=LONGEST_S,
-        )
-    except FileNotFoundError as error:
-        message = f"{error.filename} is not there; on Debian: apt-get install qemu-system-x86"
-        raise MissingRequirement(message) from error
-    except subprocess.TimeoutExpired as error:
-        raise MissingRequirement(f"the virtual machine has not ended within {LONGEST_S} s") from error

@@ -7,8 +7,8 @@ import pytest
 
 from shortflow.cli import execute
 from shortflow.errors import MissingRequirement
-from shortflow.linux import kernels
-from shortflow.linux.kernels import VirtualKernel
+from shortflow.linux import virtual
+from shortflow.linux.virtual import VirtualKernel
 from shortflow.scenario import path_of
 
 SCENARIO = f"""
@@ -38,7 +38,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, answer: str) -> Virtu
         (folder / name).write_text(name)
     (folder / "release").write_text("6.12\n")
     (folder / "answer.py").write_text(answer)
-    monkeypatch.setattr(kernels, "_QEMU", (sys.executable, str(folder / "answer.py")))
+    monkeypatch.setattr(virtual, "_QEMU", (sys.executable, str(folder / "answer.py")))
     return VirtualKernel(folder)
 
 
