@@ -23,6 +23,9 @@ PROGRAM = "shortflow-linux"
 CHECKOUT = Path(__file__).parents[3]
 MACHINE = CHECKOUT / "target" / "machine"
 """Where `make machine` leaves the virtual machine."""
+HOW_TO_GET = (
+    f"in a checkout of Shortflow, `make deb` builds the Debian package {PROGRAM}, and `make linux` the program alone"
+)
 LONGEST_S = 3600
 """A run in a virtual machine that has not ended by then never will."""
 
@@ -124,7 +127,9 @@ class VirtualKernel:
     def _file(self, name: str) -> Path:
         path = self.directory / name
         if not path.is_file():
-            raise MissingRequirement(f"{path} is not there; in a checkout, `make machine` builds the virtual machine")
+            raise MissingRequirement(
+                f"--virtual: {path} is not there; in a checkout of Shortflow, `make machine` builds the virtual machine"
+            )
         return path
 
 
@@ -134,7 +139,7 @@ def program() -> Path:
     built = CHECKOUT / "target" / "release" / PROGRAM
     found = built if built.is_file() else shutil.which(PROGRAM)
     if not found:
-        raise MissingRequirement(f"{PROGRAM} is not there; in a checkout, `make linux` builds it")
+        raise MissingRequirement(f"{PROGRAM} is not installed; {HOW_TO_GET}")
     return Path(found)
 
 
