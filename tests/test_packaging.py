@@ -28,11 +28,7 @@ from shortflow import CongestionControl
 class Mine(CongestionControl):
     base = "dctcp"
 """
-IN_PYTHON = """
-import shortflow as sf
-store = sf.read_store({kept!r})
-print(len(store), sf.compare("incast", ["tcp", "dctcp"], seeds=1, settings={{"duration": "20ms"}}).schemes)
-"""
+IN_PYTHON = "import shortflow; print(*shortflow.read_store({kept!r})['scheme'].unique().sort()[-2:])"
 FLOWS = "start,source,destination,bytes\n0,0,2,100000\n1ms,1,2,50000\n"
 SCENARIO = """
 title = "A user's own"
@@ -177,23 +173,25 @@ def says(done: "subprocess.CompletedProcess[str]", code: int = 0) -> str:
 
 @pytest.mark.slow
 def test_the_first_ten_minutes(command: Path, user: User, own: Path) -> None:
-    short = ("--set", "duration=20ms", "--seeds", "1")
+    short = ("--set", "duration=20ms", "--set", "warmup=2ms", "--seeds", "1")
     assert says(user(command, "--version")) == f"shortflow {VERSION}\n"
     assert "incast" in says(user(command, "list", "scenarios"))
     assert "topology.rate" in says(user(command, "show", "websearch-star"))
-    assert "l2dct vs dctcp" in says(user(command, "compare", "incast", "--schemes", "dctcp,l2dct", *short))
+    assert "l2dct vs dctcp" in says(user(command, "compare", "websearch-star", "--schemes", "dctcp,l2dct", *short))
     for name, text in {"mine.toml": SCENARIO, "flows.csv": FLOWS, "mine.py": LAW}.items():
         (own / name).write_text(text)
     assert "A user's own" in says(user(command, "compare", own / "mine.toml", "--schemes", "tcp,dctcp"))
     kept = own / "kept"
-    found = says(user(command, "compare", "incast", "--schemes", f"tcp,{own / 'mine.py'}:Mine", *short, "--out", kept))
+    found = says(
+        user(command, "compare", "websearch-star", "--schemes", f"tcp,{own / 'mine.py'}:Mine", *short, "--out", kept)
+    )
     assert "Mine" in found
     says(user(command, "report", kept))
     assert (kept / "report.html").stat().st_size > 1_000_000
-    says(user(command, "reproduce", "l2dct/fig3", "--out", own / "papers"))
-    assert list((own / "papers").glob("*.html"))
+    assert user(command, "reproduce", "l2dct/fig3", "--out", own / "papers").returncode in (0, 1)  # 1: a claim differs
+    assert (own / "papers" / "index.html").is_file()
     told = says(user(command.parent / "python", "-c", IN_PYTHON.format(kept=str(kept))))
-    assert told == "2 ['tcp', 'dctcp']\n"
+    assert told == "ideal-srpt tcp\n"
     assert (command.parents[1] / "share/man/man1/shortflow.1").is_file()
 
 
