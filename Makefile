@@ -15,7 +15,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
 
 # What the extension is built from.
-RUST_SOURCES := $(shell find Cargo.toml Cargo.lock crates data -type f -not -path 'crates/fuzz/*' 2>/dev/null)
+RUST_SOURCES := $(shell find Cargo.toml Cargo.lock crates data -type f -not -path 'crates/fuzz/*' \
+	-not -path 'crates/py/wheel/*' -not -path 'crates/deploy/debian/*' 2>/dev/null)
 
 .PHONY: help
 help: ## Show this help.
@@ -27,6 +28,8 @@ setup: $(VENV)/.extension ## Build everything into .venv; does nothing when it i
 .PHONY: require
 require:
 	@command -v cargo >/dev/null || { echo "missing: cargo; install Rust from https://rustup.rs" >&2; exit 3; }
+	@version=$$(rustc -vV | sed -n 's/^release: //p'); printf '%s\n' $(RUST_VERSION) "$$version" | sort -VC \
+		|| { echo "missing: Rust $(RUST_VERSION) or newer (this is $$version); install it from https://rustup.rs" >&2; exit 3; }
 	@command -v cc >/dev/null || { echo "missing: a C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 3; }
 	@test -n "$(PYTHON)" || { echo "missing: Python 3.11 or newer; on Debian: apt-get install python3 python3-venv" >&2; exit 3; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
@@ -84,6 +87,7 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 test-full: test ## The tests that take minutes too.
 	SHORTFLOW_KILLS=20 cargo test --locked --quiet --release
 	$(BIN)/pytest -m slow
+	$(MAKE) test-wheel
 	@if $(MAKE) --silent require-linux; then $(MAKE) test-kills test-kernels; \
 		else echo "skipped: test-kills and test-kernels"; fi
 
@@ -159,6 +163,60 @@ deny: | require ## Licences, duplicates and sources of dependencies, and known f
 	@if $(DENY) fetch db 2>/dev/null; then $(DENY) --log-level warn check --disable-fetch advisories; \
 		else echo "skipped: advisories, whose database cannot be reached"; fi
 
+# Packages are the same bytes whenever one compiler builds one commit in one directory.
+wheel sdist sbom deb: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
+# What a wheel is built with: a C compiler that knows the C library of PLATFORM, and what checks the outcome.
+WHEEL_TOOLS := $(TOOLS)/wheel
+MATURIN = PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" $(WHEEL_TOOLS)/bin/maturin
+PLATFORM ?= manylinux_2_28
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+MANUAL := crates/py/wheel/data/share/man/man1/shortflow.1
+
+$(WHEEL_TOOLS)/.ready: requirements.lock | require
+	@$(PYTHON) -m venv $(WHEEL_TOOLS)
+	@$(WHEEL_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		"$$(grep ^maturin== requirements.lock)" ziglang==0.17.1 auditwheel==6.8.2
+	@touch $@
+
+.PHONY: manual
+manual: setup
+	@mkdir -p $(dir $(MANUAL))
+	@$(BIN)/python -m shortflow.manual >$(MANUAL)
+
+.PHONY: wheel
+wheel: export RUSTFLAGS := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo --remap-path-prefix=$(CURDIR)=.
+wheel: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.whl, which pip installs without a compiler, for glibc 2.28 and later.
+	@$(MATURIN) build --release --locked --quiet --zig --compatibility $(PLATFORM) --out dist
+	@$(WHEEL_TOOLS)/bin/auditwheel show dist/shortflow-$(VERSION)-*.whl | grep --quiet $(PLATFORM)
+	@ls dist/shortflow-$(VERSION)-*.whl
+
+.PHONY: sdist
+sdist: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.tar.gz, which pip builds with Rust and a C compiler.
+	@$(MATURIN) sdist --out dist 2>target/sdist.log || { cat target/sdist.log >&2; exit 1; }
+	@ls dist/shortflow-$(VERSION).tar.gz
+
+.PHONY: test-wheel
+test-wheel: wheel sdist ## Install wheel and source archive as a user who may write nowhere else, and try every command.
+	$(BIN)/pytest tests/test_packaging.py -m "slow or not slow"
+
+.PHONY: sbom
+sbom: wheel ## Write dist/shortflow-*.cdx.json, what the wheel is made of (CycloneDX), as it stands in the wheel too.
+	@unzip -p dist/shortflow-$(VERSION)-*.whl '*/sboms/*.json' >dist/shortflow-$(VERSION).cdx.json
+	@ls dist/shortflow-$(VERSION).cdx.json
+
+.PHONY: deb
+deb: require-linux ## Build dist/shortflow-linux_*.deb on the oldest system that it is for; libelf is inside.
+	@command -v dh >/dev/null || { echo "missing: debhelper; on Debian: apt-get install debhelper" >&2; exit 3; }
+	LIBBPF_SYS_LIBRARY_PATH="$$(dirname "$$(cc -print-file-name=libelf.a)")" \
+		cargo build --release --locked --quiet --package shortflow-testbed --features bpf,static
+	@crates/deploy/debian/build target/release/shortflow-linux target/deb >target/deb.log 2>&1 \
+		|| { cat target/deb.log >&2; exit 1; }
+	@mkdir -p dist && cp target/deb/shortflow-linux_*.deb dist && ls dist/shortflow-linux_$(VERSION)_*.deb
+
+.PHONY: test-deb
+test-deb: deb ## Install the Debian package here, load, unload, remove and purge it: nothing may be left. Needs root.
+	crates/deploy/debian/test dist/shortflow-linux_$(VERSION)_*.deb
+
 # AREAS may be cc, tcp, sim and units; SHARD=0/20 takes each 20th mutant.
 AREAS ?= cc tcp
 SHARD ?= 0/1
@@ -221,4 +279,4 @@ stubs: setup ## The types of shortflow.spec, from the core's declarations; to be
 
 .PHONY: clean
 clean: ## Remove everything that was built.
-	rm -rf target $(VENV) results python/shortflow/_core*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf target dist $(VENV) results $(MANUAL) python/shortflow/_core*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis

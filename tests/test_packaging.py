@@ -1,18 +1,35 @@
-"""The wheel works on its own, outside the checkout, with its scenarios and data inside."""
+"""Wheel and source archive work on their own: outside the checkout, for a user who may write almost nowhere."""
 
 import os
 import re
+import stat
 import subprocess
-import sys
+import tarfile
+import tempfile
+import tomllib
 import venv
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import shortflow
+from shortflow import manual
+from shortflow.cli import COMMANDS
+from shortflow.scenario import shipped_scenarios
 
 ROOT = Path(__file__).parents[1]
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+NOBODY = 65534
+LAW = """
+from shortflow import CongestionControl
 
+class Mine(CongestionControl):
+    base = "dctcp"
+"""
+IN_PYTHON = "import shortflow; print(*shortflow.read_store({kept!r})['scheme'].unique().sort()[-2:])"
+FLOWS = "start,source,destination,bytes\n0,0,2,100000\n1ms,1,2,50000\n"
 SCENARIO = """
 title = "A user's own"
 duration = "20ms"
@@ -28,14 +45,15 @@ mark_above = "20pkt"
 kind = "trace"
 file = "flows.csv"
 """
+User = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=900, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def built(pattern: str) -> Path:
+    """A package of this version below dist; a test that wants another is skipped."""
+    found = list((ROOT / "dist").glob(pattern))
+    if not found:
+        pytest.skip(f"no {pattern} in dist: make wheel, make sdist")
+    return found[0]
 
 
 def test_every_public_name_is_there_when_it_is_asked_for() -> None:
@@ -46,22 +64,155 @@ def test_every_public_name_is_there_when_it_is_asked_for() -> None:
         _ = shortflow.nothing
 
 
+def test_one_version_is_stated_everywhere() -> None:
+    citation = (ROOT / "CITATION.cff").read_text()
+    released = re.search(rf"^## \[{re.escape(VERSION)}\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert released
+    assert f"version: {VERSION}\ndate-released: {released[1]}\n" in citation
+
+
+def test_the_manual_page_has_every_command_and_is_sound_roff() -> None:
+    page = manual.page()
+    for name in COMMANDS:
+        assert f'.SS "shortflow {name} ' in page
+    assert r".B \-\-schemes NAMES" in page
+    assert '.SS "shortflow linux compare\\-sim ' in page
+    requests = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
+    assert requests <= {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".I", ".BR", ".EX", ".EE"}
+    assert [line for line in page.splitlines() if re.match(r"\.(130|[0-3])\b", line)] == []
+
+
+def test_the_wheel_holds_what_it_should() -> None:
+    wheel = built(f"shortflow-{VERSION}-cp311-abi3-manylinux_2_28_*.whl")
+    with zipfile.ZipFile(wheel) as held:
+        names = held.namelist()
+    assert {f"shortflow/scenarios/{name}.toml" for name in shipped_scenarios()} <= set(names)
+    assert f"shortflow-{VERSION}.data/data/share/man/man1/shortflow.1" in names
+    assert f"shortflow-{VERSION}.dist-info/sboms/shortflow-py.cyclonedx.json" in names
+    assert [name for name in names if name.endswith(".so")] == ["shortflow/_core.abi3.so"]
+
+
+def test_the_source_archive_holds_what_it_is_built_from() -> None:
+    with tarfile.open(built(f"shortflow-{VERSION}.tar.gz")) as held:
+        names = {name.partition("/")[2] for name in held.getnames()}
+    assert {"Cargo.lock", "data/flow-sizes.toml", "crates/py/src/lib.rs", "python/shortflow/py.typed"} <= names
+    assert "crates/py/wheel/data/share/man/man1/shortflow.1" in names
+    assert not [name for name in names if name.startswith(("crates/deploy", "target", ".")) or name.endswith(".so")]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    """A directory that other users may read; pytest's own are for one user alone."""
+    with tempfile.TemporaryDirectory(prefix="shortflow-package-") as name:
+        (place := Path(name)).chmod(0o755)
+        yield place
+
+
+def install(place: Path, package: Path) -> Path:
+    """The command of a clean environment with this package."""
+    venv.create(place, with_pip=True)
+    pip = [
+        str(place / "bin/python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--constraint",
+        str(ROOT / "requirements.lock"),
+    ]
+    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        [*pip, str(package)], env=kept, cwd=place, capture_output=True, text=True, timeout=3000, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return place / "bin/shortflow"
+
+
+@pytest.fixture(scope="module")
+def command(place: Path) -> Path:
+    """The command from the wheel."""
+    return install(place / "wheel", built(f"shortflow-{VERSION}-cp311-abi3-manylinux_*.whl"))
+
+
+@pytest.fixture
+def own(place: Path) -> Iterator[Path]:
+    """The one directory of an ordinary user."""
+    with tempfile.TemporaryDirectory(dir=place) as name:
+        os.chown(name, *([NOBODY, NOBODY] if os.getuid() == 0 else [os.getuid(), os.getgid()]))
+        yield Path(name)
+
+
+@pytest.fixture
+def user(place: Path) -> User:
+    """Runs a command as an ordinary user, without home, in a directory that this user cannot write to."""
+    (stands := place / "read-only").mkdir(exist_ok=True)
+    stands.chmod(stat.S_IRUSR | stat.S_IXUSR | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
+
+    def run(*words: str | Path) -> "subprocess.CompletedProcess[str]":
+        rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
+        surroundings = {"PATH": str(Path(words[0]).parent), "HOME": "/nonexistent", "LANG": "C.UTF-8"}
+        return subprocess.run(  # type: ignore[call-overload,no-any-return]
+            [str(word) for word in words],
+            cwd=stands,
+            env=surroundings,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+            **rights,
+        )
+
+    return run
+
+
+def says(done: "subprocess.CompletedProcess[str]", code: int = 0) -> str:
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
 @pytest.mark.slow
-def test_an_installed_wheel_needs_no_checkout(tmp_path: Path) -> None:
-    dist = tmp_path / "dist"
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", dist, ROOT, cwd=tmp_path)
-    (wheel,) = dist.glob("shortflow-*.whl")
-    venv.create(tmp_path / "venv", with_pip=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "requirements.lock", wheel, cwd=tmp_path)
-    command = tmp_path / "venv" / "bin" / "shortflow"
-    place = run(python, "-c", "import shortflow; print(shortflow.__file__)", cwd=tmp_path)
-    assert str(tmp_path) in place
-    (tmp_path / "mine.toml").write_text(SCENARIO)
-    (tmp_path / "flows.csv").write_text("start,source,destination,bytes\n0,0,2,100000\n1ms,1,2,50000\n")
-    assert "l2dct-benchmark" in run(command, "list", "scenarios", cwd=tmp_path)
-    assert "dctcp" in run(command, "compare", "mine.toml", "--schemes", "tcp,dctcp", "--seeds", "1", cwd=tmp_path)
-    short = ("--set", "duration=20ms", "--set", "warmup=2ms")
-    run(command, "run", "websearch-star", *short, "--out", "kept", cwd=tmp_path)
-    run(command, "report", "kept", cwd=tmp_path)
-    assert (tmp_path / "kept" / "report.html").stat().st_size > 1_000_000
+def test_the_first_ten_minutes(command: Path, user: User, own: Path) -> None:
+    short = ("--set", "duration=20ms", "--set", "warmup=2ms", "--seeds", "1")
+    assert says(user(command, "--version")) == f"shortflow {VERSION}\n"
+    assert "incast" in says(user(command, "list", "scenarios"))
+    assert "topology.rate" in says(user(command, "show", "websearch-star"))
+    assert "l2dct vs dctcp" in says(user(command, "compare", "websearch-star", "--schemes", "dctcp,l2dct", *short))
+    for name, text in {"mine.toml": SCENARIO, "flows.csv": FLOWS, "mine.py": LAW}.items():
+        (own / name).write_text(text)
+    assert "A user's own" in says(user(command, "compare", own / "mine.toml", "--schemes", "tcp,dctcp"))
+    kept = own / "kept"
+    found = says(
+        user(command, "compare", "websearch-star", "--schemes", f"tcp,{own / 'mine.py'}:Mine", *short, "--out", kept)
+    )
+    assert "Mine" in found
+    says(user(command, "report", kept))
+    assert (kept / "report.html").stat().st_size > 1_000_000
+    assert user(command, "reproduce", "l2dct/fig3", "--out", own / "papers").returncode in (0, 1)  # 1: a claim differs
+    assert (own / "papers" / "index.html").is_file()
+    told = says(user(command.parent / "python", "-c", IN_PYTHON.format(kept=str(kept))))
+    assert told == "ideal-srpt tcp\n"
+    assert (command.parents[1] / "share/man/man1/shortflow.1").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (["linux", "load", "sf_dctcp"], 3, "shortflow-linux is not installed; in a checkout of Shortflow, `make deb`"),
+        (["linux", "testbed", "testbed-two-long"], 3, "shortflow-linux is not installed"),
+        (["linux", "testbed", "testbed-two-long", "--virtual"], 3, "in a checkout of Shortflow, `make machine`"),
+        (["reproduce", "l2dct/fig3"], 2, "results: Permission denied"),
+        (["compare", "incast", "--schemes", "tcp", "--out", "kept"], 2, "kept: Permission denied"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_missing_is_said(command: Path, user: User, words: list[str], code: int, reason: str) -> None:
+    assert reason in says(user(command, *words), code)
+
+
+@pytest.mark.slow
+def test_the_source_archive_installs(place: Path, user: User) -> None:
+    command = install(place / "source", built(f"shortflow-{VERSION}.tar.gz"))
+    assert says(user(command, "--version")) == f"shortflow {VERSION}\n"
+    assert "dctcp" in says(user(command, "run", "websearch-star", "--set", "duration=20ms", "--set", "warmup=2ms"))

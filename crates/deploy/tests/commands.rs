@@ -2,6 +2,7 @@
 #![cfg(feature = "bpf")]
 
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::Command;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_shortflow-deploy");
@@ -44,6 +45,17 @@ fn bash_completes_names_parameters_and_rules() {
     assert!(offered(&["load", "sf_dctcp", "--"]).contains("--param"));
     assert!(offered(&["load", "sf_dctcp", "--param", "initial_"]).starts_with("initial_alpha="));
     assert_eq!(offered(&["dscp", "lo", "--by", ""]), "size remaining sent deadline none\n");
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    assert_eq!(said(&["manual", directory.to_str().unwrap()]), (0, String::new()));
+    let page = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap();
+    assert!(page("shortflow-deploy.1").contains("shortflow\\-deploy\\-unload(1)"));
+    assert!(page("shortflow-deploy-load.1").contains("\\-\\-param"));
+    let (code, text) = said(&["manual", "/nowhere"]);
+    assert!(code == 2 && text.starts_with("/nowhere: "), "{code}: {text}");
 }
 
 #[test]

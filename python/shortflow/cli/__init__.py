@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from shortflow._core import version
@@ -48,6 +48,11 @@ class Commands(TyperGroup):
                 self.add_command(_load(name), name)
         return super().get_command(ctx, cmd_name)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """What the shell offers in place of a command: the names alone, as the imports of all take long."""
+        self.commands = {name: TyperCommand(name) for name in COMMANDS}
+        return super().shell_complete(ctx, incomplete)
+
 
 def _load(name: str) -> Any:
     module = import_module(f"shortflow.cli.{'listing' if name == 'list' else name}")
@@ -66,7 +71,6 @@ app = typer.Typer(
     epilog="Exit codes: 0 fine, 1 a check did not hold, 2 the input was wrong, 3 the environment lacks something, "
     "130 interrupted.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 FAILURES: dict[type[Exception], ExitCode] = {

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from shortflow import runner
-from shortflow.cli import console
+from shortflow.cli import completion, console
 from shortflow.cli.options import (
     Dask,
     Jobs,
@@ -40,6 +40,7 @@ def compare(
             metavar="NAMES",
             help="Schemes, separated by commas: NAME, TRANSPORT over QUEUE, FILE.toml:NAME or FILE.py:CLASS; "
             "with settings of its own: `xdctcp+g=0.09`.",
+            autocompletion=completion.schemes,
         ),
     ],
     seeds: Seeds = 5,
@@ -53,6 +54,7 @@ def compare(
         typer.Option(
             metavar="NAMES",
             help="Show these metrics, separated by commas, or `all` (default: the main ones).",
+            autocompletion=completion.metrics,
         ),
     ] = None,
     ideal: Annotated[

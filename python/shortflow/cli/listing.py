@@ -19,10 +19,24 @@ from shortflow.scenario import load_scenario, shipped_scenarios
 Row = tuple[str, str]
 
 
+def _complete(context: typer.Context) -> list[str]:
+    """The names of the kind that stands before."""
+    kind = context.params.get("kind")
+    return [_name(entry) for entry in _entries(kind)] if kind in KINDS else []
+
+
 def list_names(
-    kind: Annotated[str | None, typer.Argument(help="schemes, scenarios, metrics, figures, …", metavar="KIND")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            help="schemes, scenarios, metrics, figures, …", metavar="KIND", autocompletion=lambda: list(KINDS)
+        ),
+    ] = None,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these, with their details; or 'l2dct*'.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Only these, with their details; or 'l2dct*'.", autocompletion=_complete
+        ),
     ] = None,
     long: Annotated[
         bool, typer.Option("--long", help="Show the details of all: parameters, defaults, ranges.")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from shortflow.cli import completion
 from shortflow.errors import ConfigError
 from shortflow.executors import Executor, Local
 from shortflow.runner import MOST_SEEDS
@@ -31,11 +32,25 @@ def whole_number(least: int, most: int | None = None) -> Callable[[object], int]
 
 
 ScenarioName = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A shipped scenario (`shortflow list scenarios`) or a TOML file.")
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A shipped scenario (`shortflow list scenarios`) or a TOML file.",
+        autocompletion=completion.scenarios,
+    ),
+]
+SchemeName = Annotated[
+    str,
+    typer.Option(help="Transport and queue discipline (`shortflow list schemes`).", autocompletion=completion.schemes),
 ]
 SetValues = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a value: a parameter, `topology.rate`, `transport.g`, …"),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a value: a parameter, `topology.rate`, `transport.g`, …",
+        autocompletion=completion.keys,
+    ),
 ]
 Seeds = Annotated[
     int, typer.Option(metavar="NUMBER", parser=whole_number(1, MOST_SEEDS), help="Run seeds 1 to this number.")

@@ -29,6 +29,7 @@ def reproduce_figures(
         typer.Argument(
             metavar="[PATTERN]...",
             help="Papers, figures or claims, such as fast, l2dct/fig4a or 'pecn/fig1*' (default: all).",
+            autocompletion=lambda: list(papers.figures()),
         ),
     ] = None,
     scale: Annotated[Scale, typer.Option(help="A coarse look in minutes, or the papers' own scale.")] = Scale.QUICK,

@@ -9,6 +9,7 @@ from shortflow.cli.options import (
     Json,
     OutDirectory,
     ScenarioName,
+    SchemeName,
     SetValues,
     parse_settings,
     scenario_with,
@@ -22,7 +23,7 @@ from shortflow.runner import plan
 
 def run(
     scenario: ScenarioName,
-    scheme: Annotated[str, typer.Option(help="Transport and queue discipline (`shortflow list schemes`).")] = "dctcp",
+    scheme: SchemeName = "dctcp",
     seed: Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")] = 1,
     set_values: SetValues = None,
     out: OutDirectory = None,

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from shortflow.bisection import Condition, Search
 from shortflow.bisection import search as find
+from shortflow.cli import completion
 from shortflow.cli.console import print_json, print_note, progress_bar
 from shortflow.cli.options import (
     Dask,
@@ -14,6 +15,7 @@ from shortflow.cli.options import (
     Json,
     OutDirectory,
     ScenarioName,
+    SchemeName,
     Seeds,
     SetValues,
     executor,
@@ -32,10 +34,18 @@ def search(
         typer.Option(
             metavar="KEY=LOW:HIGH[:STEP]",
             help="What to change, and between which values: servers=1:100, switch.mark_above=5pkt:200pkt.",
+            autocompletion=completion.keys,
         ),
     ],
-    condition: Annotated[str, typer.Option(metavar="METRIC==NUMBER", help="What must hold; also <=, >=, < and >.")],
-    scheme: Annotated[str, typer.Option(help="Transport and queue discipline (`shortflow list schemes`).")] = "dctcp",
+    condition: Annotated[
+        str,
+        typer.Option(
+            metavar="METRIC==NUMBER",
+            help="What must hold; also <=, >=, < and >.",
+            autocompletion=completion.metrics,
+        ),
+    ],
+    scheme: SchemeName = "dctcp",
     seeds: Seeds = 5,
     jobs: Jobs = None,
     dask: Dask = None,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from shortflow.cli import completion
 from shortflow.cli.console import print_json
 from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings, scenario_with
 from shortflow.cli.terminal import print_result
@@ -15,7 +16,9 @@ from shortflow.scenario import as_settings
 
 def show(
     scenario: ScenarioName,
-    scheme: Annotated[str, typer.Option(help="Show the parameters of this scheme too.")] = "dctcp",
+    scheme: Annotated[
+        str, typer.Option(help="Show the parameters of this scheme too.", autocompletion=completion.schemes)
+    ] = "dctcp",
     set_values: SetValues = None,
     json: Json = False,
 ) -> None:

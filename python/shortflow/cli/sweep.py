@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from shortflow.cli import console
+from shortflow.cli import completion, console
 from shortflow.cli.options import (
     Dask,
     Jobs,
@@ -35,13 +35,18 @@ def sweep(
     scenario: ScenarioName,
     schemes: Annotated[
         str,
-        typer.Option(metavar="NAMES", help="Schemes, separated by commas, written as `shortflow compare` takes them."),
+        typer.Option(
+            metavar="NAMES",
+            help="Schemes, separated by commas, written as `shortflow compare` takes them.",
+            autocompletion=completion.schemes,
+        ),
     ],
     grid: Annotated[
         list[str],
         typer.Option(
             metavar="KEY=VALUES",
             help="Values of a key of scenario or scheme: 0.2,0.4,0.8 or LOW:HIGH:STEP, or both. An axis each.",
+            autocompletion=completion.keys,
         ),
     ],
     out: Annotated[
@@ -61,7 +66,12 @@ def sweep(
     dask: Dask = None,
     set_values: SetValues = None,
     metrics: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Show these metrics, separated by commas (default: main ones).")
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Show these metrics, separated by commas (default: main ones).",
+            autocompletion=completion.metrics,
+        ),
     ] = None,
     tables: Annotated[
         bool, typer.Option("--tables", help="Keep the tables of flows, ports and samples of every run too.")

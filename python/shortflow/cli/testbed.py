@@ -6,7 +6,7 @@ import typer
 
 from shortflow._core import Scheme
 from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, progress_bar
-from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
+from shortflow.cli.options import Json, ScenarioName, SchemeName, Seeds, SetValues, parse_settings, whole_number
 from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
@@ -66,7 +66,6 @@ Virtual = Annotated[
         " and without root.",
     ),
 ]
-SchemeName = Annotated[str, typer.Option(help="Queues and congestion control (`shortflow list schemes`).")]
 
 
 def run_on_testbed(

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from shortflow.cli import completion
 from shortflow.cli.console import note_warnings, print_json, print_note, progress_bar
 from shortflow.cli.options import (
     Dask,
@@ -38,21 +39,32 @@ NOWHERE = "none"
 
 def tune(
     scenario: ScenarioName,
-    scheme: Annotated[str, typer.Option(help="The scheme to tune (`shortflow list schemes`).")],
+    scheme: Annotated[
+        str,
+        typer.Option(help="The scheme to tune (`shortflow list schemes`).", autocompletion=completion.schemes),
+    ],
     params: Annotated[
         list[str],
         typer.Option(
             "--param",
             metavar="KEY=LOW:HIGH",
             help="Vary this key of scenario or scheme between these values; `:log` or `:STEP` may follow.",
+            autocompletion=completion.keys,
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs, trials and report in this directory.")],
     minimize: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC", help="What should be small; with a second objective the trade-off is searched."),
+        typer.Option(
+            metavar="METRIC",
+            help="What should be small; with a second objective the trade-off is searched.",
+            autocompletion=completion.metrics,
+        ),
     ] = None,
-    maximize: Annotated[list[str] | None, typer.Option(metavar="METRIC", help="What should be large.")] = None,
+    maximize: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC", help="What should be large.", autocompletion=completion.metrics),
+    ] = None,
     subject_to: Annotated[
         list[str] | None,
         typer.Option(

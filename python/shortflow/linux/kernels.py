@@ -13,6 +13,9 @@ from shortflow.errors import MissingRequirement
 
 PROGRAM = "shortflow-linux"
 CHECKOUT = Path(__file__).parents[3]
+HOW_TO_GET = (
+    f"in a checkout of Shortflow, `make deb` builds the Debian package {PROGRAM}, and `make linux` the program alone"
+)
 
 
 class Kernel(Protocol):
@@ -66,7 +69,7 @@ def program() -> Path:
     built = CHECKOUT / "target" / "release" / PROGRAM
     found = built if built.is_file() else shutil.which(PROGRAM)
     if not found:
-        raise MissingRequirement(f"{PROGRAM} is not there; in a checkout, `make linux` builds it")
+        raise MissingRequirement(f"{PROGRAM} is not installed; {HOW_TO_GET}")
     return Path(found)
 
 

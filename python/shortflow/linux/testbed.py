@@ -16,7 +16,7 @@ from shortflow._core import Scheme
 from shortflow.comparison import Comparison
 from shortflow.engine import Progress, run_one
 from shortflow.errors import ConfigError, MissingRequirement
-from shortflow.linux.kernels import PROGRAM, Kernel, ThisKernel
+from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
 from shortflow.quantities import parse
 from shortflow.records import Account, Meta, SeedAccount
 from shortflow.result import KEY_LENGTH, RunResult, RunSummary, finished
@@ -270,7 +270,7 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
         for name in TABLES:
             check_columns(name, tables[name])
     except ValueError as error:
-        raise MissingRequirement(f"{PROGRAM}: its tables are {error}; in a checkout, `make linux` builds it") from error
+        raise MissingRequirement(f"{PROGRAM} is of another version: its tables are {error}; {HOW_TO_GET}") from error
 
 
 def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:

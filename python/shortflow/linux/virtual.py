@@ -81,7 +81,9 @@ class VirtualKernel:
     def _file(self, name: str) -> Path:
         path = self.directory / name
         if not path.is_file():
-            raise MissingRequirement(f"{path} is not there; in a checkout, `make machine` builds the virtual machine")
+            raise MissingRequirement(
+                f"--virtual: {path} is not there; in a checkout of Shortflow, `make machine` builds the virtual machine"
+            )
         return path
 
 

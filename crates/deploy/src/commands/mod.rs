@@ -8,6 +8,7 @@ mod completions;
 mod dscp;
 mod laws;
 mod load;
+mod manual;
 mod offers;
 mod status;
 mod unload;
@@ -39,6 +40,9 @@ pub enum Command {
     Cleanup,
     /// Print a completion script for a shell.
     Completions(completions::Args),
+    /// Write the manual pages into a directory, for packages.
+    #[command(hide = true)]
+    Manual(manual::Args),
 }
 
 impl Command {
@@ -57,6 +61,7 @@ impl Command {
             Command::Dscp(args) => dscp::run(args),
             Command::Cleanup => cleanup::run(),
             Command::Completions(args) => completions::run::<Cli>(args),
+            Command::Manual(args) => manual::run::<Cli>(args),
         }
     }
 }

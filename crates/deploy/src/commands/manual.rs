@@ -1,0 +1,17 @@
+//! `manual`: the manual pages of the program and of each of its commands.
+
+use crate::Failure;
+use clap::CommandFactory;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Where the pages are written; the directory must be there.
+    directory: PathBuf,
+}
+
+pub fn run<Cli: CommandFactory>(args: Args) -> Result<(), Failure> {
+    let pages = Cli::command().disable_help_subcommand(true);
+    clap_mangen::generate_to(pages, &args.directory)
+        .map_err(|error| Failure::Input(format!("{}: {error}", args.directory.display())))
+}
