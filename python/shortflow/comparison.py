@@ -14,6 +14,8 @@ from shortflow.result import RunSummary
 if TYPE_CHECKING:
     import polars as pl
 
+    from shortflow.measured import Measured
+
 SHORTEST = "ideal-srpt"
 """The ideal scheduler with the lowest mean completion time."""
 
@@ -49,6 +51,14 @@ class SchemeTable(TypedDict):
     digests: dict[str, str]
 
 
+class MeasuredTable(TypedDict):
+    """The user's own flows, of which no metric has an interval."""
+
+    file: str
+    flows: int
+    metrics: dict[str, MeanTable]
+
+
 class Document(TypedDict):
     """A comparison as other programs read it; a single scheme has no `paired`."""
 
@@ -61,6 +71,7 @@ class Document(TypedDict):
     digest: str
     schemes: dict[str, SchemeTable]
     ideal: NotRequired[dict[str, SchemeTable]]
+    measured: NotRequired[MeasuredTable]
     paired: NotRequired[dict[str, dict[str, dict[str, DifferenceTable]]]]
 
 
@@ -75,6 +86,8 @@ class Comparison:
     runs: Sequence[RunSummary]
     ideal: Sequence[RunSummary] = ()
     """The same flows under ideal schedulers."""
+    measured: "Measured | None" = None
+    """Flows of the user's own, which stand beside the schemes and are compared with none."""
 
     @property
     def schemes(self) -> list[str]:
@@ -178,6 +191,10 @@ class Comparison:
             document["measured_s"] = list(self.measured_s)
         if self.ideal:
             document["ideal"] = {name: self._scheme_table(name) for name in self.ideal_names}
+        if self.measured:
+            (own,) = self._all[-1:]
+            metrics = self._scheme_table(own.scheme)["metrics"]
+            document["measured"] = {"file": self.measured.name, "flows": self.measured.flows.height, "metrics": metrics}
         if len(self.schemes) > 1:
             document["paired"] = {
                 scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
@@ -187,11 +204,15 @@ class Comparison:
 
     @functools.cached_property
     def _described(self) -> dict[str, Metric]:
-        """The metrics of all runs, those of ideal schedulers included."""
-        return {row.metric.name: row.metric for run in [*self.runs, *self.ideal] for row in run.rows}
+        """The metrics of all runs, those of ideal schedulers and of measured flows included."""
+        return {row.metric.name: row.metric for run in self._all for row in run.rows}
+
+    @functools.cached_property
+    def _all(self) -> list[RunSummary]:
+        return [*self.runs, *self.ideal, *([self.measured.summary] if self.measured else [])]
 
     def _runs_of(self, scheme: str) -> list[RunSummary]:
-        return [run for run in [*self.runs, *self.ideal] if run.scheme == scheme]
+        return [run for run in self._all if run.scheme == scheme]
 
     def _is_bound(self, scheme: str, metric: str) -> bool:
         return any(metric in run.lower_bounds for run in self._runs_of(scheme))

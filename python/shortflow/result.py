@@ -129,15 +129,15 @@ class ArrowTable(Table, Protocol):
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a comparison keeps of one run."""
+    """What a comparison keeps of one run: its metrics and where it came from."""
 
     scheme: str
     seed: int
     digest: str
-    rows: Sequence[Row]
+    rows: Sequence[Row] = field(repr=False)
     wall_s: float
     reused: bool = False
-    origin: Provenance | None = None
+    origin: Provenance | None = field(default=None, repr=False)
     """Where the run came from; None for a summary that is no run's own."""
 
     @functools.cached_property

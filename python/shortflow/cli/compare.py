@@ -13,6 +13,7 @@ from shortflow.cli.options import (
     Jobs,
     Json,
     MaxSeeds,
+    MeasuredFile,
     OutDirectory,
     ScenarioName,
     Seeds,
@@ -58,6 +59,7 @@ def compare(
     ideal: Annotated[
         bool, typer.Option("--ideal/--no-ideal", help="Show what ideal schedulers do with the same flows.")
     ] = True,
+    measured: MeasuredFile = None,
     out: OutDirectory = None,
     json: Json = False,
 ) -> None:
@@ -72,6 +74,11 @@ def compare(
     loaded = scenario_with(scenario, settings)
     for name in chosen:
         check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")
+    own = None
+    if measured:
+        from shortflow.measured import read_measured
+
+        own = read_measured(measured, loaded.classes)
     console.note_warnings(loaded)
     with console.progress_bar(scenario) as progress:
         comparison = runner.compare(
@@ -84,6 +91,7 @@ def compare(
             ideal=ideal,
             until=until,
             progress=progress,
+            measured=own,
         )
     shown = [comparison.require(name) for name in chosen]
     if out:
@@ -97,7 +105,9 @@ def compare(
     from shortflow.cli.terminal import print_result
     from shortflow.report.tables import comparison_tables, main_tables
 
-    print_result(comparison_tables(comparison, shown) if metrics else main_tables(comparison))
+    print_result(
+        comparison_tables(comparison, shown) if metrics else main_tables(comparison, " (--metrics all: every one)")
+    )
 
 
 def _chosen(metrics: str | None) -> list[str]:
