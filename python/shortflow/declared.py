@@ -59,6 +59,12 @@ class Kinds:
     def __init__(self, table: str) -> None:
         """None yet."""
         self.__name__ = table
+        self.__doc__ = f"The kinds of `{table}`, each a class whose keys are given by name:"
+
+    def _add(self, kind: type) -> None:
+        """One more."""
+        setattr(self, kind.__name__, kind)
+        self.__doc__ = f"{self.__doc__}\n- {kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}"
 
     def __getattr__(self, name: str) -> type[Table]:
         """There is none of this name; those that there are, are found without this."""
@@ -170,11 +176,11 @@ def classes() -> dict[str, object]:
         if base not in found:
             about = f"A table `{table}` of some kind."
             found |= {table: Kinds(table), base: type(base, (Table,), {"__doc__": about, "__module__": _HOME})}
-        setattr(found[table], name, _class(declared, f"{table}.{name}", found[base]))
+        found[table]._add(_class(declared, f"{table}.{name}", found[base]))
     found["schemes"] = Kinds("schemes")
     for declared in declared_schemes():
         name = class_name(declared["name"])
-        setattr(found["schemes"], name, _class(declared, f"schemes.{name}", NamedScheme))
+        found["schemes"]._add(_class(declared, f"schemes.{name}", NamedScheme))
     return found
 
 

@@ -52,6 +52,10 @@ class Interrupted(Exception):
     """The user stopped the work; whatever was finished before is kept."""
 
 
+EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, SimulationError)
+"""What users can mend, or did, or should report as it is: the message says it all."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The part of an error message that names the nearest known name, or nothing if none is near."""
     by_lower = {each.lower(): each for each in known}
@@ -66,16 +70,11 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
     return ConfigError(f'"{name}": unknown {kind}{hint}')
 
 
-EXPECTED = (ConfigError, DamagedResult, MissingRequirement, SimulationError)
-"""What users can mend, or should report as it is: the message says it all."""
-
-
 def front_door(function: Callable[P, R]) -> Callable[P, R]:
     """A function that users call: what they did wrong is raised from here, without the frames in between."""
 
     @functools.wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
-        __tracebackhide__ = True  # IPython leaves this frame out too
         try:
             return function(*args, **kwargs)
         except EXPECTED as error:

@@ -137,7 +137,14 @@ class RunResult(result.RunResult, Shown):
 
 
 Reader = Callable[[RunSummary], RunResult]
-"""Gets a run with its tables, from wherever they were kept."""
+"""Gets a run with its tables, from wherever they are kept."""
+
+
+def not_kept(run: RunSummary) -> RunResult:
+    """Of runs that left their metrics alone: a `ConfigError`."""
+    raise ConfigError(
+        f"the tables of {run.scheme} were not kept: pass tables=True, which keeps them in memory or in `out`"
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,7 +155,8 @@ class Comparison(comparison.Comparison, Shown):
     between two; metrics are those of `shortflow list metrics`, in seconds, bits per second, packets or shares.
     """
 
-    read: Reader = field(default=lambda _: _not_kept(), compare=False)
+    read: Reader = field(default=not_kept, compare=False)
+    """Gets a run with its tables, from wherever they are kept."""
 
     @functools.cached_property
     def results(self) -> list[RunResult]:
@@ -220,7 +228,8 @@ class Comparison(comparison.Comparison, Shown):
 class Sweep(sweeping.Sweep, Shown):
     """Schemes at every point of a grid of settings; `points` has a `Comparison` for each, under `at` its settings."""
 
-    read: Reader = field(default=lambda _: _not_kept(), compare=False)
+    read: Reader = field(default=not_kept, compare=False)
+    """Gets a run with its tables, from wherever they are kept."""
 
     @property
     def plot(self) -> Plots:
@@ -417,10 +426,6 @@ def _origin(run: RunSummary) -> result.Provenance:
     return run.origin
 
 
-def _not_kept() -> RunResult:
-    raise ConfigError("the runs' tables were not kept: pass tables=True, which keeps them in memory or in `out`")
-
-
 def extended(cls: type[T], found: Any, **more: Any) -> T:
     """An object of a class of this module with what one of its base has."""
     return cls(**{each.name: getattr(found, each.name) for each in fields(found)}, **more)
@@ -438,7 +443,7 @@ def _held_results(results: Sequence[result.RunResult]) -> Reader:
 def _one(found: Sequence[Study], scenario: str | None = None) -> Study:
     names = [each.name for each in found]
     if not names:
-        _not_kept()
+        raise ConfigError("these runs have no tables: `tables=True` and `sweep --tables` keep them")
     if scenario is None and len(found) > 1:
         raise ConfigError(f"there are runs of several scenarios, so name one of {', '.join(names)} in comparisons(…)")
     if scenario is not None and scenario not in names:

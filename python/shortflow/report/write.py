@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def write_report(
-    directory: Path, page: Path, only: Sequence[Path] | None = None, *, measured: Source | None = None
+    directory: Path, page: Path, only: Sequence[Path] | None = None, *, measured: "Source | None" = None
 ) -> int:
     """Write a page about the runs in or below `directory`, or about some of them; returns how many it shows.
 
@@ -44,7 +44,7 @@ def write_report(
     return of_sweeps + sum(len(point.results) for study in studies for point in study.points)
 
 
-def report_numbers(directory: Path, *, measured: Source | None = None) -> dict[str, Any]:
+def report_numbers(directory: Path, *, measured: "Source | None" = None) -> dict[str, Any]:
     """The numbers behind the page's plots and tables as plain data, in the shape that docs/results.md describes."""
     if measured is None and is_tuning(directory):
         return tuning_document(read_tuning(directory))
@@ -52,7 +52,7 @@ def report_numbers(directory: Path, *, measured: Source | None = None) -> dict[s
 
 
 def _found(
-    directory: Path, only: Sequence[Path] | None = None, measured: Source | None = None
+    directory: Path, only: Sequence[Path] | None = None, measured: "Source | None" = None
 ) -> tuple[list[Study], list[Swept], list[StoredFailure]]:
     """What counts in a directory: runs with tables as studies, those of sweeps, which have none, over a grid.
 
