@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Window
     from shortflow.api.objects import Comparison, Results, RunResult, Sweep, Tuning
-    from shortflow.api.verbs import compare, load, read_run, read_store, read_tuning, run, sweep, tune
-    from shortflow.bisection import Condition, Search, search
+    from shortflow.api.verbs import compare, load, read_run, read_store, read_tuning, run, search, sweep, tune
+    from shortflow.bisection import Condition, Search
     from shortflow.errors import (
         Cancelled,
         ConfigError,
@@ -109,8 +109,8 @@ __all__ = [
 _HOMES = {
     "_core": ("Ack", "Flow", "Window"),
     "api.objects": ("Comparison", "Results", "RunResult", "Sweep", "Tuning"),
-    "api.verbs": ("compare", "load", "read_run", "read_store", "read_tuning", "run", "sweep", "tune"),
-    "bisection": ("Condition", "Search", "search"),
+    "api.verbs": ("compare", "load", "read_run", "read_store", "read_tuning", "run", "search", "sweep", "tune"),
+    "bisection": ("Condition", "Search"),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "MissingRequirement", "SimulationError"),
     "executors.cluster": ("Dask",),
     "grid": ("Grid", "Steps"),

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, distances, missing
+from shortflow.metrics.catalogue import UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
+from shortflow.scenario import WARNING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,6 +128,23 @@ class Comparison:
         known = {each["key"]: parse(each["value"]) for each in origin["scenario_settings"]} if origin else {}
         start, end = (known.get(key) for key in ("warmup", "duration"))
         return (start.number * start.factor, end.number * end.factor) if start and end else None
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before its numbers are believed: warnings, seeds that change nothing, unfinished flows."""
+        origin = next((run.origin for run in self.runs if run.origin), None)
+        found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
+        digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
+        if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
+            found.append(
+                "every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance"
+            )
+        counts = {scheme: sum(self.values(scheme, UNFINISHED.pattern).values()) for scheme in self.schemes}
+        if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
+            found.append(
+                f"unfinished at the end of the drain: {left}; each counts with its age, and ≥ marks lower bounds"
+            )
+        return found
 
     def require(self, name: str) -> Metric:
         """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""

@@ -18,6 +18,9 @@ HOST_QUEUE = "host.queue"
 SCHEME_PREFIXES = ("transport.", "queue.", HOST_QUEUE, "host_queue.", "priority.")
 """How the keys begin that belong to schemes."""
 
+WARNING = "warning: "
+"""How the notes begin that warn of something."""
+
 Settings = Mapping[str, str | int | float]
 """Changes to a scenario or scheme by key path, as `--set` makes them: `{"load": 0.4, "tcp.handshake": True}`."""
 
@@ -90,7 +93,7 @@ class Scenario:
 
     def traffic_notes(self) -> list[str]:
         """What the traffic amounts to, such as the arrival rate behind an offered load; then the warnings."""
-        return [*self.core.traffic_notes(), *(f"warning: {warning}" for warning in self.warnings())]
+        return [*self.core.traffic_notes(), *(f"{WARNING}{warning}" for warning in self.warnings())]
 
     def warnings(self) -> list[str]:
         """What is accepted, but hardly meant; each names its key."""

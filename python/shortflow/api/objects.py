@@ -22,7 +22,9 @@ from shortflow.metrics.stats import Estimate
 from shortflow.quantities import in_base_unit
 from shortflow.report.markup import part
 from shortflow.report.study import Point, Study, studies
+from shortflow.report.sweep.runs import swept
 from shortflow.report.sweep.tables import sweep_section, sweep_tables
+from shortflow.report.sweep.view import best_section
 from shortflow.report.tables import (
     WIDTH,
     Section,
@@ -38,6 +40,7 @@ from shortflow.result import KEY_LENGTH, RunSummary
 from shortflow.store.frames import counted, runs_frame
 from shortflow.store.reading import read_flows, read_runs, renew_table, summaries
 from shortflow.store.runs import Store, place_of, read_each, read_run, select_runs, write_run
+from shortflow.store.selection import Selection
 from shortflow.tuning import record
 from shortflow.tuning.tables import sections as tuning_sections
 from shortflow.tuning.verdict import sentence
@@ -218,10 +221,10 @@ class Comparison(comparison.Comparison, Shown):
         return Study(self.scenario, self.title, None, [Point("", None, self.results, self)], measured=self.measured)
 
     def _tables(self) -> RenderableType:
-        return main_tables(self)
+        return stacked(main_tables(self), Text("\n".join(self.notes)))
 
     def _view(self) -> tuple[str, Sequence[Section], Sequence[str]]:
-        return caption(self), main_sections(self), ()
+        return caption(self), main_sections(self), self.notes
 
 
 @dataclass(frozen=True, repr=False)
@@ -359,7 +362,7 @@ class Results(Shown):
     @property
     def plot(self) -> Plots:
         """The plots of a store with one scenario, such as `plot.fct_cdf()`."""
-        return Plots(self._study, lambda: summaries(select_runs(self.directory)))
+        return Plots(self._study, lambda: summaries(self._selection))
 
     def __repr__(self) -> str:
         """What is there."""
@@ -369,21 +372,33 @@ class Results(Shown):
         return _one(self._studies, scenario)
 
     @functools.cached_property
+    def _selection(self) -> Selection:
+        return select_runs(self.directory)
+
+    @functools.cached_property
     def _studies(self) -> list[Study]:
-        selection = select_runs(self.directory)
-        places = [place for place in selection.current if selection.records[place]["tables"]]
+        records = self._selection.records
+        places = [place for place in self._selection.current if records[place]["tables"]]
         return studies(read_each(places, read_run).values())
+
+    @property
+    def _without_tables(self) -> list[RunSummary]:
+        found = (self._selection.records[place] for place in self._selection.current)
+        return [result.summarize(each) for each in found if not each["tables"]]
 
     def _tables(self) -> RenderableType:
         _, sections, _ = self._view()
         return stacked(*(table for section in sections for table in lay_out(section)))
 
     def _view(self) -> tuple[str, Sequence[Section], Sequence[str]]:
-        found = []
-        for study in self._studies:
-            points = [(point.label, point.comparison) for point in study.points]
-            found.append(overview_section(study.title, study.x_name or "", points))
-        return repr(self).strip("<>"), found, ()
+        found = [
+            overview_section(
+                study.title, study.x_name or "", [(point.label, point.comparison) for point in study.points]
+            )
+            for study in self._studies
+        ]
+        found += [best_section(each) for each in swept(self._without_tables)]
+        return f"{self.directory}: {self._frame.height} runs of {', '.join(self.scenarios)}", found, ()
 
 
 class _Encoded(Mapping[str, pl.DataFrame]):

@@ -9,7 +9,7 @@ from typing import Any
 from shortflow.engine import Progress
 
 Shown = Progress | bool | None
-"""`None`: a bar in notebooks and on terminals; `False`: none; or what is told how far the work is."""
+"""`None`: a bar in notebooks and on terminals, else a line every half minute; `False`: nothing; or what is told."""
 
 
 @contextlib.contextmanager
@@ -22,13 +22,11 @@ def told(label: str, shown: Shown) -> Iterator[Progress | None]:
     elif display := _notebook():
         with _notebook_bar(label, display) as bar:
             yield bar
-    elif shown or sys.stderr.isatty():
-        from shortflow.cli.terminal import live_bar
-
-        with live_bar(label) as bar:
-            yield bar
     else:
-        yield None
+        from shortflow.cli.console import progress_bar
+
+        with progress_bar(label) as bar:
+            yield bar
 
 
 def _notebook() -> Callable[..., Any] | None:

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortflow import runner, sweeping
+from shortflow import bisection, runner, sweeping
 from shortflow.api.objects import Comparison, Reader, Results, RunResult, Sweep, Tuning, extended, in_memory, in_store
 from shortflow.api.progress import Shown, told
+from shortflow.bisection import Condition, Search
 from shortflow.declared import NamedScheme
 from shortflow.engine import Held, Jobs, run_one
 from shortflow.errors import ConfigError, front_door
-from shortflow.grid import Grid
+from shortflow.grid import Grid, Steps
 from shortflow.measured import Source, read_measured
 from shortflow.precision import Precision
 from shortflow.scenario import Scenario, Settings, load_scenario
@@ -212,6 +213,40 @@ def tune(
             progress=bar,
         )
     return extended(Tuning, found)
+
+
+@front_door
+def search(
+    scenario: AnyScenario,
+    scheme: str,
+    key: str | Steps,
+    condition: str | Condition,
+    seeds: int | Sequence[int] = 5,
+    *,
+    settings: Settings | None = None,
+    jobs: Jobs = None,
+    out: str | Path | None = None,
+    progress: Shown = None,
+) -> Search:
+    """Find for each seed the largest value of a key at which a condition on a metric holds, by bisection.
+
+    `key` has its range, such as `"load=0.1:0.9:0.1"` or `"senders=1:150"`, and `condition` a metric and a number in
+    its unit, such as `"p99_short_s<0.005"`. One that unfinished flows leave open counts as not holding. With `out`, runs
+    are kept without tables, and not run again. A `ConfigError` says what is wrong with any of these.
+    """
+    loaded = _loaded(scenario, settings)
+    with told(loaded.name, progress) as bar:
+        return bisection.search(
+            loaded,
+            scheme,
+            key if isinstance(key, Steps) else Steps.parse(key),
+            condition if isinstance(condition, Condition) else Condition.parse(condition),
+            _seeds(seeds),
+            settings=settings,
+            jobs=jobs,
+            out=out,
+            progress=bar,
+        )
 
 
 @front_door

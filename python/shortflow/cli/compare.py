@@ -96,8 +96,7 @@ def compare(
     shown = [comparison.require(name) for name in chosen]
     if out:
         _note_kept(comparison, out)
-    console.note_repeated(comparison)
-    console.note_unfinished(comparison)
+    console.note_about(comparison)
     _note_precision(comparison, until)
     if json:
         console.print_json(comparison.document())
