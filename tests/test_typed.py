@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import shortflow as sf
-from shortflow import declared
+from shortflow import _core, declared
 from shortflow.scenario import SHIPPED
+from shortflow.scheme import load_schemes
 from shortflow.spec import Topology
 from shortflow.stubs import stubs
 from test_schema import digest, tables
@@ -173,3 +174,15 @@ def test_what_is_wrong_between_values_is_said_when_they_are_loaded() -> None:
 def test_an_unknown_kind_is_answered_with_the_nearest() -> None:
     with pytest.raises(AttributeError, match=r"topology\.Stra: unknown kind.*Star"):
         _ = sf.topology.Stra  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("entry", _core.registry()["schemes"], ids=lambda entry: entry["name"])
+def test_every_scheme_is_a_typed_value_with_all_its_parameters(entry: Mapping[str, Any]) -> None:
+    kind = getattr(sf.schemes, declared.class_name(entry["name"]))
+    assert kind() == entry["name"]
+    assert entry["source"] in kind.__doc__
+    defaults = {each["name"]: each["default"] for each in entry["parameters"]}
+    assert len(inspect.signature(kind).parameters) == len(defaults)
+    (named,) = load_schemes([kind(**{declared.python_name(key): value for key, value in defaults.items()})])
+    (plain,) = load_schemes([entry["name"]])
+    assert {(key, value) for key, value, _ in named.resolved()} == {(key, value) for key, value, _ in plain.resolved()}

@@ -231,8 +231,8 @@ def search(
     """Find for each seed the largest value of a key at which a condition on a metric holds, by bisection.
 
     `key` has its range, such as `"load=0.1:0.9:0.1"` or `"senders=1:150"`, and `condition` a metric and a number in
-    its unit, such as `"p99_short_s<0.005"`. One that unfinished flows leave open counts as not holding. With `out`, runs
-    are kept without tables, and not run again. A `ConfigError` says what is wrong with any of these.
+    its unit, such as `"p99_short_s<0.005"`. One that unfinished flows leave open counts as not holding. With `out`
+    runs are kept, without tables, and not run again. A `ConfigError` says what is wrong with any of these.
     """
     loaded = _loaded(scenario, settings)
     with told(loaded.name, progress) as bar:
