@@ -224,6 +224,7 @@ def test_a_typo_is_one_clear_error_with_the_nearest_name(
     with pytest.raises(sf.ConfigError) as error:
         WRONG[said](scenario, comparison)
     assert str(error.value).startswith(said)
+    assert traceback.format_exception_only(error.value)[0].startswith("shortflow.ConfigError: ")
     frames = [Path(frame.filename).name for frame in traceback.extract_tb(error.value.__traceback__)]
     assert len([frame for frame in frames if frame != "test_api.py"]) <= 1, "no wall of frames"
     assert error.value.__suppress_context__ or error.value.__context__ is None

@@ -33,6 +33,10 @@ def own(run: sf.RunResult, tmp_path: Path) -> Path:
 
 def test_its_numbers_are_those_of_a_run_with_these_flows(run: sf.RunResult, own: Path) -> None:
     found = sf.compare("l2dct-benchmark", "dctcp", 2, settings=SHORT, ideal=False, measured=own)
+    stored = sf.compare(
+        "l2dct-benchmark", "dctcp", 2, settings=SHORT, ideal=False, measured=own, out=own.parent / "kept"
+    )
+    assert stored.document() == found.document()
     flows = run.flows.join(pl.read_csv(own), on=["size_bytes", "fct_s"], how="semi")
     mean = found.estimate(MEASURED, "afct_short_s")
     slowdown = found.estimate(MEASURED, "slowdown_short")

@@ -3,7 +3,7 @@
 >>> import shortflow as sf
 >>> comparison = sf.compare(sf.load("l2dct-benchmark").with_(load=0.4), ["dctcp", "l2dct"], seeds=10)
 >>> comparison.difference("l2dct", "dctcp", "afct_short_s")
-Estimate(value=..., ci95=(..., ...), n=10)
+Estimate(-0.557681, ci95=(-0.561091, -0.554245), n=10)
 >>> comparison.plot.fct_cdf()
 
 A name is imported when it is first used, so that the command is in charge of Ctrl-C before anything slow is loaded.

@@ -59,7 +59,7 @@ class Kinds:
     def __init__(self, table: str) -> None:
         """None yet."""
         self.__name__ = table
-        self.__doc__ = f"The kinds of `{table}`, each a class whose keys are given by name:"
+        self.__doc__ = f"The kinds of `{table}`, each a class whose keys are given by name:\n"
 
     def _add(self, kind: type) -> None:
         """One more."""

@@ -22,6 +22,9 @@ __all__ = [
     "unknown_name",
 ]
 
+for _error in (Cancelled, ConfigError, SimulationError):
+    _error.__module__ = "shortflow"  # what tracebacks call it
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

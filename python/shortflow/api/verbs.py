@@ -58,8 +58,9 @@ def run(
     A scheme is a name of `shortflow list schemes`, such a name with settings of its own (`"xdctcp+g=0.09"`, or typed:
     `schemes.Xdctcp(g=0.09)`), `"TRANSPORT over QUEUE"`, `"FILE.toml:NAME"`, `"FILE.py:CLASS"`, or a subclass of
     `CongestionControl`. `settings` may change the scenario and the scheme. The same scenario, scheme and seed give the
-    same `digest` everywhere. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a fault of
-    the simulator.
+    same `digest` everywhere. `progress` is a bar in notebooks and on terminals, unless it is false, or a function
+    that is told how far the work is. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a
+    fault of the simulator.
     """
     (work,) = runner.plan(_loaded(scenario, settings), [scheme], [seed], settings)
     with told(f"{work.scenario.name}, {work.scheme.name}", progress) as bar:
