@@ -240,6 +240,7 @@ def test_tables_that_were_not_kept_are_not_made_up(scenario: sf.Scenario) -> Non
     with pytest.raises(sf.ConfigError, match=r"the tables of tcp were not kept: pass tables=True"):
         _ = found.flows
     assert "<table" in found._repr_html_()
+    assert found.plot.fct().data
 
 
 def test_without_pandas_the_remedy_is_named(comparison: sf.Comparison, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,10 @@ def test_there_are_notebooks() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_is_stored_without_outputs(path: Path, tmp_path: Path) -> None:
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    stored = json.loads(text)
     assert not [cell for cell in stored["cells"] if cell.get("outputs") or cell.get("execution_count")]
-    notebook = nbformat.from_dict(stored)  # type: ignore[no-untyped-call]
+    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     shown = [kind for output in outputs for kind in output.get("data", {})]

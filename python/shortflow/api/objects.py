@@ -40,7 +40,7 @@ from shortflow.result import KEY_LENGTH, RunSummary
 from shortflow.store.frames import counted, runs_frame
 from shortflow.store.reading import read_flows, read_runs, renew_table, summaries
 from shortflow.store.runs import Store, place_of, read_each, read_run, select_runs, write_run
-from shortflow.store.selection import Selection
+from shortflow.store.selection import Selection, changed
 from shortflow.tuning import record
 from shortflow.tuning.tables import sections as tuning_sections
 from shortflow.tuning.verdict import sentence
@@ -130,7 +130,7 @@ class RunResult(result.RunResult, Shown):
     @functools.cached_property
     def _comparison(self) -> "Comparison":
         of = self.provenance
-        return Comparison(of["scenario"], of["title"], {}, [self.summary], read=lambda _: self)
+        return Comparison(of["scenario"], of["title"], changed(of), [self.summary], read=lambda _: self)
 
     def _tables(self) -> RenderableType:
         return comparison_tables(self._comparison)
@@ -217,8 +217,9 @@ class Comparison(comparison.Comparison, Shown):
                 raise unknown_name("scheme of this comparison", scheme, known)
         check_name(metric, [each.flow_class for each in self._described.values() if each.flow_class])
 
-    def _study(self) -> Study:
-        return Study(self.scenario, self.title, None, [Point("", None, self.results, self)], measured=self.measured)
+    def _study(self, tables: bool) -> Study:
+        results = self.results if tables else []
+        return Study(self.scenario, self.title, None, [Point("", None, results, self)], measured=self.measured)
 
     def _tables(self) -> RenderableType:
         return stacked(main_tables(self), Text("\n".join(self.notes)))
@@ -237,7 +238,7 @@ class Sweep(sweeping.Sweep, Shown):
     @property
     def plot(self) -> Plots:
         """Its plots, such as `plot.metric("p99_short_s")` over what varies."""
-        return Plots(lambda: _one(studies(self.results)), lambda: self.summaries)
+        return Plots(lambda _: _one(studies(self.results)), lambda: self.summaries)
 
     @property
     def summaries(self) -> list[RunSummary]:
@@ -362,7 +363,7 @@ class Results(Shown):
     @property
     def plot(self) -> Plots:
         """The plots of a store with one scenario, such as `plot.fct_cdf()`."""
-        return Plots(self._study, lambda: summaries(self._selection))
+        return Plots(lambda _: self._study(), lambda: summaries(self._selection))
 
     def __repr__(self) -> str:
         """What is there."""

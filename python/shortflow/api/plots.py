@@ -27,14 +27,14 @@ class Plots:
     `ConfigError` says what the runs lack: flows of that class, samples, or tables that were not kept.
     """
 
-    def __init__(self, study: Callable[[], Study], runs: Callable[[], Sequence[RunSummary]]) -> None:
-        """Of a study, which is made when a plot asks for it, and of the same runs without their tables."""
+    def __init__(self, study: Callable[[bool], Study], runs: Callable[[], Sequence[RunSummary]]) -> None:
+        """Of a study, made when a plot asks for it, with tables if it says so; and of the same runs without them."""
         self._study, self._runs = study, runs
 
     @front_door
     def fct(self, flow_class: str | None = None) -> go.Figure:
         """Mean and 99th percentile of the completion time, with 95 % intervals over the seeds."""
-        return draw(plot_of(self._study(), "fct", flow_class))
+        return draw(plot_of(self._study(False), "fct", flow_class))
 
     @front_door
     def fct_cdf(self, flow_class: str | None = None) -> go.Figure:
@@ -42,17 +42,17 @@ class Plots:
 
         It ends at the share of flows that finished.
         """
-        return draw(plot_of(self._study(), "fct_cdf", flow_class))
+        return draw(plot_of(self._study(True), "fct_cdf", flow_class))
 
     @front_door
     def by_size(self, flow_class: str | None = None) -> go.Figure:
         """Slowdown (completion time over that in an empty network): mean and 99th percentile by flow size."""
-        return draw(plot_of(self._study(), "by_size", flow_class))
+        return draw(plot_of(self._study(True), "by_size", flow_class))
 
     @front_door
     def goodput(self, flow_class: str | None = None) -> go.Figure:
         """What backlogged flows had acknowledged per second of measured time, with 95 % intervals."""
-        return draw(plot_of(self._study(), "goodput", flow_class))
+        return draw(plot_of(self._study(False), "goodput", flow_class))
 
     @front_door
     def timeline(self) -> go.Figure:
@@ -60,7 +60,7 @@ class Plots:
 
         Runs take samples where `measure.sample_every` says how often.
         """
-        return draw(plot_of(self._study(), "timeline"))
+        return draw(plot_of(self._study(True), "timeline"))
 
     @front_door
     def metric(self, name: str | None = None) -> go.Figure:
@@ -78,7 +78,7 @@ class Plots:
 
     def sketch(self) -> str:
         """One plot as SVG, for where there is room for one: over what varies, else the distribution; else nothing."""
-        for make in (self._over, lambda: plot_of(self._study(), "fct_cdf")):
+        for make in (self._over, lambda: plot_of(self._study(True), "fct_cdf")):
             try:
                 plot = make()
             except ConfigError:
