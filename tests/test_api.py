@@ -13,7 +13,6 @@ import pytest
 
 import shortflow as sf
 from conftest import Command
-from shortflow.api.plots import Plots
 from shortflow.report.looks import look_of
 from shortflow.report.page import document
 from shortflow.report.study import studies
@@ -44,7 +43,6 @@ def public_parts() -> Iterator[tuple[str, object]]:
         if inspect.isclass(value) and value.__module__.startswith("shortflow.api"):
             parts = (part for part in dir(value) if not part.startswith("_") and part not in dir_of_fields(value))
             yield from ((f"{name}.{part}", getattr(value, part)) for part in parts)
-    yield from ((f"plot.{part}", getattr(Plots, part)) for part in dir(Plots) if not part.startswith("_"))
 
 
 def test_every_public_name_says_what_it_is() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Window
     from shortflow.api.objects import Comparison, Results, RunResult, Sweep, Tuning
+    from shortflow.api.plots import Plots, TuningPlots
     from shortflow.api.verbs import compare, load, read_run, read_store, read_tuning, run, search, sweep, tune
     from shortflow.bisection import Condition, Search
     from shortflow.errors import (
@@ -69,6 +70,7 @@ __all__ = [
     "Interrupted",
     "Measure",
     "MissingRequirement",
+    "Plots",
     "Results",
     "RunResult",
     "RunSummary",
@@ -82,6 +84,7 @@ __all__ = [
     "Switch",
     "Tcp",
     "Tuning",
+    "TuningPlots",
     "Window",
     "__version__",
     "compare",
@@ -109,6 +112,7 @@ __all__ = [
 _HOMES = {
     "_core": ("Ack", "Flow", "Window"),
     "api.objects": ("Comparison", "Results", "RunResult", "Sweep", "Tuning"),
+    "api.plots": ("Plots", "TuningPlots"),
     "api.verbs": ("compare", "load", "read_run", "read_store", "read_tuning", "run", "search", "sweep", "tune"),
     "bisection": ("Condition", "Search"),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "MissingRequirement", "SimulationError"),

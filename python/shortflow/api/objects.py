@@ -154,8 +154,9 @@ def not_kept(run: RunSummary) -> RunResult:
 class Comparison(comparison.Comparison, Shown):
     """Schemes in one scenario over the same seeds, with what ideal schedulers make of the same flows.
 
-    `estimate` gives a metric of a scheme with its 95 % interval over the seeds, `difference` the paired difference
-    between two; metrics are those of `shortflow list metrics`, in seconds, bits per second, packets or shares.
+    `runs` has what is kept of each run; `schemes`, `seeds` and `metric_names` say what there is. `estimate` gives a
+    metric of a scheme with its 95 % interval over the seeds, `difference` the paired difference between two; metrics
+    are those of `shortflow list metrics`, in seconds, bits per second, packets or shares.
     """
 
     read: Reader = field(default=not_kept, compare=False)
