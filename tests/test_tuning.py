@@ -123,7 +123,7 @@ def test_goals_that_are_none(goal: Goal, complaint: str) -> None:
 def question_of(
     small: dict[str, object], *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
 ) -> Question:
-    here = Workload(shortflow.load_scenario(small), settings or {}, FASTEST)
+    here = Workload(shortflow.load(small), settings or {}, FASTEST)
     parsed = [Parameter.parse(each) for each in parameters]
     return ask(here, None, scheme, parsed, baseline="dctcp", seeds=1, batch=8)
 
@@ -164,7 +164,7 @@ def test_what_the_question_says_of_the_parameters(small: dict[str, object]) -> N
 
 
 def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
-    benchmark = shortflow.load_scenario("l2dct-benchmark")
+    benchmark = shortflow.load("l2dct-benchmark")
     goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 0.99 * dctcp")])
     assert second_workload(None, benchmark, goal, {}, {}).scenario.name == "l2dct-pareto"
     websearch = second_workload("websearch-star", benchmark, goal, {}, {AFCT: "afct_websearch_100kb_s"})
@@ -355,7 +355,7 @@ def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
 
 
 def run_tuning(small: dict[str, object], out: Path, **options: Any) -> Tuning:
-    scenario = shortflow.load_scenario(small)
+    scenario = shortflow.load(small)
     usual: dict[str, Any] = {"trials": 16, "seeds": 2, "check_seeds": 3}
     goal = options.pop("goal", FASTEST)
     return tune(scenario, "l2dct", [W_MAX, W_MIN], goal, out=out, **{**usual, **options})
@@ -408,7 +408,7 @@ def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Pat
 
 def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path: Path) -> None:
     marks = [Parameter.parse("switch.mark_above=2pkt:90pkt:log")]
-    scenario = shortflow.load_scenario(small)
+    scenario = shortflow.load(small)
 
     def tuned(out: str, trials: int) -> Tuning:
         return tune(scenario, "dctcp", marks, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
@@ -422,9 +422,7 @@ def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path:
 
 def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, object], tmp_path: Path) -> None:
     knees = [Parameter.parse("transport.knee_low=10KB:1MB"), Parameter.parse("transport.knee_high=20KB:2MB")]
-    found = tune(
-        shortflow.load_scenario(small), "l2dct", knees, FASTEST, out=tmp_path, trials=16, seeds=1, check_seeds=2
-    )
+    found = tune(shortflow.load(small), "l2dct", knees, FASTEST, out=tmp_path, trials=16, seeds=1, check_seeds=2)
     assert len(found.trials) == 16
     assert all(trial.values["transport.knee_low"] <= trial.values["transport.knee_high"] for trial in found.trials)
 

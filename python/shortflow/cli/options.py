@@ -76,6 +76,14 @@ UntilCi = Annotated[
 MaxSeeds = Annotated[
     int, typer.Option(metavar="NUMBER", parser=whole_number(1, MOST_SEEDS), help="The most seeds for --until-ci.")
 ]
+MeasuredFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--measured",
+        metavar="FILE",
+        help="Show measured flows beside the schemes: CSV or Parquet with start_s,size_bytes,fct_s[,class].",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 OutDirectory = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Keep the results in this directory.")]
 

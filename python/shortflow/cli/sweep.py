@@ -27,8 +27,8 @@ from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.report.sweep.tables import sweep_tables
 from shortflow.store.runs import Store
-from shortflow.sweep import Sweep
-from shortflow.sweep import sweep as run_sweep
+from shortflow.sweeping import Sweep
+from shortflow.sweeping import sweep as run_sweep
 
 
 def sweep(

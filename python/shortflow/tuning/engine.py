@@ -13,7 +13,7 @@ from shortflow.engine import Batch, Jobs, Progress, run_each
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import missing
 from shortflow.result import Run, RunSummary
-from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.scenario import Scenario, Settings
 from shortflow.store.runs import Store
 from shortflow.tuning import record
 from shortflow.tuning.asking import Workload, ask
@@ -224,7 +224,7 @@ def _check(bench: _Bench, workload: Workload, tuning: Tuning, seeds: Sequence[in
     return Check(
         scenario=workload.scenario.name,
         title=workload.scenario.title,
-        settings=dict(as_pairs(workload.settings)),
+        settings=workload.scenario.changes(workload.settings),
         classes=workload.scenario.classes,
         goal=workload.goal,
         left_out=[each.text for each in workload.left_out],

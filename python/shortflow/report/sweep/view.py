@@ -48,7 +48,7 @@ def view(sweep: Swept) -> SweepView:
         ", ".join(key.label for key in sweep.keys),
         sum(len(each.runs) for each in comparisons),
         _answer(sweep),
-        _best(sweep),
+        best_section(sweep),
         [(plot, draw(plot)) for plot in plots(sweep)],
         [("Scenario", scenario), *(each for each in of_schemes if each[1])],
     )
@@ -101,7 +101,7 @@ def _answer(sweep: Swept) -> str:
     return f"{best} Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
 
 
-def _best(sweep: Swept) -> Section:
+def best_section(sweep: Swept) -> Section:
     """Of each scheme the point with the least mean completion time that is no bound, or its only point."""
     rows = [(scheme, *_least(sweep, scheme)) for scheme in sweep.schemes]
     values = [_values(sweep, scheme, place) for scheme, place, _ in rows]
