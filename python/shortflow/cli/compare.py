@@ -30,6 +30,7 @@ from shortflow.precision import WIDTHS, Precision, more_seeds, widths
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
+MORE = f" (--metrics {ALL}: every one)"
 
 
 def compare(
@@ -97,7 +98,7 @@ def compare(
     from shortflow.cli.terminal import print_result
     from shortflow.report.tables import comparison_tables, main_tables
 
-    print_result(comparison_tables(comparison, shown) if metrics else main_tables(comparison))
+    print_result(comparison_tables(comparison, shown) if metrics else main_tables(comparison, MORE))
 
 
 def _chosen(metrics: str | None) -> list[str]:

@@ -38,5 +38,5 @@ def report(
         return
     page = out or directory / "report.html"
     runs = write_report(directory, page)
-    print_note(f"{runs} runs")
+    print_note(f"{runs:,} run{'s' * (runs != 1)}")
     print_result(str(page))

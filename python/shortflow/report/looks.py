@@ -18,7 +18,15 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "
 DASHES = ("solid", "dash", "dot", "dashdot")
 HATCHES = ("", "/", ".", "x")
 _GREYS = ("#6f7782", "#7d8590", "#8b929c")
-_THIN_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "5px,2px,1px,2px")
+_THIN_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
+_STROKES = {
+    "solid": "",
+    "dash": "7 3",
+    "dot": "2 2",
+    "dashdot": "7 3 2 3",
+    "longdash": "10 3",
+    "longdashdot": "10 3 2 3",
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,11 @@ class Look:
         return {"color": self.colour, "width": self.width, "dash": self.dash}
 
     @property
+    def strokes(self) -> str:
+        """The dash as SVG has it."""
+        return _STROKES.get(self.dash, "")
+
+    @property
     def bar(self) -> dict[str, object]:
         """A bar as plotly takes it."""
         return {"color": self.colour, "pattern": {"shape": self.hatch}}
@@ -54,8 +67,8 @@ BEST, OTHERS = "best", "others"
 FEASIBLE, INFEASIBLE, GIVEN_UP = "feasible", "infeasible", "given up"
 GROUPS = {
     BEST: Look("#d55e00", "star", "solid", ""),
-    OTHERS: Look("#0072b2", "circle", "solid", "", 0.55),
-    FEASIBLE: Look("#0072b2", "circle", "solid", "", 0.55),
+    OTHERS: Look("#64748b", "circle", "solid", "", 0.6),
+    FEASIBLE: Look("#64748b", "circle", "solid", "", 0.6),
     INFEASIBLE: Look("#9ca3af", "x", "dot", "", 0.55),
     GIVEN_UP: Look("#9ca3af", "line-ew-open", "dash", "", 0.55),
 }
