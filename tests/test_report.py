@@ -485,3 +485,23 @@ def test_on_paper_plots_are_light_and_fit(browser: Browser, tmp_path: Path) -> N
 
     browser.see(tmp_path / "report.html", dark=True, then=use)
     assert seen == ["rgb(230, 232, 235)", "rgb(31, 41, 55)", "rgb(230, 232, 235)"]
+
+
+def test_an_ideal_scheduler_is_a_grey_line_beside_schemes_and_like_one_alone() -> None:
+    beside = [make_result("dctcp"), make_result("ideal-srpt", fct_s=(5e-4, 1e-3))]
+    (plot,) = (plot for plot in plots(*studies(beside)) if plot.heading.startswith("Completion time"))
+    figure = draw(plot)
+    assert [trace["name"] for trace in figure["data"] if trace["xaxis"] == "x"] == ["dctcp"]
+    level = figure["layout"]["shapes"][0]
+    assert (level["name"], level["y0"], level["line"]["width"]) == ("ideal-srpt", 0.75, 1.3)
+    curve = series_of(plot_of(beside, "Distribution"), "ideal-srpt", "")
+    assert list(curve.x) == [0.5, 1.0]
+    alone = draw(plot_of([make_result("ideal-srpt")], "Completion time"))
+    assert [(trace["type"], trace["name"]) for trace in alone["data"]] == [("bar", "ideal-srpt")] * 2
+
+
+def test_flows_of_one_size_have_no_plot_by_size() -> None:
+    result = make_result(fct_s=[1e-3] * 40)
+    one = pl.when(pl.col("class") == "short").then(pl.lit(2000, pl.UInt64)).alias("size_bytes")
+    (study,) = studies([with_tables(result, flows=result.flows.with_columns(one))])
+    assert not [plot for plot in plots(study) if "by size" in plot.heading]

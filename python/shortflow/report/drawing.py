@@ -140,7 +140,7 @@ def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
     common = {"name": name, "x": _shown(series.x), "y": list(series.y)}
     if panel.mark == "line":
         yield go.Scatter(**common, mode="lines", line={**look.line, "width": 1.2})
-    elif is_ideal(series.scheme) and panel.mark in ("bars", "points"):
+    elif is_ideal(series.scheme) and series.seeds is None and panel.mark in ("bars", "points"):
         yield go.Scatter(**common, mode="lines", line=look.line)
     elif panel.mark == "steps":
         yield from _steps(series, name)
