@@ -505,3 +505,10 @@ def test_flows_of_one_size_have_no_plot_by_size() -> None:
     one = pl.when(pl.col("class") == "short").then(pl.lit(2000, pl.UInt64)).alias("size_bytes")
     (study,) = studies([with_tables(result, flows=result.flows.with_columns(one))])
     assert not [plot for plot in plots(study) if "by size" in plot.heading]
+
+
+def test_a_page_about_one_run_draws_no_lone_bars(tmp_path: Path) -> None:
+    rest = without_plotly(page_of([make_result()], tmp_path))
+    assert "Distribution of the completion time" in rest
+    assert "<h3>Throughput of long flows" not in rest
+    assert "1 run of 1 scheme: 3 flows" in rest

@@ -12,6 +12,7 @@ from shortflow.comparison import Comparison
 from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.figures import plots
 from shortflow.report.markup import page
+from shortflow.report.plot import Plot
 from shortflow.report.study import Study
 from shortflow.report.sweep.runs import Swept
 from shortflow.report.sweep.view import SweepView
@@ -115,9 +116,8 @@ def _results(studies: Sequence[Study]) -> list[RunResult]:
 def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
-    runs = (
-        f"{len(results) + sum(view.runs for view in sweeps):,} runs of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
-    )
+    count = len(results) + sum(view.runs for view in sweeps)
+    runs = f"{count:,} run{'s' * (count > 1)} of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
     if not results:
         return f"{runs}."
     flows = sum(len(result.flows) for result in results)
@@ -135,12 +135,17 @@ def _view(study: Study) -> StudyView:
         measured_time(study.points[0].comparison),
         study.points[0].results[0].provenance["traffic_notes"],
         [overview_section("Overview", study.x_name, labelled)] if study.x_name else _main(study.points[0].comparison),
-        [drawn(plot) for plot in plots(study)],
+        [drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)],
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
         [(label, comparison_sections(comparison)) for label, comparison in labelled],
         list(_choices(study)),
         [_run(point.label, result) for point in study.points for result in point.results],
     )
+
+
+def _is_lone_bar(plot: Plot) -> bool:
+    """Whether each of its panels has but one bar, whose number the main table says."""
+    return all(panel.mark == "bars" and sum(len(each.x) for each in panel.series) == 1 for panel in plot.panels)
 
 
 def _main(comparison: Comparison) -> list[Section]:
