@@ -9,6 +9,7 @@ import pytest
 from conftest import Command
 from shortflow import ConfigError, load, run
 
+ROOT = Path(__file__).parents[1]
 BENCHMARK = "l2dct-benchmark"
 
 
@@ -26,6 +27,9 @@ BENCHMARK = "l2dct-benchmark"
         (["run", BENCHMARK, "--scheme", "tcp", "--set", "transport.g=0.1"], ["transport.g", "tcp"]),
         (["run", BENCHMARK, "--scheme", "dctcp", "--set", "transport.gg=0.1"], ["transport.gg", "transport.g"]),
         (["run", BENCHMARK, "--csv"], ["--csv", "--out"]),
+        (["run", BENCHMARK, "--scheme", "tcp-cubic"], ['"tcp-cubic"', 'did you mean "cubic"?']),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "p99"], ['"p99_short_s"', "did you mean"]),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "latency"], ["`shortflow list metrics` has them all"]),
         (["run", BENCHMARK, "--set", "swich.buffer=9pkt"], ["swich.buffer", 'did you mean "switch.buffer"']),
         (["run", BENCHMARK, "--seed", "-1"], ["--seed", "-1 is not a whole number from 0 on"]),
         (
@@ -253,3 +257,13 @@ def test_a_buffer_of_one_packet_is_a_warning(shortflow: Command) -> None:
     assert "warning: switch.buffer: 1pkt holds one packet" in answer.stderr
     notes = shortflow("show", BENCHMARK, *changes, "--json").document["notes"]
     assert any(note.startswith("warning: switch.buffer: 1pkt") for note in notes)
+
+
+def test_an_old_python_is_named_with_what_is_needed(tmp_path: Path) -> None:
+    old = tmp_path / "python3.9"
+    old.write_text("#!/bin/sh\necho Python 3.9.2\nexit 1\n")
+    old.chmod(0o755)
+    command = ["make", "--silent", "setup", f"PYTHON={old}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert f"missing: Python 3.11 or newer; {old} is Python 3.9.2" in done.stderr

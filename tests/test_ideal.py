@@ -130,7 +130,7 @@ def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command,
     assert answer.code == 0
     page = (tmp_path / answer.stdout.strip()).read_text()
     assert "12 runs of 1 scheme" in page
-    assert '<tr class="apart"><td class="name">ideal-srpt</td>' in page
+    assert '<tr class="apart"><th scope="row">ideal-srpt</th>' in page
 
 
 def test_a_report_of_ideal_runs_alone_shows_them(small: dict[str, object]) -> None:

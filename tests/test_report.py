@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+from browser import Browser
 from made import make_result, with_tables
 from shortflow import _core
 from shortflow.cli import report as command
@@ -24,6 +25,9 @@ from shortflow.report.study import studies
 from shortflow.report.write import report_numbers, write_report
 from shortflow.result import RunResult
 from shortflow.store.runs import write_run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,7 +60,11 @@ class Parts(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements[tag] += 1
-        self.code += [each for each in attrs if each[0].startswith("on") or "javascript:" in (each[1] or "")]
+        self.code += [
+            (name, value)
+            for name, value in attrs
+            if name.startswith("on") or (name in ("href", "src", "action", "style") and "javascript:" in (value or ""))
+        ]
         self.in_figure = ("type", "application/json") in attrs
 
     def handle_data(self, data: str) -> None:
@@ -142,17 +150,17 @@ def test_the_page_holds_plots_tables_choices_and_provenance(tmp_path: Path) -> N
     page = page_of(RESULTS, tmp_path)
     rest = without_plotly(page)
     assert len(page) - len(rest) > 1_000_000
-    assert len(Parts(page).figures) == 5
-    assert rest.count("Plotly.newPlot") == 1
+    assert len(Parts(page).figures) == 8, "a figure for each panel of five plots"
+    assert rest.count("Plotly.react") == 1
     for text in (
         "Completion time of short flows versus load",
         "Distribution of the completion time",
         "Slowdown of short flows by size",
         "Throughput of long flows versus load",
-        "Queue length",
+        "Queue of port s0-&gt;h1",
+        "the measured one, sampled",
         "completion time (ms)",
         "goodput (Mbps)",
-        "queue (packets)",
         "Overview",
         "transport.g",
         "parameter load",
@@ -200,7 +208,7 @@ def test_names_in_a_foreign_result_are_text_and_nothing_else(tmp_path: Path) -> 
     found = Parts(page_of([foreign(result) for result in usual], tmp_path / "foreign"))
     assert found.elements == harmless.elements
     assert not found.code
-    assert len(found.figures) == len(harmless.figures) == 5
+    assert len(found.figures) == len(harmless.figures) == 8
     shown = [text for figure in found.figures for text in texts(figure)]
     assert any("&lt;script&gt;alert(1)" in text for text in shown)
     assert not [text for text in shown if "<" in text]  # plotly takes tags in text for markup
@@ -428,3 +436,79 @@ def test_numbers_that_are_none_become_null() -> None:
     result = make_result(fct_s=[1e-3, float("nan")])
     printed = document(studies([result]))
     assert "NaN" not in json.dumps(printed, allow_nan=False)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, False), (1280, True), (2560, False)])
+def test_a_browser_finds_no_fault_with_the_page(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
+    page_of([*RESULTS, make_result("ideal-srpt", 1, "0.2")], tmp_path)
+    drawn = []
+
+    def read(page: "Page") -> None:
+        drawn.append(page.locator(".plot .main-svg").count())
+        page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+
+    assert browser.see(tmp_path / "report.html", width=width, dark=dark, then=read).faults == []
+    assert drawn[0] >= 8
+
+
+def test_the_legend_hides_and_the_menu_chooses(browser: Browser, tmp_path: Path) -> None:
+    page_of(RESULTS, tmp_path)
+    seen: list[int | str | None] = []
+
+    def use(page: "Page") -> None:
+        figure = page.locator("figure", has_text="Distribution of the completion time")
+        lines = figure.locator(".scatterlayer .trace path.js-line")
+        seen.append(lines.count())
+        figure.get_by_role("button", name="l2dct").click()
+        seen.append(lines.count())
+        figure.locator("select").select_option("load 0.8")
+        seen.append(lines.count())
+        seen.append(figure.get_by_role("button", name="l2dct").get_attribute("aria-pressed"))
+
+    assert browser.see(tmp_path / "report.html", then=use).faults == []
+    assert seen == [3, 2, 2, "false"]
+
+
+def test_on_paper_plots_are_light_and_fit(browser: Browser, tmp_path: Path) -> None:
+    page_of(RESULTS, tmp_path)
+    seen = []
+
+    def use(page: "Page") -> None:
+        colour = "getComputedStyle(document.querySelector('.plot text')).fill"
+        widths = "[...document.querySelectorAll('.plot svg')].map(each => each.clientWidth)"
+        seen.append(page.evaluate(colour))
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        seen.append(page.evaluate(colour))
+        assert max(page.evaluate(widths)) <= 640
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        seen.append(page.evaluate(colour))
+
+    browser.see(tmp_path / "report.html", dark=True, then=use)
+    assert seen == ["rgb(230, 232, 235)", "rgb(31, 41, 55)", "rgb(230, 232, 235)"]
+
+
+def test_an_ideal_scheduler_is_a_grey_line_beside_schemes_and_like_one_alone() -> None:
+    beside = [make_result("dctcp"), make_result("ideal-srpt", fct_s=(5e-4, 1e-3))]
+    (plot,) = (plot for plot in plots(*studies(beside)) if plot.heading.startswith("Completion time"))
+    figure = draw(plot)
+    assert [trace["name"] for trace in figure["data"] if trace["xaxis"] == "x"] == ["dctcp"]
+    level = figure["layout"]["shapes"][0]
+    assert (level["name"], level["y0"], level["line"]["width"]) == ("ideal-srpt", 0.75, 1.3)
+    curve = series_of(plot_of(beside, "Distribution"), "ideal-srpt", "")
+    assert list(curve.x) == [0.5, 1.0]
+    alone = draw(plot_of([make_result("ideal-srpt")], "Completion time"))
+    assert [(trace["type"], trace["name"]) for trace in alone["data"]] == [("bar", "ideal-srpt")] * 2
+
+
+def test_flows_of_one_size_have_no_plot_by_size() -> None:
+    result = make_result(fct_s=[1e-3] * 40)
+    one = pl.when(pl.col("class") == "short").then(pl.lit(2000, pl.UInt64)).alias("size_bytes")
+    (study,) = studies([with_tables(result, flows=result.flows.with_columns(one))])
+    assert not [plot for plot in plots(study) if "by size" in plot.heading]
+
+
+def test_a_page_about_one_run_draws_no_lone_bars(tmp_path: Path) -> None:
+    rest = without_plotly(page_of([make_result()], tmp_path))
+    assert "Distribution of the completion time" in rest
+    assert "<h3>Throughput of long flows" not in rest
+    assert "1 run of 1 scheme: 3 flows" in rest

@@ -17,6 +17,7 @@ from shortflow.lab.drawing import Row
 from shortflow.lab.finding import Finding
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate
+from shortflow.report.looks import PALETTE, look_of
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, draw, select
 from shortflow.reproduction.matrix import COLOURS
 from shortflow.reproduction.pages import write_pages
@@ -54,7 +55,7 @@ def test_intervals_and_bounds_are_drawn_and_what_is_not_finite_is_not() -> None:
     exact = Line("exact", [1, 2], [10.0, 20.0], [(5.0, 60.0), None])
     bound = Line("bound", [1, 2], [30.0, 40.0], lower_bound=[False, True])
     drawing = Drawing("", "x", "y", [exact, bound, Line("no", [1, 2], [math.nan, math.inf])])
-    assert [fill for _, _, fill in circles(drawing)] == ["#0072b2", "#0072b2", "#d55e00", "#fff"]
+    assert [fill for _, _, fill in circles(drawing)] == [PALETTE[0], PALETTE[0], PALETTE[1], "#fff"]
     assert texts(drawing).count("≥") == 1
     bars = [
         each.attrib["d"] for each in ET.fromstring(picture(drawing)).iter(f"{SVG}path") if "h8M" in each.attrib["d"]
@@ -66,7 +67,9 @@ def test_intervals_and_bounds_are_drawn_and_what_is_not_finite_is_not() -> None:
 def test_what_is_printed_has_the_colour_of_its_scheme_and_says_so() -> None:
     ours, theirs = Line("tcp", [1, 2], [1.0, 2.0]), Line("tcp", [2], [1.5], printed=True)
     svg = picture(Drawing("", "x", "y", [Line("dctcp", [1], [1.0]), ours, theirs]))
-    assert svg.count('stroke="#d55e00" stroke-width="2"/>') == 3, "its line in the legend, and two diamonds"
+    assert svg.count(f'stroke="{look_of("tcp").colour}" stroke-width="2"/>') == 3, (
+        "its line in the legend, and two diamonds"
+    )
     assert "tcp (paper)" in svg
 
 

@@ -12,6 +12,7 @@ from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
+from shortflow.report.spreads import spread_section
 from shortflow.report.tables import (
     comparison_tables,
     lay_out,
@@ -193,3 +194,27 @@ def test_units_suit_the_values() -> None:
     assert scale_for(GOODPUT.unit, [361e6, 900e6]).unit == "Mbps"
     assert scale_for(GOODPUT.unit, [9.1e9]).unit == "Gbps"
     assert scale_for("share", [0.5]).divisor == 0.01
+
+
+def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    times = {"tcp": [1e-3 * 10 ** (i / 99) for i in range(100)], "dctcp": [1e-3] * 100}
+    results = [make_result(scheme, 1, fct_s=of) for scheme, of in times.items()]
+    comparison = Comparison("made", "Made", {}, [each.summary for each in results])
+    section = spread_section(comparison)
+    assert section is not None
+    tcp, dctcp = section.columns[0].cells
+    assert section.columns[0].header.split() == ["1", "ms", "9.77", "ms"], "the 1st and the 99th percentile"
+    assert (len(tcp), tcp[0], tcp[-1], tcp.index("●")) == (64, "─", "─", 32)
+    assert (tcp.index("━"), tcp.rindex("━")) == (3, 60), "percentiles 5 and 95"
+    assert dctcp == "●"
+    monkeypatch.setenv("COLUMNS", "79")
+    assert spread_section(comparison) is None
+
+
+def test_of_one_run_each_metric_is_a_row_with_its_unit() -> None:
+    lines = printed(comparison_tables(compared(["dctcp"], seeds=[2])))
+    rows = {line.split("  ")[0].strip(): line.split()[-2:] for line in lines}
+    assert rows["mean FCT"] == ["2.50", "ms"]
+    assert rows["goodput, long flows"] == ["800", "Mbps"]
+    assert rows["queue, mean"] == ["12.5", "pkt"]

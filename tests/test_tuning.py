@@ -501,7 +501,7 @@ def test_a_tuning_has_its_report(shortflow: Command, scenario: str) -> None:
     assert f"Trade-off of {AFCT} and {GOODPUT}" in page
     assert "Pareto front, " in page
     data = re.findall(r'<script type="application/json" data-plot="[^"]+">(.*?)</script>', page, re.DOTALL)
-    assert len([json.loads(each)["data"] for each in data]) == 4
+    assert len([json.loads(each)["data"] for each in data]) == 6, "a figure for each panel of four plots"
     assert shortflow("report", "t", "--json").document["verdict"] in " ".join(answer.stdout.split())
 
 

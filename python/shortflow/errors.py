@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import ParamSpec, TypeVar
@@ -58,12 +59,26 @@ class Interrupted(Exception):
 EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, SimulationError)
 """What users can mend, or did, or should report as it is: the message says it all."""
 
+_MISTYPED = 0.8
+"""So alike are a name and what was mistyped of it."""
+_MOST_MEANT = 3
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The part of an error message that names the nearest known name, or nothing if none is near."""
+    """The part of an error message that names what is likely meant, or nothing if no known name is near.
+
+    That is what looks like the name; or else a word of it, as `cubic` of `tcp-cubic`; or else those that it is a word
+    of, as `p99_short_s` of `p99`.
+    """
     by_lower = {each.lower(): each for each in known}
-    matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    return f'; did you mean "{by_lower[matches[0]]}"?' if matches else ""
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    alike = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    if not (alike and difflib.SequenceMatcher(None, name.lower(), alike[0]).ratio() > _MISTYPED):
+        within = sorted((each for each in by_lower if each in words), key=len)[-1:]
+        around = sorted((each for each in by_lower if set(words) <= set(re.split(r"[^a-z0-9]+", each))), key=len)
+        alike = within or around[:_MOST_MEANT] or alike
+    meant = " or ".join(f'"{by_lower[each]}"' for each in alike)
+    return f"; did you mean {meant}?" if meant else ""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:

@@ -1,6 +1,7 @@
 """`shortflow compare`: several schemes on the same flows, over several seeds."""
 
 import math
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +32,7 @@ from shortflow.precision import WIDTHS, Precision, more_seeds, widths
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
+MORE = f" (--metrics {ALL}: every one)"
 
 
 def compare(
@@ -104,11 +106,14 @@ def compare(
         console.print_json(comparison.document())
         return
     from shortflow.cli.terminal import print_result
-    from shortflow.report.tables import comparison_tables, main_tables
+    from shortflow.report.spreads import spread_section
+    from shortflow.report.tables import comparison_tables, lay_out, main_tables, stacked
 
     print_result(
         comparison_tables(comparison, shown) if metrics else main_tables(comparison, " (--metrics all: every one)")
     )
+    if not metrics and sys.stdout.isatty() and (spread := spread_section(comparison)):
+        print_result(stacked(*lay_out(spread)))
 
 
 def _chosen(metrics: str | None) -> list[str]:

@@ -40,5 +40,5 @@ def report(
         return
     page = out or directory / "report.html"
     runs = write_report(directory, page, measured=measured)
-    print_note(f"{runs} runs")
+    print_note(f"{runs:,} run{'s' * (runs != 1)}")
     print_result(str(page))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from shortflow.errors import ConfigError, unknown_name
+from shortflow.errors import ConfigError, did_you_mean, unknown_name
 from shortflow.metrics.data import FAIR_ENOUGH, SIZE_BINS, Flow, Group, LowerBound, RunData, Table, Tasks, mean
 from shortflow.metrics.stats import Support
 from shortflow.records import Meta
@@ -384,7 +384,8 @@ def check_name(name: str, classes: Iterable[str], without_ideal: str = "") -> No
     `without_ideal` says why no ideal scheduler runs, where none does.
     """
     if name not in (known := possible(classes)):
-        raise unknown_name("metric", name, known)
+        hint = did_you_mean(name, known) or "; `shortflow list metrics` has them all"
+        raise ConfigError(f'"{name}": unknown metric{hint}')
     if without_ideal and known[name].statistic is DISTANCE:
         raise ConfigError(f"{name}: compares with ideal SRPT, and {without_ideal}")
 

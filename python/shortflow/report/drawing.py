@@ -1,12 +1,13 @@
 """Plots drawn with plotly, from nothing but their numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from shortflow.report.grids import draw_heat, draw_parallel
-from shortflow.report.looks import Look, look_of
+from shortflow.report.looks import Look, is_ideal, look_of
 from shortflow.report.plot import AnyPlot, Axis, HeatPlot, Panel, ParallelPlot, Plot, Series
 from shortflow.report.plotting import error_bars, labelled, log_axis, percentage, plain
 
@@ -27,6 +28,55 @@ def draw(plot: AnyPlot) -> go.Figure:
     return _styled(_draw_panels(plot))
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A plot as pages show it: each panel by itself, so that they stand where there is room, and a legend for all."""
+
+    plot: AnyPlot
+    panels: Sequence[tuple[str, go.Figure]]
+    """A title and a figure each."""
+    legend: Sequence[tuple[str, str, Look]]
+    """A name, what plotly calls its group, and its look."""
+    menu: Mapping[str, str] = field(default_factory=dict)
+    """What it says for each point, as plotly knows this."""
+    shown: str = ""
+    """The point that is shown at first."""
+
+
+def drawn(plot: AnyPlot) -> Drawn:
+    """A plot for a page, whose script shows the chosen point and hides what the legend turns off."""
+    if isinstance(plot, HeatPlot):
+        cells = [cell for each in plot.maps for row in each.cells for cell in row if cell is not None]
+        whole = replace(plot, colour=replace(plot.colour, window=(min(cells, default=0.0), max(cells, default=1.0))))
+        maps = [(each.title, draw(replace(whole, maps=[replace(each, title="")]))) for each in plot.maps]
+        return Drawn(plot, [(title, _for_page(figure)) for title, figure in maps], [])
+    if isinstance(plot, ParallelPlot):
+        names = [lines.group for lines in plot.groups]
+        return Drawn(plot, [("", _for_page(draw(plot), top=60))], _legend(names))
+    panels = [
+        (panel.title, _for_page(draw(replace(plot, panels=[replace(panel, title="")], menu={}))))
+        for panel in plot.panels
+    ]
+    named = {place for panel in plot.panels for place in panel.x.categories}  # by the axis
+    names = [each.scheme for panel in plot.panels for each in panel.series if each.scheme not in named]
+    menu = {plain(point): text for point, text in plot.menu.items()}
+    return Drawn(plot, panels, _legend(names), menu, plain(plot.shown or ""))
+
+
+def _legend(names: Iterable[str]) -> list[tuple[str, str, Look]]:
+    """What the legend says; nothing of a name that stands alone, and that headings tell."""
+    found = list(dict.fromkeys(names))
+    return [(name, plain(name), look_of(name)) for name in found] if len(found) > 1 or any(map(is_ideal, found)) else []
+
+
+def _for_page(figure: go.Figure, top: int = 12) -> go.Figure:
+    """Without what the page has around its figures."""
+    figure.update_layout(showlegend=False, height=None, margin={"l": 8, "r": 18, "t": top, "b": 8}, uirevision=True)
+    figure.update_xaxes(automargin=True)
+    figure.update_yaxes(automargin=True)
+    return figure
+
+
 def _draw_panels(plot: Plot) -> go.Figure:
     figure = make_subplots(
         1,
@@ -39,10 +89,14 @@ def _draw_panels(plot: Plot) -> go.Figure:
     in_legend: set[tuple[str, str | None]] = set()
     for column, panel in enumerate(plot.panels, start=1):
         for series in panel.series:
+            if _is_level(panel, series):
+                _add_level(figure, series, column, in_legend)
+                continue
             for trace in _traces(panel, series):
                 name = (series.scheme, series.at)
                 trace.update(
                     legendgroup=plain(series.scheme),
+                    meta={"at": series.at and plain(series.at)},
                     showlegend=name not in in_legend,
                     visible=not plot.menu or series.at in (None, plot.shown),
                 )
@@ -56,12 +110,38 @@ def _draw_panels(plot: Plot) -> go.Figure:
     return figure
 
 
+def _is_level(panel: Panel, series: Series) -> bool:
+    """Whether its mark stands at none of the axis' places, as that of an ideal scheduler beside bars."""
+    return panel.mark == "bars" and not set(series.x) & set(panel.x.categories)
+
+
+def _add_level(figure: go.Figure, series: Series, column: int, in_legend: set[tuple[str, str | None]]) -> None:
+    """A line across the panel."""
+    name = (series.scheme, series.at)
+    figure.add_shape(
+        type="line",
+        xref=f"x{column if column > 1 else ''} domain",
+        yref=f"y{column if column > 1 else ''}",
+        x0=0,
+        x1=1,
+        y0=series.y[0],
+        y1=series.y[0],
+        line=look_of(series.scheme).line,
+        name=plain(series.scheme),
+        legendgroup=plain(series.scheme),
+        showlegend=name not in in_legend,
+    )
+    in_legend.add(name)
+
+
 def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
     look = look_of(series.scheme)
     name = _name(panel, series)
     common = {"name": name, "x": _shown(series.x), "y": list(series.y)}
     if panel.mark == "line":
         yield go.Scatter(**common, mode="lines", line={**look.line, "width": 1.2})
+    elif is_ideal(series.scheme) and series.seeds is None and panel.mark in ("bars", "points"):
+        yield go.Scatter(**common, mode="lines", line=look.line)
     elif panel.mark == "steps":
         yield from _steps(series, name)
     elif panel.mark == "band":

@@ -48,7 +48,7 @@ def plots(study: Study) -> list[Plot]:
     found = [_completion(study, flow_class) for flow_class in finite]
     found += _unfinished(study)
     found += [_distribution(study, flow_class, pools) for flow_class, pools in finite.items()]
-    found += [_slowdown(study, flow_class, pools) for flow_class, pools in finite.items()]
+    found += [_slowdown(study, flow_class, pools) for flow_class, pools in finite.items() if _sizes_differ(pools)]
     found += [_throughput(study, flow_class) for flow_class in _classes(study, GOODPUT)]
     return [*found, *_queue(study)]
 
@@ -82,7 +82,7 @@ def _classes(study: Study, statistic: Statistic) -> list[str]:
 def _pools(study: Study, flow_class: str) -> Pools:
     pools = []
     for point in study.points:
-        for scheme in point.comparison.schemes:
+        for scheme in [*point.comparison.schemes, *point.comparison.ideal_names]:
             flows = pl.concat(completion(each.flows, each.meta) for each in _results(point, scheme))
             if not (of_class := flows.filter(pl.col("class") == flow_class)).is_empty():
                 pools.append((point, scheme, of_class))
@@ -91,6 +91,10 @@ def _pools(study: Study, flow_class: str) -> Pools:
 
 def _results(point: Point, scheme: str) -> list[RunResult]:
     return [each for each in point.results if each.provenance["scheme"] == scheme]
+
+
+def _sizes_differ(pools: Pools) -> bool:
+    return any(flows["size_bytes"].n_unique() > 1 for _, _, flows in pools)
 
 
 def _completion(study: Study, flow_class: str) -> Plot:
@@ -114,7 +118,8 @@ def _completion(study: Study, flow_class: str) -> Plot:
 
 def _unfinished(study: Study) -> Iterator[Plot]:
     """The share of flows that did not finish, if there are any."""
-    panel = _estimates(study, Metric(UNFINISHED_OF_ALL), Axis("flows that did not finish", "%"), Scale(0.01, "%"))
+    axis, scale = Axis("flows that did not finish", "%"), Scale(0.01, "%")
+    panel = _estimates(study, Metric(UNFINISHED_OF_ALL), axis, scale, schemes=study.schemes)
     if any(any(series.y) for series in panel.series):
         caption = "The share of all counted flows that were not done at the end of the drain. Mean over the seeds."
         yield _plot(study, f"Unfinished flows{_versus(study)}", caption, [panel])
@@ -148,6 +153,7 @@ def _plot(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> 
         "Those that leave the plot go on: few seeds tell little." if cut else "",
         _bounds_note(series),
         _unfinished_note(study, shares),
+        _ideal_note(study, series),
     )
     return Plot(heading, " ".join(note for note in notes if note), panels, {})
 
@@ -161,13 +167,16 @@ def _estimates(
     title: str = "",
     unfinished: Metric | None = None,
     may_be_log: bool = False,
+    schemes: Sequence[str] = (),
 ) -> Panel:
     """A metric of every scheme with its intervals: marks along the parameter, or bars when nothing varies.
+
+    Unless these are named, ideal schedulers are beside the schemes, without intervals.
 
     `unfinished` is the metric that says how many of the flows did not finish.
     """
     series = []
-    for scheme in study.schemes:
+    for scheme in schemes or [*study.schemes, *study.ideal]:
         found = [(point, point.comparison.estimate(scheme, metric.name)) for point in study.points]
         present = [(point, each) for point, each in found if each]
         points = [point for point, _ in present]
@@ -179,8 +188,8 @@ def _estimates(
                     at=None,
                     x=_places(study, points, scheme),
                     y=[each.value / scale.divisor for _, each in present],
-                    ci95=[_scaled(each.ci95, scale) for _, each in present],
-                    seeds=[each.n for _, each in present],
+                    ci95=None if scheme in study.ideal else [_scaled(each.ci95, scale) for _, each in present],
+                    seeds=None if scheme in study.ideal else [each.n for _, each in present],
                     lower_bound=[each.lower_bound for _, each in present],
                     unfinished_share=[each.value if each else 0.0 for each in shares] or None,
                 )
@@ -257,7 +266,8 @@ def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
         series,
     )
     heading = f"Distribution of the completion time of {flow_class} flows"
-    return _with_menu(study, heading, f"{caption} {_left_open(study, pools)}".strip(), [panel])
+    notes = (caption, _left_open(study, pools), _ideal_note(study, series))
+    return _with_menu(study, heading, " ".join(note for note in notes if note), [panel])
 
 
 def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
@@ -288,7 +298,7 @@ def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
         f"tenth of the flows of all seeds ({_pooled(study)}), all of one size together, at its median size."
     )
     heading = f"Slowdown of {flow_class} flows by size"
-    notes = (caption, _bounds_note(series["mean"]), _left_open(study, pools))
+    notes = (caption, _bounds_note(series["mean"]), _left_open(study, pools), _ideal_note(study, series["mean"]))
     return _with_menu(study, heading, " ".join(note for note in notes if note), panels)
 
 
@@ -311,7 +321,7 @@ def _measured_slowdown(study: Study, flow_class: str, name: str) -> list[Series]
 
 def _queue(study: Study) -> Iterator[Plot]:
     """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
-    port = _busiest_port(study)
+    port, among = _busiest_port(study)
     over_time, shares, seeds = [], [], set()
     for point in study.points:
         for scheme in point.comparison.schemes:
@@ -329,21 +339,22 @@ def _queue(study: Study) -> Iterator[Plot]:
     meta = _default_point(study).results[0].meta
     window = (meta["warmup_s"] * 1e3, min(meta["warmup_s"] + _WINDOW_S, meta["duration_s"]) * 1e3)
     which = f"seed {seeds.pop()}" if len(seeds) == 1 else "each scheme's first seed"
+    length = Axis(f"queue of {port}", "packets")
     panels = [
-        Panel(f"over time, {which}", Axis("time", "ms", window=window), Axis("queue", "packets"), "line", over_time),
+        Panel(f"over time, {which}", Axis("time", "ms", window=window), length, "line", over_time),
         Panel(
             "all seeds",
-            Axis("queue", "packets"),
+            length,
             Axis("share of samples at or below", "share", window=(0.0, 1.01)),
             "steps",
             shares,
         ),
     ]
     caption = (
-        f"Instantaneous queue of port {port}, sampled at fixed times. The left plot opens on a window after the "
-        f"warm-up; double-click it for the whole run. The right one has all samples of all seeds ({_pooled(study)})."
+        f"Instantaneous queue of port {port}, {among}, sampled at fixed times. The first plot opens on a window after "
+        f"the warm-up; double-click it for the whole run. The second has all samples of all seeds ({_pooled(study)})."
     )
-    yield _with_menu(study, "Queue length", caption, panels)
+    yield _with_menu(study, f"Queue of port {port}", caption, panels)
 
 
 def _with_menu(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
@@ -359,7 +370,8 @@ def _versus(study: Study) -> str:
 
 def _bars_note(study: Study, series: Sequence[Series]) -> str:
     """How many seeds the error bars are of, and which marks have fewer."""
-    marks = [(each.scheme, x, seeds) for each in series for x, seeds in zip(each.x, each.seeds or (), strict=True)]
+    counted = [each for each in series if each.seeds]
+    marks = [(each.scheme, x, seeds) for each in counted for x, seeds in zip(each.x, each.seeds or (), strict=True)]
     most = max((seeds for *_, seeds in marks), default=1)
     if most == 1:
         return "One seed, so no error bars."
@@ -380,6 +392,12 @@ def _bounds_note(series: Sequence[Series]) -> str:
         "Hollow marks with ≥ are lower bounds: a flow that did not finish counts with its age at the end of the run. "
         "An interval around one is that of the bound."
     )
+
+
+def _ideal_note(study: Study, series: Sequence[Series]) -> str:
+    """What thin grey lines are, if there are any."""
+    ideal = any(each.scheme in study.ideal for each in series)
+    return "Thin grey lines: ideal schedulers of a link that loses nothing, on the same flows." if ideal else ""
 
 
 def _unfinished_note(study: Study, shares: Iterable[tuple[str, float | str, float]]) -> str:
@@ -488,8 +506,11 @@ def _quantiles(values: npt.NDArray[np.float64], counted: int) -> tuple[list[floa
     return ordered[kept].tolist(), ((kept + 1) / counted).tolist()
 
 
-def _busiest_port(study: Study) -> str:
-    """The measured port with the longest mean queue; the same for all schemes and points."""
+def _busiest_port(study: Study) -> tuple[str, str]:
+    """The measured port with the longest mean queue, the same for all schemes and points; and what it was chosen from.
+
+    The former is empty where no port was measured.
+    """
     ports = pl.concat(
         each.ports.filter(pl.col("port").is_in(each.meta["measured_ports"]))
         for point in study.points
@@ -500,7 +521,12 @@ def _busiest_port(study: Study) -> str:
         .agg(pl.col("queue_mean_pkt").mean())
         .sort("queue_mean_pkt", "port", descending=[True, False])
     )
-    return str(means["port"][0]) if len(means) else ""
+    if not len(means):
+        return "", ""
+    among = (
+        f"the one of {len(means)} measured ports with the longest mean queue" if len(means) > 1 else "the measured one"
+    )
+    return str(means["port"][0]), among
 
 
 def _samples(result: RunResult, port: str) -> pl.DataFrame:

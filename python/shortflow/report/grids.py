@@ -32,7 +32,7 @@ def draw_heat(plot: HeatPlot) -> go.Figure:
         horizontal_spacing=0.08,
         vertical_spacing=_BETWEEN_PX / (rows * _ROW_PX),
     )
-    known = [cell for panel in panels for row in panel.cells for cell in row if cell is not None]
+    known = plot.colour.window or [cell for panel in panels for row in panel.cells for cell in row if cell is not None]
     for number, panel in enumerate(panels):
         place = {"row": number // columns + 1, "col": number % columns + 1}
         numbered = len(panel.x.categories) * columns <= _MOST_NUMBERED
@@ -111,6 +111,7 @@ def _lines(plot: ParallelPlot, lines: Lines, names: Sequence[str]) -> go.Scatter
         hover += [plain(lines.labels[number]) if lines.labels else None] * (len(names) + 1)
     return go.Scatter(
         name=plain(lines.group),
+        legendgroup=plain(lines.group),
         x=x,
         y=y,
         mode="lines+markers",

@@ -2,16 +2,32 @@
 
 import functools
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from shortflow import _core
 from shortflow.measured import MEASURED
 
-# Okabe and Ito's palette: told apart by colour-blind readers and in print.
-PALETTE = ("#6b7280", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+# Each has a contrast of 3 or more on white and on the dark page, so that a scheme has one colour on both; the first
+# eight are about as far apart as Okabe and Ito's.
+PALETTE = (
+    *("#d55e00", "#7e57c2", "#8c6d1f", "#009e73", "#0072b2", "#b87c00", "#c75d9b", "#00909e"),
+    *("#d9413b", "#5b8c2a", "#4f7bd9", "#a6564f", "#9c4dc0", "#cf4b6b", "#2a8fd0", "#7a8a00"),
+)
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 DASHES = ("solid", "dash", "dot", "dashdot")
 HATCHES = ("", "/", ".", "x")
+_GREYS = ("#6f7782", "#7d8590", "#8b929c")
+_THIN_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
+_STROKES = {
+    "solid": "",
+    "dash": "7 3",
+    "dot": "2 2",
+    "dashdot": "7 3 2 3",
+    "longdash": "10 3",
+    "longdashdot": "10 3 2 3",
+}
 
 
 @dataclass(frozen=True)
@@ -23,6 +39,8 @@ class Look:
     dash: str
     hatch: str
     opacity: float = 1.0
+    width: float = 2.0
+    """Of lines."""
 
     @property
     def pale(self) -> str:
@@ -33,7 +51,12 @@ class Look:
     @property
     def line(self) -> dict[str, object]:
         """A line as plotly takes it."""
-        return {"color": self.colour, "width": 2, "dash": self.dash}
+        return {"color": self.colour, "width": self.width, "dash": self.dash}
+
+    @property
+    def strokes(self) -> str:
+        """The dash as SVG has it."""
+        return _STROKES.get(self.dash, "")
 
     @property
     def bar(self) -> dict[str, object]:
@@ -46,8 +69,8 @@ FEASIBLE, INFEASIBLE, GIVEN_UP = "feasible", "infeasible", "given up"
 GROUPS = {
     MEASURED: Look("#8a2be2", "hexagram", "longdash", ""),
     BEST: Look("#d55e00", "star", "solid", ""),
-    OTHERS: Look("#0072b2", "circle", "solid", "", 0.55),
-    FEASIBLE: Look("#0072b2", "circle", "solid", "", 0.55),
+    OTHERS: Look("#64748b", "circle", "solid", "", 0.6),
+    FEASIBLE: Look("#64748b", "circle", "solid", "", 0.6),
     INFEASIBLE: Look("#9ca3af", "x", "dot", "", 0.55),
     GIVEN_UP: Look("#9ca3af", "line-ew-open", "dash", "", 0.55),
 }
@@ -58,15 +81,30 @@ def look_of(scheme: str) -> Look:
     """The look of a scheme by its place in the registry, of a user's own scheme by its name, or of a group."""
     if scheme in GROUPS:
         return GROUPS[scheme]
-    places = _places()
+    if is_ideal(scheme):
+        place = _places("ideal")[scheme]
+        grey, symbol = _GREYS[place % len(_GREYS)], SYMBOLS[place % len(SYMBOLS)]
+        return Look(grey, symbol, _THIN_DASHES[place % len(_THIN_DASHES)], "", width=1.3)
+    places = _places("schemes")
     place = places.get(scheme, len(places) + zlib.crc32(scheme.encode()) % len(PALETTE))
     turn = place // len(PALETTE) % len(DASHES)
-    at = place % len(PALETTE)
-    return Look(PALETTE[at], SYMBOLS[at], DASHES[turn], HATCHES[turn])
+    return Look(PALETTE[place % len(PALETTE)], SYMBOLS[place % len(SYMBOLS)], DASHES[turn], HATCHES[turn])
+
+
+def colours_of(names: Iterable[str]) -> dict[str, str]:
+    """A colour for each curve: a scheme's is its own, what is none has those that are left."""
+    every = list(dict.fromkeys(names))
+    found = {name: look_of(name).colour for name in every if name in _places("schemes")}
+    free = [each for each in PALETTE if each not in found.values()] or PALETTE
+    others = [name for name in every if name not in found]
+    return found | {name: free[place % len(free)] for place, name in enumerate(others)}
+
+
+def is_ideal(scheme: str) -> bool:
+    """Whether this is an ideal scheduler, which plots show as a thin grey line."""
+    return scheme in _places("ideal")
 
 
 @functools.cache
-def _places() -> dict[str, int]:
-    registry = _core.registry()
-    names = [entry["name"] for kind in ("schemes", "ideal") for entry in registry[kind]]
-    return {name: place for place, name in enumerate(names)}
+def _places(kind: Literal["schemes", "ideal"]) -> dict[str, int]:
+    return {entry["name"]: place for place, entry in enumerate(_core.registry()[kind])}

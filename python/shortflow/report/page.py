@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
 
 import msgspec
-import plotly.graph_objects as go
 
 from shortflow import _core
-from shortflow.report.drawing import draw
+from shortflow.comparison import Comparison
+from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.figures import plots
 from shortflow.report.markup import page
 from shortflow.report.plot import Plot
@@ -18,7 +18,8 @@ from shortflow.report.sweep.runs import Swept
 from shortflow.report.sweep.view import SweepView
 from shortflow.report.sweep.view import table as sweep_table
 from shortflow.report.sweep.view import view as sweep_view
-from shortflow.report.tables import Section, comparison_sections, measured_time, overview_section
+from shortflow.report.tables import Section, comparison_sections, main_sections, measured_time, overview_section
+from shortflow.report.verdict import study_verdict
 from shortflow.result import RunResult, git_revision
 from shortflow.scenario import Setting
 
@@ -35,11 +36,16 @@ class StudyView:
     """A study as the template shows it."""
 
     study: Study
+    verdict: Sequence[str]
+    """Sentences about all of it."""
+    verdicts: Sequence[str]
+    """A paragraph for each point, if there are several."""
     measured_time: str
     """Of the first point."""
     traffic_notes: Sequence[str]
-    overview: Section | None
-    plots: Sequence[tuple[Plot, go.Figure]]
+    main: Sequence[Section]
+    """The main table: of the only point, or an overview of all."""
+    plots: Sequence[Drawn]
     without_samples: bool
     tables: Sequence[tuple[str, Sequence[Section]]]
     """The full tables of each point."""
@@ -89,6 +95,7 @@ def document(
                 "name": study.name,
                 "title": study.title,
                 "varies": study.x_name,
+                "verdict": [text for part in study_verdict(study) for text in part],
                 "plots": plots(study),
                 "points": [{"at": point.label, "comparison": point.comparison.document()} for point in study.points],
                 "superseded": [{name: origin[name] for name in _SUPERSEDED} for origin in study.superseded],
@@ -109,9 +116,8 @@ def _results(studies: Sequence[Study]) -> list[RunResult]:
 def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
-    runs = (
-        f"{len(results) + sum(view.runs for view in sweeps):,} runs of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
-    )
+    count = len(results) + sum(view.runs for view in sweeps)
+    runs = f"{count:,} run{'s' * (count > 1)} of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
     if not results:
         return f"{runs}."
     flows = sum(len(result.flows) for result in results)
@@ -125,15 +131,25 @@ def _view(study: Study) -> StudyView:
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
     return StudyView(
         study,
+        *study_verdict(study),
         measured_time(study.points[0].comparison),
         study.points[0].results[0].provenance["traffic_notes"],
-        overview_section("Overview", study.x_name, labelled) if study.x_name else None,
-        [(plot, draw(plot)) for plot in plots(study)],
+        [overview_section("Overview", study.x_name, labelled)] if study.x_name else _main(study.points[0].comparison),
+        [drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)],
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
         [(label, comparison_sections(comparison)) for label, comparison in labelled],
         list(_choices(study)),
         [_run(point.label, result) for point in study.points for result in point.results],
     )
+
+
+def _is_lone_bar(plot: Plot) -> bool:
+    """Whether each of its panels has but one bar, whose number the main table says."""
+    return all(panel.mark == "bars" and sum(len(each.x) for each in panel.series) == 1 for panel in plot.panels)
+
+
+def _main(comparison: Comparison) -> list[Section]:
+    return [section for section in main_sections(comparison) if section.columns and section.rows]
 
 
 def _choices(study: Study) -> Iterator[tuple[str, Sequence[Setting]]]:

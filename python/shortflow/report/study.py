@@ -46,6 +46,11 @@ class Study:
         return list(dict.fromkeys(scheme for point in self.points for scheme in point.comparison.schemes))
 
     @property
+    def ideal(self) -> list[str]:
+        """The ideal schedulers beside them."""
+        return list(dict.fromkeys(name for point in self.points for name in point.comparison.ideal_names))
+
+    @property
     def metrics(self) -> list[Metric]:
         """All metrics that some run has."""
         return list(dict.fromkeys(metric for point in self.points for metric in point.comparison.metrics.values()))

@@ -4,6 +4,7 @@ import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from rich import box
 from rich.cells import cell_len
@@ -55,6 +56,8 @@ class Column:
 
     header: str
     cells: list[str] = field(default_factory=list)
+    text: bool = False
+    """Whether it has words, as those have that name rows, and no numbers."""
 
     @property
     def width(self) -> int:
@@ -259,7 +262,8 @@ def _table(section: Section) -> Group:
     for column in section.lead:
         table.add_column(column.header, vertical="bottom", overflow="fold")
     for column in section.columns:
-        table.add_column(column.header, justify="right", vertical="bottom", overflow="fold")
+        side: Literal["left", "right"] = "left" if column.text else "right"
+        table.add_column(column.header, justify=side, vertical="bottom", overflow="fold")
     ordinary = len(section.rows) - section.apart
     for number, cells in enumerate(section.rows, start=1):
         table.add_row(*cells, end_section=number == ordinary, style=None if number <= ordinary else "dim")
@@ -309,13 +313,29 @@ def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[Metric]]]
 
 
 def _estimates(comparison: Comparison, heading: str, metrics: Sequence[Metric]) -> Section:
-    """The metrics of every scheme, below them those of ideal schedulers; metrics of one kind share a unit."""
+    """The metrics of every scheme, below them those of ideal schedulers; metrics of one kind share a unit.
+
+    Of one scheme alone, each metric is a row and has a unit that suits it.
+    """
     apart = [*_own(comparison, metrics), *_telling(comparison, metrics)]
+    if len(comparison.schemes) == 1 and not apart and not comparison.ideal:
+        return _one_by_one(comparison, heading, metrics)
     schemes = [*comparison.schemes, *apart]
     estimates = {metric: [comparison.estimate(scheme, metric.name) for scheme in schemes] for metric in metrics}
     scales = common_scales(estimates)
     columns = [_estimate_column(metric, estimates[metric], scales[metric.unit]) for metric in metrics]
     return Section(heading, [Column("scheme", schemes)], columns, apart=len(apart))
+
+
+def _one_by_one(comparison: Comparison, heading: str, metrics: Sequence[Metric]) -> Section:
+    (scheme,) = comparison.schemes
+    found = [(metric, each) for metric in metrics if (each := comparison.estimate(scheme, metric.name))]
+    scales = [scale_for(metric.unit, [each.value]) for metric, each in found]
+    values = [shown(each, scale.divisor) for (_, each), scale in zip(found, scales, strict=True)]
+    one_class = len({metric.flow_class for metric, _ in found}) == 1  # which the heading names
+    names = [" of ".join(filter(None, (each.label, each.sizes))) if one_class else title(each) for each, _ in found]
+    units = Column("", [scale.unit for scale in scales], text=True)
+    return Section(heading, [Column("metric", names)], [Column(scheme, values), units])
 
 
 def _telling(comparison: Comparison, metrics: Sequence[Metric]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from shortflow.lab.drawing import Beside, Drawing, Line, Row
+from shortflow.report.looks import colours_of
 from shortflow.report.plotting import ticks
 
 WIDTH, HEIGHT = 520, 340
@@ -14,7 +15,6 @@ _ROW = 18
 """Height of a row of the legend."""
 _PAD = 0.05
 """So much of an axis stays free at either end."""
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280", "#000000")
 _PRINTED, _OURS = "#d55e00", "#0072b2"
 _TALL = 40
 """Height of a row of numbers."""
@@ -76,11 +76,12 @@ def _curves(drawing: Drawing) -> str:
 
 def document(title: str, height: int, parts: Iterable[str], width: int = WIDTH) -> str:
     """A picture of these parts."""
-    label = html.escape(title)
+    label, drawn = html.escape(title), "".join(parts)
+    role = "group" if "<a href" in drawn else "img"  # in an image nobody finds links
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{label}"><title>{label}</title>'
-        f'<rect width="{width}" height="{height}" fill="#fff"/>{"".join(parts)}</svg>\n'
+        f'role="{role}" aria-label="{label}"><title>{label}</title>'
+        f'<rect width="{width}" height="{height}" fill="#fff"/>{drawn}</svg>\n'
     )
 
 
@@ -146,10 +147,7 @@ def _step(span: float) -> float:
 
 def _colour(line: Line, lines: Sequence[Line]) -> str:
     """Its own, or one for each name, which what is printed of a scheme shares with its own curve."""
-    if line.colour:
-        return line.colour
-    names = list(dict.fromkeys(each.name for each in lines))
-    return _COLOURS[names.index(line.name) % len(_COLOURS)]
+    return line.colour or colours_of(each.name for each in lines)[line.name]
 
 
 def _legend(lines: Sequence[tuple[Line, str]]) -> Iterator[tuple[int, str]]:

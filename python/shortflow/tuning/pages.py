@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from shortflow.report.drawing import draw
+from shortflow.report.drawing import drawn
 from shortflow.report.markup import page
 from shortflow.store.files import write_text
 from shortflow.tuning.plots import plots
@@ -24,7 +24,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
         sentence=sentence(tuning),
         numbers=[each.words for each in verdicts(tuning)],
         sections=list(sections(tuning)),
-        plots=[(plot, draw(plot)) for plot in plots(tuning)],
+        plots=[drawn(plot) for plot in plots(tuning)],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     write_text(path, content)

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
 from shortflow.comparison import Comparison
 from shortflow.metrics.catalogue import MEAN_FCT, Metric
-from shortflow.report.drawing import draw
-from shortflow.report.plot import AnyPlot
+from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Place, Swept
 from shortflow.report.tables import NOTHING, Column, Section, common_scales, percent, shown
@@ -31,7 +28,7 @@ class SweepView:
     answer: str
     """Which scheme is best at which point, and by how much, in words; empty where that is open."""
     best: Section
-    plots: Sequence[tuple[AnyPlot, go.Figure]]
+    plots: Sequence[Drawn]
     choices: Sequence[tuple[str, Sequence[Setting]]]
     """Every value that the first run of each scheme used, under a heading for whom it belongs to."""
 
@@ -49,7 +46,7 @@ def view(sweep: Swept) -> SweepView:
         sum(len(each.runs) for each in comparisons),
         _answer(sweep),
         best_section(sweep),
-        [(plot, draw(plot)) for plot in plots(sweep)],
+        [drawn(plot) for plot in plots(sweep)],
         [("Scenario", scenario), *(each for each in of_schemes if each[1])],
     )
 

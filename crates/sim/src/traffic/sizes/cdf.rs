@@ -142,13 +142,32 @@ impl Sizes for Table {
     }
 }
 
-/// Reads lines `bytes,cumulative`, with or without that header.
+/// What headers call the columns.
+const HEADERS: [&[&str]; 2] = [&["bytes", "size", "size_bytes"], &["cumulative", "cdf", "share"]];
+
+/// Whether the first line names the columns; an error if it names others, such as packets or percent.
+fn is_header(row: &Row) -> Result<bool, String> {
+    if !row.fields.iter().all(|field| field.starts_with(|letter: char| letter.is_alphabetic())) {
+        return Ok(false);
+    }
+    let known = |(field, names): (&String, &&[&str])| names.contains(&field.to_lowercase().as_str());
+    if row.fields.len() == HEADERS.len() && row.fields.iter().zip(&HEADERS).all(known) {
+        return Ok(true);
+    }
+    let found = row.fields.join(",");
+    Err(format!(
+        "the header {found:?} is none of a size in bytes and a share, such as \"bytes,cumulative\" or \"size,cdf\""
+    ))
+}
+
+/// Reads lines `bytes,cumulative`, with or without a header.
 fn parse(text: &str, file: &str) -> Result<Table, ConfigError> {
     let mut rows = csv::rows(text, file)?;
-    if rows.first().is_some_and(|row| row.fields == ["bytes", "cumulative"]) {
-        rows.remove(0);
-    }
     let wrong = |line, reason| RowError { file: file.to_owned(), line, reason };
+    match rows.first().map(|row| is_header(row).map_err(|reason| wrong(row.line, reason))).transpose() {
+        Ok(header) => drop(rows.drain(..usize::from(header == Some(true)))),
+        Err(error) => return Err(ConfigError::File(vec![error])),
+    }
     let (mut points, mut errors) = (Vec::new(), Vec::new());
     for row in &rows {
         match point(row) {
@@ -237,6 +256,27 @@ mod tests {
         let jump = [(0.0, 0.5), (10.0, 0.5), (10.0, 1.0)];
         assert_eq!(within(&jump, Some(Bytes::new(5))), Err(format!("max: {none}")));
         assert_eq!(within(&jump, None), Ok(Table(jump.to_vec())));
+    }
+
+    #[test]
+    fn a_header_names_bytes_and_a_share() {
+        let bare = parse("1460,0.5\n2920,1\n", "sizes.csv").unwrap();
+        for header in ["bytes,cumulative", "size,cdf", "Size,CDF", "size_bytes,share"] {
+            assert_eq!(
+                parse(&format!("{header}\n1460,0.5\n2920,1\n"), "sizes.csv").unwrap(),
+                bare,
+                "{header}"
+            );
+        }
+        for header in ["packets,cdf", "size,percent", "cdf,size", "size,cdf,class", "size"] {
+            assert_eq!(
+                error(&format!("{header}\n1460,0.5\n2920,1\n")),
+                format!(
+                    "sizes.csv:1: the header {header:?} is none of a size in bytes and a share, such as \
+                     \"bytes,cumulative\" or \"size,cdf\""
+                )
+            );
+        }
     }
 
     #[test]

@@ -1,0 +1,225 @@
+"""What a comparison shows, in words: paired differences with their intervals, and what these leave open."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from shortflow.comparison import Comparison
+from shortflow.metrics.catalogue import (
+    DISTANCE,
+    FCT,
+    FLOWS_DONE,
+    GOODPUT,
+    MEAN_FCT,
+    TASK_TIME,
+    TASK_TIMES,
+    TASKS,
+    UNFINISHED_OF_ALL,
+    Metric,
+)
+from shortflow.metrics.stats import Estimate
+from shortflow.quantities import scale_for
+from shortflow.report.study import Study
+from shortflow.report.tables import metrics_of, number, shown
+
+
+def verdict(comparison: Comparison) -> list[str]:
+    """The sentences that a reader needs first: who finishes what sooner, what that costs, and what did not finish."""
+    return [*_findings(comparison), *_unfinished(comparison), *_chance(comparison)]
+
+
+def study_verdict(study: Study) -> tuple[list[str], list[str]]:
+    """The same of a study: sentences about all of it, and one paragraph for each point if there are several."""
+    comparisons = [point.comparison for point in study.points]
+    if len(comparisons) == 1:
+        return verdict(comparisons[0]), []
+    points = [
+        " ".join(
+            [f"{study.x_name} {point.label}:", *_findings(point.comparison), *_unfinished(point.comparison, quiet=True)]
+        )
+        for point in study.points
+    ]
+    done = not any(True for each in comparisons for _ in _unfinished(each, quiet=True))
+    finished = ["Every flow finished."] if done and any(_has_flows(each) for each in comparisons) else []
+    return [*finished, *dict.fromkeys(note for each in comparisons for note in _chance(each))], points
+
+
+def _findings(comparison: Comparison) -> Iterator[str]:
+    main = next(iter(metrics_of(comparison, TASK_TIME, MEAN_FCT)), None)
+    if main is None or len(comparison.schemes) == 1:
+        yield from _alone(comparison, main)
+        return
+    found = {scheme: comparison.estimate(scheme, main.name) for scheme in comparison.schemes}
+    means = {scheme: each for scheme, each in found.items() if each and math.isfinite(each.value)}
+    if not means:
+        return
+    exact = [scheme for scheme, each in means.items() if not each.lower_bound]
+    if not exact:
+        yield f"Under every scheme some {_whom(main)} did not finish: times are lower bounds, their order is open."
+        return
+    best = min(exact, key=lambda scheme: means[scheme].value)
+    others = sorted((scheme for scheme in means if scheme != best), key=lambda scheme: means[scheme].value)
+    yield from _beside(comparison, main, best, others)
+    if others:
+        yield from _costs(comparison, main, best, others[0])
+
+
+def _alone(comparison: Comparison, main: Metric | None) -> Iterator[str]:
+    """The levels of the only scheme, or of all where nothing finite is sent."""
+    for scheme in comparison.schemes:
+        parts = []
+        if main and (mean := _level(comparison, scheme, main)):
+            tail = _level(comparison, scheme, _tail(main))
+            parts.append(
+                f"finishes {_whom(main)} in {mean} on average{f', 99 % of them within {tail}' if tail else ''}"
+            )
+        for metric in metrics_of(comparison, GOODPUT):
+            if rate := _level(comparison, scheme, metric):
+                parts.append(f"gives the {metric.flow_class} flows {rate}")
+        if parts:
+            yield f"{scheme} {_joined(parts)}."
+        for metric in metrics_of(comparison, DISTANCE):
+            if metric.flow_class == (main and main.flow_class) and (of := comparison.estimate(scheme, metric.name)):
+                yield f"That mean is {shown(of)} times what ideal SRPT takes for the same flows."
+
+
+def _beside(comparison: Comparison, main: Metric, best: str, others: Sequence[str]) -> Iterator[str]:
+    """How much sooner the best scheme is than each other, as far as that can be told."""
+    sooner, alike, late = [], [], []
+    for other in others:
+        difference = comparison.relation(best, other, main.name)
+        if difference is None or not difference.has_sign:
+            late.append(other)
+        elif _is_told(difference):
+            sooner.append(f"{_size(difference)} sooner than {other}")
+        else:
+            alike.append(f"{other} ({_signed(difference)})")
+    if sooner:
+        yield f"{best} finishes {_whom(main)} {_joined(sooner)}."
+    if alike:
+        what = f"{best} finishes them" if sooner else f"{best}, whose mean is least, finishes {_whom(main)}"
+        yield f"Whether {what} sooner than {_joined(alike, 'or')}, {len(comparison.seeds)} seeds do not tell."
+    if late:
+        what = "them" if sooner or alike else _whom(main)
+        yield f"Whether {best} finishes {what} sooner than {_joined(late, 'or')}, some of whose flows did not, is open."
+
+
+def _costs(comparison: Comparison, main: Metric, best: str, other: str) -> Iterator[str]:
+    """What else differs between the best scheme and the next."""
+    more = [_tail(main)]
+    more += [each for each in metrics_of(comparison, MEAN_FCT) if each != main and main.flow_class != each.flow_class]
+    more += metrics_of(comparison, GOODPUT)
+    told, alike = [], []
+    for metric in more:
+        difference = comparison.relation(best, other, metric.name)
+        if difference is None or not difference.has_sign or not math.isfinite(difference.value):
+            continue
+        if _is_told(difference):
+            told.append(_effect(metric, difference))
+        else:
+            alike.append(f"{_whose(metric)} ({_signed(difference)})")
+    if told:
+        yield f"Beside {other} it {_joined(told)}."
+    if alike:
+        yield f"No difference{f' from {other}' if not told else ''} can be told in {_joined(alike, 'or')}."
+
+
+def _effect(metric: Metric, difference: Estimate) -> str:
+    """What a scheme does to what a metric is about."""
+    size, less = _size(difference), difference.value < 0
+    if metric.statistic is GOODPUT:
+        flows = f"the {metric.flow_class} flows"
+        return f"costs {flows} {size} of their goodput" if less else f"gives {flows} {size} more goodput"
+    if metric.statistic is MEAN_FCT:
+        return f"finishes {_whom(metric)} {size} {'sooner' if less else 'later'}"
+    return f"{'lowers' if less else 'raises'} their 99th percentile by {size}"
+
+
+def _unfinished(comparison: Comparison, *, quiet: bool = False) -> Iterator[str]:
+    """How many flows did not finish; unless `quiet`, also that none did not."""
+    if not _has_flows(comparison):
+        return
+    parts = []
+    for scheme in comparison.schemes:
+        late, counted = _counts(comparison, scheme)
+        if late:
+            parts.append(f"{late:,} of {counted:,} flows" + (f" under {scheme}" if len(comparison.schemes) > 1 else ""))
+    if parts:
+        yield f"{_joined(parts)} did not finish, and count with their age at the end of the run."
+    elif not quiet:
+        yield "Every flow finished."
+
+
+def _counts(comparison: Comparison, scheme: str) -> tuple[int, int]:
+    """How many flows of all seeds that started in the measured time did not finish, and how many there were."""
+    late = counted = 0
+    for run in comparison.runs:
+        if run.scheme == scheme and (share := run.metrics.get(UNFINISHED_OF_ALL.pattern)) is not None:
+            done = round(sum(row.value for row in run.rows if row.metric.statistic is FLOWS_DONE))
+            every = round(done / (1 - share)) if share < 1 else round(run.metrics["unfinished"])
+            late, counted = late + every - done, counted + every
+    return late, counted
+
+
+def _has_flows(comparison: Comparison) -> bool:
+    return bool(metrics_of(comparison, UNFINISHED_OF_ALL))
+
+
+def _chance(comparison: Comparison) -> Iterator[str]:
+    """What the intervals do not say, if there are any."""
+    digests = {(run.scheme, run.digest) for run in comparison.runs}
+    if len(comparison.seeds) == 1:
+        yield "There is one seed, and so no interval: how far chance goes is not known."
+    elif len(digests) == len(comparison.schemes):
+        yield "Every seed gives the same run: nothing is random here, and intervals say nothing of chance."
+
+
+def _level(comparison: Comparison, scheme: str, metric: Metric) -> str:
+    found = comparison.estimate(scheme, metric.name) if metric.name in comparison.metrics else None
+    if found is None or not math.isfinite(found.value):
+        return ""
+    scale = scale_for(metric.unit, [found.value])
+    return f"{shown(found, scale.divisor)} {scale.unit}"
+
+
+def _tail(main: Metric) -> Metric:
+    """The 99th percentile of the times that a metric is the mean of."""
+    return Metric(TASK_TIMES[99], task=main.task) if main.task else Metric(FCT[99], main.flow_class)
+
+
+def _whom(metric: Metric) -> str:
+    return TASKS[metric.task] if metric.task else f"{metric.flow_class} flows"
+
+
+def _whose(metric: Metric) -> str:
+    if metric.statistic is GOODPUT:
+        return f"the goodput of {metric.flow_class} flows"
+    what = "mean" if metric.statistic is MEAN_FCT else "99th percentile"
+    return f"the {what} of {_whom(metric)}"
+
+
+def _is_told(difference: Estimate) -> bool:
+    """Whether its interval has one sign; a bound has the sign that is asked for before."""
+    low, high = difference.ci95 or (difference.value, difference.value)
+    return low > 0 or high < 0
+
+
+def _size(difference: Estimate) -> str:
+    """How large a difference is, without its sign."""
+    value = abs(difference.value) * 100
+    if difference.lower_bound or difference.upper_bound:
+        return f"at least {number(value)} %"
+    if difference.ci95 is None:
+        return f"{number(value)} %"
+    ends = sorted(abs(end) * 100 for end in difference.ci95)
+    if abs(ends[1] - value - (value - ends[0])) > 0.1 * (ends[1] - ends[0]):
+        return f"{number(value)} % ({number(ends[0])} to {number(ends[1])} %)"
+    return f"{number(value, (ends[1] - ends[0]) / 2)} %"
+
+
+def _signed(difference: Estimate) -> str:
+    low, high = difference.ci95 or (difference.value, difference.value)
+    return f"{difference.value * 100:+,.1f} %, from {low * 100:+,.1f} to {high * 100:+,.1f} %"
+
+
+def _joined(parts: Sequence[str], word: str = "and") -> str:
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else parts[0]
