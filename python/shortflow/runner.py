@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison, with_distances
@@ -12,6 +13,9 @@ from shortflow.result import Run, RunResult, RunSummary
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import SchemeSource, load_with_sources, split_settings
 from shortflow.transport import Transport
+
+if TYPE_CHECKING:
+    from shortflow.store.runs import Store
 
 _LARGEST_SEED = 2**64 - 1
 MOST_SEEDS = 100_000
@@ -74,7 +78,18 @@ def compare(
         seeds_until(until, len(seeds), look)
     else:
         look(seeds)
+    if store:
+        _keep_bursts(store, planner.runs(settings or {}, seeds[:1]), progress)
     return so_far()
+
+
+def _keep_bursts(store: "Store", runs: Sequence[Run], progress: Progress | None) -> None:
+    """For the report: what happens to the packets of the largest burst of each run."""
+    from shortflow.bursts import keep_burst
+
+    for run in runs:
+        if result := store.find(run):
+            keep_burst(run, result, store.place(run), progress)
 
 
 class Planner:
