@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
-from shortflow._core import Control
+from shortflow._core import Capture, Control
 from shortflow.errors import Interrupted
 from shortflow.executors import Executor, Failed, Finished, Local, Outcome
 from shortflow.result import Run, RunResult, RunSummary, summarize
@@ -115,11 +115,14 @@ def _conclude(store: "Store | None") -> None:
         renew_table(store)
 
 
-def run_one(run: Run, progress: Progress | None = None) -> RunResult:
-    """Run once, in a thread of its own so that Ctrl-C is heard; the tables stay as the core has them."""
+def run_one(run: Run, progress: Progress | None = None, capture: Capture | None = None) -> RunResult:
+    """Run once, in a thread of its own so that Ctrl-C is heard; the tables stay as the core has them.
+
+    `capture` gets what it asks for of the packets, in that thread.
+    """
     tally = _Tally(1, progress)
     try:
-        with closing(Local(1).outcomes([run], watch=tally.tell)) as outcomes:
+        with closing(Local(1, capture).outcomes([run], watch=tally.tell)) as outcomes:
             (outcome,) = (outcome for _, outcome in outcomes)
     except KeyboardInterrupt as cause:
         raise Interrupted("interrupted; the run was not finished") from cause

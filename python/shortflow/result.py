@@ -205,14 +205,16 @@ class RunResult:
     ports = _frame("ports", "Every port, with its queue over the measured time")
 
 
-def execute(run: Run, control: _core.Control) -> RunResult:
+def execute(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> RunResult:
     """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
     started = time.perf_counter()
     try:
-        result = _core.run(run.scenario.core, run.scheme, run.seed, control)
+        result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture)
     except (ConfigError, SimulationError, Cancelled):
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
+        if capture and isinstance(error, OSError):  # or by a file that takes what is captured
+            raise
         raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
     tables = {"flows": result.flows(), "tasks": result.tasks(), "samples": result.samples(), "ports": result.ports()}
     return finished(run, tables, result.meta(), time.perf_counter() - started)

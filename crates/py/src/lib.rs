@@ -1,6 +1,7 @@
 //! `shortflow._core`: the simulator as a Python extension. Glue only: what is decided here is how
 //! errors, tables and threads cross the border.
 
+mod capture;
 mod declared;
 mod errors;
 mod law;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<user_defined::PyAck>()?;
     module.add_class::<law::Law>()?;
     module.add_class::<run::Control>()?;
+    module.add_class::<capture::Capture>()?;
     module.add_class::<run::PyOutcome>()?;
     module.add_class::<run::PyFloor>()?;
     module.add_class::<tables::Table>()?;

@@ -1,13 +1,16 @@
 //! Running, watching and cancelling.
 
+use crate::capture::{Capture, Recorder};
 use crate::errors::{Cancelled, SimulationError, config_error};
 use crate::scenario::{PyScenario, PyScheme};
 use crate::tables::Table;
 use crate::user_defined::Failure;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use shortflow_sim::contender::Contender;
 use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
+use shortflow_sim::probe::watch::{PacketEvent, Watching};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Observer, RunError, Standing};
 use shortflow_sim::tables;
@@ -64,6 +67,7 @@ impl Control {
 struct Watch {
     shared: Arc<Shared>,
     failure: Failure,
+    recorder: Option<Recorder>,
 }
 
 impl Observer for Watch {
@@ -71,7 +75,16 @@ impl Observer for Watch {
         self.shared.open.store(standing.open, Ordering::Relaxed);
         self.shared.flows.store(standing.flows, Ordering::Relaxed);
         self.shared.now_ps.store(standing.now.as_ps(), Ordering::Relaxed);
-        !self.shared.cancelled.load(Ordering::Relaxed) && !self.failure.is_raised()
+        let over = self.recorder.as_ref().is_some_and(|recorder| recorder.is_over(standing.now));
+        !over && !self.shared.cancelled.load(Ordering::Relaxed) && !self.failure.is_raised()
+    }
+
+    fn watches(&self) -> Option<Watching> {
+        self.recorder.as_ref().map(Recorder::what)
+    }
+
+    fn packets(&mut self, events: Vec<PacketEvent>) {
+        self.recorder.iter_mut().for_each(|recorder| recorder.take(&events));
     }
 }
 
@@ -81,21 +94,32 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Runs `scheme` in `scenario`; other Python threads go on meanwhile.
+/// Runs `scheme` in `scenario`; other Python threads go on meanwhile. `capture` gets what it asks for of the packets.
 #[pyfunction]
+#[pyo3(signature = (scenario, scheme, seed, control, capture=None))]
 pub fn run(
     py: Python<'_>,
     scenario: &PyScenario,
     scheme: &PyScheme,
     seed: u64,
     control: &Control,
+    capture: Option<&Capture>,
 ) -> PyResult<PyOutcome> {
     let (setting, contender) = (Arc::clone(&scenario.inner), scheme.inner.clone());
+    if let (Contender::Ideal(policy), Some(_)) = (&contender, capture) {
+        return Err(config_error(format!("{}: it serves a fluid and has no packets", policy.name)));
+    }
     let shared = Arc::clone(&control.shared);
     shared.duration_ps.store(setting.duration.as_ps(), Ordering::Relaxed);
     shared.limit_ps.store((setting.duration + setting.drain).as_ps(), Ordering::Relaxed);
-    let mut watch = Watch { shared, failure: scheme.failure.clone() };
-    let outcome = py.detach(|| contender.run(&setting, seed, &mut watch));
+    let failure = scheme.failure.clone();
+    let recorder = capture.map(|capture| capture.recorder(py, &setting, failure.clone()));
+    let mut watch = Watch { shared, failure, recorder };
+    let outcome = py.detach(|| {
+        let outcome = contender.run(&setting, seed, &mut watch);
+        watch.recorder.iter_mut().for_each(Recorder::finish);
+        outcome
+    });
     watch.shared.open.store(0, Ordering::Relaxed); // nothing is waited for any more
     if let Some(error) = scheme.failure.take() {
         return Err(error);

@@ -10,6 +10,7 @@ use shortflow_sim::contender::Contender;
 use shortflow_sim::ideal::policies_for;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
+use shortflow_sim::tables::port_names;
 use shortflow_sim::traffic::Expected;
 use shortflow_spec::Table;
 use std::io::ErrorKind;
@@ -91,6 +92,11 @@ impl PyScenario {
     /// The names of the ideal schedulers that tell something about it.
     fn ideal_schedulers(&self) -> Vec<&'static str> {
         policies_for(&self.inner).iter().map(|policy| policy.name).collect()
+    }
+
+    /// The names of its ports.
+    fn ports(&self) -> Vec<String> {
+        port_names(&self.inner)
     }
 
     /// The classes of its flows.

@@ -12,7 +12,7 @@ pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
     /// Keeps `error`, unless there was one before.
-    fn raise(&self, error: PyErr) {
+    pub(crate) fn raise(&self, error: PyErr) {
         if let Ok(mut first) = self.0.lock() {
             first.get_or_insert(error);
         }

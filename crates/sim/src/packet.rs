@@ -31,6 +31,20 @@ pub enum Kind {
     Nack,
 }
 
+impl Kind {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Data => "data",
+            Kind::Ack => "ack",
+            Kind::Syn => "syn",
+            Kind::SynAck => "syn-ack",
+            Kind::Cnp => "cnp",
+            Kind::Nack => "nack",
+        }
+    }
+}
+
 /// Up to three SACK blocks (RFC 2018 with timestamps leaves room for three), as offsets from the
 /// cumulative acknowledgement; the most recent first, unused ones empty. Before them may be one of what arrived twice
 /// (RFC 2883).

@@ -2,9 +2,11 @@
 //! JSON, turns these into its own form, so that a table has the same columns everywhere.
 
 use crate::outcome::{DropRow, FlowRow, Outcome, Place, PortRow};
+use crate::packet::{EcnField, Packet};
 use crate::probe::Subject;
+use crate::probe::watch::{Happening, PacketEvent};
 use crate::scenario::Scenario;
-use shortflow_units::{Bytes, NodeId};
+use shortflow_units::{Bytes, NodeId, PortId};
 
 /// The values of a column, one per row.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +47,14 @@ pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Col
 /// "s0->h22".
 pub fn port_name(scenario: &Scenario, from: NodeId, to: NodeId) -> String {
     format!("{}->{}", scenario.graph.name(from), scenario.graph.name(to))
+}
+
+/// The names of all ports, in their order: two a link.
+pub fn port_names(scenario: &Scenario) -> Vec<String> {
+    let names = scenario.graph.links.iter();
+    names
+        .flat_map(|link| [port_name(scenario, link.a, link.b), port_name(scenario, link.b, link.a)])
+        .collect()
 }
 
 /// The place where packets were dropped, in words.
@@ -174,6 +184,43 @@ pub fn ports(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         ("queue_p95_bytes", bytes(1), true),
         ("queue_p99_bytes", bytes(2), true),
         ("utilisation", real(rows, |row| Some(row.utilisation)), false),
+    ];
+    columns.into_iter().map(column).collect()
+}
+
+/// A row for each thing that happened to a packet or its sender.
+pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
+    let link = |port: PortId| (&scenario.graph.links[port.index() / 2], port.index().is_multiple_of(2));
+    let port = |row: &PacketEvent| match row.port.map(link) {
+        Some((link, true)) => port_name(scenario, link.a, link.b),
+        Some((link, false)) => port_name(scenario, link.b, link.a),
+        None => String::new(),
+    };
+    let reason = |row: &PacketEvent| match row.happening {
+        Happening::Dropped(reason) => reason.name(),
+        _ => "",
+    };
+    let of = |row: &PacketEvent, what: fn(&Packet) -> u64| row.packet.as_ref().map(what);
+    let is = |row: &PacketEvent, what: fn(&Packet) -> bool| row.packet.as_ref().map(what);
+    let columns = [
+        ("time_s", real(rows, |row| Some(row.at.as_secs_f64())), false),
+        ("flow", count(rows, |row| row.flow.map(|flow| u64::from(flow.0))), true),
+        ("connection", small(rows, |row| row.connection), false),
+        ("event", text(rows, |row| row.happening.name().to_owned()), false),
+        ("reason", text(rows, |row| reason(row).to_owned()), false),
+        ("port", text(rows, port), false),
+        (
+            "kind",
+            text(rows, |row| row.packet.as_ref().map_or("", |packet| packet.kind.name()).to_owned()),
+            false,
+        ),
+        ("seq", count(rows, |row| of(row, |packet| packet.seq)), true),
+        ("length", count(rows, |row| of(row, |packet| packet.payload.into())), true),
+        ("queue_pkt", count(rows, |row| row.backlog.map(|backlog| backlog.packets.into())), true),
+        ("queue_bytes", count(rows, |row| row.backlog.map(|backlog| backlog.bytes.get())), true),
+        ("ce", flag(rows, |row| is(row, |packet| packet.ecn == EcnField::Ce)), true),
+        ("ece", flag(rows, |row| is(row, |packet| packet.ece)), true),
+        ("cwnd_seg", real(rows, |row| row.cwnd), true),
     ];
     columns.into_iter().map(column).collect()
 }

@@ -14,6 +14,7 @@ mod ideal;
 mod linux_tcp;
 mod minimal;
 mod outages;
+mod packets;
 mod papers;
 mod partial;
 mod path;

@@ -1,6 +1,9 @@
 """`shortflow run`: one scenario, one scheme, one seed."""
 
-from typing import Annotated
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +22,12 @@ from shortflow.comparison import Comparison
 from shortflow.engine import run_one
 from shortflow.errors import ConfigError
 from shortflow.runner import plan
+from shortflow.scenario import Scenario
+
+if TYPE_CHECKING:
+    from shortflow._core import Capture
+    from shortflow.capture import Captured
+    from shortflow.engine import Progress
 
 
 def run(
@@ -28,6 +37,25 @@ def run(
     set_values: SetValues = None,
     out: OutDirectory = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the flow table as CSV too (with --out).")] = False,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FLOWS[=FILE]",
+            help="Write what happens to each packet of these flows as Parquet, into FILE or into the result directory: "
+            "rows of the flow table such as 0,5-9, classes, or all.",
+        ),
+    ] = None,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PORT[=FILE]",
+            help="Write the packets that leave a port, such as 's0->h22', as pcapng, into FILE or into the result "
+            "directory.",
+        ),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Draw the bottleneck's queue and the windows while the run goes on.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run a scenario once."""
@@ -36,6 +64,8 @@ def run(
         raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
     if "," in scheme:
         raise ConfigError(f"--scheme {scheme}: one scheme; `shortflow compare` runs several")
+    if watch and (json or trace or pcap):
+        raise ConfigError("--watch: draws for people, of all flows; leave out --json, --trace and --pcap")
     if out:
         from shortflow.store.runs import check_same_run, check_target, write_run
 
@@ -44,11 +74,16 @@ def run(
     if out:
         check_same_run(out, work.key)
     console.note_warnings(work.scenario)
-    with console.progress_bar(f"{work.scenario.name}, {scheme}") as progress:
-        result = run_one(work, progress)
-    if out:
-        write_run(result, out, csv=csv)
-        console.print_note(f"result: {out}")
+    with _recording(work.scenario, trace, pcap or [], out) as (capture, captured):
+        with _progress(work.scenario, scheme, watch) as (of_watch, progress):
+            result = run_one(work, progress, of_watch or capture)
+        if out:
+            from shortflow.bursts import keep_burst
+
+            write_run(result, out, csv=csv)
+            keep_burst(work, result, out)
+            console.print_note(f"result: {out}")
+    _note_captured(captured, trace, len(result.flows) if trace else 0)
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
     console.note_faults(result.meta["drops"])
     console.note_about(comparison)
@@ -59,3 +94,61 @@ def run(
     from shortflow.report.tables import comparison_tables
 
     print_result(comparison_tables(comparison))
+
+
+@contextlib.contextmanager
+def _progress(scenario: Scenario, scheme: str, watch: bool) -> "Iterator[tuple[Capture | None, Progress]]":
+    """A bar, or a picture and what the run takes for it."""
+    label = f"{scenario.name}, {scheme}"
+    if watch:
+        from shortflow.cli.watch import watching
+
+        with watching(scenario, label) as drawn:
+            yield drawn
+        return
+    with console.progress_bar(label) as progress:
+        yield None, progress
+
+
+@contextlib.contextmanager
+def _recording(
+    scenario: Scenario, trace: str | None, pcaps: list[str], out: Path | None
+) -> "Iterator[tuple[Capture | None, Captured | None]]":
+    """What the run takes to write a packet trace and captures; nothing where none is asked for."""
+    if not trace and not pcaps:
+        yield None, None
+        return
+    from shortflow.capture import TRACE, FlowChoice, port_of, recording
+
+    def target(option: str, file: str, usual: str) -> Path:
+        if file:
+            return Path(file)
+        if out is None:
+            raise ConfigError(f"{option}: into which file? Name it behind a `=`, or a result directory with --out DIR")
+        return out / usual
+
+    wanted = None
+    if trace:
+        flows, _, file = trace.partition("=")
+        wanted = FlowChoice.parse(flows, scenario), target(f"--trace {trace}", file, TRACE)
+    files: dict[str, Path] = {}
+    for each in pcaps:
+        name, _, file = each.partition("=")
+        port = port_of(name, scenario)
+        files[port] = target(f"--pcap {each}", file, f"{port.replace('->', '-')}.pcapng")
+    paths = [path.resolve() for path in [*files.values(), *([wanted[1]] if wanted else [])]]
+    if twice := next((path for path in paths if paths.count(path) > 1), None):
+        raise ConfigError(f"{twice}: is named for two things; each needs a file of its own")
+    with recording(scenario, trace=wanted, pcaps=files, beside=out.resolve().parent if out else None) as found:
+        yield found
+
+
+def _note_captured(captured: "Captured | None", trace: str | None, flows: int) -> None:
+    """Say what was captured, and how much it is."""
+    if captured is None:
+        return
+    for path, size in captured.bytes.items():
+        console.print_note(f"captured: {path} ({size / 1e6:,.3g} MB)")
+    if trace:
+        few = "" if captured.rows else f"; the flow table has the rows 0 to {flows - 1}"
+        console.print_note(f"trace: {captured.rows:,} rows{few}")

@@ -11,7 +11,7 @@ from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from shortflow._core import Control
+from shortflow._core import Capture, Control
 from shortflow.errors import Cancelled
 from shortflow.executors.executor import Executor, Session
 from shortflow.executors.outcome import Failed, Finished, Outcome, complete
@@ -27,20 +27,27 @@ def available_cores() -> int:
 class Local(Executor):
     """Threads of this process and, of laws in Python, processes beside it."""
 
-    def __init__(self, jobs: int | None = None) -> None:
-        """So many runs at a time; unless told otherwise one for each core that this process may use."""
+    def __init__(self, jobs: int | None = None, capture: Capture | None = None) -> None:
+        """So many runs at a time; unless told otherwise one for each core that this process may use.
+
+        `capture` gets what it asks for of the packets of one run at a time.
+        """
         self.jobs = jobs or available_cores()
+        self._capture = capture
 
     @contextlib.contextmanager
     def session(self, *, tables: bool) -> Iterator[Session]:
         """Threads, which last until all runs are done."""
         with contextlib.closing(Processes()) as processes, ThreadPoolExecutor(self.jobs) as pool:
-            yield _Threads(pool, self.jobs, processes, tables)
+            yield _Threads(pool, self.jobs, processes, tables, self._capture)
 
 
 class _Threads(Session):
-    def __init__(self, pool: ThreadPoolExecutor, jobs: int, processes: Processes, tables: bool) -> None:
+    def __init__(
+        self, pool: ThreadPoolExecutor, jobs: int, processes: Processes, tables: bool, capture: Capture | None
+    ) -> None:
         self._pool, self._jobs, self._processes, self._tables = pool, jobs, processes, tables
+        self._capture = capture
         self._at_work: dict[Future[Finished], Control] = {}
         self._stopping = threading.Event()
 
@@ -80,5 +87,5 @@ class _Threads(Session):
             raise Cancelled("the run was cancelled")
         if self._jobs > 1 and run.scheme_source and run.scheme_source.in_python:
             return self._processes.work(run, tables=self._tables)
-        result = execute(run, control)
+        result = execute(run, control, self._capture)
         return replace(complete(result, tables=self._tables), result=result)

@@ -19,6 +19,7 @@ from shortflow.report.sweep.view import SweepView
 from shortflow.report.sweep.view import table as sweep_table
 from shortflow.report.sweep.view import view as sweep_view
 from shortflow.report.tables import Section, comparison_sections, main_sections, measured_time, overview_section
+from shortflow.report.timeline import time_lines
 from shortflow.report.verdict import study_verdict
 from shortflow.result import RunResult, git_revision
 from shortflow.scenario import Setting
@@ -135,7 +136,10 @@ def _view(study: Study) -> StudyView:
         measured_time(study.points[0].comparison),
         study.points[0].results[0].provenance["traffic_notes"],
         [overview_section("Overview", study.x_name, labelled)] if study.x_name else _main(study.points[0].comparison),
-        [drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)],
+        [
+            *(drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)),
+            *time_lines(study.points[0].results),
+        ],
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
         [(label, comparison_sections(comparison)) for label, comparison in labelled],
         list(_choices(study)),

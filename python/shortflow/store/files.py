@@ -53,17 +53,36 @@ def write_bytes(path: Path, data: bytes) -> None:
 
     A link stays one, and a device or pipe takes the data as it stands.
     """
-    path = path.resolve()
-    with _naming(path):
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
+    with new_file(path) as partial:
+        partial.write_bytes(data)
+
+
+@contextlib.contextmanager
+def new_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
+    """A file that takes the place of `target` when the block ends well, and vanishes when it does not.
+
+    Until then it stands in the directory `beside`, or in that of the target. An `OSError` names the target. A link
+    stays one, and a device or pipe takes the data as it stands.
+    """
+    target = target.resolve()
+    with _naming(target):
+        if target.exists() and not target.is_file():
+            yield target
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sweep(path.parent)
-        with _hidden(path.parent, Path.touch) as partial:
-            partial.write_bytes(data)
+        place = beside or target.parent
+        place.mkdir(parents=True, exist_ok=True)
+        sweep(place)
+        with _hidden(place, Path.touch) as partial:
+            yield partial
             _flush(partial)
-            partial.replace(path)
+            partial.replace(target)
+
+
+@contextlib.contextmanager
+def hidden_directory(parent: Path) -> Iterator[Path]:
+    """A directory for what is needed only while the block lasts."""
+    with _hidden(parent, Path.mkdir) as directory:
+        yield directory
 
 
 def write_text(path: Path, text: str) -> None:

@@ -30,6 +30,8 @@ from shortflow.store.selection import Selection, check_one_code, supersede
 
 T = TypeVar("T")
 RECORD = "result.json"
+BURST = "burst.parquet"
+"""What happened to the packets of a run's largest burst, if it has one."""
 
 
 _log = logging.getLogger(__name__)
@@ -281,6 +283,9 @@ def measured_today(directory: Path, record: Record) -> Record:
 def _read(directory: Path, key: str | None = None) -> RunResult:
     record = _read_record(directory, key)
     tables = {name: _read_table(directory, name, record) for name in TABLES}
+    if (burst := directory / BURST).exists():
+        with _reading(burst):
+            tables["burst"] = pl.read_parquet(burst)
     return RunResult(tables, record["meta"], record["provenance"])
 
 

@@ -102,6 +102,12 @@ impl FaultInjector {
         (!is_idle).then(|| Box::new(injector))
     }
 
+    /// One with which nothing goes wrong.
+    pub(super) fn idle() -> Box<FaultInjector> {
+        let (rules, held) = (Vec::new(), BTreeMap::new());
+        Box::new(FaultInjector { rules, lateness: None, outages: 0, held, holds: 0 })
+    }
+
     /// Judges an arriving packet; `Queued` leaves the decision to the queue discipline.
     pub(super) fn arrive(&mut self, packet: &mut Packet) -> Verdict {
         if self.is_down() {
@@ -154,6 +160,11 @@ impl FaultInjector {
     }
 
     /// Packets that arrive late.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Packet> {
+        self.held.values()
+    }
+
+    /// How many they are.
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }

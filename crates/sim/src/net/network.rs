@@ -7,6 +7,7 @@ use super::{
 };
 use crate::engine::{EventQueue, Seeds};
 use crate::packet::Packet;
+use crate::probe::watch::{Arrival, PacketEvent, Watch, Watching};
 use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
@@ -20,13 +21,20 @@ const SEVERAL: f64 = 16.0;
 /// From so many ports on a network is larger than the processor's caches.
 const LARGE: usize = 2048;
 
+/// What few networks have, off the path of packets in the others.
+#[derive(Debug, Clone)]
+struct Special {
+    memory: Option<Box<SharedMemory>>,
+    watch: Option<Watch>,
+}
+
 /// The network of a run.
 #[derive(Debug, Clone)]
 pub struct Network {
     ports: Vec<Port>,
     routes: Routes,
     chooser: Chooser,
-    memory: Option<Box<SharedMemory>>,
+    special: Option<Box<Special>>,
     outages: Option<Box<Outages>>,
     hosts: usize,
     /// What was dropped at nodes and not at ports.
@@ -65,13 +73,14 @@ impl Network {
             if graph.is_host(from) { port.of_host() } else { port }
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
+        let special = memory.map(|memory| Box::new(Special { memory: Some(memory), watch: None }));
         let (ports, drops) = (ports.collect(), BTreeMap::new());
         let (hosts, before) = (graph.hosts(), Counted::default());
         Ok(Network {
             ports,
             routes,
             chooser,
-            memory,
+            special,
             outages,
             hosts,
             drops,
@@ -80,6 +89,24 @@ impl Network {
             before,
             after: None,
         })
+    }
+
+    /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
+    pub fn watch(&mut self, what: Watching) {
+        let lag = self.ports.iter().map(|port| port.link().1).max().unwrap_or_default();
+        self.ports.iter_mut().for_each(Port::watch);
+        let special = self.special.get_or_insert_with(|| Box::new(Special { memory: None, watch: None }));
+        special.watch = Some(Watch::new(what, lag));
+    }
+
+    /// What notes them, if anything does.
+    pub fn watch_mut(&mut self) -> Option<&mut Watch> {
+        self.special.as_mut()?.watch.as_mut()
+    }
+
+    /// What was noted before `now`, in order of time.
+    pub fn noted(&mut self, now: Instant) -> Vec<PacketEvent> {
+        self.watch_mut().map(|watch| watch.take(now)).unwrap_or_default()
     }
 
     /// Schedules what happens to the network itself.
@@ -162,7 +189,11 @@ impl Network {
         if let Some(at) = next {
             events.schedule(at, NetworkEvent::Arrive(port).into());
         }
-        match sender.pass(now, packet) {
+        let departed = Instant::ZERO + now.since(Instant::ZERO + sender.link().1);
+        self.watch_mut().into_iter().for_each(|watch| watch.departed(departed, port, &packet));
+        let passage = self.ports[port.index()].pass(now, packet);
+        self.note_drops(now, port);
+        match passage {
             Ok(packet) => self.reach(events, node, packet),
             Err(None) => None,
             Err(Some(until)) => {
@@ -189,7 +220,9 @@ impl Network {
             let port = &mut self.ports[change.port.index()];
             if change.fails { port.fail(now) } else { port.restore() }
         }
+        let failing: Vec<PortId> = outages.changes(step).iter().map(|change| change.port).collect();
         self.routes = outages.intact.over(graph, |link| !self.ports[2 * link].is_down());
+        failing.into_iter().for_each(|port| self.note_drops(now, port));
     }
 
     #[inline]
@@ -217,24 +250,68 @@ impl Network {
         let now = events.now();
         let port = match *self.routes.next(node, packet.to) {
             [port] => port,
-            [] => return self.strand(node),
+            [] => return self.strand(now, node, &packet),
             ref ports => {
                 let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
                 ports[self.chooser.choose(now, hop)]
             }
         };
-        if let Some(memory) = &self.memory
-            && let Some(limit) = memory.limit(&mut self.ports, port, now)
-        {
+        if self.special.is_some() {
+            return self.forward_specially(events, port, packet);
+        }
+        hand_over(&mut self.ports[port.index()], events, port, packet)
+    }
+
+    /// The same where ports share memory or packets are watched.
+    #[inline(never)] // keeps the path of the others short
+    fn forward_specially(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+        packet: Packet,
+    ) -> Span {
+        let Some(Special { memory, watch }) = self.special.as_deref_mut() else { return Span::ZERO };
+        let now = events.now();
+        if let Some(limit) = memory.as_ref().and_then(|memory| memory.limit(&mut self.ports, port, now)) {
             self.ports[port.index()].set_limit(limit);
         }
-        self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due))
+        let sender = &mut self.ports[port.index()];
+        let marked = sender.counters().marked;
+        let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), &packet));
+        let copy = wanted.then(|| packet.clone());
+        let waits = hand_over(sender, events, port, packet);
+        if let Some(watch) = watch {
+            let scheduled = sender.is_scheduled();
+            watch.arrival(Arrival {
+                at: now,
+                port,
+                of_host: sender.from.index() < self.hosts,
+                scheduled,
+                packet: copy,
+                marked: !scheduled && sender.counters().marked > marked,
+                dropped: sender.take_dropped(),
+                backlog: sender.known_backlog(),
+            });
+        }
+        waits
+    }
+
+    /// Tells who watches what a port has dropped.
+    #[inline(never)] // keeps the path of the others short
+    fn note_drops(&mut self, now: Instant, port: PortId) {
+        let (Some(special), sender) = (&mut self.special, &mut self.ports[port.index()]) else { return };
+        let backlog = Some(sender.known_backlog());
+        let watch = special.watch.iter_mut();
+        watch.for_each(|watch| watch.dropped(now, Some(port), sender.take_dropped(), backlog));
     }
 
     /// Drops a packet at a node from which no port leads on.
     #[inline(never)] // keeps the path of the others short
-    fn strand(&mut self, node: NodeId) -> Span {
+    fn strand(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Span {
         self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
+        if let Some(watch) = self.watch_mut() {
+            watch.dropped(now, None, [(DropReason::NoRoute, packet.clone())], None);
+        }
         Span::ZERO
     }
 
@@ -250,6 +327,9 @@ impl Network {
         let is_host = sender.from.index() < self.hosts;
         let started = sender.transmit_done(now, |due| schedule(events, port, due));
         started.filter(|_| is_host).into_iter().for_each(left_host);
+        if self.special.is_some() {
+            self.note_drops(now, port);
+        }
     }
 
     /// Whether it pays to call [`Network::prefetch`].
@@ -384,6 +464,17 @@ impl Network {
     pub fn hops(&self) -> u64 {
         self.ports.iter().map(Port::arrived).sum()
     }
+}
+
+/// Hands a packet to its port; for all ways there alike, or schedulers would be compiled once for each.
+#[inline]
+fn hand_over(
+    sender: &mut Port,
+    events: &mut EventQueue<impl WithNetwork>,
+    port: PortId,
+    packet: Packet,
+) -> Span {
+    sender.enqueue(events.now(), packet, |due| schedule(events, port, due))
 }
 
 #[inline]

@@ -72,6 +72,8 @@ pub struct Port {
     lost_on_wire: u64,
     /// Payload dropped here, by connection.
     losses: BTreeMap<u32, u64>,
+    /// What was dropped since somebody looked, at a watched port.
+    dropped: Option<Vec<(DropReason, Packet)>>,
 }
 
 /// Cache lines at the beginning of a port that packets need.
@@ -107,7 +109,24 @@ impl Port {
             arrived: 0,
             lost_on_wire: 0,
             losses: BTreeMap::new(),
+            dropped: None,
         }
+    }
+
+    /// Keeps what is dropped from now on, and takes the path on which something can go wrong, though nothing does.
+    pub fn watch(&mut self) {
+        self.dropped = Some(Vec::new());
+        self.faults.get_or_insert_with(FaultInjector::idle);
+    }
+
+    /// What was dropped since the last call, at a watched port.
+    pub fn take_dropped(&mut self) -> Vec<(DropReason, Packet)> {
+        self.dropped.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Whether a scheduler chooses what leaves next.
+    pub fn is_scheduled(&self) -> bool {
+        matches!(self.queue, Queue::Scheduled(_))
     }
 
     /// The same port, of a host.
@@ -271,6 +290,9 @@ impl Port {
     fn drop(&mut self, reason: DropReason, packet: &Packet) -> Span {
         self.counters.drops.count(reason, 1);
         *self.losses.entry(packet.flow_id).or_default() += u64::from(packet.payload);
+        if let Some(dropped) = &mut self.dropped {
+            dropped.push((reason, packet.clone()));
+        }
         Span::ZERO
     }
 
@@ -444,6 +466,10 @@ impl Port {
     pub fn fail(&mut self, now: Instant) {
         self.retire(now);
         let Some(faults) = &mut self.faults else { return };
+        if let Some(dropped) = &mut self.dropped {
+            let ring = self.ring.iter().map(|next| &next.packet);
+            dropped.extend(faults.kept().chain(ring).map(|packet| (DropReason::LinkDown, packet.clone())));
+        }
         let mut lost = faults.fail() + self.ring.len() as u64;
         for &InFlight { departs, ref packet } in self.ring.iter().skip(self.departed) {
             let takes = self.rate.tx_time(packet.wire_size());
@@ -457,6 +483,7 @@ impl Port {
             }
             effects.drops.iter().for_each(|(_, packet)| self.counters.evict(&self.window, now, packet));
             lost += effects.drops.len() as u64;
+            self.dropped.iter_mut().for_each(|dropped| dropped.append(&mut effects.drops));
         }
         self.lost_on_wire += self.departed as u64;
         self.counters.drops.count(DropReason::LinkDown, lost);

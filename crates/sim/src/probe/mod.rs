@@ -1,5 +1,8 @@
 //! Samples taken at fixed intervals: queues of the measured ports, throughput of each class, and
-//! throughput, window and congestion estimate of backlogged flows.
+//! throughput, window and congestion estimate of backlogged flows. Beside them [`watch`]: what happens to single packets.
+
+pub mod pcap;
+pub mod watch;
 
 use shortflow_units::{ClassId, FlowId, Instant, PortId, Span};
 

@@ -145,6 +145,16 @@ impl Ends {
         each!(self, pair => pair.receiver.skipped())
     }
 
+    /// Congestion window in segments, where there is one.
+    pub fn cwnd(&self, now: Instant) -> Option<f64> {
+        self.view(now).window.map(|window| window.cwnd)
+    }
+
+    /// Retransmission timeouts of the message that is being sent.
+    pub fn timeouts(&self) -> u32 {
+        self.messages().first().map_or(0, |message| message.timeouts)
+    }
+
     /// What probes are told of the sender at this time.
     pub fn view(&self, now: Instant) -> View {
         each!(self, pair => pair.sender.view(now))

@@ -29,6 +29,7 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
     let mut world = World::new(scenario, scheme, seed)?;
+    observer.watches().into_iter().for_each(|what| world.watch(what));
     world.run(observer)?;
     let checked = world.check();
     let outcome = world.finish();

@@ -1,5 +1,6 @@
 //! [`Observer`]: looks on while a run goes on, and may stop it.
 
+use crate::probe::watch::{PacketEvent, Watching};
 use shortflow_units::Instant;
 
 /// How far a run is.
@@ -17,6 +18,14 @@ pub struct Standing {
 pub trait Observer {
     /// Called every few thousand events; `false` stops the run.
     fn tick(&mut self, standing: Standing) -> bool;
+
+    /// What is to be noted of packets; asked once, before the run. A run costs nothing for it where it is `None`.
+    fn watches(&self) -> Option<Watching> {
+        None
+    }
+
+    /// Told before each tick, and at the end, what happened to watched packets, in order of time.
+    fn packets(&mut self, _events: Vec<PacketEvent>) {}
 }
 
 /// Lets a run go on undisturbed.

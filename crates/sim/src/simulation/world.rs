@@ -10,6 +10,7 @@ use crate::host::{self, Egress, Flow, Message, Outbox, Scene, Tally, View};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
 use crate::packet::Packet;
+use crate::probe::watch::Watching;
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::queue::QueueConfig;
 use crate::scenario::{Fault, Scenario};
@@ -54,6 +55,8 @@ pub(super) struct World<'a> {
     pub(super) keeps_order: bool,
     /// The first invariant that a connection broke.
     pub(super) broken: Option<String>,
+    /// Whether somebody wants to know what happens to packets.
+    watched: bool,
 }
 
 /// A flow without end, and how much of it had been acknowledged when the last sample was taken.
@@ -142,6 +145,7 @@ impl<'a> World<'a> {
             taken: 0,
             keeps_order: keeps_order(scenario, scheme),
             broken: None,
+            watched: false,
         };
         world.events.schedule(world.window.start, Event::WarmUpEnd);
         world.events.schedule(world.window.end, Event::MeasureEnd);
@@ -153,6 +157,12 @@ impl<'a> World<'a> {
         world.schedule_flows(&known);
         world.plan_flows(&planned);
         Ok(world)
+    }
+
+    /// Has noted from now on what happens to packets.
+    pub(super) fn watch(&mut self, what: Watching) {
+        self.network.watch(what);
+        self.watched = true;
     }
 
     /// Handles events until the measured time is over and every finite flow is done, or until the
@@ -170,11 +180,22 @@ impl<'a> World<'a> {
             if self.measuring_over && self.pending == 0 {
                 break;
             }
-            if self.handled.is_multiple_of(TICK) && !observer.tick(self.standing()) {
+            if self.handled.is_multiple_of(TICK) && !self.tick(observer) {
                 return Err(RunError::Cancelled);
             }
         }
+        if self.watched {
+            observer.packets(self.network.noted(Instant::MAX));
+        }
         Ok(())
+    }
+
+    #[inline(never)] // keeps the loop short
+    fn tick(&mut self, observer: &mut dyn Observer) -> bool {
+        if self.watched {
+            observer.packets(self.network.noted(self.events.now()));
+        }
+        observer.tick(self.standing())
     }
 
     /// Has the processor fetch what the arrivals of the present slot need, in a large network; `ports` is a place to
@@ -201,10 +222,13 @@ impl<'a> World<'a> {
                 let connections = &mut self.connections;
                 let left_host = |packet: &Packet| connections.count_wait(packet);
                 let arrived = self.network.handle(&mut self.events, &self.scenario.graph, event, left_host);
-                if let Some(packet) = arrived {
-                    self.receive(packet);
+                match arrived {
+                    Some(packet) if self.watched => self.receive_watched(packet),
+                    Some(packet) => self.receive(packet),
+                    None => {}
                 }
             }
+            Event::Timer { connection, timer } if self.watched => self.on_timer_watched(connection, timer),
             Event::Timer { connection, timer } => self.on_timer(connection, timer),
             Event::FlowStart(source) => self.start_flow(source as usize),
             Event::Sample => self.sample(),
@@ -220,6 +244,18 @@ impl<'a> World<'a> {
                 self.measuring_over = true;
             }
         }
+    }
+
+    /// The same of a packet that somebody may want to know of.
+    #[inline(never)] // keeps the path of the others short
+    fn receive_watched(&mut self, packet: Packet) {
+        let (now, conn, copy) = (self.events.now(), packet.conn, packet.clone());
+        let place = self.network.watch_mut().map_or(0, |watch| watch.place());
+        self.receive(packet);
+        let sender = self.connections.get(conn, copy.flow_id).filter(|open| open.source == copy.to);
+        let cwnd = sender.and_then(|open| open.ends.cwnd(now));
+        let watch = self.network.watch_mut().filter(|watch| watch.wants(None, &copy));
+        watch.into_iter().for_each(|watch| watch.delivered(now, &copy, cwnd, place));
     }
 
     /// A packet reaches its host. Late packets of closed connections end here.
@@ -277,6 +313,19 @@ impl<'a> World<'a> {
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
             row.note_window(message.in_window(acked));
+        }
+    }
+
+    /// The same, where somebody may want to know of a timeout.
+    #[inline(never)] // keeps the path of the others short
+    fn on_timer_watched(&mut self, conn: ConnId, timer: u8) {
+        let (now, before) = (self.events.now(), self.connections.slot(conn).ends.timeouts());
+        let place = self.network.watch_mut().map_or(0, |watch| watch.place());
+        self.on_timer(conn, timer);
+        let open = self.connections.slot(conn);
+        let (number, una, cwnd) = (open.flow_id, open.ends.acked(), open.ends.cwnd(now));
+        if let Some(watch) = self.network.watch_mut().filter(|_| open.ends.timeouts() > before) {
+            watch.timed_out(now, number, una, cwnd, place);
         }
     }
 
@@ -344,6 +393,7 @@ impl<'a> World<'a> {
         let line = path.first().map_or(Rate::MAX, |link| link.0);
         let opening = Opening { scene, round_trip, line };
         let conn = self.connections.open(ends, key.is_some(), scheme, opening);
+        self.network.watch_mut().into_iter().for_each(|watch| watch.open(ends, transport.info().host));
         if let Some(key) = key {
             self.persistent.insert(key, conn);
         }
@@ -364,6 +414,9 @@ impl<'a> World<'a> {
         let role = Role::of_class(&self.scenario.classes[class.index()]);
         let deadline = arrival.deadline.map(|allowed| now + allowed);
         let end = connection.ends.push(Flow { flow, class, role, deadline }, arrival.size);
+        if let Some(watch) = self.network.watch_mut() {
+            watch.begin(connection.flow_id, end, (flow, class));
+        }
         if let Some(reply) = reply {
             connection.awaited = true;
             self.sources.expect(connection.flow_id, end, *reply);

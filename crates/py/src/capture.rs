@@ -1,0 +1,159 @@
+//! What happens to packets, handed to Python in portions while a run goes on.
+
+use crate::errors::config_error;
+use crate::scenario::PyScenario;
+use crate::tables::Table;
+use crate::user_defined::Failure;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use shortflow_sim::probe::pcap;
+use shortflow_sim::probe::watch::{FlowChoice, PacketEvent, Watching};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::tables;
+use shortflow_units::{ClassId, Instant, PortId, Span};
+use std::sync::Arc;
+
+/// So many bytes of a capture file are handed over at a time.
+const PORTION: usize = 1 << 20;
+
+/// What a run is to hand over of its packets, and to whom.
+#[pyclass(frozen, module = "shortflow._core")]
+pub struct Capture {
+    what: Watching,
+    /// Takes tables of what happened to packets of the chosen flows.
+    table: Option<Py<PyAny>>,
+    /// Rows of such a table.
+    rows: usize,
+    /// The events that are in it; all if there is none.
+    only: Vec<String>,
+    /// Each takes the bytes of a capture file, of the port beside it.
+    files: Vec<(PortId, String, Py<PyAny>)>,
+}
+
+#[pymethods]
+impl Capture {
+    /// Flows are chosen by first and last row in the flow table, and by class; `table` gets `rows` at a time. Each of
+    /// `files` is a port and who takes the bytes of its capture file. `during` is in seconds; the run is cancelled when
+    /// its end is past.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
+    #[pyo3(signature = (scenario, *, flows=vec![], classes=vec![], table=None, rows=100_000, only=vec![], files=vec![], during=None))]
+    fn new(
+        scenario: &PyScenario,
+        flows: Vec<(u32, u32)>,
+        classes: Vec<String>,
+        table: Option<Py<PyAny>>,
+        rows: usize,
+        only: Vec<String>,
+        files: Vec<(String, Py<PyAny>)>,
+        during: Option<(f64, f64)>,
+    ) -> PyResult<Self> {
+        let (setting, ports) = (&scenario.inner, tables::port_names(&scenario.inner));
+        let find = |names: &[String], name: &str| names.iter().position(|each| each == name);
+        let unknown = |what: &str, name: &str| config_error(format!("\"{name}\": unknown {what}"));
+        let class = |name: &String| {
+            find(&setting.classes, name).map(ClassId::from).ok_or_else(|| unknown("class", name))
+        };
+        let file = |(name, taker): (String, Py<PyAny>)| match find(&ports, &name) {
+            Some(port) => Ok((PortId::from(port), name, taker)),
+            None => Err(unknown("port", &name)),
+        };
+        let files: Vec<_> = files.into_iter().map(file).collect::<PyResult<_>>()?;
+        let at = |seconds: f64| Instant::ZERO + Span::from_secs_f64(seconds);
+        let what = Watching {
+            flows: FlowChoice {
+                rows: flows.into_iter().map(|(first, last)| first..last.saturating_add(1)).collect(),
+                classes: classes.iter().map(class).collect::<PyResult<_>>()?,
+            },
+            ports: files.iter().map(|(port, ..)| *port).collect(),
+            during: during.map_or(Instant::ZERO..Instant::MAX, |(from, to)| at(from)..at(to)),
+        };
+        Ok(Capture { what, table, rows, only, files })
+    }
+}
+
+impl Capture {
+    /// What records a run.
+    pub fn recorder(&self, py: Python<'_>, scenario: &Arc<Scenario>, failure: Failure) -> Recorder {
+        let file = |(port, name, taker): &(PortId, String, Py<PyAny>)| {
+            (pcap::Capture::new(*port, name), taker.clone_ref(py))
+        };
+        Recorder {
+            scenario: Arc::clone(scenario),
+            what: self.what.clone(),
+            table: self.table.as_ref().map(|taker| taker.clone_ref(py)),
+            rows: self.rows.max(1),
+            only: self.only.clone(),
+            waiting: Vec::new(),
+            files: self.files.iter().map(file).collect(),
+            failure,
+        }
+    }
+}
+
+/// Collects what happens, and hands it over.
+pub struct Recorder {
+    scenario: Arc<Scenario>,
+    what: Watching,
+    table: Option<Py<PyAny>>,
+    rows: usize,
+    only: Vec<String>,
+    waiting: Vec<PacketEvent>,
+    files: Vec<(pcap::Capture, Py<PyAny>)>,
+    /// Where an error of who takes it ends.
+    failure: Failure,
+}
+
+impl Recorder {
+    /// What is to be noted.
+    pub fn what(&self) -> Watching {
+        self.what.clone()
+    }
+
+    /// Whether nothing more can come: the time is past, and everything that was on a wire then has arrived.
+    pub fn is_over(&self, now: Instant) -> bool {
+        let delay = self.scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default();
+        self.what.during.end < Instant::MAX && self.what.during.end + delay < now
+    }
+
+    /// Takes what has happened.
+    pub fn take(&mut self, events: &[PacketEvent]) {
+        for (file, taker) in &mut self.files {
+            events.iter().for_each(|event| file.note(event));
+            if file.pending() >= PORTION {
+                hand_over(file, taker, &self.failure);
+            }
+        }
+        if self.table.is_some() {
+            let only = &self.only;
+            let wanted = |event: &&PacketEvent| {
+                event.chosen && (only.is_empty() || only.iter().any(|name| name == event.happening.name()))
+            };
+            self.waiting.extend(events.iter().filter(wanted).cloned());
+        }
+        if self.waiting.len() >= self.rows {
+            self.hand_over_rows();
+        }
+    }
+
+    /// Hands over all that is left.
+    pub fn finish(&mut self) {
+        for (file, taker) in &mut self.files {
+            file.finish();
+            hand_over(file, taker, &self.failure);
+        }
+        self.hand_over_rows();
+    }
+
+    fn hand_over_rows(&mut self) {
+        let Some(taker) = &self.table else { return };
+        let columns = tables::packets(&std::mem::take(&mut self.waiting), &self.scenario);
+        let told = Python::attach(|py| taker.call1(py, (Table::of(columns)?,)));
+        told.err().into_iter().for_each(|error| self.failure.raise(error));
+    }
+}
+
+fn hand_over(file: &mut pcap::Capture, taker: &Py<PyAny>, failure: &Failure) {
+    let told = Python::attach(|py| taker.call1(py, (PyBytes::new(py, &file.take()),)));
+    told.err().into_iter().for_each(|error| failure.raise(error));
+}

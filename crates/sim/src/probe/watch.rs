@@ -1,0 +1,312 @@
+//! [`Watch`]: notes what happens to chosen packets, for whoever wants it packet by packet.
+
+use crate::packet::{EcnField, Kind, Packet};
+use crate::queue::{Backlog, DropReason};
+use shortflow_cc::Host;
+use shortflow_units::{ClassId, FlowId, HostId, Instant, PortId, Span};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// What happens to a packet, or to its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happening {
+    /// Its sender handed it to the port of its host.
+    Sent,
+    /// A port of a switch took it in.
+    Enqueued,
+    /// A port set CE; one with a scheduler is noted when the packet has left it.
+    Marked,
+    /// It is gone.
+    Dropped(DropReason),
+    /// Its last bit has left a port.
+    Departed,
+    /// It is at the other end of its connection.
+    Delivered,
+    /// The same of an acknowledgement, which the sender has answered.
+    Acked,
+    /// The sender's retransmission timer has expired.
+    TimedOut,
+}
+
+impl Happening {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Happening::Sent => "sent",
+            Happening::Enqueued => "enqueued",
+            Happening::Marked => "marked",
+            Happening::Dropped(_) => "dropped",
+            Happening::Departed => "departed",
+            Happening::Delivered => "delivered",
+            Happening::Acked => "ack",
+            Happening::TimedOut => "timeout",
+        }
+    }
+}
+
+/// Flows whose packets are noted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FlowChoice {
+    /// Those in these rows of the flow table.
+    pub rows: Vec<Range<u32>>,
+    /// Those of these classes.
+    pub classes: Vec<ClassId>,
+}
+
+impl FlowChoice {
+    fn has(&self, flow: FlowId, class: ClassId) -> bool {
+        self.classes.contains(&class) || self.rows.iter().any(|rows| rows.contains(&flow.0))
+    }
+}
+
+/// What is noted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watching {
+    /// All that happens to packets of these flows.
+    pub flows: FlowChoice,
+    /// What happens at these ports to any packet.
+    pub ports: Vec<PortId>,
+    /// When.
+    pub during: Range<Instant>,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub struct PacketEvent {
+    /// When.
+    pub at: Instant,
+    /// What.
+    pub happening: Happening,
+    /// At which port; `None` at the ends of the connection.
+    pub port: Option<PortId>,
+    /// What the port held after it, where that is known.
+    pub backlog: Option<Backlog>,
+    /// The packet, as it was then; `None` for a timeout.
+    pub packet: Option<Packet>,
+    /// Host that sent the packet, or whose timer expired.
+    pub source: HostId,
+    /// Number of the connection.
+    pub connection: u32,
+    /// What runs at its ends.
+    pub host: Host,
+    /// The flow, if it is one of the flow table.
+    pub flow: Option<FlowId>,
+    /// Whether that is a chosen one.
+    pub chosen: bool,
+    /// Congestion window after it in segments, of an acknowledgement or a timeout.
+    pub cwnd: Option<f64>,
+}
+
+/// A connection as it was opened.
+#[derive(Debug, Clone)]
+struct Connection {
+    ends: (HostId, HostId),
+    host: Host,
+    /// Where each message ends in the stream, the flow, and whether that is chosen.
+    messages: Vec<(u64, FlowId, bool)>,
+    chosen: bool,
+}
+
+/// What a port made of a packet that came to it.
+#[derive(Debug)]
+pub struct Arrival {
+    /// When.
+    pub at: Instant,
+    /// The port.
+    pub port: PortId,
+    /// Whether it is a host's.
+    pub of_host: bool,
+    /// Whether it has a scheduler.
+    pub scheduled: bool,
+    /// The packet as it came, if it is wanted.
+    pub packet: Option<Packet>,
+    /// Whether it was marked, at a port without a scheduler.
+    pub marked: bool,
+    /// What was dropped by it.
+    pub dropped: Vec<(DropReason, Packet)>,
+    /// What the port holds now.
+    pub backlog: Backlog,
+}
+
+/// Notes what happens to packets, until it is asked for.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    what: Watching,
+    /// By number.
+    connections: Vec<Connection>,
+    /// Packets that came to a port with a scheduler without a mark.
+    clean: BTreeSet<(PortId, u32, u64)>,
+    noted: Vec<PacketEvent>,
+    /// So long after a departure it is noted at most.
+    lag: Span,
+}
+
+impl Watch {
+    /// Nothing is noted yet; `lag` is the longest delay of a link.
+    pub fn new(what: Watching, lag: Span) -> Watch {
+        Watch { what, connections: Vec::new(), clean: BTreeSet::new(), noted: Vec::new(), lag }
+    }
+
+    /// The next connection opens, from the first host to the second.
+    pub fn open(&mut self, ends: (HostId, HostId), host: Host) {
+        self.connections.push(Connection { ends, host, messages: Vec::new(), chosen: false });
+    }
+
+    /// A flow begins that ends at byte `end` of a connection's stream.
+    pub fn begin(&mut self, connection: u32, end: u64, (flow, class): (FlowId, ClassId)) {
+        let chosen = flow.0 != u32::MAX && self.what.flows.has(flow, class);
+        let Some(of) = self.connections.get_mut(connection as usize) else { return };
+        of.messages.push((end, flow, chosen));
+        of.chosen |= chosen;
+    }
+
+    /// Whether anything is noted of a packet at a port, or at an end of its connection.
+    pub fn wants(&self, port: Option<PortId>, packet: &Packet) -> bool {
+        port.is_some_and(|port| self.what.ports.contains(&port))
+            || self.connections.get(packet.flow_id as usize).is_some_and(|of| of.chosen)
+    }
+
+    /// Where the next note stands, for what is noted only after what follows from it.
+    pub fn place(&self) -> usize {
+        self.noted.len()
+    }
+
+    /// A packet has come to a port.
+    pub fn arrival(&mut self, arrival: Arrival) {
+        let Arrival { at, port, of_host, scheduled, packet, marked, dropped, backlog } = arrival;
+        let is = |one: &Packet, other: &Packet| {
+            (one.flow_id, one.seq, one.kind) == (other.flow_id, other.seq, other.kind)
+        };
+        if let Some(mut packet) = packet {
+            let gone = dropped.iter().any(|(_, each)| is(each, &packet));
+            if of_host {
+                self.note((at, Happening::Sent), Some(port), &packet, Some(backlog));
+            } else if !gone {
+                self.note((at, Happening::Enqueued), Some(port), &packet, Some(backlog));
+            }
+            if marked {
+                packet.ecn = EcnField::Ce;
+                self.note((at, Happening::Marked), Some(port), &packet, Some(backlog));
+            } else if scheduled && packet.ecn == EcnField::Ect {
+                self.clean.insert((port, packet.flow_id, packet.seq));
+            }
+        }
+        self.dropped(at, Some(port), dropped, Some(backlog));
+    }
+
+    /// Packets are dropped at a port or at a node.
+    pub fn dropped(
+        &mut self,
+        at: Instant,
+        port: Option<PortId>,
+        dropped: impl IntoIterator<Item = (DropReason, Packet)>,
+        backlog: Option<Backlog>,
+    ) {
+        for (reason, packet) in dropped {
+            if let Some(port) = port {
+                self.clean.remove(&(port, packet.flow_id, packet.seq));
+            }
+            self.note((at, Happening::Dropped(reason)), port, &packet, backlog);
+        }
+    }
+
+    /// The last bit of a packet left a port at `at`.
+    pub fn departed(&mut self, at: Instant, port: PortId, packet: &Packet) {
+        let was_clean = packet.kind == Kind::Data && self.clean.remove(&(port, packet.flow_id, packet.seq));
+        if was_clean && packet.ecn == EcnField::Ce {
+            self.note((at, Happening::Marked), Some(port), packet, None);
+        }
+        self.note((at, Happening::Departed), Some(port), packet, None);
+    }
+
+    /// A packet has reached its host, whose window is `cwnd` then: noted before all that followed from it, at `place`.
+    pub fn delivered(&mut self, at: Instant, packet: &Packet, cwnd: Option<f64>, place: usize) {
+        let to_sender =
+            self.connections.get(packet.flow_id as usize).is_some_and(|of| of.ends.0 == packet.to);
+        let happening = match packet.kind {
+            Kind::Ack | Kind::Nack if to_sender => Happening::Acked,
+            _ => Happening::Delivered,
+        };
+        if self.note((at, happening), None, packet, None) {
+            self.end(cwnd, place);
+        }
+    }
+
+    /// A sender's retransmission timer expired; its window is `cwnd` then, and `una` the first byte of its stream that is
+    /// not acknowledged.
+    pub fn timed_out(&mut self, at: Instant, connection: u32, una: u64, cwnd: Option<f64>, place: usize) {
+        let Some(of) = self.connections.get(connection as usize) else { return };
+        let (flow, chosen) = of.flow(una);
+        if !chosen || !self.what.during.contains(&at) {
+            return;
+        }
+        self.noted.push(PacketEvent {
+            at,
+            happening: Happening::TimedOut,
+            port: None,
+            backlog: None,
+            packet: None,
+            source: of.ends.0,
+            connection,
+            host: of.host,
+            flow,
+            chosen,
+            cwnd: None,
+        });
+        self.end(cwnd, place);
+    }
+
+    /// Gives the last note its window and puts it where it belongs.
+    fn end(&mut self, cwnd: Option<f64>, place: usize) {
+        self.noted.iter_mut().last().into_iter().for_each(|last| last.cwnd = cwnd);
+        self.noted[place..].rotate_right(1);
+    }
+
+    /// Notes something, if it is wanted; tells whether it is.
+    fn note(
+        &mut self,
+        (at, happening): (Instant, Happening),
+        port: Option<PortId>,
+        packet: &Packet,
+        backlog: Option<Backlog>,
+    ) -> bool {
+        let Some(of) = self.connections.get(packet.flow_id as usize) else { return false };
+        let from_sender = packet.to == of.ends.1;
+        let (flow, chosen) = of.flow(if from_sender { packet.seq } else { packet.seq.saturating_sub(1) });
+        let wanted = chosen || port.is_some_and(|port| self.what.ports.contains(&port));
+        if !wanted || !self.what.during.contains(&at) {
+            return false;
+        }
+        self.noted.push(PacketEvent {
+            at,
+            happening,
+            port,
+            backlog,
+            packet: Some(packet.clone()),
+            source: if from_sender { of.ends.0 } else { of.ends.1 },
+            connection: packet.flow_id,
+            host: of.host,
+            flow,
+            chosen,
+            cwnd: None,
+        });
+        true
+    }
+
+    /// Takes what was noted, in order of time, as far as nothing before it can be noted after `now`.
+    pub fn take(&mut self, now: Instant) -> Vec<PacketEvent> {
+        self.noted.sort_by_key(|event| event.at);
+        let settled = self.noted.partition_point(|event| event.at + self.lag < now);
+        let late = self.noted.split_off(settled);
+        std::mem::replace(&mut self.noted, late)
+    }
+}
+
+impl Connection {
+    /// The flow of byte `seq` of the stream, and whether it is chosen.
+    fn flow(&self, seq: u64) -> (Option<FlowId>, bool) {
+        let message = self.messages.get(self.messages.partition_point(|message| message.0 <= seq));
+        let counted = message.filter(|message| message.1.0 != u32::MAX);
+        counted.map_or((None, false), |&(_, flow, chosen)| (Some(flow), chosen))
+    }
+}

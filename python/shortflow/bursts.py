@@ -1,0 +1,88 @@
+"""The largest burst of a run: flows to one host that begin together, and what happened to their packets."""
+
+import contextlib
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shortflow.capture import FlowChoice, events
+from shortflow.engine import Progress, run_one
+from shortflow.errors import Cancelled
+from shortflow.result import Run, RunResult
+from shortflow.store.files import write_bytes
+from shortflow.store.runs import BURST
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_LEAST = 8
+"""Fewer flows are no burst."""
+_MOST = 40
+"""The slowest so many flows of a burst are followed."""
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Flows to one host, each of which begins no later than the shortest would take alone after the first."""
+
+    host: str
+    begin_s: float
+    end_s: float
+    """When the last of them has finished, or the run has ended."""
+    rows: list[int]
+    """In the flow table, of those that are followed."""
+    flows: int
+    """All of them."""
+
+
+def find_burst(result: RunResult) -> Burst | None:
+    """The burst with the most flows that begins in the measured time, the first of several; none below 8 flows."""
+    import numpy as np
+    import polars as pl
+
+    meta = result.meta
+    finite = pl.col("size_bytes").is_not_null() & pl.col("ideal_fct_s").is_not_null()
+    flows = result.flows.filter(finite & (pl.col("start_s") >= meta["warmup_s"])).sort("start_s", "id")
+    if flows.is_empty():
+        return None
+    together = float(flows["ideal_fct_s"].to_numpy().min())
+    found: tuple[int, float, pl.DataFrame] | None = None
+    for _, group in flows.group_by("destination", maintain_order=True):
+        starts = group["start_s"].to_numpy()
+        counts = np.searchsorted(starts, starts + together, side="right") - np.arange(len(starts))
+        first = int(counts.argmax())
+        count = int(counts[first])
+        if count >= _LEAST and (found is None or (-count, starts[first]) < (-found[0], found[1])):
+            found = count, float(starts[first]), group.slice(first, count)
+    if found is None:
+        return None
+    count, begin, group = found
+    finish = pl.col("finish_s").fill_null(meta["end_s"])
+    slowest = group.sort(finish - pl.col("start_s"), "id", descending=[True, False]).head(_MOST)
+    end = float(group.select(finish.max()).item())
+    return Burst(group["destination"][0], begin, end, sorted(slowest["id"].to_list()), count)
+
+
+def trace_burst(run: Run, result: RunResult, progress: Progress | None = None) -> "pl.DataFrame | None":
+    """What happens to the packets of a run's largest burst, by running it once more until that is over.
+
+    The rows are those of a packet trace (docs/results.md). None for a run without bursts, or without packets.
+    """
+    if result.ports.is_empty() or (burst := find_burst(result)) is None:
+        return None
+    choice = FlowChoice([(row, row) for row in burst.rows])
+    capture, happened = events(run.scenario, choice, (burst.begin_s, burst.end_s + 1e-9))
+    with contextlib.suppress(Cancelled):
+        run_one(run, progress, capture)
+    return happened()
+
+
+def keep_burst(run: Run, result: RunResult, directory: Path, progress: Progress | None = None) -> None:
+    """Put the packets of a run's largest burst beside its tables, unless they are there."""
+    if (directory / BURST).exists():
+        return
+    if (table := trace_burst(run, result, progress)) is not None:
+        buffer = io.BytesIO()
+        table.write_parquet(buffer)
+        write_bytes(directory / BURST, buffer.getvalue())

@@ -1,0 +1,171 @@
+"""What happens to the packets of a run, in files that grow while it goes on: traces in Parquet, captures in pcapng."""
+
+import contextlib
+import io
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shortflow import _core
+from shortflow.errors import ConfigError, unknown_name
+from shortflow.scenario import Scenario
+from shortflow.store.files import hidden_directory, new_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_ROWS = 50_000_000
+"""A packet trace of more rows, about 1 GB, ends the run."""
+TRACE = "trace.parquet"
+_ROWS = 100_000
+"""So many rows of a trace are held at a time."""
+_LAST_ROW = 2**32 - 2
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+@dataclass(frozen=True)
+class FlowChoice:
+    """Flows by their rows in the flow table, as first and last, and by their classes."""
+
+    rows: Sequence[tuple[int, int]] = ()
+    classes: Sequence[str] = ()
+
+    @classmethod
+    def parse(cls, text: str, scenario: Scenario) -> "FlowChoice":
+        """Flows as they are typed: `0,5-9`, `short`, or `all`; a `ConfigError` for others."""
+        rows: list[tuple[int, int]] = []
+        classes: list[str] = []
+        for part in (part.strip() for part in text.split(",")):
+            if found := _RANGE.fullmatch(part):
+                first, last = int(found[1]), int(found[2] or found[1])
+                if first > last or last > _LAST_ROW:
+                    raise ConfigError(f"--trace {text}: {part} are no rows of a flow table")
+                rows.append((first, last))
+            elif part in scenario.classes:
+                classes.append(part)
+            elif part == "all":
+                classes.extend(scenario.classes)
+            else:
+                raise ConfigError(
+                    f"--trace {text}: {unknown_name('class', part, [*scenario.classes, 'all'])}; flows are chosen by "
+                    "class, or by their rows in the flow table, such as 0,5-9"
+                )
+        return cls(rows, classes)
+
+
+def port_of(text: str, scenario: Scenario) -> str:
+    """The port that is meant, such as `s0->h22`; a `ConfigError` names the nearest."""
+    name = "->".join(part.strip() for part in text.split("->"))
+    if name not in (ports := scenario.core.ports()):
+        quoted = "" if "->" in text else "; quote the name, as the shell takes > for itself"
+        raise ConfigError(f"--pcap {unknown_name('port', name, ports if len(ports) < 20 else ports[:20])}{quoted}")
+    return name
+
+
+@dataclass
+class Captured:
+    """What was written."""
+
+    rows: int = 0
+    """Of the packet trace."""
+    bytes: dict[Path, int] = field(default_factory=dict)
+    """The size of each file, once it is there."""
+
+
+@contextlib.contextmanager
+def recording(
+    scenario: Scenario,
+    *,
+    trace: tuple[FlowChoice, Path] | None = None,
+    pcaps: Mapping[str, Path] | None = None,
+    beside: Path | None = None,
+) -> "Iterator[tuple[_core.Capture, Captured]]":
+    """What a run takes to write a packet trace of some flows, and captures of some ports, into files.
+
+    They appear when the block ends well, complete or not at all. Until then they stand in the directory `beside`, if
+    their own may be replaced meanwhile.
+    """
+    done = Captured()
+    with contextlib.ExitStack() as stack:
+        files = []
+        for port, path in (pcaps or {}).items():
+            partial = stack.enter_context(new_file(path, beside))
+            file = stack.enter_context(partial.open("wb"))
+            files.append((port, _writer(file)))
+            stack.callback(_measure, done, path, file)
+        choice, table = FlowChoice(), None
+        if trace:
+            choice, path = trace
+            table = stack.enter_context(_trace(path, beside, done))
+        rows, classes = list(choice.rows), list(choice.classes)
+        yield (
+            _core.Capture(scenario.core, flows=rows, classes=classes, table=table, rows=_ROWS, files=files),
+            done,
+        )
+
+
+def events(
+    scenario: Scenario, choice: FlowChoice, during: tuple[float, float]
+) -> "tuple[_core.Capture, Callable[[], pl.DataFrame]]":
+    """What a run takes to keep in memory what happens to some flows between two times, and what gives it in the end."""
+    import polars as pl
+
+    tables: list[pl.DataFrame] = []
+    capture = _core.Capture(
+        scenario.core,
+        flows=list(choice.rows),
+        classes=list(choice.classes),
+        table=lambda rows: tables.append(pl.DataFrame(rows)),
+        during=during,
+    )
+    return capture, lambda: pl.concat(tables)
+
+
+def _writer(file: io.BufferedWriter) -> Callable[[bytes], object]:
+    return file.write
+
+
+def _measure(done: Captured, path: Path, file: io.BufferedWriter) -> None:
+    done.bytes[path] = file.tell()
+
+
+@contextlib.contextmanager
+def _os_errors() -> Iterator[None]:
+    """Raise as an `OSError` what Polars tells of one."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.ComputeError as error:
+        if not (found := re.search(r"\(os error (\d+)\)", str(error))):
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+
+
+@contextlib.contextmanager
+def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable[[_core.Table], None]]:
+    """Takes the rows of a trace portion by portion, and makes one file of them in the end."""
+    import polars as pl
+
+    with new_file(path, beside) as partial, hidden_directory(partial.parent) as portions:
+        parts: list[Path] = []
+
+        def take(rows: _core.Table) -> None:
+            frame = pl.DataFrame(rows)
+            done.rows += len(frame)
+            if done.rows > MOST_ROWS:
+                raise ConfigError(
+                    f"--trace: more than {MOST_ROWS:,} rows by {frame['time_s'][-1]:.3g} s; choose fewer flows, or a "
+                    "shorter duration"
+                )
+            parts.append(portions / f"{len(parts)}.parquet")
+            with _os_errors():
+                frame.write_parquet(parts[-1])
+
+        yield take
+        with _os_errors():
+            pl.scan_parquet(parts).sink_parquet(partial)
+        done.bytes[path] = partial.stat().st_size

@@ -1,0 +1,222 @@
+"""Packet traces, captures and time-lines of runs, from the command to the file."""
+
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shortflow as sf
+from conftest import Command
+from shortflow import capture
+from shortflow.bursts import find_burst
+from shortflow.report.plotting import plain
+from shortflow.report.timeline import timeline
+from shortflow.store.runs import read_run
+
+INCAST = [
+    "incast",
+    "--set",
+    "servers=30",
+    "--set",
+    "switch.buffer=100pkt",
+    "--set",
+    "traffic.1.repeat=2",
+    "--set",
+    "duration=200ms",
+]
+FAN_IN = "s0->h40"
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An incast that overflows a buffer, with all that can be captured."""
+    directory = tmp_path_factory.mktemp("captured") / "run"
+    from shortflow.cli import execute
+
+    files = ["--trace", "all", "--pcap", FAN_IN, "--pcap", f"h0->s0={directory.parent / 'h0.pcapng'}"]
+    assert execute(["run", *INCAST, "--scheme", "tcp", "--out", str(directory), *files]) == 0
+    return directory
+
+
+def test_a_trace_agrees_with_the_flow_table(kept: Path) -> None:
+    trace, flows = pl.read_parquet(kept / "trace.parquet"), pl.read_parquet(kept / "flows.parquet")
+    assert trace["time_s"].is_sorted()
+    data = trace.filter(pl.col("kind") == "data")
+    count = Counter(data["event"])
+    in_order = data.filter(pl.col("event") == "delivered")
+    assert count["sent"] == count["delivered"] + count["dropped"]
+    assert count["dropped"] > 0
+    assert dict(in_order.group_by("flow").len().rows()) | {} == {
+        row["id"]: row["packets"] for row in _packets(trace).iter_rows(named=True)
+    }
+    timeouts = trace.filter(pl.col("event") == "timeout").group_by("flow").len()
+    assert sorted(timeouts.rows()) == sorted(flows.filter(pl.col("timeouts") > 0).select("id", "timeouts").rows())
+    acks = trace.filter(pl.col("event") == "ack").join(flows, left_on="flow", right_on="id")
+    assert acks.filter(pl.col("time_s") == pl.col("finish_s"))["flow"].n_unique() == len(flows)
+    sent = data.filter(pl.col("event") == "sent")
+    so_far = (pl.col("seq") + pl.col("length")).cum_max().shift(1).over("flow")
+    again = sent.filter(pl.col("seq") < so_far).group_by("flow").len()
+    assert sorted(again.rows()) == sorted(flows.filter(pl.col("retransmits") > 0).select("id", "retransmits").rows())
+
+
+def _packets(trace: pl.DataFrame) -> pl.DataFrame:
+    """Segments that left the port to the aggregator, by flow: all of them arrive, as nothing is lost behind it."""
+    left = trace.filter((pl.col("event") == "departed") & (pl.col("port") == FAN_IN) & (pl.col("kind") == "data"))
+    return left.group_by(pl.col("flow").alias("id")).agg(packets=pl.len())
+
+
+def test_some_flows_alone(shortflow: Command) -> None:
+    assert shortflow("run", *INCAST, "--trace", "3,7-9=few.parquet").code == 0
+    assert set(pl.read_parquet("few.parquet")["flow"]) == {3, 7, 8, 9}
+    done = shortflow("run", *INCAST, "--trace", "1000000=none.parquet")
+    assert "trace: 0 rows; the flow table has the rows 0 to 59" in done.stderr
+
+
+@pytest.mark.parametrize("scheme", ["dctcp", "pfabric", "dcqcn", "swift", "pfabric-minimal"])
+def test_a_run_with_captures_is_the_same_run(scheme: str, shortflow: Command) -> None:
+    plain = shortflow("run", *INCAST, "--scheme", scheme, "--json").document
+    seen = shortflow("run", *INCAST, "--scheme", scheme, "--json", "--trace", "all=t", "--pcap", f"{FAN_IN}=p").document
+    assert plain == seen
+
+
+def tshark(file: Path | str, *arguments: str) -> list[str]:
+    if not shutil.which("tshark"):
+        pytest.skip("needs tshark")
+    checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
+    command = ["tshark", "-r", str(file), *checks, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+CHECKS = ["_ws.malformed", "_ws.expert.severity", "ip.checksum.status", "tcp.checksum.status", "udp.checksum.status"]
+ERROR, WRONG, GOOD, CUT = 0x800000, "0", "1", "2"
+"""A severity of tshark's, and what it says of checksums that are wrong, right, and over what was cut off."""
+
+
+def fields(file: Path | str, *names: str) -> list[list[str]]:
+    """These fields of all packets, of which none is malformed or has a wrong checksum."""
+    lines = tshark(file, "-T", "fields", *(part for name in (*CHECKS, *names) for part in ("-e", name)))
+    found = [line.split("\t") for line in lines]
+    for malformed, severity, *checksums in (line[: len(CHECKS)] for line in found):
+        assert not malformed
+        assert all(int(each) < ERROR for each in severity.split(",") if each)
+        assert WRONG not in checksums
+        assert checksums[0] == GOOD
+        assert {GOOD, CUT} & set(checksums[1:])
+    assert found
+    return [line[len(CHECKS) :] for line in found]
+
+
+def test_tshark_finds_what_the_trace_has(kept: Path) -> None:
+    assert fields(kept.parent / "h0.pcapng")
+    trace = pl.read_parquet(kept / "trace.parquet")
+    left = trace.filter((pl.col("event") == "departed") & (pl.col("port") == FAN_IN))
+    names = ["frame.time_epoch", "tcp.seq_raw", "tcp.len", "ip.src", "tcp.srcport", "frame.comment"]
+    found = fields(kept / "s0-h40.pcapng", *names)
+    expected = left.select("time_s", "seq", "length", "connection").rows()
+    assert len(found) == len(expected)
+    for (at, raw, size, source, port, _), (time, seq, length, connection) in zip(found, expected, strict=True):
+        assert float(at) == pytest.approx(time, abs=2e-9)
+        assert (int(raw), int(size), int(port)) == (seq + 1, length, 49152 + connection)
+        assert source.startswith("10.0.0.")
+    dropped = trace.filter((pl.col("event") == "dropped") & (pl.col("port") == FAN_IN))
+    assert sum(line[-1].count("buffer full") for line in found) == len(dropped) > 0
+
+
+SEEN = {
+    "dctcp": {"ip.dsfield.ecn": "3", "tcp.flags.ece": "1", "tcp.flags.cwr": "1", "tcp.flags.syn": "1"},
+    "pecn": {"ip.dsfield.ecn": "3", "ip.dsfield.dscp": "63"},
+    "swift": {"tcp.flags.ack": "1"},
+    "dcqcn": {"ip.proto": "17", "ip.dsfield.ecn": "3"},
+    "pfabric-minimal": {"ip.proto": "17"},
+    "tcp+recovery=rack": {"tcp.options.sack.count": "1", "tcp.flags.syn": "1"},
+}
+"""What must be seen at either port of a few schemes."""
+
+
+@pytest.mark.parametrize("scheme", SEEN)
+def test_tshark_takes_every_kind_of_packet(scheme: str, shortflow: Command) -> None:
+    settings = ["--set", "tcp.handshake=true", "--pcap", f"{FAN_IN}=to.pcapng", "--pcap", "s0->h0=acks.pcapng"]
+    assert shortflow("run", *INCAST, "--scheme", scheme, *settings).code == 0
+    seen = fields("to.pcapng", *SEEN[scheme]) + fields("acks.pcapng", *SEEN[scheme])
+    for column, (name, value) in enumerate(SEEN[scheme].items()):
+        assert value in {line[column] for line in seen}, name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--pcap", "s0->h41=x"], '--pcap "s0->h41": unknown port; did you mean "s0->h4'),
+        (["--pcap", "s0-=x"], "quote the name, as the shell takes > for itself"),
+        (["--pcap", FAN_IN], "into which file? Name it behind a `=`, or a result directory with --out DIR"),
+        (["--trace", "0"], "--trace 0: into which file?"),
+        (["--trace", "shrot=x"], '--trace shrot: "shrot": unknown class; did you mean "short"'),
+        (["--trace", "9-3=x"], "--trace 9-3: 9-3 are no rows of a flow table"),
+        (["--trace", "0=x", "--pcap", f"{FAN_IN}=x"], "is named for two things"),
+        (["--trace", "0=x", "--scheme", "ideal-srpt"], "ideal-srpt: it serves a fluid and has no packets"),
+        (["--watch", "--json"], "--watch: draws for people, of all flows; leave out --json"),
+        (["--watch"], "--watch: draws in a terminal, and stderr is none"),
+        (["--trace", "all=/dev/full"], "/dev/full: No space left on device; free some space there"),
+        (["--pcap", f"{FAN_IN}=/dev/full"], "/dev/full: No space left on device; free some space there"),
+    ],
+)
+def test_what_cannot_be_captured_is_said(arguments: list[str], said: str, shortflow: Command) -> None:
+    answer = shortflow("run", *INCAST, *arguments)
+    assert answer.code == (3 if "/dev/full" in said else 2), answer
+    assert said in answer.stderr
+    assert not Path("x").exists()
+    assert "Traceback" not in answer.stderr
+
+
+def test_a_trace_that_grows_too_large_ends_the_run(shortflow: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "MOST_ROWS", 1000)
+    monkeypatch.setattr(capture, "_ROWS", 100)
+    answer = shortflow("run", *INCAST, "--trace", "all=large.parquet")
+    assert answer.code == 2
+    assert "--trace: more than 1,000 rows by 0." in answer.stderr
+    assert list(Path().iterdir()) == []
+
+
+def test_the_time_line_has_the_largest_burst(kept: Path) -> None:
+    result = read_run(kept)
+    burst = find_burst(result)
+    assert burst
+    assert (burst.host, burst.flows, len(burst.rows)) == ("h40", 30, 30)
+    figure = timeline(result)
+    traces = {trace.name: trace for trace in figure.data}
+    events = pl.DataFrame(result.tables["burst"])
+    assert max(traces[plain(f"queue of {FAN_IN}")].y) == events.filter(pl.col("port") == FAN_IN)["queue_pkt"].max()
+    assert len(traces["sends"].x) == len(events.filter((pl.col("event") == "sent") & (pl.col("kind") == "data")))
+    timeouts = events.filter(pl.col("event") == "timeout")
+    assert len(traces["times out"].x) == len(timeouts) > 0
+    # An RTO is 10 ms at least, of which the flow does nothing but wait for most.
+    waits = traces["waits for its timer"].x
+    assert all(end - begin > 5 for begin, end in zip(waits[::3], waits[1::3], strict=True))
+    on_its_way = traces["on its way"]
+    assert (len(on_its_way.x), set(on_its_way.y) - {None}) == (90, set(range(1, 31)))
+
+
+def test_reports_show_time_lines_where_there_are_bursts(shortflow: Command) -> None:
+    assert shortflow("compare", *INCAST, "--schemes", "tcp,dctcp", "--seeds", "1", "--out", "c").code == 0
+    assert shortflow("report", "c").code == 0
+    page = Path("c/report.html").read_text()
+    assert page.count("Time-line of one burst: ") >= 2
+    quiet = ["two-long-flows", "--set", "duration=20ms", "--set", "warmup=1ms"]
+    assert shortflow("compare", *quiet, "--schemes", "dctcp", "--seeds", "1", "--out", "q").code == 0
+    assert not list(Path("q").rglob("burst.parquet"))
+
+
+def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
+    """Nine flows within 10 µs, ten more over 10 ms: the burst is the nine."""
+    rows = [f"{1000 + i}us,h{i},h9,14600" for i in range(9)] + [f"{20 + i}ms,h{i % 9},h9,1460" for i in range(10)]
+    (tmp_path / "flows.csv").write_text("\n".join(["start,source,destination,bytes", *rows]) + "\n")
+    text = (
+        'title = "t"\nduration = "100ms"\n[topology]\nkind = "star"\nhosts = 10\nrate = "1Gbps"\nrtt = "100us"\n'
+        '[switch]\nbuffer = "100pkt"\nmark_above = "20pkt"\n[[traffic]]\nkind = "trace"\nfile = "flows.csv"\n'
+    )
+    (tmp_path / "t.toml").write_text(text)
+    burst = find_burst(sf.run(sf.load_scenario(tmp_path / "t.toml"), "dctcp"))
+    assert burst
+    assert (burst.rows, burst.flows, burst.begin_s) == (list(range(9)), 9, pytest.approx(1e-3))
