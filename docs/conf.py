@@ -1,6 +1,7 @@
 """The documentation site: `make docs`."""
 
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import shortflow
@@ -15,7 +16,6 @@ exclude_patterns = ["site"]
 # Links within the pages are all checked; types of Python that are not on the page of its API are no links.
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]
-
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
@@ -32,7 +32,8 @@ default_role = "code"
 
 html_theme = "furo"
 html_title = f"Shortflow {release}"
-html_static_path = ["site/static"]
+# Browsers need a font made for mathematics; ziamath brings STIX Two Math.
+html_static_path = ["site/static", str(files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False

@@ -18,13 +18,15 @@ from shortflow import reference
 
 ROOT = Path(__file__).parents[2]
 RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")
+SOME_PAGES = re.compile(r"^[\w/]+\*$", re.MULTILINE)
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
 logger = logging.getLogger(__name__)
 
 
-def generate(_: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the generated parts of a page where it says `<!-- generated: NAME -->`."""
-    source[0] = GENERATED.sub(lambda found: reference.part(found[1]), source[0])
+def generate(app: Sphinx, _: str, source: list[str]) -> None:
+    """Put the generated parts of a page where it says `<!-- generated: NAME -->`, and drop pages not there."""
+    text = SOME_PAGES.sub(lambda found: found[0] if any(app.srcdir.glob(found[0])) else "", source[0])
+    source[0] = GENERATED.sub(lambda found: reference.part(found[1]), text)
 
 
 def rust_page(path: str, docname: str) -> str | None:
