@@ -36,8 +36,8 @@ def rust_page(path: str, docname: str) -> str | None:
     return f"{up}rust/src/shortflow_{found[1]}/{found[2]}.html" if found else None
 
 
-class LinksToRust(SphinxTransform):
-    """Links to Rust files lead to rustdoc's page of the source; other files of the repository are copied."""
+class LinksToFiles(SphinxTransform):
+    """Links to Rust files lead to rustdoc's page of the source, other files are copied, and folders are named alone."""
 
     default_priority = 500
 
@@ -49,6 +49,9 @@ class LinksToRust(SphinxTransform):
             target = rust_page(str(path.relative_to(ROOT)), docname) if path.is_relative_to(ROOT) else None
             if target:
                 link.replace_self(nodes.reference("", "", *link.children, internal=False, refuri=target))
+        for link in list(self.document.findall(addnodes.pending_xref)):
+            if link["reftype"] == "myst" and Path(self.env.relfn2path(link["reftarget"], docname)[1]).is_dir():
+                link.replace_self(link.children)
 
 
 class Source(SphinxDirective):
@@ -113,7 +116,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register all of it."""
     app.connect("source-read", generate)
     app.connect("html-page-context", level_captions, priority=900)  # behind Furo
-    app.add_transform(LinksToRust)
+    app.add_transform(LinksToFiles)
     app.add_directive("source", Source)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
     app.config.html_math_renderer = "mathml"
