@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 import tomli_w
 
+from browser import Browser, opened
 from shortflow import cli
 
 hypothesis.settings.register_profile("the same everywhere", deadline=None, derandomize=True)
@@ -92,6 +93,13 @@ def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen
         finally:
             patience.cancel()
             process.kill()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium; the test is skipped where there is none. It ends with its module, as it keeps an event loop running."""
+    with opened() as found:
+        yield found
 
 
 @pytest.fixture
