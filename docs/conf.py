@@ -30,6 +30,8 @@ autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 default_role = "code"
 
+smartquotes = False  # quotes are there to be copied
+
 html_theme = "furo"
 html_title = f"Shortflow {release}"
 # Browsers need a font made for mathematics; ziamath brings STIX Two Math.
