@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[2]
 RUST = re.compile(r"crates/(\w+)/src/(.+\.rs)")
 SOME_PAGES = re.compile(r"^[\w/]+\*$", re.MULTILINE)
 GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
+AT_THE_ROOT = {"README": "index"}
+"""Pages of the site that are files of another name at the root of the repository."""
 logger = logging.getLogger(__name__)
 
 
@@ -50,7 +52,10 @@ class LinksToFiles(SphinxTransform):
             if target:
                 link.replace_self(nodes.reference("", "", *link.children, internal=False, refuri=target))
         for link in list(self.document.findall(addnodes.pending_xref)):
-            if link["reftype"] == "myst" and Path(self.env.relfn2path(link["reftarget"], docname)[1]).is_dir():
+            target = Path(link["reftarget"])
+            if target.parent == ROOT:
+                link["reftarget"] = AT_THE_ROOT.get(target.name, target.name.lower())
+            elif link["reftype"] == "myst" and Path(self.env.relfn2path(str(target), docname)[1]).is_dir():
                 link.replace_self(link.children)
 
 
