@@ -269,11 +269,19 @@ bench-instructions: setup ## Instructions per packet-hop, by Valgrind; writes th
 bench-check: setup ## Fails where instructions per packet-hop have grown by 3 % over tools/instructions.json.
 	@$(BIN)/python tools/instructions.py
 
+$(VENV)/.site: docs/requirements.lock $(VENV)/.packages
+	@echo "installing Sphinx into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.lock
+	@touch $@
+
+SITE := target/site
+
 .PHONY: docs
-docs: setup ## The page of everything that can be named, from the registry, and the Rust API pages.
-	$(BIN)/python -m shortflow.reference >target/names.md
-	cargo doc --workspace --no-deps --locked --quiet
-	@echo "target/names.md and target/doc/shortflow_sim/index.html"
+docs: setup $(VENV)/.site ## The documentation site with Rust's pages beside it, in target/site; opens as a file.
+	@cargo doc --workspace --no-deps --locked --quiet
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --fresh-env --builder html --doctree-dir target/doctrees docs $(SITE)
+	@rm -rf $(SITE)/rust && cp -r target/doc $(SITE)/rust
+	@echo "$(SITE)/index.html"
 
 .PHONY: stubs
 stubs: setup ## The types of shortflow.spec, from the core's declarations; to be run when a key has changed.

@@ -11,11 +11,12 @@ import pytest
 
 import shortflow
 from shortflow import _core, reference
+from shortflow.cli import COMMANDS
 from shortflow.metrics.catalogue import STATISTICS
 from shortflow.store.columns import TABLES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Blocks marked `sh` or `python` are run, one marked `python file=NAME` is saved for those behind it;
 # a `text` block right behind one is what it prints; `console` is only shown.
 BLOCK = re.compile(
@@ -26,11 +27,15 @@ BLOCK = re.compile(
 INTERPRETER = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
 
 
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
 def blocks(page: Path) -> list[re.Match[str]]:
     return list(BLOCK.finditer(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=_name)
 def test_commands_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     search = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for block in blocks(page):
@@ -160,93 +165,77 @@ def test_the_tutorial_is_run() -> None:
     assert len(blocks(ROOT / "docs" / "tutorial.md")) > 3
 
 
-def test_the_page_of_names_has_every_name_with_its_parameters() -> None:
-    page = reference.page()
+GENERATED = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
+
+
+def generated() -> dict[str, str]:
+    """All parts that pages ask for."""
+    names = [name for page in PAGES for name in GENERATED.findall(page.read_text(encoding="utf-8"))]
+    assert len(names) == len(set(names))
+    return {name: reference.part(name) for name in names}
+
+
+def test_the_reference_has_every_name_with_its_parameters() -> None:
+    parts = generated()
     for kind, entries in _core.registry().items():
-        (section,) = re.findall(rf"^## {kind.capitalize()}$(.*?)(?=^## )", page, re.MULTILINE | re.DOTALL)
-        assert re.findall(r"^### `(.+)`$", section, re.MULTILINE) == [entry["name"] for entry in entries]
+        table = {"topologies": "topology"}.get(kind, kind)
+        part = parts.get(f"names {kind}") or parts[f"table {table}"]
+        assert [entry["name"] for entry in entries] == re.findall(r"^### `(.+)`$", part, re.MULTILINE)
         rows = [f"| `{parameter['name']}` |" for entry in entries for parameter in entry["parameters"]]
-        assert not [row for row in rows if row not in section]
-    assert all(f"| `{name}` |" in page for name in STATISTICS)
+        assert not [row for row in rows if row not in part]
+    assert all(f"| `{name}` |" in parts["metrics"] for name in STATISTICS)
 
 
 def test_the_reference_has_every_key_with_its_default() -> None:
-    text = (ROOT / "docs" / "scenario-reference.md").read_text(encoding="utf-8")
+    parts = generated()
     for name in shortflow.shipped_scenarios():
         for setting in shortflow.load(name).resolved():
             table, _, key = setting["key"].rpartition(".")
-            row = rf"^\| `(?:{table}\.)?{key}` \| "
-            if table in ("", "switch", "host", "tcp", "measure", "faults"):
-                assert re.search(row, text, re.MULTILINE), setting["key"]
-            derived = table.startswith(("traffic", "topology", "routing")) or key in ("ports", "drain")
-            if setting["source"] == "default" and not derived:
-                assert re.search(rf"{row}`{re.escape(setting['value'])}` \|", text, re.MULTILINE), setting
+            if table not in ("", "switch", "host", "tcp", "measure", "faults"):
+                continue
+            (row,) = re.findall(rf"^\| `{key}` \| (.*?) \|", parts[f"table {table or 'scenario'}"], re.MULTILINE)
+            if setting["source"] == "default" and key not in ("ports", "drain"):
+                assert row == f"`{setting['value']}`", setting
 
 
-def section(name: str) -> str:
-    """A section of the scenario reference, without its examples."""
-    text = (ROOT / "docs" / "scenario-reference.md").read_text(encoding="utf-8")
-    (found,) = re.findall(rf"^## {re.escape(name)}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    return re.sub(r"```.*?```", "", found, flags=re.DOTALL)
+def test_the_reference_has_every_command_with_its_options() -> None:
+    text = reference.part("commands")
+    assert set(COMMANDS) <= set(re.findall(r"^### `shortflow (\w+)`$", text, re.MULTILINE))
+    assert re.search(r"^### `shortflow compare`.*?^\| `--seeds NUMBER` \| .*5.* \|$", text, re.MULTILINE | re.DOTALL)
+    assert "#### `shortflow linux agreement`" in text
 
 
-def table_rows(text: str) -> dict[str, str]:
-    """The last cell of each row that begins with a key or a kind."""
-    return dict(re.findall(r"^\| `([\w.-]+)` \|(?:.*\|)? (.*) \|$", text, re.MULTILINE))
+def test_the_reference_has_all_that_python_can_import() -> None:
+    described = re.findall(r"^\.\. auto(?:function|class):: shortflow\.(\w+)$", reference.part("python"), re.MULTILINE)
+    left = set(shortflow.__all__) - set(described)
+    assert {name for name in left if callable(getattr(shortflow, name))} == set()
 
 
-@pytest.mark.parametrize(
-    ("kinds", "name"),
-    [
-        ("topologies", "`[topology]`"),
-        ("routing", "`[routing]`"),
-        ("traffic", "`[[traffic]]`"),
-        ("sizes", "`[[traffic]]`"),
-    ],
-)
-def test_the_reference_has_the_keys_of_every_kind_and_no_other(kinds: str, name: str) -> None:
-    rows = table_rows(section(name))
-    for kind in _core.registry()[kinds]:
-        known = {parameter["name"] for parameter in kind["parameters"]}
-        missing = {key for key in known if f"`{key}`" not in section(name)}
-        assert not missing, kind["name"]
-        listed = re.sub(r"\([^)]*\)|;.*| and the keys of .*", "", rows[kind["name"]])
-        assert set(re.findall(r"`(\w+)`", listed)) <= known, kind["name"]
-
-
-def test_the_reference_has_no_key_that_is_not_there(small: dict[str, object]) -> None:
-    tables = {"Top level": "", "`[switch]` and `[host]`": "", "`[tcp]`": "tcp.", "`[measure]`": "measure."}
-    keys = [table + key for name, table in tables.items() for key in table_rows(section(name))]
-    keys += [f"faults.{key}" for key in table_rows(section("`[faults]` or `[[faults]]`"))]
-    assert len(keys) > 35
-    assert "unknown" in complaint(small, "tcp.mss_")
-    assert [key for key in keys if "unknown" in complaint(small, key)] == []
-
-
-def complaint(scenario: dict[str, object], key: str) -> str:
-    """What is said about a key with a value that hardly any has."""
-    try:
-        shortflow.load(scenario, {key: "-"})
-    except shortflow.ConfigError as error:
-        return str(error)
-    return ""
-
-
-def test_the_page_of_results_has_every_column_of_every_table(small: dict[str, object]) -> None:
-    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+def test_every_column_of_every_table_is_described(small: dict[str, object]) -> None:
     result = shortflow.run(shortflow.load(small))
-    common = ["scheme", "seed", "run"]
-    for name in TABLES:
-        columns = getattr(result, name).columns
-        assert columns[-3:] == common
-        assert TABLES[name] == dict(list(getattr(result, name).schema.items())[:-3])
-        (section,) = re.findall(rf"^## `{name}\.parquet`.*?(?=^## )", text, re.MULTILINE | re.DOTALL)
-        rows = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
-        assert sorted(re.findall("`(.+?)`", "".join(rows))) == sorted(columns[:-3])
-        assert all(f"`{column}`" in text for column in common)
+    parts = generated()
+    for name, columns in TABLES.items():
+        *own, scheme, seed, run = getattr(result, name).schema.items()
+        assert [scheme[0], seed[0], run[0]] == ["scheme", "seed", "run"]
+        assert columns == dict(own)
+        assert re.findall(r"^\| `(.+?)` \|.*\| [^|]+ \|$", parts[f"columns {name}"], re.MULTILINE) == list(columns)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_text_of_the_code_is_no_markdown() -> None:
+    assert r"a switch tor\<i>" in reference.part("table topology")
+    assert re.findall(r"(?<!\\)<(?!str|int|list|quick|float)", re.sub(r"`.*?`", "", reference.part("commands"))) == []
+
+
+SOURCE = re.compile(r"^```\{source\} (\S+) (.+)$", re.MULTILINE)
+
+
+def test_the_pages_of_the_papers_find_the_code_that_they_show() -> None:
+    shown = [found for page in PAGES for found in SOURCE.findall(page.read_text(encoding="utf-8"))]
+    assert len(shown) > 20
+    assert [each for each in shown if (ROOT / each[0]).read_text(encoding="utf-8").count(each[1]) != 1] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if not (page.parent / target).exists()]

@@ -1,38 +1,54 @@
-"""`make docs`: the page about everything that can be named, built from the simulator's own registry."""
+"""The parts of the documentation that are written by the code itself, as Markdown, when `make docs` builds the site."""
 
-from shortflow import _core
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import typer
+from typer.main import get_command
+
+import shortflow
+from shortflow import _core, cli
+from shortflow.declared import all_declared, is_kind
 from shortflow.metrics.catalogue import STATISTICS
 from shortflow.metrics.data import SIZE_BINS
-from shortflow.records import Entry, Parameter
+from shortflow.records import Declared, Entry, Key, Parameter
+from shortflow.store.columns import ABOUT, OPTIONAL, TABLES
 
-HEADER = """\
-# Everything that can be named
-
-Built by `make docs` from the simulator's registry. `shortflow list KIND --long` shows the same.
-"""
-
-KINDS = {
-    "schemes": "A scheme is a transport with the queue discipline that it needs. This is what `--schemes` takes. "
-    "The parameters are set with `--set KEY=VALUE`.",
-    "ideal": "An ideal scheduler of a fluid link, a yardstick beside schemes; docs/ideal.md says more.",
-    "transports": "What runs in senders and receivers. The parameters are set with `--set transport.NAME=VALUE`.",
-    "queues": "What runs in ports of switches, and of hosts with `--set host.queue=QUEUE`; buffer and threshold are "
-    "the scenario's. The parameters are set with `--set queue.NAME=VALUE`, in hosts `--set host_queue.NAME=VALUE`.",
-    "topologies": "The `[topology]` table of a scenario.",
-    "routing": "The `[routing]` table of a scenario.",
-    "traffic": "A `[[traffic]]` table of a scenario.",
-    "sizes": "The `sizes` table of traffic.",
-}
+Row = tuple[str, ...]
+_KEY_HEADS = ("key", "default", "expected", "meaning")
+_MANY = 3
+"""Keys that so many kinds of a table have are described once."""
 
 
-def page() -> str:
-    """The whole page in Markdown."""
-    parts = [HEADER]
-    for kind, entries in _core.registry().items():
-        parts.append(f"## {kind.capitalize()}\n\n{KINDS[kind]}\n")
-        parts += [_entry(entry) for entry in entries]
-    parts.append(_metrics())
-    return "\n".join(parts)
+def part(name: str) -> str:
+    """The part that a page asks for with `<!-- generated: NAME -->`."""
+    kind, _, which = name.partition(" ")
+    return PARTS[kind](which) if which else PARTS[kind]()
+
+
+def commands() -> str:
+    """Every command with its arguments and options."""
+    return "\n".join(_commands(get_command(cli.app), "shortflow", 2))
+
+
+def _commands(command: Any, path: str, level: int) -> Iterator[str]:
+    context = typer.Context(command, info_name=path)
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    yield f"{'#' * level} `{path}`\n\n{_paragraphs(command.help or '')}\n\n```text\n{usage}\n```\n"
+    records = [record for each in command.params if (record := each.get_help_record(context))]
+    if records:
+        yield _table(("argument or option", "meaning"), [(f"`{name}`", about) for name, about in records])
+    if hasattr(command, "list_commands"):
+        for name in command.list_commands(context):
+            yield from _commands(command.get_command(context, name), f"{path} {name}", level + 1)
+
+
+def names(kind: str) -> str:
+    """Every scheme, transport, queue discipline or ideal scheduler, with its parameters."""
+    return "\n".join(_entry(entry) for entry in _core.registry()[kind])
 
 
 def _entry(entry: Entry) -> str:
@@ -42,33 +58,110 @@ def _entry(entry: Entry) -> str:
     if "transport" in entry and "queue" in entry:
         of_hosts = "" if entry["host_queue"] == "droptail" else f", in hosts `{entry['host_queue']}`"
         lines.append(f"Transport `{entry['transport']}`, queue `{entry['queue']}`{of_hosts}.\n")
-    if entry["parameters"]:
-        lines += ["| key | default | expected | meaning |", "|---|---|---|---|"]
-        lines += [_row(parameter) for parameter in entry["parameters"]]
-        lines.append("")
+    return "\n".join([*lines, _keys(entry["parameters"])])
+
+
+def tables(name: str) -> str:
+    """The keys of a table of scenarios; of one that has kinds, those that many kinds have, and those of each."""
+    found = [each for each in all_declared() if each["table"] == ("" if name == "scenario" else name)]
+    if not is_kind(found[0]):
+        return _keys(found[0]["keys"])
+    rows = Counter(row for each in found for row in _rows(each["keys"]))
+    shared = [row for row, count in rows.items() if count >= _MANY]
+    head = f"### Keys that kinds of `{name}` share\n\n{_table(_KEY_HEADS, shared)}\n" if shared else ""
+    return head + "\n".join(_kind(each, shared) for each in found)
+
+
+def _kind(declared: Declared, shared: list[Row]) -> str:
+    rows = _rows(declared["keys"])
+    own = [row for row in rows if row not in shared]
+    others = ", ".join(row[0] for row in rows if row in shared)
+    text = f"### `{declared['name']}`\n\n{_sentence(declared['summary'])}\n\n"
+    return text + (_table(_KEY_HEADS, own) if own else "") + (f"\nShared keys: {others}.\n" if others else "")
+
+
+def _keys(keys: Sequence[Key] | Sequence[Parameter]) -> str:
+    return _table(_KEY_HEADS, _rows(keys)) if keys else ""
+
+
+def _rows(keys: Sequence[Key] | Sequence[Parameter]) -> list[Row]:
+    return [(f"`{key['name']}`", _default(key), _expected(key), key["summary"]) for key in keys]
+
+
+def _expected(key: Key | Parameter) -> str:
+    """What a key takes; of one that is a table Python's type says no more than that."""
+    is_table = key["expected"] == key.get("type")
+    return ("tables" if "Sequence" in key["expected"] else "a table") if is_table else key["expected"]
+
+
+def _default(key: Key | Parameter) -> str:
+    if key["default"] == "required" or key.get("required"):
+        return "required"
+    return f"`{key['default']}`" if key["default"] else "none"
+
+
+def columns(name: str) -> str:
+    """The columns of a table of results."""
+    rows = [
+        (f"`{column}`", f"{dtype}".lower(), "yes" if column in OPTIONAL[name] else "no", ABOUT[name][column])
+        for column, dtype in TABLES[name].items()
+    ]
+    return _table(("column", "type", "may be empty", "meaning"), rows)
+
+
+def metrics() -> str:
+    """Every metric with its unit."""
+    bins = ", ".join(f"`{name}` ({what})" for name, what in SIZE_BINS.items())
+    head = (
+        "`<class>` is a class of flows, `<task>` is query, job, shuffle or request, "
+        f"and `<bin>` a bin of flow sizes: {bins}.\n\n"
+    )
+    rows = [(f"`{name}`", each.unit or "none", each.about) for name, each in STATISTICS.items()]
+    return head + _table(("name", "unit", "meaning"), rows)
+
+
+def python() -> str:
+    """Directives of autodoc for all that `shortflow` exports."""
+    functions = [name for name in shortflow.__all__ if inspect.isfunction(getattr(shortflow, name))]
+    kinds = [name for name in shortflow.__all__ if inspect.isclass(getattr(shortflow, name))]
+    errors = [name for name in kinds if issubclass(getattr(shortflow, name), Exception)]
+    groups = {"Functions": functions, "Classes": [name for name in kinds if name not in errors], "Errors": errors}
+    lines = []
+    for title, members in groups.items():
+        lines += [f"## {title}\n", "```{eval-rst}"]
+        directive = "autofunction" if title == "Functions" else "autoclass"
+        for name in members:
+            lines += [f".. {directive}:: shortflow.{name}"]
+            lines += ["   :members:", ""] if directive == "autoclass" else [""]
+        lines += ["```\n"]
     return "\n".join(lines)
 
 
-def _metrics() -> str:
-    bins = ", ".join(f"`{name}` ({what})" for name, what in SIZE_BINS.items())
-    head = (
-        "## Metrics\n\nWhat `--metrics` and `--condition` take. `<class>` is a class of flows, `<task>` is query, job, "
-        f"shuffle or request, and `<bin>` a bin of flow sizes: {bins}.\n\n"
-        "| name | unit | meaning |\n|---|---|---|\n"
-    )
-    return head + "".join(f"| `{name}` | {each.unit or 'none'} | {each.about} |\n" for name, each in STATISTICS.items())
-
-
-def _row(parameter: Parameter) -> str:
-    default = parameter["default"] or "none"
-    shown = default if default in ("none", "required") else f"`{default}`"
-    cells = (f"`{parameter['name']}`", shown, parameter["expected"], parameter["summary"])
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def _table(heads: Row, rows: Sequence[Row]) -> str:
+    lines = [heads, tuple("---" for _ in heads), *(map(_literal, row) for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    return _literal(f"{text[0].upper()}{text[1:]}.")
 
 
-if __name__ == "__main__":
-    print(page(), end="")
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(map(_literal, inspect.cleandoc(text).split("\n\n")))
+
+
+def _literal(text: str) -> str:
+    """A line of text as it stands, but for what is between backticks, which is code."""
+    parts = " ".join(text.split()).replace("|", "\\|").split("`")
+    parts[::2] = (re.sub(r"([*_<\[\]])", r"\\\1", part) for part in parts[::2])
+    return "`".join(parts)
+
+
+PARTS: dict[str, Callable[..., str]] = {
+    "commands": commands,
+    "names": names,
+    "table": tables,
+    "columns": columns,
+    "metrics": metrics,
+    "python": python,
+}

@@ -3,6 +3,19 @@
 import polars as pl
 
 _NUMBER, _COUNT, _SMALL, _TEXT, _FLAG = pl.Float64(), pl.UInt64(), pl.UInt32(), pl.String(), pl.Boolean()
+_QUEUE = {
+    "mean": "time average of the backlog",
+    "max": "the largest backlog",
+    **{f"p{percent}": f"the backlog not exceeded for {percent} % of the time" for percent in (50, 95, 99)},
+}
+
+
+def _queue(name: str, unit: str) -> str:
+    """What a column about the queue means."""
+    rounded = ", rounded up to a multiple of 128" if name.startswith("p") and unit == "bytes" else ""
+    where = "; of measured ports, where samples are on" if name.startswith("p") else ""
+    return f"{_QUEUE[name]}, in {'packets' if unit == 'pkt' else unit}{rounded}{where}"
+
 
 TABLES: dict[str, dict[str, pl.DataType]] = {
     "flows": {
@@ -64,7 +77,65 @@ TABLES: dict[str, dict[str, pl.DataType]] = {
 }
 """The tables of a run by name, each with its columns beside those that name the run."""
 
-_OPTIONAL = {
+ABOUT: dict[str, dict[str, str]] = {
+    "flows": {
+        "id": "number of the row",
+        "source": "sending host",
+        "destination": "receiving host",
+        "class": "class of the traffic",
+        "size_bytes": "payload to send; empty for a backlogged flow",
+        "start_s": "when it was handed to the transport",
+        "finish_s": "when its last byte was acknowledged",
+        "fct_s": "the time between them",
+        "ideal_fct_s": "the completion time in an empty network with an unlimited window",
+        "slowdown": "fct_s over ideal_fct_s",
+        "deadline_s": "time allowed from start to finish",
+        "missed": "whether the deadline was missed; empty while that is open",
+        "retransmits": "segments retransmitted, needed or not",
+        "measured_retransmits": "those of them within the measured time",
+        "timeouts": "retransmission timeouts",
+        "measured_timeouts": "those of them within the measured time",
+        "marks": "data packets that arrived with a CE mark",
+        "acked_bytes": "payload acknowledged",
+        "delivered_bytes": "the part of it acknowledged within the measured time",
+        "queueing_s": "mean time that its data packets waited in queues",
+        "switch_queueing_s": "the part of it in switches",
+        "task": "row in the table of tasks of what it is part of",
+    },
+    "tasks": {
+        "id": "number of the row",
+        "kind": "`query`, `job`, `shuffle` or `request`",
+        "class": "class of its flows",
+        "start_s": "when its first message was handed to the transport",
+        "finish_s": "when everything belonging to it had arrived",
+        "time_s": "the time between them",
+        "flows": "how many flows it has",
+        "deadline_s": "time allowed from start to finish",
+        "missed": "whether the deadline was missed; empty while that is open",
+        "part_of": "row of the task that it is part of",
+    },
+    "samples": {
+        "time_s": "when",
+        "kind": "`queue_pkt`, `queue_bytes` of a measured port, `throughput_bps` of a class since the sample before; "
+        "of a backlogged flow `flow_throughput_bps` since the sample before, `cwnd_seg` where it has a window, "
+        "`rate_bps` where it paces at one, and the law's `alpha` where it has one",
+        "subject": "port, class or flow",
+        "value": "the number",
+    },
+    "ports": {
+        "port": "sending and receiving node",
+        "rate_bps": "rate of the link",
+        "tx_bytes": "bytes accepted for sending",
+        "tx_packets": "packets accepted for sending",
+        "drops": "packets of any kind dropped here",
+        "marks": "packets of any kind marked here",
+        **{f"queue_{name}_{unit}": _queue(name, unit) for unit in ("pkt", "bytes") for name in _QUEUE},
+        "utilisation": "share of the time in which the link was busy",
+    },
+}
+"""What the columns mean."""
+
+OPTIONAL = {
     "flows": {"size_bytes", "finish_s", "fct_s", "ideal_fct_s", "slowdown", "deadline_s", "missed", "queueing_s"}
     | {"switch_queueing_s", "task"},
     "tasks": {"finish_s", "time_s", "deadline_s", "missed", "part_of"},
@@ -82,5 +153,5 @@ def check_columns(name: str, table: pl.DataFrame) -> None:
     for column, dtype in wanted.items():
         if found[column] != dtype:
             raise ValueError(f"{column}: found {found[column]} in place of {dtype}, or written by another version")
-        if column not in _OPTIONAL[name] and table[column].null_count():
+        if column not in OPTIONAL[name] and table[column].null_count():
             raise ValueError(f"{column}: rows without one")

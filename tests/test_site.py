@@ -1,0 +1,70 @@
+"""The documentation site as readers see it; `make docs` installs what this needs."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser import Browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("index", "papers/fast", "reference/names", "scenario-reference", "reproduction/l2dct", "reference/python")
+# axe-core asks for the style sheets again by a way that files do not have; a browser by itself does not.
+OF_AXE = re.compile(r"XMLHttpRequest|preload assets|net::ERR_FAILED$")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning."""
+    for name in ("sphinx", "furo", "myst_nb", "ziamath"):
+        pytest.importorskip(name, reason=f"needs {name}; `make docs` installs it")
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--builder", "html", ROOT / "docs", out],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_formulas_are_drawn_by_the_browser_itself(site: Path) -> None:
+    page = (site / "papers" / "l2dct.html").read_text(encoding="utf-8")
+    assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') > 5
+    assert "$$" not in page
+
+
+def test_links_to_rust_name_files_that_rustdoc_shows(site: Path) -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in site.rglob("*.html"))
+    found = set(re.findall(r'href="(?:\.\./)*rust/src/shortflow_(\w+)/([^"#]+)\.html', pages))
+    assert len(found) > 10
+    assert [each for each in found if not (ROOT / "crates" / each[0] / "src" / each[1]).is_file()] == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, False), (1280, True), (2560, False)])
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_are_as_they_should_be(site: Path, browser: Browser, page: str, width: int, dark: bool) -> None:
+    seen = browser.see(site / f"{page}.html", width=width, dark=dark)
+    assert [fault for fault in seen.faults if not OF_AXE.search(fault)] == []
+
+
+def test_the_search_works_without_a_server(site: Path, browser: Browser) -> None:
+    titles: list[str] = []
+
+    def search(page: "Page") -> None:
+        page.goto(f"{page.url}?q=initial_window")
+        page.wait_for_selector("ul.search li a")
+        titles.extend(page.locator("ul.search li a").all_inner_texts())
+
+    seen = browser.see(site / "search.html", then=search)
+    assert "Scenario reference" in titles
+    assert [fault for fault in seen.faults if not OF_AXE.search(fault)] == []
