@@ -155,10 +155,10 @@ pub struct Packet {
     pub kind: Kind,
     /// ECN field.
     pub ecn: EcnField,
-    /// ECN-Echo flag of the TCP header.
-    pub ece: bool,
-    /// CWR flag of the TCP header.
-    pub cwr: bool,
+    /// ECN flag of the TCP header: ECE of an ACK, CWR of data.
+    pub ecn_flag: bool,
+    /// Which port of its connection's path it takes next; it begins with 0 there and with [`BACK`](crate::net::BACK) back.
+    pub hop: u8,
 }
 
 impl Packet {

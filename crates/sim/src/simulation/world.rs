@@ -344,6 +344,7 @@ impl<'a> World<'a> {
         let line = path.first().map_or(Rate::MAX, |link| link.0);
         let opening = Opening { scene, round_trip, line };
         let conn = self.connections.open(ends, key.is_some(), scheme, opening);
+        self.network.open((conn, flow_id), ends.0, ends.1);
         if let Some(key) = key {
             self.persistent.insert(key, conn);
         }
