@@ -209,6 +209,10 @@ bench-instructions: setup ## Instructions per packet-hop, by Valgrind; writes th
 bench-check: setup ## Fails where instructions per packet-hop have grown by 3 % over tools/instructions.json.
 	@$(BIN)/python tools/instructions.py
 
+.PHONY: bench-scaling
+bench-scaling: setup ## Cost of a packet-hop over hosts, flows and link rate; renews docs/performance.
+	@$(BIN)/python tools/scaling.py docs/performance
+
 .PHONY: docs
 docs: setup ## The page of everything that can be named, from the registry, and the Rust API pages.
 	$(BIN)/python -m shortflow.reference >target/names.md
