@@ -269,6 +269,10 @@ bench-instructions: setup ## Instructions per packet-hop, by Valgrind; writes th
 bench-check: setup ## Fails where instructions per packet-hop have grown by 3 % over tools/instructions.json.
 	@$(BIN)/python tools/instructions.py
 
+.PHONY: bench-scaling
+bench-scaling: setup ## Cost of a packet-hop over hosts, flows and link rate; renews docs/performance.
+	@$(BIN)/python tools/scaling.py docs/performance
+
 $(VENV)/.site: docs/requirements.lock $(VENV)/.packages
 	@echo "installing Sphinx into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement docs/requirements.lock

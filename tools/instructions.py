@@ -16,7 +16,10 @@ from pathlib import Path
 
 BASELINE = Path(__file__).with_suffix(".json")
 MOST = 1.03
-CASES = {
+Case = tuple[str, str, str, dict[str, object]]
+"""A scenario, a short and a longer time, and other settings."""
+
+CASES: dict[str, Case] = {
     "S1": ("bench-star", "100ms", "500ms", {}),
     "S2": ("bench-two-tier", "5ms", "20ms", {}),
     "S3": ("bench-leaf-spine", "500us", "1500us", {}),
@@ -46,9 +49,9 @@ def count(scenario: str, scheme: str, settings: dict[str, object]) -> tuple[int,
     return int(found[1]), int(done.stdout)
 
 
-def per_hop(case: str, scheme: str) -> float:
+def per_hop(case: Case, scheme: str) -> float:
     """Instructions per packet-hop."""
-    scenario, *durations, settings = CASES[case]
+    scenario, *durations, settings = case
     (short, few), (long, many) = (count(scenario, scheme, {**settings, "duration": each}) for each in durations)
     return (long - short) / (many - few)
 
@@ -65,7 +68,7 @@ def main() -> int:
     now, grown = {}, False
     for case, scheme in ((name, each) for name in CASES for each in SCHEMES.get(name, ("dctcp",))):
         name = f"{case} {scheme}"
-        now[name] = round(per_hop(case, scheme), 1)
+        now[name] = round(per_hop(CASES[case], scheme), 1)
         change = now[name] / before[name] if name in before else 1.0
         grown |= change > MOST
         print(f"{name:14} {now[name]:8.1f} instructions per packet-hop {(change - 1) * 100:+6.1f} %", flush=True)

@@ -169,10 +169,10 @@ pub struct Packet {
     pub kind: Kind,
     /// ECN field.
     pub ecn: EcnField,
-    /// ECN-Echo flag of the TCP header.
-    pub ece: bool,
-    /// CWR flag of the TCP header.
-    pub cwr: bool,
+    /// ECN flag of the TCP header: ECE of an ACK, CWR of data.
+    pub ecn_flag: bool,
+    /// Which port of its connection's path it takes next; it begins with 0 there and with [`BACK`](crate::net::BACK) back.
+    pub hop: u8,
 }
 
 impl Packet {
@@ -180,6 +180,16 @@ impl Packet {
     #[inline]
     pub fn wire_size(&self) -> Bytes {
         Bytes::new(u64::from(self.wire))
+    }
+
+    /// The ECN-Echo flag of its TCP header.
+    pub fn ece(&self) -> bool {
+        self.ecn_flag && self.kind != Kind::Data
+    }
+
+    /// The CWR flag of its TCP header.
+    pub fn cwr(&self) -> bool {
+        self.ecn_flag && self.kind == Kind::Data
     }
 
     /// What identifies its flow to a switch: packets of one connection in one direction.

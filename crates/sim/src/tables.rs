@@ -219,7 +219,7 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
         ("queue_pkt", count(rows, |row| row.backlog.map(|backlog| backlog.packets.into())), true),
         ("queue_bytes", count(rows, |row| row.backlog.map(|backlog| backlog.bytes.get())), true),
         ("ce", flag(rows, |row| is(row, |packet| packet.ecn == EcnField::Ce)), true),
-        ("ece", flag(rows, |row| is(row, |packet| packet.ece)), true),
+        ("ece", flag(rows, |row| is(row, Packet::ece)), true),
         ("cwnd_seg", real(rows, |row| row.cwnd), true),
     ];
     columns.into_iter().map(column).collect()

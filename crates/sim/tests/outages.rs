@@ -42,8 +42,8 @@ fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
             extension: None,
             kind: Kind::Data,
             ecn: EcnField::Ect,
-            ece: false,
-            cwr: false,
+            ecn_flag: false,
+            hop: 0,
         };
         port.enqueue(now, packet, |at| due.push(at));
     }

@@ -153,8 +153,8 @@ fn packet(seq: u64, arrival: &Arrival) -> Packet {
         extension: None,
         kind: Kind::Data,
         ecn: if arrival.ect { EcnField::Ect } else { EcnField::NotEct },
-        ece: false,
-        cwr: false,
+        ecn_flag: false,
+        hop: 0,
     }
 }
 

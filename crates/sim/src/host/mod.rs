@@ -26,6 +26,8 @@ pub struct Identity {
     pub flow_id: u32,
     /// The other host.
     pub peer: HostId,
+    /// Where the way there begins on the connection's path: 0, or [`BACK`](crate::net::BACK).
+    pub way: u8,
 }
 
 impl Identity {
@@ -44,8 +46,8 @@ impl Identity {
             extension: None,
             kind: Kind::Ack,
             ecn: EcnField::NotEct,
-            ece: false,
-            cwr: false,
+            ecn_flag: false,
+            hop: self.way,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Ports and routes together: packets go in at a host and come out at a host.
 
 use super::outages::Outages;
+use super::paths::Paths;
 use super::{
     Counted, Drops, Due, FaultInjector, MeasuredTime, NetworkEvent, Port, RouteError, Routes, SharedMemory,
     WithNetwork,
@@ -12,14 +13,14 @@ use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
 use crate::topology::Graph;
-use shortflow_units::{Bytes, HostId, Instant, NodeId, PortId, Rate, Span};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
 
 /// Events in a slot of the queue: few are sorted soonest, several can be looked at before the first is handled.
 const FEW: f64 = 2.0;
-const SEVERAL: f64 = 16.0;
-/// From so many ports on a network is larger than the processor's caches.
-const LARGE: usize = 2048;
+const SEVERAL: f64 = 6.0;
+/// From so many ports on a network is larger than the processor's nearer caches.
+const LARGE: usize = 512;
 
 /// What few networks have, off the path of packets in the others.
 #[derive(Debug, Clone)]
@@ -35,8 +36,13 @@ pub struct Network {
     routes: Routes,
     chooser: Chooser,
     special: Option<Box<Special>>,
+    paths: Paths,
+    /// Whether packets take the paths of their connections: not where one switch says all, nor where links fail.
+    keeps_paths: bool,
     outages: Option<Box<Outages>>,
     hosts: usize,
+    /// Whether it pays to fetch ahead.
+    is_large: bool,
     /// What was dropped at nodes and not at ports.
     drops: BTreeMap<NodeId, Drops>,
     sent: u64,
@@ -74,15 +80,20 @@ impl Network {
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
         let special = memory.map(|memory| Box::new(Special { memory: Some(memory), watch: None }));
-        let (ports, drops) = (ports.collect(), BTreeMap::new());
+        let (ports, drops): (Vec<Port>, _) = (ports.collect(), BTreeMap::new());
         let (hosts, before) = (graph.hosts(), Counted::default());
+        let keeps_paths = graph.nodes.len() - hosts > 1 && outages.is_none();
+        let is_large = ports.len() >= LARGE;
         Ok(Network {
             ports,
             routes,
             chooser,
             special,
+            paths: Paths::default(),
+            keeps_paths,
             outages,
             hosts,
+            is_large,
             drops,
             sent: 0,
             delivered: 0,
@@ -123,7 +134,7 @@ impl Network {
             (port.link().0.tx_time(size).as_ps() as f64 + port.link().1.as_ps() as f64).max(1.0)
         };
         let per_ps: f64 = self.ports.iter().map(|port| 1.0 / crossing(port)).sum();
-        let per_slot = if self.is_large() { SEVERAL } else { FEW };
+        let per_slot = if self.is_large { SEVERAL } else { FEW };
         let span = |ps: f64| Span::from_ps(ps as u64);
         EventQueue::new().slotted(span(per_slot / per_ps), span(2.0 * self.ports.len() as f64 / per_ps))
     }
@@ -246,15 +257,26 @@ impl Network {
 
     /// Hands a packet to the port that leads on; how long it waits there, as far as that is known.
     #[inline]
-    fn forward(&mut self, events: &mut EventQueue<impl WithNetwork>, node: NodeId, packet: Packet) -> Span {
+    fn forward(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        node: NodeId,
+        mut packet: Packet,
+    ) -> Span {
         let now = events.now();
-        let port = match *self.routes.next(node, packet.to) {
-            [port] => port,
-            [] => return self.strand(now, node, &packet),
-            ref ports => {
-                let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
-                ports[self.chooser.choose(now, hop)]
+        let port = match self.paths.next(&packet) {
+            Some(port) => {
+                packet.hop += 1;
+                port
             }
+            None => match *self.routes.next(node, packet.to) {
+                [port] => port,
+                [] => return self.strand(now, node, &packet),
+                ref ports => {
+                    let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
+                    ports[self.chooser.choose(now, hop)]
+                }
+            },
         };
         if self.special.is_some() {
             return self.forward_specially(events, port, packet);
@@ -334,37 +356,61 @@ impl Network {
 
     /// Whether it pays to call [`Network::prefetch`].
     pub fn is_large(&self) -> bool {
-        self.ports.len() >= LARGE
+        self.is_large
     }
 
     /// Has the processor fetch what the packets need that arrive next from `ports`, stage by stage, for all of them at
-    /// once. `at_host` is told of those that reach their host.
-    pub fn prefetch(&self, ports: &[PortId], mut at_host: impl FnMut(&Packet)) {
-        let ports = ports.iter().map(|port| &self.ports[port.index()]);
-        ports.clone().for_each(Port::prefetch);
-        ports.clone().for_each(Port::prefetch_head);
-        for port in ports.clone() {
-            match self.after(port) {
-                Some(next) => next.prefetch(),
-                None => port.head().into_iter().for_each(&mut at_host),
-            }
+    /// once. `at_host` is told of those that reach their host. Leaves in `ports` where the others go on.
+    pub fn prefetch(&self, ports: &mut Vec<PortId>, mut at_host: impl FnMut(&Packet)) {
+        let of = |port: &PortId| &self.ports[port.index()];
+        ports.iter().for_each(|port| of(port).prefetch_wire());
+        ports.iter().for_each(|port| of(port).prefetch_head());
+        if self.keeps_paths {
+            ports.iter().filter_map(|port| of(port).head()).for_each(|packet| self.paths.prefetch(packet));
         }
-        ports.filter_map(|port| self.after(port)).for_each(Port::prefetch_ring);
+        ports.retain_mut(|port| {
+            let Some(packet) = of(port).head() else { return false };
+            let node = of(port).to;
+            if node.index() < self.hosts {
+                at_host(packet);
+                return false;
+            }
+            let next = self.paths.next(packet).or_else(|| self.fixed(node, packet.to, packet.flow_id));
+            next.inspect(|next| of(next).prefetch()).map(|next| *port = next).is_some()
+        });
+        ports.iter().for_each(|port| of(port).prefetch_ring());
     }
 
-    /// Where the packet goes on that arrives next from `port`; `None` if that is not known, or nowhere.
-    #[inline]
-    fn after(&self, port: &Port) -> Option<&Port> {
-        let &Packet { to, flow_id, .. } = port.head()?;
-        let next = match *self.routes.next(port.to, to) {
+    /// Where connection `flow_id` goes on from `node`; `None` if that is not known before its packets come, or nowhere.
+    fn fixed(&self, node: NodeId, to: HostId, flow_id: u32) -> Option<PortId> {
+        match *self.routes.next(node, to) {
             [] => None,
             [next] => Some(next),
             ref ports => {
-                let hop = Hop { node: port.to, to, flow_id, paths: ports.len() };
+                let hop = Hop { node, to, flow_id, paths: ports.len() };
                 self.chooser.of_flow(hop).map(|path| ports[path])
             }
-        };
-        next.map(|next| &self.ports[next.index()])
+        }
+    }
+
+    /// A connection begins: works out its path, if all its packets take one.
+    pub fn open(&mut self, (conn, flow_id): (ConnId, u32), source: HostId, to: HostId) {
+        if self.keeps_paths {
+            let way = |source, to| self.fixed_path(source, to, flow_id);
+            let ways = way(source, to).zip(way(to, source)).map(|(there, back)| [there, back]);
+            self.paths.keep((conn, flow_id), ways);
+        }
+    }
+
+    /// The ports that all packets of a connection cross, if they cross the same.
+    fn fixed_path(&self, source: HostId, to: HostId, flow_id: u32) -> Option<Vec<PortId>> {
+        let (mut node, mut path) = (NodeId(source.0), Vec::new());
+        while node.0 != to.0 {
+            let next = self.fixed(node, to, flow_id)?;
+            path.push(next);
+            node = self.ports[next.index()].to;
+        }
+        Some(path)
     }
 
     /// Rate and delay of every link that connection `flow_id` crosses from `source` to `to` while none is
@@ -482,5 +528,20 @@ fn schedule(events: &mut EventQueue<impl WithNetwork>, port: PortId, due: Due) {
     match due {
         Due::Arrival(at) => events.schedule(at, NetworkEvent::Arrive(port).into()),
         Due::Done(at) => events.schedule(at, NetworkEvent::TransmitDone(port).into()),
+    }
+}
+
+/// What tests turn off and on to see that it changes nothing.
+#[cfg(test)]
+impl Network {
+    /// Keeps paths, where they may be kept, and fetches ahead.
+    pub fn take_shortcuts(&mut self, paths: bool, fetch: bool) {
+        self.keeps_paths &= paths;
+        self.is_large = fetch;
+    }
+
+    /// Connections whose path is kept.
+    pub fn paths_kept(&self) -> usize {
+        self.paths.kept()
     }
 }

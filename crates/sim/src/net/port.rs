@@ -76,7 +76,8 @@ pub struct Port {
     dropped: Option<Vec<(DropReason, Packet)>>,
 }
 
-/// Cache lines at the beginning of a port that packets need.
+/// Cache lines at the beginning of a port that packets need which arrive from it, and which are sent by it.
+const WIRE_LINES: usize = 2;
 const HOT_LINES: usize = 6;
 
 impl Port {
@@ -403,7 +404,13 @@ impl Port {
 
 /// What has the processor fetch what a port needs soon.
 impl Port {
-    /// The port itself.
+    /// What of the port an arrival needs.
+    #[inline]
+    pub(super) fn prefetch_wire(&self) {
+        prefetch(self, WIRE_LINES);
+    }
+
+    /// What of the port a packet needs that is sent.
     #[inline]
     pub(super) fn prefetch(&self) {
         prefetch(self, HOT_LINES);

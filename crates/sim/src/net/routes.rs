@@ -4,7 +4,7 @@ use crate::routing::{Chooser, Hop, PathChoice};
 use crate::topology::Graph;
 use shortflow_units::{HostId, NodeId, PortId, Rate, Span};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::slice;
 
 /// A network in which some packet could not be delivered.
@@ -21,7 +21,7 @@ pub enum RouteError {
 }
 
 /// Ports that lead nearer to a host: `count` from `first` in the list of hops.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct NextHops {
     first: u32,
     count: u32,
@@ -38,15 +38,22 @@ struct Access {
     down: PortId,
 }
 
-/// Next hops towards every host. Hosts of a rack share their routes up to its switch, so switches
-/// have next hops by rack; equal sets of next hops are stored once per switch.
+/// Racks with the same next hops: from `rack` up to that of the next run.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    rack: u32,
+    hops: NextHops,
+}
+
+/// Next hops towards every host. Hosts of a rack share their routes up to its switch, so switches have next hops by
+/// rack. In a tree most racks are reached alike, so those in a row with equal next hops are one run; equal sets of next
+/// hops are stored once per switch.
 #[derive(Debug, Clone)]
 pub struct Routes {
     access: Vec<Access>,
-    racks: usize,
-    sets: Vec<NextHops>,
-    /// By switch, then by rack.
-    set_of: Vec<u32>,
+    /// Where the runs of each switch end; they begin where those of the one before end.
+    ends: Vec<u32>,
+    runs: Vec<Run>,
     hops: Vec<PortId>,
 }
 
@@ -64,50 +71,48 @@ impl Routes {
     }
 
     fn build(graph: &Graph, access: Vec<Access>, is_up: impl Fn(usize) -> bool) -> Routes {
-        let (racks, hosts) = (graph.racks(), graph.hosts());
-        let switches = graph.nodes.len() - hosts;
-        let mut routes = Routes {
-            access,
-            racks,
-            sets: vec![NextHops { first: 0, count: 0 }],
-            set_of: vec![0; switches * racks],
-            hops: vec![],
-        };
         let neighbours = neighbours(graph, is_up);
-        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); switches];
-        for (rack, switch) in rack_switches(&routes.access, racks) {
-            let distance = distances(&neighbours, switch);
-            for (from, known) in known.iter_mut().enumerate().filter(|(from, _)| distance[*from] != FAR) {
-                let nearer = |next: &&(usize, PortId)| distance[next.0] + 1 == distance[from];
-                let ports: Vec<PortId> = neighbours[from].iter().filter(nearer).map(|next| next.1).collect();
-                routes.set_of[from * racks + rack] =
-                    *known.entry(ports).or_insert_with_key(|ports| routes.add_set(ports));
+        let switches: Vec<usize> = rack_switches(&access, graph.racks()).collect();
+        let mut tables = vec![Table::default(); neighbours.len()];
+        for (first, racks) in (0..).step_by(BATCH).zip(switches.chunks(BATCH)) {
+            let rings = rings(&neighbours, racks);
+            for (from, table) in tables.iter_mut().enumerate() {
+                table.extend(
+                    (first, racks.len()),
+                    &neighbours[from],
+                    &nearer(&neighbours[from], from, &rings),
+                );
             }
         }
+        let mut routes = Routes { access, ends: vec![], runs: vec![], hops: vec![] };
+        tables.into_iter().for_each(|table| routes.add(table));
         routes
     }
 
-    fn add_set(&mut self, ports: &[PortId]) -> u32 {
-        if ports.is_empty() {
-            return 0;
-        }
-        self.sets.push(NextHops { first: self.hops.len() as u32, count: ports.len() as u32 });
-        self.hops.extend(ports);
-        self.sets.len() as u32 - 1
+    /// The table of the next switch.
+    fn add(&mut self, table: Table) {
+        let begin = self.hops.len() as u32;
+        self.hops.extend(table.hops);
+        self.runs.extend(table.runs.into_iter().map(|Run { rack, hops }| {
+            let hops = NextHops { first: hops.first + begin, ..hops };
+            Run { rack, hops }
+        }));
+        self.ends.push(self.runs.len() as u32);
     }
 
-    /// Every host reaches every rack.
+    /// Every host reaches the first rack, and so every other.
     fn check_reach(&self, graph: &Graph) -> Result<(), RouteError> {
-        let switches: Vec<(usize, usize)> = rack_switches(&self.access, self.racks).collect();
-        for &(rack, switch) in &switches {
-            let cuts_off =
-                |&(_, from): &(usize, usize)| from != switch && self.set_of[from * self.racks + rack] == 0;
-            if let Some(&(lost, _)) = switches.iter().find(|from| cuts_off(from)) {
+        let mut switches = rack_switches(&self.access, graph.racks());
+        let Some(first) = switches.next() else { return Ok(()) };
+        let node = |switch: usize| NodeId::from(switch + self.access.len());
+        let cuts_off = |switch: usize| switch != first && self.next_to_rack(node(switch), 0).is_empty();
+        match switches.position(cuts_off) {
+            Some(lost) => {
                 let host = |rack: usize| self.access.iter().position(|access| access.rack as usize == rack);
-                return Err(unreachable(graph, host(lost).unwrap_or(0), host(rack).unwrap_or(0)));
+                Err(unreachable(graph, host(lost + 1).unwrap_or(0), host(0).unwrap_or(0)))
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The ports on which `node` may send a packet towards `to`; none at `to` itself.
@@ -128,8 +133,36 @@ impl Routes {
     #[inline(never)] // the first and the last hop of every path do without
     fn next_to_rack(&self, node: NodeId, rack: u32) -> &[PortId] {
         let switch = node.index() - self.access.len();
-        let NextHops { first, count } = self.sets[self.set_of[switch * self.racks + rack as usize] as usize];
+        let begin = if switch == 0 { 0 } else { self.ends[switch - 1] };
+        let runs = &self.runs[begin as usize..self.ends[switch] as usize];
+        let NextHops { first, count } = runs[runs.partition_point(|run| run.rack <= rack) - 1].hops;
         &self.hops[first as usize..][..count as usize]
+    }
+}
+
+/// Next hops of a switch.
+#[derive(Debug, Clone, Default)]
+struct Table {
+    runs: Vec<Run>,
+    hops: Vec<PortId>,
+    known: BTreeMap<Vec<PortId>, NextHops>,
+}
+
+impl Table {
+    /// Adds the racks of a batch, `count` from `first`; `nearer` says for each neighbour to which of them it is nearer.
+    fn extend(&mut self, (first, count): (u32, usize), neighbours: &[(usize, PortId)], nearer: &[u64]) {
+        let differ = nearer.iter().fold(1, |differ, racks| differ | (racks ^ (racks << 1)));
+        for rack in (0..count as u32).filter(|rack| differ >> rack & 1 == 1) {
+            let leads = |(_, racks): &(_, &u64)| *racks >> rack & 1 == 1;
+            let ports = neighbours.iter().zip(nearer).filter(leads).map(|(next, _)| next.1).collect();
+            let hops = *self.known.entry(ports).or_insert_with_key(|ports| {
+                self.hops.extend(ports);
+                NextHops { first: (self.hops.len() - ports.len()) as u32, count: ports.len() as u32 }
+            });
+            if self.runs.last().is_none_or(|run| run.hops != hops) {
+                self.runs.push(Run { rack: first + rack, hops });
+            }
+        }
     }
 }
 
@@ -183,10 +216,10 @@ fn access(graph: &Graph) -> Result<Vec<Access>, RouteError> {
 }
 
 /// For each rack its switch, counted among switches.
-fn rack_switches(access: &[Access], racks: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+fn rack_switches(access: &[Access], racks: usize) -> impl Iterator<Item = usize> + use<> {
     let mut switches = vec![0; racks];
     access.iter().for_each(|host| switches[host.rack as usize] = host.switch.index() - access.len());
-    switches.into_iter().enumerate()
+    switches.into_iter()
 }
 
 /// For each switch the switches next to it over links that are up, all counted among switches, and the
@@ -204,23 +237,34 @@ fn neighbours(graph: &Graph, is_up: impl Fn(usize) -> bool) -> Vec<Vec<(usize, P
     neighbours
 }
 
-/// The distance of a switch that cannot be reached.
-const FAR: u32 = u32::MAX;
+/// So many racks are looked at in one go, a bit each.
+const BATCH: usize = 64;
 
-/// Hops from every switch to the switch `to`; hosts do not forward.
-fn distances(neighbours: &[Vec<(usize, PortId)>], to: usize) -> Vec<u32> {
-    let mut distance = vec![FAR; neighbours.len()];
-    distance[to] = 0;
-    let mut frontier = VecDeque::from([to]);
-    while let Some(switch) = frontier.pop_front() {
-        for &(next, _) in &neighbours[switch] {
-            if distance[next] == FAR {
-                distance[next] = distance[switch] + 1;
-                frontier.push_back(next);
-            }
+/// For each number of hops and each switch which of the `racks`, given by their switches, are so many hops away; hosts
+/// do not forward.
+fn rings(neighbours: &[Vec<(usize, PortId)>], racks: &[usize]) -> Vec<Vec<u64>> {
+    let mut at_home = vec![0; neighbours.len()];
+    racks.iter().enumerate().for_each(|(rack, switch)| at_home[*switch] |= 1 << rack);
+    let mut nearer_or_here = at_home.clone();
+    let mut rings = vec![at_home];
+    while let Some(last) = rings.last() {
+        let mut ring = vec![0; neighbours.len()];
+        for ((here, known), next) in ring.iter_mut().zip(&mut nearer_or_here).zip(neighbours) {
+            *here = next.iter().fold(0, |racks, next| racks | last[next.0]) & !*known;
+            *known |= *here;
         }
+        if ring.iter().all(|racks| *racks == 0) {
+            break;
+        }
+        rings.push(ring);
     }
-    distance
+    rings
+}
+
+/// For each neighbour of switch `from` which racks it is one hop nearer to.
+fn nearer(neighbours: &[(usize, PortId)], from: usize, rings: &[Vec<u64>]) -> Vec<u64> {
+    let to = |next: usize| rings.windows(2).fold(0, |racks, pair| racks | (pair[1][from] & pair[0][next]));
+    neighbours.iter().map(|next| to(next.0)).collect()
 }
 
 #[cfg(test)]
@@ -229,6 +273,7 @@ mod tests {
     use crate::engine::Seeds;
     use crate::routing::Routing;
     use shortflow_units::Instant;
+    use std::collections::VecDeque;
 
     /// h0 and h1 behind two switches that are joined by `spines` parallel two-hop paths.
     fn leaf_spine(spines: usize) -> Graph {
@@ -270,6 +315,53 @@ mod tests {
     #[test]
     fn by_destination_every_connection_takes_one_path() {
         assert_eq!(chosen(Routing::Destination(Default::default()), 3), [PortId(8); 3]);
+    }
+
+    /// Hops from every switch to the switch `to`, one switch after the other.
+    fn distances(neighbours: &[Vec<(usize, PortId)>], to: usize) -> Vec<Option<u32>> {
+        let mut distance = vec![None; neighbours.len()];
+        distance[to] = Some(0);
+        let mut frontier = VecDeque::from([to]);
+        while let Some(switch) = frontier.pop_front() {
+            for &(next, _) in &neighbours[switch] {
+                if distance[next].is_none() {
+                    distance[next] = distance[switch].map(|hops| hops + 1);
+                    frontier.push_back(next);
+                }
+            }
+        }
+        distance
+    }
+
+    /// A ring of 150 switches with chords, a host each: more racks than are looked at in one go, and no tree. With all
+    /// links, and with every third one down, which cuts it into pieces.
+    #[test]
+    fn next_hops_are_those_of_a_search_from_each_rack() {
+        const SWITCHES: usize = 150;
+        let (rate, delay) = (Rate::new(1_000_000_000).unwrap(), Span::from_micros(1));
+        let mut graph = Graph::new(SWITCHES, SWITCHES);
+        let mut link = |a: usize, b: usize| graph.connect(NodeId::from(a), NodeId::from(b), rate, delay);
+        (0..SWITCHES).for_each(|host| link(host, SWITCHES + host));
+        (0..SWITCHES).for_each(|i| link(SWITCHES + i, SWITCHES + (i + 1) % SWITCHES));
+        (0..SWITCHES / 7).for_each(|i| link(SWITCHES + 7 * i, SWITCHES + (40 * i + 3) % SWITCHES));
+        let intact = Routes::new(&graph).unwrap();
+        for some_down in [false, true] {
+            let is_up = |link: usize| !some_down || link < SWITCHES || !link.is_multiple_of(3);
+            let routes = if some_down { intact.over(&graph, is_up) } else { intact.clone() };
+            let neighbours = neighbours(&graph, is_up);
+            for to in 0..SWITCHES {
+                let distance = distances(&neighbours, to);
+                for from in (0..SWITCHES).filter(|from| *from != to) {
+                    let is_nearer = |next: &&(usize, PortId)| {
+                        distance[from].is_some_and(|hops| distance[next.0] == Some(hops - 1))
+                    };
+                    let expected: Vec<PortId> =
+                        neighbours[from].iter().filter(is_nearer).map(|next| next.1).collect();
+                    let next = routes.next(NodeId::from(SWITCHES + from), HostId::from(to));
+                    assert_eq!(next, expected, "from {from} to {to}, some links down: {some_down}");
+                }
+            }
+        }
     }
 
     #[test]

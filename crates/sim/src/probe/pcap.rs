@@ -180,7 +180,7 @@ fn traffic_class(packet: &Packet) -> u8 {
 fn tcp(ports: [u16; 2], packet: &Packet) -> Vec<u8> {
     let stream = |seq: u64| (seq as u32).wrapping_add(1);
     let flag = |is: bool, bit: u8| if is { bit } else { 0 };
-    let echo = flag(packet.ece, 0x40) | flag(packet.cwr, 0x80);
+    let echo = flag(packet.ece(), 0x40) | flag(packet.cwr(), 0x80);
     let (seq, ack, flags) = match packet.kind {
         Kind::Syn => (0, 0, 0x02),
         Kind::SynAck => (0, 1, 0x12),

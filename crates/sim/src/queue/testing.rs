@@ -31,8 +31,8 @@ pub(super) fn packet(flow: u32, seq: u64, priority: u64) -> Packet {
         extension: None,
         kind: Kind::Data,
         ecn: EcnField::Ect,
-        ece: false,
-        cwr: false,
+        ecn_flag: false,
+        hop: 0,
     }
 }
 

@@ -84,7 +84,7 @@ mod tests {
     /// The first packet that is missing is told of once; what came before is acknowledged, what follows is not kept.
     #[test]
     fn one_nack_for_each_gap() {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let mut receiver = Receiver::new(identity, Span::ZERO);
         let (ack, nack) = (Some(Kind::Ack), Some(Kind::Nack));
         let steps =

@@ -3,6 +3,7 @@
 use super::ends::{Ends, Opening};
 use crate::engine::prefetch;
 use crate::host::{Identity, Message};
+use crate::net::BACK;
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::TransportConfig;
@@ -62,14 +63,14 @@ impl Connections {
         self.open += 1;
         self.peak = self.peak.max(self.open);
         let conn = self.free.pop().unwrap_or_else(|| ConnId::from(self.slots.len()));
-        let identity = |peer| Identity { conn, flow_id, peer };
+        let identity = |peer, way| Identity { conn, flow_id, peer, way };
         let connection = Connection {
             flow_id,
             source,
             destination,
             persistent,
             awaited: false,
-            ends: Ends::new((identity(destination), identity(source)), scheme, start),
+            ends: Ends::new((identity(destination, 0), identity(source, BACK)), scheme, start),
         };
         match self.slots.get_mut(conn.index()) {
             Some(slot) => *slot = connection,

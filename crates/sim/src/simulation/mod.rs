@@ -6,6 +6,8 @@ mod ends;
 mod error;
 mod event;
 mod observer;
+#[cfg(test)]
+mod shortcuts;
 mod sources;
 mod world;
 
@@ -13,13 +15,14 @@ pub use error::RunError;
 pub use event::Event;
 pub use observer::{Observer, Standing, Unattended};
 
+use crate::net::BYTES_PER_PATH;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use world::World;
 
-/// Bytes that an open connection takes in the table, both ends together.
-pub const BYTES_PER_CONNECTION: usize = size_of::<connections::Connection>();
+/// Bytes that an open connection takes in the tables: both ends and, where that is kept, its path.
+pub const BYTES_PER_CONNECTION: usize = size_of::<connections::Connection>() + BYTES_PER_PATH;
 
 /// Runs `scheme` in `scenario` with the random draws of `seed`.
 pub fn run(

@@ -394,6 +394,7 @@ impl<'a> World<'a> {
         let opening = Opening { scene, round_trip, line };
         let conn = self.connections.open(ends, key.is_some(), scheme, opening);
         self.network.watch_mut().into_iter().for_each(|watch| watch.open(ends, transport.info().host));
+        self.network.open((conn, flow_id), ends.0, ends.1);
         if let Some(key) = key {
             self.persistent.insert(key, conn);
         }

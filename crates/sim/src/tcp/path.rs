@@ -52,7 +52,7 @@ impl Sender {
     fn show(&mut self, now: Instant, ack: &Packet, path: PathSample, tcp: &TcpSpec) {
         let sample = AckSample {
             acked: Bytes::ZERO,
-            ece: ack.ece && self.ecn != Ecn::Off,
+            ece: ack.ecn_flag && self.ecn != Ecn::Off,
             may_grow: false,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,

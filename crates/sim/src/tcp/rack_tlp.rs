@@ -236,7 +236,7 @@ mod tests {
     fn bench(segments: u64) -> Bench {
         let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
         let transport = TransportConfig::with("sack", [("recovery", "rack")]).unwrap();
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10));
         let mut bench = Bench { sender, wire: Wire::default() };
         bench.push(0, segments);

@@ -83,11 +83,11 @@ impl Receiver {
     #[inline]
     pub fn on_data(&mut self, now: Instant, packet: &Packet, tcp: &TcpSpec, out: &mut impl Egress) {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
-        self.note_mark(now, (ce, packet.cwr), tcp, out);
+        self.note_mark(now, (ce, packet.ecn_flag), tcp, out);
         if packet.extension.is_some() {
             self.answered = packet.stamp().map(|stamp| Box::new((stamp, now)));
         }
-        let at_once = tcp.ack_ecn_changes && (packet.cwr || self.ece() != ece);
+        let at_once = tcp.ack_ecn_changes && (packet.ecn_flag || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
         self.unacknowledged += 1;
         // RFC 5681 §4.2: at once when out of order or filling a gap.
@@ -185,14 +185,14 @@ impl Receiver {
     pub(super) fn acknowledge(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         self.unacknowledged = 0;
         self.alarm.deadline = None;
-        let ece = self.ece();
+        let ecn_flag = self.ece();
         let tells_more = self.answered.is_some() || self.has_blocks;
         let extension = if tells_more { self.extension(now) } else { None };
         #[cfg(not(test))]
         let next = self.rcv_nxt;
         #[cfg(test)]
         let next = crate::sabotage::acknowledge(self.rcv_nxt);
-        out.send(Packet { ece, extension, ..self.identity.control(next, tcp) });
+        out.send(Packet { ecn_flag, extension, ..self.identity.control(next, tcp) });
     }
 
     /// Blocks, and the stamp of the packet that is answered.
@@ -225,7 +225,7 @@ mod tests {
 
     /// ACKs of whole segments that arrive in this order.
     fn acks(recovery: Recovery, segments: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let (mut receiver, mut wire) = (Receiver::new(identity, Ecn::Off, recovery), Wire::default());
         for segment in segments {
             let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };

@@ -300,7 +300,7 @@ impl Sender {
     /// data, decrease for ECN-Echo.
     #[inline]
     fn adapt(&mut self, now: Instant, ack: &Packet, (acked, each): (u64, bool), tcp: &TcpSpec) {
-        let ece = ack.ece && self.ecn != Ecn::Off;
+        let ece = ack.ecn_flag && self.ecn != Ecn::Off;
         let decrease = ece && self.phase != Phase::Recovery && self.decrease_once.is_due(self.snd_una);
         let open = match tcp.grow_on_marked_acks {
             MarkedGrowth::No => !ece,

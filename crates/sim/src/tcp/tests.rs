@@ -31,7 +31,7 @@ struct Bench {
 fn bench(by: &str) -> Bench {
     let tcp = TcpSpec { initial_window: 10.0, ..tcp() };
     let rule = read_toml(&format!("by = '{by}'"), |reader| PriorityRule::read(&reader)).unwrap();
-    let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+    let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
     let transport = TransportConfig::named("newreno").unwrap();
     let mut sender = Sender::new(identity, &transport, &tcp, Span::from_millis(10)).with_priority(rule);
     let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
@@ -109,7 +109,7 @@ impl Egress for Segments {
 
 impl Peer {
     fn new(transport: &TransportConfig, tcp: TcpSpec, bytes: u64) -> Peer {
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let mut sender = Sender::new(identity, transport, &tcp, Span::from_millis(10));
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(bytes));

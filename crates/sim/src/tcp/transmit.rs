@@ -149,7 +149,7 @@ impl Sender {
             priority,
             extension: self.stamp(now, wire, start == self.snd_una && !again),
             ecn: self.ecn_field(again),
-            cwr: !again && self.decrease_once.take_cwr(),
+            ecn_flag: !again && self.decrease_once.take_cwr(),
             ..self.identity.control(start, tcp)
         });
         if let Some(message) = self.messages.of_mut(start) {
@@ -215,7 +215,7 @@ mod tests {
     fn fast(recovery: &str, probes: &str) -> Bench {
         let settings = [("recovery", recovery), ("probes", probes), ("initial_alpha", "0.5"), ("g", "0")];
         let transport = TransportConfig::with("fast", settings).unwrap();
-        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1) };
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let mut sender = Sender::new(identity, &transport, &tcp(), Span::from_millis(10));
         let flow = Flow { flow: FlowId(0), class: ClassId(0), role: Role::Unknown, deadline: None };
         sender.push(flow, Bytes::new(100_000));
@@ -229,7 +229,7 @@ mod tests {
         fn ack(&mut self, seq: u64, ece: bool, blocks: &[(u64, u64)]) -> Vec<(u64, u32)> {
             self.now += Span::from_micros(100);
             let extension = Extension::of_sack(SackBlocks::new(seq, blocks));
-            let ack = Packet { ece, extension, ..self.sender.identity.control(seq, &tcp()) };
+            let ack = Packet { ecn_flag: ece, extension, ..self.sender.identity.control(seq, &tcp()) };
             self.sender.on_ack(self.now, &ack, &tcp(), &mut self.wire);
             self.wire.take()
         }

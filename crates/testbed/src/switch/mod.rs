@@ -308,7 +308,7 @@ fn packet_of(header: &header::Header, seq: u64) -> Packet {
         extension: None,
         kind: if is_data { Kind::Data } else { Kind::Ack },
         ecn: header.ecn,
-        ece: false,
-        cwr: false,
+        ecn_flag: false,
+        hop: 0,
     }
 }

@@ -1,0 +1,65 @@
+//! [`Paths`]: the ports that the packets of a connection cross, worked out once when it begins, in one cache line a
+//! connection. A connection has none where its packets may take several paths, and where a path has more than
+//! [`LONGEST`] links: they are routed hop by hop.
+
+use crate::engine::prefetch;
+use crate::packet::Packet;
+use shortflow_units::{ConnId, PortId};
+
+/// Where the way back begins.
+pub const BACK: u8 = 8;
+/// Links of the longest path that fits, one way.
+const LONGEST: usize = 7;
+/// The number of no connection.
+const NOBODY: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Path {
+    flow_id: u32,
+    /// From the sender to the receiver, and from number [`BACK`] on back.
+    ports: [PortId; 15],
+}
+
+/// Bytes that the path of a connection takes.
+pub const BYTES_PER_PATH: usize = size_of::<Path>();
+
+/// By slot of the connection. A closed one keeps its path, for packets that are late, until the slot is used again.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Paths(Vec<Path>);
+
+impl Paths {
+    /// Keeps the path of a connection in a slot, or forgets that of the one before it there.
+    pub fn keep(&mut self, (conn, flow_id): (ConnId, u32), ways: Option<[Vec<PortId>; 2]>) {
+        let mut path = Path { flow_id: NOBODY, ports: [PortId(0); 15] };
+        if let Some(ways) = ways.filter(|ways| ways.iter().all(|way| way.len() <= LONGEST)) {
+            path.flow_id = flow_id;
+            for (start, way) in [0, usize::from(BACK)].into_iter().zip(ways) {
+                path.ports[start..][..way.len()].copy_from_slice(&way);
+            }
+        }
+        if self.0.len() <= conn.index() {
+            self.0.resize(conn.index() + 1, Path { flow_id: NOBODY, ..path });
+        }
+        self.0[conn.index()] = path;
+    }
+
+    /// The port that a packet takes next, if its connection's path is kept.
+    #[inline]
+    pub fn next(&self, packet: &Packet) -> Option<PortId> {
+        let path = self.0.get(packet.conn.index()).filter(|path| path.flow_id == packet.flow_id)?;
+        path.ports.get(usize::from(packet.hop)).copied()
+    }
+
+    /// Has the processor fetch the path of a packet.
+    #[inline]
+    pub fn prefetch(&self, packet: &Packet) {
+        self.0.get(packet.conn.index()).into_iter().for_each(|path| prefetch(path, 1));
+    }
+
+    /// How many are kept.
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.0.iter().filter(|path| path.flow_id != NOBODY).count()
+    }
+}
