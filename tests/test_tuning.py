@@ -1,6 +1,5 @@
 """Tuning: what is asked, that proposals follow from it alone, and that what was found is judged where it was not."""
 
-import dataclasses
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import pytest
 
 import shortflow
 from conftest import Command, started
+from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
 from shortflow.engine import run_each
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.drawing import draw
@@ -24,18 +24,12 @@ from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import Workload, ask, second_workload
 from shortflow.tuning.engine import tune
-from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective
+from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import importances, optuna_study
 from shortflow.tuning.record import Question, Trial, Tuning
 from shortflow.tuning.space import Parameter
-from shortflow.tuning.verdict import Holds, holds, sentence, verdict
-
-AFCT, GOODPUT = "afct_short_s", "goodput_long_bps"
-W_MAX = Parameter.parse("transport.w_max=1:5")
-W_MIN = Parameter.parse("transport.w_min=0.05:1:log")
-FASTEST = Goal([Objective(AFCT)])
-BOTH = Goal([Objective(AFCT), Objective(GOODPUT, maximize=True)])
+from shortflow.tuning.verdict import sentence
 
 
 def trial_settings(found: Tuning) -> list[dict[str, str]]:
@@ -182,21 +176,6 @@ def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
 # What trials are worth.
 
 
-def made(
-    *times: float, goodput: float | list[float] = 1e8, unfinished: float = 0.0, bound: bool = False
-) -> Measurement:
-    values: dict[str, list[float | None]] = {
-        AFCT: list(times),
-        GOODPUT: [*goodput] if isinstance(goodput, list) else [goodput] * len(times),
-        UNFINISHED: [unfinished] * len(times),
-    }
-    return Measurement(list(range(1, len(times) + 1)), values, [AFCT] if bound else [], ["-"] * len(times))
-
-
-KEPT = Goal([Objective(AFCT)], [Constraint(GOODPUT, ">=", 0.9, scheme="dctcp")])
-REFERENCES = {"l2dct": made(2.0, 2.0), "dctcp": made(3.0, 3.0)}
-
-
 def test_unfinished_flows_make_a_trial_infeasible_however_fast_it_seems() -> None:
     assert KEPT.judge(made(1.0, 1.0), REFERENCES).feasible
     assert not KEPT.judge(made(1.0, 1.0, unfinished=0.01), REFERENCES).feasible
@@ -206,17 +185,6 @@ def test_unfinished_flows_make_a_trial_infeasible_however_fast_it_seems() -> Non
     missing = made(1.0)
     missing.values[GOODPUT][0] = None
     assert KEPT.judge(missing, REFERENCES).objectives is None
-
-
-def tuning_of(goal: Goal, *found: Measurement, references: dict[str, Measurement] | None = None) -> Tuning:
-    question = Question(
-        "s", "t", "-", ["short", "long"], "l2dct", {}, [W_MAX], {"transport.w_max": "2.5"}, goal, "dctcp", 2, 8, {}, "-"
-    )
-    trials = [
-        Trial(number, {"transport.w_max": 1.0 + number / 4}, {"transport.w_max": f"{1 + number / 4:g}"}, each)
-        for number, each in enumerate(found)
-    ]
-    return Tuning(question, references or REFERENCES, trials)
 
 
 def test_the_best_feasible_trial_is_chosen() -> None:
@@ -248,80 +216,6 @@ def test_what_is_worse_than_usual_after_a_third_of_the_seeds_is_given_up() -> No
     assert not is_hopeless(made(2.4)), "the median of the feasible ones with this seed is 2.5"
     assert is_hopeless(made(0.1, unfinished=0.1))
     assert not engine._is_hopeless(tuning_of(KEPT, *usual[:3]), Trial(9, {}, {}, made(99.0))), "too few to tell"
-
-
-# Verdicts.
-
-
-def checked(goal: Goal, tuned: Measurement, untuned: Measurement, baseline: Measurement) -> Tuning:
-    check = record.Check("s", "t", {}, ["short", "long"], goal, [], {"l2dct": untuned, "dctcp": baseline}, {0: tuned})
-    return dataclasses.replace(tuning_of(goal, made(1.0, 1.0)), checks=[check])
-
-
-@pytest.mark.parametrize(
-    ("tuned", "expected"),
-    [
-        (made(1.00, 1.01, 0.99), Holds.YES),
-        (made(3.00, 3.01, 2.99), Holds.NO),
-        (made(1.00, 3.50, 1.10), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, unfinished=0.001, bound=True), Holds.NO),
-        (made(1.00, 1.01, 0.99, goodput=0.8e8), Holds.NO),
-        (made(1.00, 1.01, 0.99, goodput=0.95e8), Holds.YES),
-        (made(1.00, 1.01, 0.99, goodput=[0.97e8, 0.94e8, 0.95e8]), Holds.YES),
-        (made(1.00, 1.01, 0.99, goodput=[1.05e8, 0.85e8, 0.94e8]), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, goodput=[0.95e8, 0.80e8, 0.89e8]), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, goodput=[0.81e8, 0.79e8, 0.80e8]), Holds.NO),
-    ],
-)
-def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Holds) -> None:
-    """Of constraints too: 0.9 of a steady 1e8 is wanted; one that is kept on average alone is undecided."""
-    found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
-    assert holds(found) is expected
-    words = {Holds.YES: "hold on", Holds.NO: "do not hold on", Holds.OPEN: "undecided whether"}
-    assert words[expected] in sentence(found)
-
-
-def test_a_verdict_has_its_numbers() -> None:
-    found = checked(KEPT, made(1.0, 1.0, 1.0, goodput=0.95e8), made(2.0, 2.0, 2.0), made(4.0, 4.0, 4.0))
-    words = verdict(found, found.checks[0], 0).words
-    assert "50.0 %" in words
-    assert "lower than with untuned l2dct and 75.0 %" in words
-    assert "goodput_long_bps is 95.0 % of dctcp's (95 % interval 95.0 to 95.0 %, at least 90 % wanted)" in words
-
-
-@pytest.mark.parametrize(
-    ("goodput", "expected", "interval"),
-    [
-        ([0.9e8, 1.2e8, 1.5e8], Holds.OPEN, "4.548e+07 to 1.945e+08"),  # 1.2e8 ± 4.303 * 0.3e8 / √3
-        ([1.19e8, 1.2e8, 1.21e8], Holds.YES, "1.175e+08 to 1.225e+08"),
-        ([0.89e8, 0.9e8, 0.91e8], Holds.NO, "8.752e+07 to 9.248e+07"),
-        ([1.2e8], Holds.OPEN, ""),
-    ],
-)
-def test_a_constraint_by_a_number_needs_the_whole_interval(
-    goodput: list[float], expected: Holds, interval: str
-) -> None:
-    goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
-    tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
-    found = checked(goal, tuned, others, others)
-    assert holds(found) is expected
-    words = f"(95 % interval {interval}, at least" if interval else "1.2e+08 (at least 1e+08 wanted)"
-    assert words in verdict(found, found.checks[0], 0).words
-
-
-def test_an_infeasible_scheme_is_no_measure() -> None:
-    slow = {"l2dct": made(0.5, 0.5, goodput=0.1e8), "dctcp": made(3.0, 3.0)}
-    found = tuning_of(KEPT, made(2.0, 2.0), references=slow)
-    assert found.measure == "dctcp"
-    worse = tuning_of(KEPT, made(3.5, 3.5), references=slow)
-    assert sentence(worse) == "No feasible trial is better than dctcp."
-
-
-def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
-    left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
-    found = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.01, bound=True), left, left)
-    assert holds(found) is Holds.OPEN
-    assert "1 % of the flows did not finish, 2 % with untuned l2dct" in verdict(found, found.checks[0], 0).words
 
 
 # Plots.
@@ -526,6 +420,10 @@ def test_a_killed_tuning_goes_on_to_the_same_end(shortflow: Command, scenario: s
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     assert 0 < len(record.read_tuning(tmp_path / "killed").trials) < 40
+    report = shortflow("report", "killed", "--json")
+    assert report.code == 0, report.stderr
+    assert report.document["verdict"].endswith("not checked yet; the same command goes on.")
+    assert shortflow("report", "killed").code == 0
     whole = shortflow(*arguments, "--out", "whole")
     killed = shortflow(*arguments, "--out", "killed")
     assert json.loads(killed.stdout) == whole.document

@@ -12,7 +12,7 @@ from pathlib import Path
 from shortflow.engine import Batch, Jobs, Progress, run_each
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import missing
-from shortflow.result import Run, RunSummary
+from shortflow.result import Run
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.store.runs import Store
 from shortflow.tuning import record
@@ -89,7 +89,7 @@ class _Bench:
         A run that fails has no metrics or, without `keep_going`, ends it.
         """
         done = self._run([run for group in groups for run in group], keep_going=keep_going)
-        return [_measurement(goal, [(run, done.summaries.get(run.key)) for run in group]) for group in groups]
+        return [_measurement(goal, group, done) for group in groups]
 
     def require_metrics(self, workload: Workload, schemes: Sequence[str], seed: int) -> None:
         """Refuse metrics that untuned runs do not have; a run that fails ends it."""
@@ -123,13 +123,16 @@ def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
     return question.seeds * (references + batches * question.batch) + fresh_runs * (references + checked) + references
 
 
-def _measurement(goal: Goal, runs: Sequence[tuple[Run, RunSummary | None]]) -> Measurement:
+def _measurement(goal: Goal, runs: Sequence[Run], batch: Batch) -> Measurement:
     """What some runs gave, seed by seed, of what decides."""
-    done = [summary for _, summary in runs]
+    done = [batch.summaries.get(run.key) for run in runs]
     values = {metric: [run.metrics.get(metric) if run else None for run in done] for metric in goal.metrics}
     values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]  # there is none without finite flows
     bounds = sorted({metric for run in done if run for metric in run.lower_bounds if metric in values})
-    return Measurement([run.seed for run, _ in runs], values, bounds, [run.digest if run else None for run in done])
+    errors = {run.seed: batch.failures[run.key].text for run in runs if run.key in batch.failures}
+    return Measurement(
+        [run.seed for run in runs], values, bounds, [run.digest if run else None for run in done], errors
+    )
 
 
 def _joined(first: Measurement, second: Measurement) -> Measurement:
@@ -139,6 +142,7 @@ def _joined(first: Measurement, second: Measurement) -> Measurement:
         {metric: values + second.values[metric] for metric, values in first.values.items()},
         sorted({*first.lower_bounds, *second.lower_bounds}),
         first.digests + second.digests,
+        {**first.errors, **second.errors},
     )
 
 

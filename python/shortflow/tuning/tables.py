@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.report.tables import NOTHING, Column, Section, common_scales, number, percent, shown
+from shortflow.tuning.change import Change, change
 from shortflow.tuning.goal import UNFINISHED, Measurement
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Tuning, spread
-from shortflow.tuning.verdict import change, verdict
+from shortflow.tuning.verdict import verdict
 
 _MOST_OF_FRONT = 12
 """So many trials of a front, evenly along it, are in its table; all of them are in the plot."""
@@ -72,9 +73,10 @@ def _check(tuning: Tuning, check: Check) -> Section:
     left = any(found.mean(UNFINISHED) for found in rows.values())
     metrics = [metric for metric in check.goal.metrics if metric != UNFINISHED or left]
     columns = _estimates(_metrics(check.classes, metrics), list(rows.values()))
+    other = tuning.yardstick or scheme
     for each in check.goal.objectives:
-        changes = [change(each.metric, found, check.schemes[tuning.measure]) for found in rows.values()]
-        columns.append(Column(f"{each.metric}\nvs {tuning.measure}\n(%)", [_changed(found) for found in changes]))
+        changes = [change(each.metric, found, check.schemes[other]) for found in rows.values()]
+        columns.append(Column(f"{each.metric}\nvs {other}\n(%)", [_changed(found) for found in changes]))
     seeds = next(iter(check.schemes.values())).seeds
     heading = f"{check.scenario}, fresh seeds {seeds[0]} to {seeds[-1]}"
     return Section(heading, [Column("scheme", list(rows))], columns, apart=len(others))
@@ -106,5 +108,8 @@ def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
     return Estimate(found.value, found.ci95, found.n, lower_bound=metric.name in row.lower_bounds)
 
 
-def _changed(found: Estimate | None) -> str:
-    return number(0.0) if found is not None and not found.value else percent(found)
+def _changed(found: Change | None) -> str:
+    """A change in per cent; nothing where there is no share of zero, or both sides are bounds."""
+    if found is None or found.is_open or not (found.relative or found.estimate.value == 0):
+        return NOTHING
+    return percent(found.estimate) if found.estimate.value else number(0.0)
