@@ -16,7 +16,7 @@ import pytest
 
 import shortflow as api
 from conftest import Command, started
-from shortflow.errors import ConfigError, ExitCode, MissingRequirement, SimulationError
+from shortflow.errors import ConfigError, ExitCode, LostRun, MissingRequirement
 from shortflow.executors import Executor, Failed, Finished, Local
 from shortflow.executors.cluster import Dask
 from shortflow.executors.processes import Processes
@@ -235,7 +235,8 @@ def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, o
     assert isinstance(outcomes["Halving"], Finished)
     failed = outcomes["Deadly"]
     assert isinstance(failed, Failed)
-    assert isinstance(failed.error, SimulationError)
+    assert isinstance(failed.error, LostRun)
+    assert not failed.is_final
     assert "its process died 3 times" in failed.text
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import pytest
 import shortflow
 from conftest import Command, started
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
-from shortflow.engine import run_each
-from shortflow.errors import ConfigError, DamagedResult
+from shortflow.engine import Batch, run_each
+from shortflow.errors import ConfigError, DamagedResult, LostRun
+from shortflow.executors import Failed
 from shortflow.report.drawing import draw
 from shortflow.report.plot import ParallelPlot, Plot
 from shortflow.scenario import load_scenario
@@ -26,7 +28,7 @@ from shortflow.tuning.asking import Workload, ask, second_workload
 from shortflow.tuning.engine import tune
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.plots import plots
-from shortflow.tuning.proposals import importances, optuna_study
+from shortflow.tuning.proposals import Proposals, importances, optuna_study
 from shortflow.tuning.record import Question, Trial, Tuning
 from shortflow.tuning.space import Parameter
 from shortflow.tuning.verdict import sentence
@@ -315,12 +317,79 @@ def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path:
 
 
 def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, object], tmp_path: Path) -> None:
+    """Not even where the estimator leans into them, as it does here after the first batches."""
     knees = [Parameter.parse("transport.knee_low=10KB:1MB"), Parameter.parse("transport.knee_high=20KB:2MB")]
-    found = tune(
-        shortflow.load_scenario(small), "l2dct", knees, FASTEST, out=tmp_path, trials=16, seeds=1, check_seeds=2
-    )
-    assert len(found.trials) == 16
+
+    def tuned(out: str, trials: int) -> Tuning:
+        scenario = shortflow.load_scenario({**small, "duration": "20ms"})
+        return tune(scenario, "l2dct", knees, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
+
+    found = tuned("whole", 40)
+    assert len(found.trials) == 40
     assert all(trial.values["transport.knee_low"] <= trial.values["transport.knee_high"] for trial in found.trials)
+    tuned("parts", 16)
+    assert plain(tuned("parts", 40)) == plain(found)
+
+
+def test_refused_combinations_end_it_where_nothing_else_is_found() -> None:
+    proposals = Proposals([W_MAX], FASTEST, 8)
+    with pytest.raises(ConfigError, match="1,000 combinations in a row were refused"):
+        proposals.batch(0, lambda _: False)
+
+
+def test_no_combination_is_tried_twice_and_few_of_them_end_the_search(shortflow: Command, scenario: str) -> None:
+    tune = ("tune", "small.toml", "--scheme", "dctcp", "--param", "switch.mark_above=4pkt:14pkt:1pkt")
+    quick = ("--minimize", AFCT, "--maximize", GOODPUT, "--seeds", "1", "--check-seeds", "2", "--check-on", "none")
+    answer = shortflow(*tune, *quick, "--trials", "40", "--out", "t", "--json")
+    tried = [trial["settings"]["switch.mark_above"] for trial in answer.document["trials"]]
+    assert sorted(tried) == sorted(f"{value}pkt" for value in range(4, 15))
+    assert "--trials: 11 are all combinations of the parameters" in answer.stderr
+    assert shortflow(*tune, *quick, "--trials", "40", "--out", "t", "--json").document == answer.document
+
+
+def test_the_second_batch_follows_from_the_first() -> None:
+    def second(times: Sequence[float]) -> list[dict[str, float]]:
+        proposals = Proposals([W_MAX], FASTEST, 8)
+        proposed = proposals.batch(0, lambda _: True)
+        trials = [Trial(number, values, {}, made(times[number])) for number, values in enumerate(proposed)]
+        proposals.tell(trials, [tuning_of(FASTEST).judge(trial) for trial in trials])
+        return proposals.batch(1, lambda _: True)
+
+    assert second([1, 2, 3, 4, 5, 6, 7, 8]) != second([8, 7, 6, 5, 4, 3, 2, 1])
+
+
+def test_the_ends_of_a_front_are_checked_and_its_choice() -> None:
+    points = [1.0 + place / 10 for place in range(9)]
+    found = tuning_of(BOTH, *(made(time, time, goodput=time * 1e8) for time in points))
+    assert len(found.front) == 9
+    for number in range(9):
+        found.__dict__["chosen"] = found.trials[number]  # in place of the cached one
+        worth = engine._worth_checking(found)
+        assert {number, found.front[0], found.front[-1]} <= set(worth)
+        assert len(worth) == 5
+
+
+@pytest.mark.parametrize("at", [2, 4, 7], ids=["references", "trials", "check"])
+def test_a_run_that_was_lost_is_no_trial_and_is_done_again(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    calls = 0
+
+    def flaky(runs: Any, **options: Any) -> Batch:
+        nonlocal calls
+        calls += 1
+        done = run_each(runs, **options)
+        if calls == at:
+            key = next(iter(done.summaries))
+            del done.summaries[key]
+            done.failures[key] = Failed("KilledWorker", "three workers were lost")
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_each", flaky)
+        with pytest.raises(LostRun, match="three workers were lost"):
+            run_tuning(small, tmp_path / "t", trials=16)
+    assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(run_tuning(small, tmp_path / "calm", trials=16))
 
 
 def test_a_run_that_fails_late_leaves_what_was_done(

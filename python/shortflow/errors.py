@@ -12,6 +12,7 @@ __all__ = [
     "DamagedResult",
     "ExitCode",
     "Interrupted",
+    "LostRun",
     "MissingRequirement",
     "SimulationError",
     "TooLittle",
@@ -36,6 +37,10 @@ class MissingRequirement(RuntimeError):
 
 class DamagedResult(Exception):
     """A stored result cannot be read, because part of it is missing or is not what was written."""
+
+
+class LostRun(SimulationError):
+    """A run ended with the process or the worker that did it; another attempt may go well."""
 
 
 class TooLittle(ValueError):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shortflow.engine import Batch, Jobs, Progress, run_each
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, LostRun
 from shortflow.metrics.catalogue import missing
 from shortflow.result import Run
 from shortflow.scenario import Scenario, Settings, as_pairs
@@ -52,10 +52,11 @@ def tune(
 ) -> Tuning:
     """Search for the parameters of a scheme that serve a goal best, and check those that were found.
 
-    Trials have seeds 1 to `seeds`; their number is rounded up to whole batches of eight. With one objective, a trial
-    that is hopeless after a third of its seeds is given up. The best trial, or up to five of a Pareto front, then run
-    with `check_seeds` fresh seeds, in the scenario and in a second workload, beside the untuned scheme and the
-    `baseline`. Everything is kept in `out`: a call with the same question goes on where an earlier one stopped.
+    Trials have seeds 1 to `seeds`; their number is rounded up to whole batches of eight, and ends when all combinations
+    of values in steps have been tried. With one objective, a trial that is hopeless after a third of its seeds is given
+    up. The best trial, or up to five of a Pareto front, then run with `check_seeds` fresh seeds, in the scenario and in
+    a second workload, beside the untuned scheme and the `baseline`. Everything is kept in `out`: a call with the same
+    question goes on where an earlier one stopped.
 
     `ConfigError` if a key, a metric or a range is wrong, before anything is run; `MissingRequirement` without Optuna.
     """
@@ -86,9 +87,12 @@ class _Bench:
     def measure(self, goal: Goal, groups: Sequence[Sequence[Run]], *, keep_going: bool = True) -> list[Measurement]:
         """What each group of runs gave, in their order; all run side by side.
 
-        A run that fails has no metrics or, without `keep_going`, ends it.
+        A run that fails has no metrics or, without `keep_going`, ends it, as one does that was lost in any case.
         """
         done = self._run([run for group in groups for run in group], keep_going=keep_going)
+        for failed in done.failures.values():
+            if not failed.is_final:
+                raise LostRun(f"a run was lost ({failed.text}); the same command goes on from there")
         return [_measurement(goal, group, done) for group in groups]
 
     def require_metrics(self, workload: Workload, schemes: Sequence[str], seed: int) -> None:
@@ -158,16 +162,17 @@ def _search(bench: _Bench, here: Workload, tuning: Tuning, trials: int) -> Tunin
     groups = [here.runs(name, range(1, question.seeds + 1)) for name in names]
     found = bench.measure(here.goal, groups, keep_going=False)
     tuning = replace(tuning, references=dict(zip(names, found, strict=True)))
-    proposals = Proposals(question.parameters, question.goal)
+    proposals = Proposals(question.parameters, question.goal, question.batch)
     proposals.replay(tuning.trials, [tuning.judge(trial) for trial in tuning.trials])
     while len(tuning.trials) < trials:
         batch = len(tuning.trials) // question.batch
         proposed = proposals.batch(
             batch,
-            question.batch,
             lambda values: here.accepts(question.scheme, question.written(values)),
             None if batch else question.untuned_values,
         )
+        if not proposed:
+            break
         new = list(_batch(bench, here, tuning, proposed))
         tuning = replace(tuning, trials=[*tuning.trials, *new], checks=[])
         record.write(bench.directory, tuning)
@@ -241,4 +246,5 @@ def _worth_checking(tuning: Tuning) -> list[int]:
     """The chosen trial first, and others along the front: its ends and some between them."""
     front, chosen = tuning.front, tuning.chosen
     assert chosen is not None
-    return list(dict.fromkeys([chosen.number, *record.spread(front, _CHECKED)]))[:_CHECKED]
+    first = [chosen.number, front[0], front[-1]]
+    return list(dict.fromkeys([*first, *record.spread(front, _CHECKED)]))[:_CHECKED]

@@ -1,6 +1,7 @@
 """The parameters that a tuning varies, each within a range."""
 
 import math
+import random
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -58,6 +59,23 @@ class Parameter:
         if self.step is not None:
             return f"{self.key}={ends}:{_plain(self.step)}{self.unit}"
         return f"{self.key}={ends}{':log' if self.log else ''}"
+
+    @property
+    def count(self) -> float:
+        """How many values it has; infinite if they are not in steps."""
+        return math.inf if self.step is None else round((self.high - self.low) / self.step) + 1
+
+    def at(self, place: int) -> float:
+        """The value at a place of its steps, from 0 on."""
+        return _rounded(self.low + place * (self.step or 0.0))
+
+    def drawn(self, dice: random.Random) -> float:
+        """Any value, all of them equally likely, or on a logarithmic range their logarithms."""
+        if self.log:
+            value = math.exp(dice.uniform(math.log(self.low), math.log(self.high)))
+        else:
+            value = dice.uniform(self.low, self.high)
+        return value if self.step is None else self.at(round((value - self.low) / self.step))
 
     def written(self, value: float) -> str:
         """A value as a setting of the key, which takes no exponent."""
