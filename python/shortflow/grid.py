@@ -14,6 +14,8 @@ _QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)"
 _MOST_VALUES = 1_000_000
 MOST_POINTS = 100_000
 """So many points a grid can have."""
+_KEEP_FLOWS = ("transport.", "queue.", "host_queue.", "priority.", "switch.", "host.", "tcp.", "routing.")
+"""Keys of these tables leave the flows as they are."""
 
 Point = Mapping[str, str]
 """A value for each key."""
@@ -211,6 +213,12 @@ def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
     for key in keys:
         if _name(key) in fixed:
             raise ConfigError(f"{key}: its values vary, so it cannot be set too")
+
+
+def keeps_flows(keys: Iterable[str]) -> bool:
+    """Whether keys that vary together, parameters of a scenario beside what they stand for, leave the flows alone."""
+    real = [key for key in keys if not key.startswith("parameters.")]
+    return bool(real) and all(key.startswith(_KEEP_FLOWS) for key in real)
 
 
 def _name(key: str) -> str:
