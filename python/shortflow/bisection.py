@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from shortflow.engine import Jobs, Progress, run_each
+from shortflow.engine import Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError
 from shortflow.grid import Steps, check_apart
 from shortflow.metrics.catalogue import check_name, missing
+from shortflow.result import RunSummary
 from shortflow.runner import Planner
 from shortflow.scenario import Scenario, Settings, as_pairs
 
@@ -97,6 +98,11 @@ class _Bounds:
     def middle(self) -> int | None:
         return (self.low + self.high) // 2 if self.high - self.low > 1 else None
 
+    def narrowed(self, *, holds: bool) -> "_Bounds":
+        """What is left when the condition holds or fails in the middle."""
+        middle = (self.low + self.high) // 2
+        return _Bounds(middle, self.high) if holds else _Bounds(self.low, middle)
+
 
 @dataclass(frozen=True)
 class Search:
@@ -175,33 +181,36 @@ def search(
     planner = Planner(scenario, [scheme])
     bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
     trials: list[Trial] = []
-    while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
-        runs = [
-            run
-            for seed, middle in middles.items()
-            for run in planner.runs({**(settings or {}), steps.key: steps.written(steps.values[middle])}, [seed])
-        ]
-        batch = run_each(runs, jobs=jobs, store=store, tables=False, progress=progress)
-        for (seed, middle), run in zip(middles.items(), runs, strict=True):
-            done = batch.summaries[run.key]
-            if condition.metric not in done.metrics:
-                raise missing(condition.metric, [row.metric for row in done.rows])
-            holds = condition.holds(done.metrics, done.lower_bounds)
-            trials.append(
-                {
-                    "value": steps.values[middle],
-                    "seed": seed,
-                    "measured": done.metrics[condition.metric],
-                    "lower_bound": condition.metric in done.lower_bounds,
-                    "holds": holds,
-                    "open": condition.is_open(done.metrics, done.lower_bounds),
-                    "unfinished": int(done.metrics["unfinished"]),
-                }
-            )
-            bounds[seed] = _Bounds(middle, bounds[seed].high) if holds else _Bounds(bounds[seed].low, middle)
+    with concluding(store):
+        while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
+            values = {seed: steps.values[middle] for seed, middle in middles.items()}
+            runs = [
+                run
+                for seed, value in values.items()
+                for run in planner.runs({**(settings or {}), steps.key: steps.written(value)}, [seed])
+            ]
+            batch = run_each(runs, jobs=jobs, store=store, tables=False, conclude=False, progress=progress)
+            for (seed, value), run in zip(values.items(), runs, strict=True):
+                trials.append(_trial(condition, value, seed, batch.summaries[run.key]))
+                bounds[seed] = bounds[seed].narrowed(holds=trials[-1]["holds"])
     largest = {seed: steps.values[found.low] if found.low >= 0 else None for seed, found in bounds.items()}
     changed = dict(as_pairs(settings))
     return Search(scenario.name, scenario.title, scheme, changed, steps, condition, largest, trials)
+
+
+def _trial(condition: Condition, value: int | float, seed: int, done: RunSummary) -> Trial:
+    """A run as a step of the search; an error if it has not the condition's metric."""
+    if condition.metric not in done.metrics:
+        raise missing(condition.metric, [row.metric for row in done.rows])
+    return {
+        "value": value,
+        "seed": seed,
+        "measured": done.metrics[condition.metric],
+        "lower_bound": condition.metric in done.lower_bounds,
+        "holds": condition.holds(done.metrics, done.lower_bounds),
+        "open": condition.is_open(done.metrics, done.lower_bounds),
+        "unfinished": int(done.metrics["unfinished"]),
+    }
 
 
 def _number(text: str) -> float | None:

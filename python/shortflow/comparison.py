@@ -172,12 +172,12 @@ class Comparison:
             "settings": self.settings,
             "seeds": self.seeds,
             "digest": self.digest,
-            "schemes": {scheme: self._scheme_table(scheme) for scheme in self.schemes},
+            "schemes": {scheme: self.scheme_table(scheme) for scheme in self.schemes},
         }
         if self.measured_s:
             document["measured_s"] = list(self.measured_s)
         if self.ideal:
-            document["ideal"] = {name: self._scheme_table(name) for name in self.ideal_names}
+            document["ideal"] = {name: self.scheme_table(name) for name in self.ideal_names}
         if len(self.schemes) > 1:
             document["paired"] = {
                 scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
@@ -196,7 +196,8 @@ class Comparison:
     def _is_bound(self, scheme: str, metric: str) -> bool:
         return any(metric in run.lower_bounds for run in self._runs_of(scheme))
 
-    def _scheme_table(self, scheme: str) -> SchemeTable:
+    def scheme_table(self, scheme: str) -> SchemeTable:
+        """What a scheme's runs gave, as plain data."""
         estimates = {metric: self.estimate(scheme, metric) for metric in self.metric_names}
         unfinished = self.estimate(scheme, UNFINISHED_OF_ALL.pattern)
         return {

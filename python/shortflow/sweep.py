@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NotRequired, TypedDict
 
 from shortflow.comparison import Comparison, SchemeTable
-from shortflow.engine import Batch, Jobs, Progress, run_each
+from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError
 from shortflow.executors import Failed
 from shortflow.grid import Grid, Point, check_apart
@@ -103,7 +103,7 @@ def sweep(
 
     Every point is validated before the first run. Points are run coarse first, so that a part of the sweep is a coarse
     picture of it. A run that fails is kept with its error and stops no other. With `until`, each point has as many
-    seeds as its intervals need. `found` is told how many runs the store had, of how many.
+    seeds as its intervals need. `found` is told how many runs the store had, of how many, if that is known before.
     """
     check_apart(grid.keys, settings or {})
     if until:
@@ -114,17 +114,31 @@ def sweep(
     def look(new: Sequence[int]) -> bool:
         begun = [place for place in order if not place.met]
         runs = [run for place in begun for run in place.more(new)]
-        done = run_each(runs, jobs=jobs, store=store, tables=tables, keep_going=True, progress=progress, found=found)
+        done = run_each(
+            runs,
+            jobs=jobs,
+            store=store,
+            tables=tables,
+            keep_going=True,
+            conclude=False,
+            progress=progress,
+            found=None if until else found,
+        )
         everything.summaries.update(done.summaries)
         everything.failures.update(done.failures)
-        for place in begun:
-            place.met = until is not None and place.is_met(until, everything)
+        if until is None:
+            return True
+        reached = [place.swept(everything, wanted=True) for place in begun]
+        until.require([each.comparison for each in reached])
+        for place, each in zip(begun, reached, strict=True):
+            place.met = bool(each.failures) or until.is_met(each.comparison)  # more seeds do not help a failure
         return all(place.met for place in begun)
 
-    if until:
-        seeds_until(until, seeds, look)
-    else:
-        look(range(1, seeds + 1))
+    with concluding(store):
+        if until:
+            seeds_until(until, seeds, look)
+        else:
+            look(range(1, seeds + 1))
     points = [place.swept(everything, wanted=until is not None) for place in places]
     reused = sum(summary.reused for summary in everything.summaries.values())
     runs = len(everything.summaries) + len(everything.failures)
@@ -135,7 +149,7 @@ class _Place:
     """A point while its runs are done."""
 
     def __init__(self, at: Point, planned: Callable[[Sequence[int]], list[Run]]) -> None:
-        self.met = False
+        self.met = False  # whether no more seeds are needed, or would help
         self._at, self._planned = at, planned
         self._runs: list[Run] = []
 
@@ -144,11 +158,6 @@ class _Place:
         new = self._planned(seeds)
         self._runs += new
         return new
-
-    def is_met(self, until: Precision, batch: Batch) -> bool:
-        """Whether no more seeds are needed, or would help."""
-        found = self.swept(batch, wanted=True)
-        return bool(found.failures) or until.is_met(found.comparison)
 
     def swept(self, batch: Batch, *, wanted: bool) -> Swept:
         """What the runs gave."""
@@ -167,19 +176,29 @@ def _places(planner: Planner, grid: Grid, settings: Settings) -> list[_Place]:
         try:
             planner.runs(changed, [1])
         except ConfigError as error:
+            _refuse_anywhere(planner, settings, str(error))
             where = ", ".join(f"{key}={value}" for key, value in point.items())
             raise ConfigError(f"--grid: at {where}: {error}") from None
         places.append(_Place(point, partial(planner.runs, changed)))
     return places
 
 
+def _refuse_anywhere(planner: Planner, settings: Settings, message: str) -> None:
+    """Say an error that has nothing to do with the grid, such as a scheme that there is not, without a point."""
+    try:
+        planner.runs(settings, [1])
+    except ConfigError as error:
+        if str(error) == message:
+            raise error from None
+
+
 def _table(point: Swept) -> PointTable:
-    of = point.comparison.document()
+    of = point.comparison
     table: PointTable = {
         "at": dict(point.at),
-        "seeds": of["seeds"],
-        "digest": of["digest"],
-        "schemes": of["schemes"],
+        "seeds": of.seeds,
+        "digest": of.digest,
+        "schemes": {scheme: of.scheme_table(scheme) for scheme in of.schemes},
     }
     if point.met is not None:
         table["until_ci_met"] = point.met

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortflow.engine import Batch, Jobs, Progress, run_each
+from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError, LostRun
 from shortflow.metrics.catalogue import missing
 from shortflow.result import Run
@@ -67,12 +67,13 @@ def tune(
     fresh = range(seeds + 1, seeds + check_seeds + 1)
     workloads = [here, *([check_on] if check_on else [])]
     bench = _Bench(Path(out), jobs, progress, _expected(tuning, trials, len(workloads) * check_seeds))
-    for workload in workloads:  # with a seed that the check needs in any case
-        bench.require_metrics(workload, _schemes(question, workload), fresh[0])
-    tuning = _search(bench, here, tuning, trials)
-    if tuning.chosen:
-        tuning = replace(tuning, checks=[_check(bench, each, tuning, fresh) for each in workloads])
-        record.write(bench.directory, tuning)
+    with concluding(bench.store):
+        for workload in workloads:  # with a seed that the check needs in any case
+            bench.require_metrics(workload, _schemes(question, workload), fresh[0])
+        tuning = _search(bench, here, tuning, trials)
+        if tuning.chosen:
+            tuning = replace(tuning, checks=[_check(bench, each, tuning, fresh) for each in workloads])
+            record.write(bench.directory, tuning)
     return tuning
 
 
@@ -81,7 +82,7 @@ class _Bench:
 
     def __init__(self, directory: Path, jobs: Jobs, progress: Progress | None, expected: int) -> None:
         self.directory = directory
-        self._store, self._jobs, self._progress = Store(directory), jobs, progress
+        self.store, self._jobs, self._progress = Store(directory), jobs, progress
         self._done, self._expected = 0, expected
 
     def measure(self, goal: Goal, groups: Sequence[Sequence[Run]], *, keep_going: bool = True) -> list[Measurement]:
@@ -106,7 +107,13 @@ class _Bench:
 
     def _run(self, runs: Sequence[Run], *, keep_going: bool) -> Batch:
         done = run_each(
-            runs, jobs=self._jobs, store=self._store, tables=False, keep_going=keep_going, progress=self._hear
+            runs,
+            jobs=self._jobs,
+            store=self.store,
+            tables=False,
+            keep_going=keep_going,
+            conclude=False,
+            progress=self._hear,
         )
         self._done += len(runs)
         return done

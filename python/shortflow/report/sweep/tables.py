@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from shortflow.metrics.catalogue import Metric
 from shortflow.report.tables import lay_out, overview_section, stacked
-from shortflow.sweep import Sweep
+from shortflow.sweep import Sweep, Swept
 
 _MOST_ROWS = 40
 """So many rows a person reads; the rest is in the table of runs."""
@@ -21,7 +22,13 @@ def sweep_tables(sweep: Sweep, metrics: Sequence[str] = ()) -> RenderableType:
         return stacked(caption, Text("no run finished"))
     shown = points[: max(1, _MOST_ROWS // len(points[0].comparison.schemes))]
     labelled = [(", ".join(point.at.values()), point.comparison) for point in shown]
-    names = [points[0].comparison.require(name) for name in metrics]
+    names = [_metric(name, points) for name in metrics]
     heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else f"{len(points):,} points"
     section = overview_section(heading, ",\n".join(sweep.grid.keys), labelled, names)
     return stacked(caption, *lay_out(section))
+
+
+def _metric(name: str, points: Sequence[Swept]) -> Metric:
+    """The metric of this name, which some points may lack."""
+    having = next((point for point in points if name in point.comparison.metrics), points[0])
+    return having.comparison.require(name)
