@@ -116,12 +116,15 @@ def test_goals_that_are_none(goal: Goal, complaint: str) -> None:
         goal.check(["short", "long"])
 
 
+ASKED: dict[str, Any] = {"baseline": "dctcp", "seeds": 1, "batch": 8}
+
+
 def question_of(
     small: dict[str, object], *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
 ) -> Question:
     here = Workload(shortflow.load_scenario(small), settings or {}, FASTEST)
     parsed = [Parameter.parse(each) for each in parameters]
-    return ask(here, None, scheme, parsed, baseline="dctcp", seeds=1, batch=8)
+    return ask(here, None, scheme, parsed, **ASKED)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +152,20 @@ def test_a_key_cannot_be_tuned_and_set(small: dict[str, object]) -> None:
         question_of(small, "load=0.1:0.5", settings={"load": "0.3"})
     with pytest.raises(ConfigError, match="changes nothing"):
         question_of(small, "transport.g=0.1:0.5", scheme="dctcp+g=0.2")
+
+
+def test_a_setting_is_for_the_schemes_that_have_it(small: dict[str, object]) -> None:
+    here = Workload(shortflow.load_scenario(small), {"transport.w_min": "0.3", "transport.g": "0.2"}, FASTEST)
+    ask(here, None, "l2dct", [W_MAX], **ASKED)
+    (ours,), (theirs,) = here.runs("l2dct", [1]), here.runs("dctcp", [1])
+    assert "0.3" in {key: value for key, value, _ in ours.scheme.resolved()}["transport.w_min"]
+    assert {key: value for key, value, _ in theirs.scheme.resolved()}["transport.g"] == "0.2"
+    wrong = Workload(here.scenario, {"transport.w_mn": "1"}, FASTEST)
+    for workloads in ((wrong, None), (here, wrong)):
+        with pytest.raises(ConfigError, match=r'transport\.w_mn.*did you mean "transport\.w_min"'):
+            ask(*workloads, "l2dct", [W_MAX], **ASKED)
+    with pytest.raises(ConfigError, match=r"transport\.w_min: its values vary, so it cannot be set too"):
+        ask(here, None, "l2dct", [W_MIN], **ASKED)
 
 
 def test_what_the_question_says_of_the_parameters(small: dict[str, object]) -> None:
@@ -464,7 +481,7 @@ def test_a_tuning_has_its_report(shortflow: Command, scenario: str) -> None:
     assert shortflow("report", "t").code == 0
     page = Path("t/report.html").read_text(encoding="utf-8")
     assert f"Trade-off of {AFCT} and {GOODPUT}" in page
-    assert "Pareto front, " in page
+    assert "trials on the Pareto front, by the trials&#39; seeds" in page
     data = re.findall(r'<script type="application/json" data-plot="[^"]+">(.*?)</script>', page, re.DOTALL)
     assert len([json.loads(each)["data"] for each in data]) == 4
     assert shortflow("report", "t", "--json").document["verdict"] in " ".join(answer.stdout.split())

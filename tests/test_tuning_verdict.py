@@ -7,6 +7,8 @@ import pytest
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, checked, made
 from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.pages import document
+from shortflow.tuning.record import Tuning
+from shortflow.tuning.tables import sections
 from shortflow.tuning.verdict import Holds, holds, sentence, verdict
 
 
@@ -145,6 +147,27 @@ def test_a_constraint_that_is_not_measured_there_is_said_to_be_left_out() -> Non
         "The found parameters hold on fresh seeds (without goodput_long_bps >= 0.9 * dctcp, which is not measured "
         "there)."
     )
+
+
+def test_untuned_parameters_that_nothing_beats_are_kept() -> None:
+    def untuned(*trials: Measurement) -> Tuning:
+        found = checked(BOTH, made(2.0, 2.1, 1.9), *FRESH, trials=trials)
+        assert found.chosen is not None
+        found.question.untuned["transport.w_max"] = found.chosen.settings["transport.w_max"]
+        return found
+
+    alone = untuned(made(2.0, 2.0), made(2.5, 2.5))
+    assert sentence(alone) == "No trial is better than untuned l2dct: keep its parameters."
+    traded = untuned(made(2.0, 2.0), made(1.0, 1.0, goodput=0.5e8), made(3.0, 3.0, goodput=2e8))
+    assert "in one objective without losing in the other" in sentence(traded)
+    assert sentence(traded).endswith("among the other trials on the front (2).")
+    check = next(each for each in sections(traded) if "fresh seeds" in each.heading)
+    assert check.rows[0][0] == "trial 0, untuned"
+
+
+def test_a_difference_whose_interval_has_both_signs_is_said_to_be_open() -> None:
+    found = checked(FASTEST, made(1.0, 3.5, 1.1), *FRESH)
+    assert "%, so undecided) lower than with untuned l2dct" in verdict(found, found.checks[0], 0).words
 
 
 def test_runs_that_fail_in_the_check_are_told() -> None:

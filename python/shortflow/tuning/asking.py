@@ -11,7 +11,7 @@ from shortflow.metrics.catalogue import possible
 from shortflow.result import Run
 from shortflow.runner import Planner
 from shortflow.scenario import Scenario, Settings, as_pairs, load_scenario
-from shortflow.scheme import split_settings
+from shortflow.scheme import load_schemes, settings_of, split_settings
 from shortflow.transport import SOURCE
 from shortflow.tuning.goal import Constraint, Goal
 from shortflow.tuning.record import Question
@@ -34,8 +34,10 @@ class Workload:
     """Constraints of the goal that cannot be told in this scenario."""
 
     def runs(self, scheme: str, seeds: Iterable[int], tuned: Settings | None = None) -> list[Run]:
-        """The runs of a scheme, with its own parameters or with tuned ones."""
-        return Planner(self.scenario, [scheme]).runs({**self.settings, **(tuned or {})}, list(seeds))
+        """The runs of a scheme, with its own parameters or with tuned ones; settings that it has not are others'."""
+        of_scenario, of_schemes = split_settings(self.settings)
+        settings = {**of_scenario, **settings_of(scheme, of_schemes), **(tuned or {})}
+        return Planner(self.scenario, [scheme]).runs(settings, list(seeds))
 
     def accepts(self, scheme: str, tuned: Settings) -> bool:
         """Whether scenario and scheme take a combination of parameters."""
@@ -58,13 +60,17 @@ def ask(
 ) -> Question:
     """The question, if all of it makes sense here and in the second workload; else a `ConfigError`."""
     here.goal.check(here.scenario.classes)
+    _check_keys(parameters, here.settings)
     laws: dict[str, str] = {}
-    for name in (scheme, baseline, *here.goal.schemes):
+    names = list(dict.fromkeys([scheme, baseline, *here.goal.schemes]))
+    for workload in (here, there):
+        if workload:
+            load_schemes(names, split_settings(workload.settings)[1])  # says which setting none of them has
+    for name in names:
         (run,) = here.runs(name, [1])
         resolved = {key: value for key, value, _ in run.scheme.resolved()}
         if SOURCE in resolved:
             laws[name] = resolved[SOURCE]
-    _check_keys(parameters, here.settings)
     parameters = [_in_its_steps(here, scheme, each) for each in parameters]
     _check_ranges(here, scheme, parameters)
     if there:

@@ -41,8 +41,10 @@ class Change:
         kind = "higher" if sign > 0 else "lower"
         if self.estimate.lower_bound or self.estimate.upper_bound:
             return f"at {'least' if self.estimate.lower_bound == (sign > 0) else 'most'} {value:{digits}}{unit} {kind}"
-        within = " to ".join(f"{end:{digits}}" for end in sorted(ends))
-        return f"{value:{digits}}{unit} {f'(95 % interval {within}{unit}) ' if ends and interval else ''}{kind}"
+        within = " to ".join(f"{end:{digits}}" for end in sorted(ends)) + unit
+        if ends and min(ends) < 0:
+            within += ", so undecided"
+        return f"{value:{digits}}{unit} {f'(95 % interval {within}) ' if ends and interval else ''}{kind}"
 
     def beside(self, unit: str, name: str) -> str:
         """The change in words beside the scheme that it is a change of."""

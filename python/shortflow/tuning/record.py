@@ -129,6 +129,11 @@ class Tuning:
         )
         return next(feasible, None)
 
+    def is_untuned(self, trial: Trial) -> bool:
+        """Whether a trial has the parameters that the scheme has anyway."""
+        values = self.question.untuned_values
+        return values is not None and trial.settings == self.question.written(values)
+
     def judge(self, trial: Trial) -> Judgement:
         """What a trial is worth over the seeds that it has."""
         return self.question.goal.judge(trial.found, self.references)

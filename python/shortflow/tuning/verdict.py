@@ -69,13 +69,13 @@ def holds(tuning: Tuning) -> Holds:
 
 def sentence(tuning: Tuning) -> str:
     """The verdict in plain words, the first sentence of which is the verdict itself."""
-    question, chosen = tuning.question, tuning.chosen
+    chosen = tuning.chosen
     if chosen is None:
         return f"No trial of {len(tuning.trials)} is feasible: {_why_infeasible(tuning)}."
     if not tuning.checks:
         return f"Trials so far: {len(tuning.trials)}, not checked yet; the same command goes on."
-    if question.untuned_values and chosen.settings == question.written(question.untuned_values):
-        return f"No trial is better than untuned {question.scheme}: keep its parameters."
+    if tuning.is_untuned(chosen):
+        return _nothing_better(tuning)
     if tuning.yardstick and not _has_gained(tuning, chosen):
         return f"No feasible trial is better than {_named(tuning, tuning.yardstick)}."
     of_place = {_place(tuning, check): each.holds for check, each in zip(tuning.checks, verdicts(tuning), strict=True)}
@@ -83,6 +83,17 @@ def sentence(tuning: Tuning) -> str:
     clauses = [_CLAUSES[each].format(" and on ".join(found)) for each, found in by_word.items() if found]
     words = f"{'; '.join([*clauses, *_price(tuning, chosen)])}.".replace("they", "the found parameters", 1)
     return f"{words[0].upper()}{words[1:]}{_held_against(tuning)}"
+
+
+def _nothing_better(tuning: Tuning) -> str:
+    """What is said where the untuned scheme itself was chosen."""
+    name, others = tuning.question.scheme, len(tuning.front) - 1
+    if not others:
+        return f"No trial is better than untuned {name}: keep its parameters."
+    return (
+        f"No trial is better than untuned {name} in one objective without losing in the other: keep its parameters, or "
+        f"choose what to trade among the other trials on the front ({others})."
+    )
 
 
 _CLAUSES = {
