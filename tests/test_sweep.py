@@ -28,7 +28,7 @@ from shortflow.store import run_logs
 from shortflow.store.reading import renew_table
 from shortflow.store.run_logs import RunLog, read_run_logs
 from shortflow.store.runs import Store
-from shortflow.sweep import Sweep, Swept
+from shortflow.sweep import Sweep, Swept, sweep
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
@@ -226,6 +226,11 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     again = shortflow(*command, "--until-ci", "0.1%", "--max-seeds", "11")
     assert "found" not in again.stderr, "how many there are to be is not known before"
     assert "0 of 2 points have ±0.1 % of the main times; 1 have not with 11 seeds; 1 stopped" in again.stderr
+
+
+def test_a_sweep_has_a_seed_at_least(small: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="seeds: 0 is not a whole number from 1 on"):
+        sweep(api.load_scenario(small), ["tcp"], Grid.parse(["load=0.2"]), 0, store=Store(tmp_path))
 
 
 def test_metrics_may_be_those_of_a_later_point() -> None:

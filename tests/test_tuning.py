@@ -161,9 +161,9 @@ def test_a_setting_is_for_the_schemes_that_have_it(small: dict[str, object]) -> 
     assert "0.3" in {key: value for key, value, _ in ours.scheme.resolved()}["transport.w_min"]
     assert {key: value for key, value, _ in theirs.scheme.resolved()}["transport.g"] == "0.2"
     wrong = Workload(here.scenario, {"transport.w_mn": "1"}, FASTEST)
-    for workloads in ((wrong, None), (here, wrong)):
+    for first, second in ((wrong, None), (here, wrong)):
         with pytest.raises(ConfigError, match=r'transport\.w_mn.*did you mean "transport\.w_min"'):
-            ask(*workloads, "l2dct", [W_MAX], **ASKED)
+            ask(first, second, "l2dct", [W_MAX], **ASKED)
     with pytest.raises(ConfigError, match=r"transport\.w_min: its values vary, so it cannot be set too"):
         ask(here, None, "l2dct", [W_MIN], **ASKED)
 
@@ -174,6 +174,18 @@ def test_what_the_question_says_of_the_parameters(small: dict[str, object]) -> N
     assert found.untuned_values == {"transport.w_max": 2.5, "transport.knee_low": 200.0, "switch.mark_above": 20.0}
     assert question_of(small, "transport.w_max=3:5").untuned_values is None
     assert question_of(small, "load=0.1:0.9").untuned == {"load": "0.4"}
+    assert not found.flow_keys
+    assert question_of(small, "load=0.1:0.9", "transport.w_max=1:5").flow_keys == ["load"]
+    switch: Any = small["switch"]
+    named = {**small, "parameters": {"load": 0.4, "k": "20pkt"}, "switch": {**switch, "mark_above": "$k"}}
+    assert not question_of(named, "k=5pkt:50pkt").flow_keys, "it stands for a threshold"
+
+
+@pytest.mark.parametrize(("number", "least"), [("trials", 1), ("seeds", 1), ("check_seeds", 2)])
+def test_numbers_that_are_too_small(number: str, least: int, small: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"{number}: {least - 1} is not a whole number from {least} on"):
+        run_tuning(small, tmp_path / "t", **{number: least - 1})
+    assert not (tmp_path / "t").exists()
 
 
 def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:

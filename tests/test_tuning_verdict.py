@@ -170,6 +170,14 @@ def test_a_difference_whose_interval_has_both_signs_is_said_to_be_open() -> None
     assert "%, so undecided) lower than with untuned l2dct" in verdict(found, found.checks[0], 0).words
 
 
+def test_a_parameter_that_changes_the_flows_is_told() -> None:
+    found = checked(FASTEST, made(1.0, 1.01, 0.99), *FRESH)
+    found.question.flow_keys.append("load")
+    assert sentence(found).endswith(
+        "hold on fresh seeds. Trials differ in more than the scheme: load changes the flows themselves."
+    )
+
+
 def test_runs_that_fail_in_the_check_are_told() -> None:
     broken = checked(FASTEST, made(1.0, 1.01, 0.99, failed=[3]), *FRESH)
     assert holds(broken) is Holds.NO

@@ -17,6 +17,7 @@ __all__ = [
     "SimulationError",
     "TooLittle",
     "did_you_mean",
+    "require_at_least",
     "unknown_name",
 ]
 
@@ -56,6 +57,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     by_lower = {each.lower(): each for each in known}
     matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     return f'; did you mean "{by_lower[matches[0]]}"?' if matches else ""
+
+
+def require_at_least(least: int, **numbers: int) -> None:
+    """Refuse numbers below the least, with their names."""
+    for name, number in numbers.items():
+        if number < least:
+            raise ConfigError(f"{name}: {number} is not a whole number from {least} on")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:

@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 
 from shortflow.comparison import Comparison, SchemeTable
 from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, require_at_least
 from shortflow.executors import Failed
 from shortflow.grid import Grid, Point, check_apart
 from shortflow.precision import Precision, seeds_until
@@ -105,6 +105,7 @@ def sweep(
     picture of it. A run that fails is kept with its error and stops no other. With `until`, each point has as many
     seeds as its intervals need. `found` is told how many runs the store had, of how many, if that is known before.
     """
+    require_at_least(1, seeds=seeds)
     check_apart(grid.keys, settings or {})
     if until:
         until.check(scenario.classes)

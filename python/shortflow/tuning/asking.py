@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError
 from shortflow.executors.task import code_id
-from shortflow.grid import check_apart
+from shortflow.grid import check_apart, keeps_flows
 from shortflow.metrics.catalogue import possible
 from shortflow.result import Run
 from shortflow.runner import Planner
@@ -96,6 +96,7 @@ def ask(
         batch=batch,
         laws=laws,
         code=code_id(),
+        flow_keys=[each.key for each in parameters if _changes_flows(here, scheme, each)],
     )
 
 
@@ -167,6 +168,15 @@ def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Paramete
                 raise ConfigError(f"--param {each.text}: {each.written(end)} does not go with any end of the others")
         if not _matters(workload, scheme, each):
             raise ConfigError(f"--param {each.key}: changes nothing; {scheme} has a value of its own for it")
+
+
+def _changes_flows(here: Workload, scheme: str, parameter: Parameter) -> bool:
+    """Whether the scenarios with both ends, as far as they are accepted, differ in what decides about the flows."""
+    ends = [{parameter.key: parameter.written(end)} for end in (parameter.low, parameter.high)]
+    found = [here.runs(scheme, [1], end)[0] for end in ({}, *ends) if here.accepts(scheme, end)]
+    resolved = [{(key, value) for key, value, _ in run.scenario.core.resolved()} for run in found]
+    changed = {key for each in resolved for key, _ in each ^ resolved[0]}
+    return bool(changed) and not keeps_flows(changed)
 
 
 def _matters(workload: Workload, scheme: str, parameter: Parameter) -> bool:

@@ -1,6 +1,7 @@
 """The search for parameters: batches of trials on common seeds, then a check on fresh ones.
 
-Every trial runs with the same seeds, and so on the same flows, as every other and as the schemes it is compared with.
+Every trial runs with the same seeds as every other and as the schemes it is compared with, and so on the same flows
+unless a parameter changes these.
 """
 
 import math
@@ -10,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
-from shortflow.errors import ConfigError, LostRun
+from shortflow.errors import ConfigError, LostRun, require_at_least
 from shortflow.metrics.catalogue import missing
 from shortflow.result import Run
 from shortflow.scenario import Scenario, Settings, as_pairs
@@ -61,6 +62,8 @@ def tune(
     `ConfigError` if a key, a metric or a range is wrong, before anything is run; `MissingRequirement` without Optuna.
     """
     require_optuna()
+    require_at_least(1, trials=trials, seeds=seeds)
+    require_at_least(2, check_seeds=check_seeds)
     here = Workload(scenario, settings or {}, goal)
     question = ask(here, check_on, scheme, parameters, baseline=baseline, seeds=seeds, batch=BATCH)
     tuning = record.resume(Path(out), question)

@@ -46,6 +46,8 @@ class Question:
     """The fingerprints of those of these schemes whose law is written in Python."""
     code: str
     """The simulator's version and hash, and that of the code that measures."""
+    flow_keys: list[str] = field(default_factory=list)
+    """Those of the parameters that change the flows themselves, such as a load."""
 
     @property
     def references(self) -> list[str]:

@@ -82,7 +82,7 @@ def sentence(tuning: Tuning) -> str:
     by_word = {each: [place for place, found in of_place.items() if found is each] for each in Holds}
     clauses = [_CLAUSES[each].format(" and on ".join(found)) for each, found in by_word.items() if found]
     words = f"{'; '.join([*clauses, *_price(tuning, chosen)])}.".replace("they", "the found parameters", 1)
-    return f"{words[0].upper()}{words[1:]}{_held_against(tuning)}"
+    return f"{words[0].upper()}{words[1:]}{_held_against(tuning)}{_of_flows(tuning)}"
 
 
 def _nothing_better(tuning: Tuning) -> str:
@@ -138,6 +138,13 @@ def _held_against(tuning: Tuning) -> str:
         return f" They are held against {tuning.yardstick}, as untuned {question.scheme} is infeasible."
     names = " and ".join(dict.fromkeys([f"untuned {question.scheme}", _named(tuning, question.baseline)]))
     return f" Only what makes a trial feasible is judged: there is no gain to tell, as {names} are infeasible too."
+
+
+def _of_flows(tuning: Tuning) -> str:
+    keys = tuning.question.flow_keys
+    change = "change" if len(keys) > 1 else "changes"
+    told = f" Trials differ in more than the scheme: {' and '.join(keys)} {change} the flows themselves."
+    return told if keys else ""
 
 
 def _named(tuning: Tuning, scheme: str) -> str:
