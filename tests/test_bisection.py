@@ -112,7 +112,7 @@ def test_a_condition_on_a_lower_bound_holds_only_if_it_does_for_every_larger_val
         "servers=1e999:1e999",
         "servers=1:1:1e999",
         "load=0.1:0.9",
-        "duration=1ms:1s",
+        "duration=1ms:1pkt",
         "switch.mark_above=5pkt:20",
         "topology.rtt=100µs:200µs",
     ],

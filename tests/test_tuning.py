@@ -54,7 +54,7 @@ def test_ranges_are_read_with_their_units() -> None:
     assert knee.value("2MB") is None
     assert knee.value("unlimited") is None
     assert knee.text == "transport.knee_low=20KB:1000KB"
-    k = Parameter.parse("switch.mark_above=5pkt:50pkt:10pkt")
+    k = Parameter.parse("switch.mark_above=5pkt:45pkt:10pkt")
     assert (k.high, k.step, k.value("25pkt"), k.value("26pkt")) == (45.0, 10.0, 25.0, None)
     g = Parameter.parse("transport.g=0.00001:0.5:log")
     assert g.log
@@ -71,8 +71,10 @@ def test_ranges_are_read_with_their_units() -> None:
         ("w_max=low:high", "expected KEY=LOW:HIGH"),
         ("w_max=5:1", "a high end above it"),
         ("w_max=0:1:log", "begins above 0"),
-        ("knee=10KB:5ms", "quantities of one kind"),
-        ("w_max=1:2:5", "a step above 0 that fits"),
+        ("knee=10KB:5ms", "units of one kind"),
+        ("w_max=1:2:5", "a step above 0, some of which lead from end to end"),
+        ("w_max=1:2:0.3", "a step above 0, some of which lead from end to end"),
+        ("w_max=1:2:0", "a step above 0"),
     ],
 )
 def test_ranges_that_are_none(text: str, complaint: str) -> None:
