@@ -73,6 +73,17 @@ def test_steps_and_conditions_are_read() -> None:
     assert condition.holds({"p99_short_s": 0.005})
     assert not condition.holds({"p99_short_s": 0.006})
     assert condition.text == "p99_short_s<=0.005"
+    assert Condition.parse("p99_short_s<=5ms").bound == 0.005
+    assert Condition.parse("goodput_long_bps>=600Mbps").bound == 6e8
+    assert Condition.parse("deadline_miss<=2%").bound == 0.02
+
+
+@pytest.mark.parametrize("text", ["afct_short_s<5KB", "afct_short_s<5%", "drops<5ms"])
+def test_a_condition_in_another_unit_is_refused(text: str) -> None:
+    scenario = shortflow.load_scenario(SCENARIO)
+    condition = Condition.parse(text.replace("short", scenario.classes[0]))
+    with pytest.raises(ConfigError, match=f"{condition.metric} is (in s|without a unit)"):
+        shortflow.search(scenario, "tcp", Steps.parse("flows=1:2"), condition, [1])
 
 
 @pytest.mark.parametrize(

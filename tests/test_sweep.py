@@ -28,7 +28,7 @@ from shortflow.store import run_logs
 from shortflow.store.reading import renew_table
 from shortflow.store.run_logs import RunLog, read_run_logs
 from shortflow.store.runs import Store
-from shortflow.sweep import Sweep, Swept, sweep
+from shortflow.sweep import Sweep, SweptPoint, sweep
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
@@ -200,7 +200,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     failed = answer.document["failed"]
     assert [each["at"]["transport.g"] for each in failed] == ["0.3", "0.4"]
     assert "Fragile: ValueError: too much (law.py:" in failed[0]["error"]
-    assert "2 runs failed, and are tried again by the same command" in answer.stderr
+    assert "2 runs failed, and will be tried again by the same command" in answer.stderr
     table = api.read_store(tmp_path / "store")
     assert sorted(table.filter(pl.col("error").is_not_null())["transport.g"]) == [0.3, 0.4]
     assert table.filter(pl.col("error").is_null()).height == 3
@@ -222,6 +222,8 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
     command = ("sweep", "small.toml", "--schemes", "law.py:Fragile", "--grid", "transport.g=0.1,0.4", "--out", "store")
     answer = shortflow(*command, "--until-ci", "900%", "--max-seeds", "20")
+    assert "5 runs failed, and will be tried again by the same command" in answer.stderr
+    assert "\n1 point\n" in answer.stdout
     assert "1 of 2 points have ±900 % of the main times; 1 stopped at a run that failed" in answer.stderr
     again = shortflow(*command, "--until-ci", "0.1%", "--max-seeds", "11")
     assert "found" not in again.stderr, "how many there are to be is not known before"
@@ -237,7 +239,7 @@ def test_metrics_may_be_those_of_a_later_point() -> None:
     grid = Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
     points = [
-        Swept(at, Comparison("s", "s", {}, [RunSummary("tcp", 1, "-", rows, 0.0)]))
+        SweptPoint(at, Comparison("s", "s", {}, [RunSummary("tcp", 1, "-", rows, 0.0)]))
         for at, rows in zip(grid.points, gave, strict=True)
     ]
     console = Console(file=io.StringIO(), width=100)

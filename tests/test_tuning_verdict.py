@@ -59,7 +59,7 @@ def test_a_constraint_by_a_number_needs_the_whole_interval(
     tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
     found = checked(goal, tuned, others, others)
     assert holds(found) is expected
-    words = f"(95 % interval {interval}, at least" if interval else "1.2e+08 (at least 1e+08 wanted)"
+    words = f"(95 % interval {interval} bps, at least" if interval else "1.2e+08 bps (at least 1e+08 bps wanted)"
     assert words in verdict(found, found.checks[0], 0).words
 
 

@@ -95,6 +95,11 @@ def read_range(text: str) -> tuple[list[float], str]:
     return in_unit_of_first(texts), first.unit if first else ""
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words, such as `1 point` and `2 points`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def plain(value: float) -> str:
     """A number without exponent, and without a point where it is whole."""
     return str(int(value)) if float(value).is_integer() else f"{Decimal(repr(value)):f}"

@@ -38,7 +38,7 @@ class FailureTable(TypedDict):
 
 
 @dataclass(frozen=True)
-class Swept:
+class SweptPoint:
     """What the runs at a point gave."""
 
     at: Point
@@ -57,7 +57,7 @@ class Sweep:
     settings: dict[str, str]
     """What was changed at every point."""
     grid: Grid
-    points: Sequence[Swept]
+    points: Sequence[SweptPoint]
     runs: int
     reused: int
     """How many of the runs were there already."""
@@ -109,7 +109,7 @@ def sweep(
     check_apart(grid.keys, settings or {})
     if until:
         until.check(scenario.classes)
-    places = _places(Planner(scenario, schemes), grid, settings or {})
+    places = _unfinished(Planner(scenario, schemes), grid, settings or {})
     order, everything = [places[number] for number in grid.coarse_first], Batch()
 
     def look(new: Sequence[int]) -> bool:
@@ -146,8 +146,8 @@ def sweep(
     return Sweep(scenario.name, scenario.title, dict(as_pairs(settings)), grid, points, runs, reused)
 
 
-class _Place:
-    """A point while its runs are done."""
+class _Unfinished:
+    """A point while its runs are being done."""
 
     def __init__(self, at: Point, planned: Callable[[Sequence[int]], list[Run]]) -> None:
         self.met = False  # whether no more seeds are needed, or would help
@@ -160,16 +160,16 @@ class _Place:
         self._runs += new
         return new
 
-    def swept(self, batch: Batch, *, wanted: bool) -> Swept:
+    def swept(self, batch: Batch, *, wanted: bool) -> SweptPoint:
         """What the runs gave."""
         done = [batch.summaries[run.key] for run in self._runs if run.key in batch.summaries]
         failed = [(run, batch.failures[run.key]) for run in self._runs if run.key in batch.failures]
         of = self._runs[0].scenario
         comparison = Comparison(of.name, of.title, dict(self._at), done)
-        return Swept(self._at, comparison, failed, self.met and not failed if wanted else None)
+        return SweptPoint(self._at, comparison, failed, self.met and not failed if wanted else None)
 
 
-def _places(planner: Planner, grid: Grid, settings: Settings) -> list[_Place]:
+def _unfinished(planner: Planner, grid: Grid, settings: Settings) -> list[_Unfinished]:
     """Every point, validated; an error says at which point it is."""
     places = []
     for point in grid.points:
@@ -180,7 +180,7 @@ def _places(planner: Planner, grid: Grid, settings: Settings) -> list[_Place]:
             _refuse_anywhere(planner, settings, str(error))
             where = ", ".join(f"{key}={value}" for key, value in point.items())
             raise ConfigError(f"--grid: at {where}: {error}") from None
-        places.append(_Place(point, partial(planner.runs, changed)))
+        places.append(_Unfinished(point, partial(planner.runs, changed)))
     return places
 
 
@@ -193,7 +193,7 @@ def _refuse_anywhere(planner: Planner, settings: Settings, message: str) -> None
             raise error from None
 
 
-def _table(point: Swept) -> PointTable:
+def _table(point: SweptPoint) -> PointTable:
     of = point.comparison
     table: PointTable = {
         "at": dict(point.at),

@@ -26,6 +26,7 @@ from shortflow.errors import ExitCode
 from shortflow.grid import Grid
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
+from shortflow.quantities import counted
 from shortflow.report.sweep.tables import sweep_tables
 from shortflow.store.runs import Store
 from shortflow.sweep import Sweep
@@ -116,8 +117,8 @@ def _note(done: Sweep, out: Path, until: Precision | None) -> None:
         first = failures[0]
         at = ", ".join(f"{key}={value}" for key, value in first["at"].items())
         console.print_note(
-            f"{len(failures):,} runs failed, and are tried again by the same command; the first, {first['scheme']} "
-            f"with seed {first['seed']} at {at}: {first['error']}"
+            f"{counted(len(failures), 'run')} failed, and will be tried again by the same command; the first, "
+            f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
         )
     if until:
         broken = sum(bool(point.failures) for point in done.points)

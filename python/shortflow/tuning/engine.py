@@ -31,7 +31,7 @@ CHECK_SEEDS = 10
 BASELINE = "dctcp"
 _CHECKED = 5
 """Of a Pareto front so many trials are checked."""
-_TELLING = 4
+_LEAST_FEASIBLE = 4
 """So many feasible trials say what is usual, before one is given up for being worse."""
 
 
@@ -230,7 +230,7 @@ def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
     (objective,) = tuning.question.goal.objectives
     means = [tuning.trials[each].found.mean(objective.metric, len(trial.found.seeds)) for each in tuning.feasible]
     known = [mean for mean in means if mean is not None]
-    return len(known) >= _TELLING and objective.gain(judgement.objectives[0] - statistics.median(known)) < 0
+    return len(known) >= _LEAST_FEASIBLE and objective.gain(judgement.objectives[0] - statistics.median(known)) < 0
 
 
 def _check(bench: _Bench, workload: Workload, tuning: Tuning, seeds: Sequence[int]) -> Check:

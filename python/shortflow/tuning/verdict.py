@@ -250,8 +250,10 @@ def _constraints(check: Check, number: int) -> Iterator[Part]:
             holds = _is_kept(each, ends, each.bound)
         else:
             found = estimate(known, possible(check.classes)[each.metric].support)
-            interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()))
-            words = f"{found.value:.4g} ({interval}{wanted} {limit:.4g} wanted)"
+            of = _unit(check, each.metric)
+            unit = f" {of}" if of not in ("", "share") else ""
+            interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()), unit=unit)
+            words = f"{found.value:.4g}{unit} ({interval}{wanted} {limit:.4g}{unit} wanted)"
             holds = _is_kept(each, found.ci95 or (), limit)
         yield Part(holds, f"{each.metric} is {words}")
 

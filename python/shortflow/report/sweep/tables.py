@@ -6,8 +6,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from shortflow.metrics.catalogue import Metric
+from shortflow.quantities import counted
 from shortflow.report.tables import lay_out, overview_section, stacked
-from shortflow.sweep import Sweep, Swept
+from shortflow.sweep import Sweep, SweptPoint
 
 _MOST_ROWS = 40
 """So many rows a person reads; the rest is in the table of runs."""
@@ -23,12 +24,12 @@ def sweep_tables(sweep: Sweep, metrics: Sequence[str] = ()) -> RenderableType:
     shown = points[: max(1, _MOST_ROWS // len(points[0].comparison.schemes))]
     labelled = [(", ".join(point.at.values()), point.comparison) for point in shown]
     names = [_metric(name, points) for name in metrics]
-    heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else f"{len(points):,} points"
+    heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else counted(len(points), "point")
     section = overview_section(heading, ",\n".join(sweep.grid.keys), labelled, names)
     return stacked(caption, *lay_out(section))
 
 
-def _metric(name: str, points: Sequence[Swept]) -> Metric:
+def _metric(name: str, points: Sequence[SweptPoint]) -> Metric:
     """The metric of this name, which some points may lack."""
     having = next((point for point in points if name in point.comparison.metrics), points[0])
     return having.comparison.require(name)
