@@ -158,6 +158,11 @@ class Comparison:
         bounds = (self._is_bound(each, metric) for each in (scheme, baseline))
         return replace(found, lower_bound=next(bounds), upper_bound=next(bounds))
 
+    @property
+    def scheme_tables(self) -> dict[str, SchemeTable]:
+        """What each scheme's runs gave, without differences, as plain data."""
+        return {scheme: self._scheme_table(scheme) for scheme in self.schemes}
+
     def to_frame(self) -> "pl.DataFrame":
         """One row per run, those of ideal schedulers included, with the columns of `shortflow.read_store`."""
         from shortflow.store.frames import runs_frame
@@ -172,12 +177,12 @@ class Comparison:
             "settings": self.settings,
             "seeds": self.seeds,
             "digest": self.digest,
-            "schemes": {scheme: self.scheme_table(scheme) for scheme in self.schemes},
+            "schemes": {scheme: self._scheme_table(scheme) for scheme in self.schemes},
         }
         if self.measured_s:
             document["measured_s"] = list(self.measured_s)
         if self.ideal:
-            document["ideal"] = {name: self.scheme_table(name) for name in self.ideal_names}
+            document["ideal"] = {name: self._scheme_table(name) for name in self.ideal_names}
         if len(self.schemes) > 1:
             document["paired"] = {
                 scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
@@ -196,8 +201,7 @@ class Comparison:
     def _is_bound(self, scheme: str, metric: str) -> bool:
         return any(metric in run.lower_bounds for run in self._runs_of(scheme))
 
-    def scheme_table(self, scheme: str) -> SchemeTable:
-        """What a scheme's runs gave, as plain data."""
+    def _scheme_table(self, scheme: str) -> SchemeTable:
         estimates = {metric: self.estimate(scheme, metric) for metric in self.metric_names}
         unfinished = self.estimate(scheme, UNFINISHED_OF_ALL.pattern)
         return {

@@ -199,7 +199,7 @@ def _table(point: SweptPoint) -> PointTable:
         "at": dict(point.at),
         "seeds": of.seeds,
         "digest": of.digest,
-        "schemes": {scheme: of.scheme_table(scheme) for scheme in of.schemes},
+        "schemes": of.scheme_tables,
     }
     if point.met is not None:
         table["until_ci_met"] = point.met
