@@ -10,7 +10,7 @@ import shortflow
 from conftest import Answer, Command
 from shortflow import Condition, Search, Steps
 from shortflow.errors import ConfigError
-from shortflow.store.reading import read_store
+from shortflow.store.reading import read_runs
 
 LIMIT_MS = 4
 SCENARIO: dict[str, object] = {
@@ -33,7 +33,7 @@ NO_MISS = Condition.parse("deadline_miss==0")
 
 
 def test_bisection_finds_what_trying_every_value_finds() -> None:
-    scenario = shortflow.load_scenario(SCENARIO)
+    scenario = shortflow.load(SCENARIO)
     found = shortflow.search(scenario, "tcp", Steps.parse("flows=1:60"), NO_MISS, [1, 2])
     assert found.largest[1] == found.largest[2], "nothing is drawn at random"
     largest = found.largest_for(1.0)
@@ -41,13 +41,13 @@ def test_bisection_finds_what_trying_every_value_finds() -> None:
     # A flow is ten packets of 12 us: 33 of them fill 4 ms.
     assert 25 <= largest <= 33
     for flows, holds in ((largest, True), (largest + 1, False)):
-        result = shortflow.run(shortflow.load_scenario(SCENARIO, {"flows": flows}), "tcp")
+        result = shortflow.run(shortflow.load(SCENARIO, {"flows": flows}), "tcp")
         assert NO_MISS.holds(result.metrics) is holds
     assert len(found.trials) <= 2 * 6
 
 
 def test_both_ends_of_the_range_may_be_the_answer() -> None:
-    scenario = shortflow.load_scenario(SCENARIO)
+    scenario = shortflow.load(SCENARIO)
     assert shortflow.search(scenario, "tcp", Steps.parse("flows=1:5"), NO_MISS, [1]).largest == {1: 5}
     assert shortflow.search(scenario, "tcp", Steps.parse("flows=50:60"), NO_MISS, [1]).largest == {1: None}
 
@@ -80,7 +80,7 @@ def test_steps_and_conditions_are_read() -> None:
 
 @pytest.mark.parametrize("text", ["afct_short_s<5KB", "afct_short_s<5%", "drops<5ms"])
 def test_a_condition_in_another_unit_is_refused(text: str) -> None:
-    scenario = shortflow.load_scenario(SCENARIO)
+    scenario = shortflow.load(SCENARIO)
     condition = Condition.parse(text.replace("short", scenario.classes[0]))
     with pytest.raises(ConfigError, match=f"{condition.metric} is (in s|without a unit)"):
         shortflow.search(scenario, "tcp", Steps.parse("flows=1:2"), condition, [1])
@@ -140,7 +140,7 @@ def test_wrong_conditions_are_named(text: str) -> None:
 
 
 def test_a_metric_that_the_runs_do_not_have() -> None:
-    scenario = shortflow.load_scenario(SCENARIO)
+    scenario = shortflow.load(SCENARIO)
     for name, hint in (("query_miss", ""), ("afct_shrot_s", '; did you mean "afct_short_s"')):
         with pytest.raises(ConfigError, match=f'"{name}": unknown metric{hint}'):
             shortflow.search(scenario, "tcp", Steps.parse("flows=1:2"), Condition.parse(f"{name}==0"), [1])
@@ -237,7 +237,7 @@ def test_the_key_cannot_be_set_too(shortflow: Command, scenario: str, setting: s
 
 def test_a_search_keeps_its_runs_and_finds_them_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     first = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
-    table = read_store(tmp_path / "store")
+    table = read_runs(tmp_path / "store")
     assert table.height == len(first.document["trials"])
     assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1
     again = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")

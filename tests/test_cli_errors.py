@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from shortflow import ConfigError, load_scenario, run
+from shortflow import ConfigError, load, run
 
 BENCHMARK = "l2dct-benchmark"
 
@@ -151,7 +151,7 @@ def test_a_required_key_may_come_from_set(shortflow: Command, tmp_path: Path) ->
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_that_cannot_be_is_wrong_input_in_python_too(small: dict[str, object], seed: int) -> None:
     with pytest.raises(ConfigError, match=f"seed: {seed} is not a whole number from 0 to"):
-        run(load_scenario(small), seed=seed)
+        run(load(small), seed=seed)
 
 
 NETWORK = """

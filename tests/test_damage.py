@@ -22,7 +22,7 @@ from conftest import Command
 from made import make_result
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.store.columns import TABLES
-from shortflow.store.reading import read_flows, read_store
+from shortflow.store.reading import read_flows, read_runs
 from shortflow.store.runs import read_run, write_run
 
 EXAMPLES = settings(
@@ -64,7 +64,7 @@ def copied(good: Path) -> Iterator[Path]:
 
 def read_by_every_door(place: Path) -> None:
     """Wrong input may be an error that a user can act on; all else fails the test."""
-    for door, target in ((read_run, place), (read_flows, place.parents[1]), (read_store, place.parents[1])):
+    for door, target in ((read_run, place), (read_flows, place.parents[1]), (read_runs, place.parents[1])):
         with contextlib.suppress(DamagedResult, ConfigError):
             door(target)
 

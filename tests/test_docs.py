@@ -173,7 +173,7 @@ def test_the_page_of_names_has_every_name_with_its_parameters() -> None:
 def test_the_reference_has_every_key_with_its_default() -> None:
     text = (ROOT / "docs" / "scenario-reference.md").read_text(encoding="utf-8")
     for name in shortflow.shipped_scenarios():
-        for setting in shortflow.load_scenario(name).resolved():
+        for setting in shortflow.load(name).resolved():
             table, _, key = setting["key"].rpartition(".")
             row = rf"^\| `(?:{table}\.)?{key}` \| "
             if table in ("", "switch", "host", "tcp", "measure", "faults"):
@@ -226,7 +226,7 @@ def test_the_reference_has_no_key_that_is_not_there(small: dict[str, object]) ->
 def complaint(scenario: dict[str, object], key: str) -> str:
     """What is said about a key with a value that hardly any has."""
     try:
-        shortflow.load_scenario(scenario, {key: "-"})
+        shortflow.load(scenario, {key: "-"})
     except shortflow.ConfigError as error:
         return str(error)
     return ""
@@ -234,7 +234,7 @@ def complaint(scenario: dict[str, object], key: str) -> str:
 
 def test_the_page_of_results_has_every_column_of_every_table(small: dict[str, object]) -> None:
     text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    result = shortflow.run(shortflow.load_scenario(small))
+    result = shortflow.run(shortflow.load(small))
     common = ["scheme", "seed", "run"]
     for name in TABLES:
         columns = getattr(result, name).columns

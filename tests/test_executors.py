@@ -178,7 +178,7 @@ def test_a_sweep_is_the_same_wherever_it_is_run(
     assert there.code == ExitCode.FINE, there.stderr
     assert there.document == here.document
     drop = ["finished_at"]
-    one, two = (api.read_store(tmp_path / name).drop(drop).sort("run") for name in ("here", "there"))
+    one, two = (api.read_store(tmp_path / name).to_frame().drop(drop).sort("run") for name in ("here", "there"))
     assert one.equals(two)
 
 

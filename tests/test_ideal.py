@@ -10,6 +10,7 @@ import pytest
 import shortflow
 from conftest import Command
 from made import make_rows
+from shortflow import _core
 from shortflow.comparison import with_distances
 from shortflow.engine import run_one
 from shortflow.errors import ConfigError
@@ -67,7 +68,7 @@ def test_they_have_what_flows_have_and_nothing_about_packets(shortflow: Command,
 
 
 def test_the_flow_table_is_that_of_the_schemes(small: dict[str, object]) -> None:
-    scenario = shortflow.load_scenario(with_deadlines(small))
+    scenario = shortflow.load(with_deadlines(small))
     results = [run_one(run) for run in plan(scenario, ["dctcp", "ideal-srpt", "ideal-las"], [3])]
     columns = ["id", "source", "destination", "class", "size_bytes", "start_s", "ideal_fct_s", "deadline_s"]
     for result in results[1:]:
@@ -79,7 +80,7 @@ def test_the_flow_table_is_that_of_the_schemes(small: dict[str, object]) -> None
 
 
 def test_earliest_deadline_first_appears_with_deadlines(small: dict[str, object]) -> None:
-    scenario = shortflow.load_scenario(with_deadlines(small))
+    scenario = shortflow.load(with_deadlines(small))
     comparison = shortflow.compare(scenario, ["dctcp"], [1, 2])
     assert comparison.ideal_names == [*WITHOUT_DEADLINES, "ideal-edf"]
     misses = {name: comparison.estimate(name, "deadline_miss") for name in [*comparison.ideal_names, "dctcp"]}
@@ -107,7 +108,7 @@ def test_one_may_be_named_like_a_scheme(shortflow: Command, scenario: str) -> No
 
 
 def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
-    scenario = shortflow.load_scenario(small)
+    scenario = shortflow.load(small)
     plain, changed = (
         shortflow.compare(scenario, ["dctcp"], [1], settings=settings)
         for settings in ({"load": 0.5}, {"load": 0.5, "transport.g": 0.9})
@@ -115,7 +116,7 @@ def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
     assert [run.digest for run in plain.ideal] == [run.digest for run in changed.ideal]
     assert plain.digest != changed.digest
     with pytest.raises(ConfigError, match=r"transport\.g: unknown parameter; ideal-las has none"):
-        shortflow.Scheme.parse("ideal-las", [("transport.g", "0.5")])
+        _core.Scheme.parse("ideal-las", [("transport.g", "0.5")])
 
 
 def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command, scenario: str, tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command,
 
 
 def test_a_report_of_ideal_runs_alone_shows_them(small: dict[str, object]) -> None:
-    runs = plan(shortflow.load_scenario(small), ["ideal-ps", "ideal-srpt"], [1, 2])
+    runs = plan(shortflow.load(small), ["ideal-ps", "ideal-srpt"], [1, 2])
     (study,) = studies([run_one(run) for run in runs])
     assert study.schemes == ["ideal-srpt", "ideal-ps"]
     assert not study.points[0].comparison.ideal
@@ -154,7 +155,7 @@ def test_the_distance_is_the_ratio_of_means_on_the_same_flows() -> None:
 
 def test_pecn_bounds_of_80_senders() -> None:
     """SJF 5.9, FIFO 8.4, PS 11.6 ms for 80 flows U[2, 50] KB on 1 Gbps; here with headers (2.7 %) and a round trip."""
-    scenario = shortflow.load_scenario(
+    scenario = shortflow.load(
         {
             "title": "pECN",
             "duration": "10ms",

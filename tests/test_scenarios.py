@@ -7,7 +7,7 @@ import pytest
 
 import shortflow
 from conftest import Command
-from shortflow import _core, bench, load_scenario, run
+from shortflow import _core, bench, load, run
 from shortflow.engine import waited_for
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
 from shortflow.scenario import SHIPPED
@@ -54,7 +54,7 @@ def test_what_the_documentation_promises_is_there() -> None:
 
 
 def test_there_is_a_scenario_of_every_kind() -> None:
-    settings = [setting for name in NAMES for setting in shortflow.load_scenario(name).resolved()]
+    settings = [setting for name in NAMES for setting in shortflow.load(name).resolved()]
     for kinds, key in (("topologies", r"topology\.kind"), ("traffic", r"traffic\.\d+\.kind"), ("sizes", r".*\.kind")):
         used = {setting["value"] for setting in settings if re.fullmatch(key, setting["key"])}
         assert {kind["name"] for kind in _core.registry()[kinds]} <= used
@@ -74,7 +74,7 @@ def test_a_header_explains_it_and_names_its_source(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_valid_and_every_value_has_a_source(name: str) -> None:
-    scenario = shortflow.load_scenario(name)
+    scenario = shortflow.load(name)
     assert scenario.name == name
     assert scenario.title
     assert all(setting["source"] for setting in scenario.resolved())
@@ -85,7 +85,7 @@ def test_it_is_valid_and_every_value_has_a_source(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_and_every_metric_is_a_finite_number(name: str, scheme: str) -> None:
     settings: dict[str, str | int] = {"duration": "40ms", "warmup": "5ms", **SMALL.get(name, {})}
-    scenario = shortflow.load_scenario(name, settings)
+    scenario = shortflow.load(name, settings)
     result = shortflow.run(scenario, scheme)
     assert result.flows.height > 0
     assert result.metrics["utilisation"] > 0
@@ -105,7 +105,7 @@ def test_it_runs_and_every_metric_is_a_finite_number(name: str, scheme: str) -> 
 )
 def test_applications_have_tasks(name: str, metric: str) -> None:
     settings = {"duration": "40ms", **SMALL.get(name, {}), "warmup": "0s"}
-    result = shortflow.run(shortflow.load_scenario(name, settings), "dctcp")
+    result = shortflow.run(shortflow.load(name, settings), "dctcp")
     assert result.metrics[metric] > 0
     of_tasks = result.flows.filter(result.flows["task"].is_not_null())
     counted = result.tasks.filter(result.tasks["part_of"].is_null())["flows"].sum()
@@ -113,7 +113,7 @@ def test_applications_have_tasks(name: str, metric: str) -> None:
 
 
 def test_the_link_that_fails_is_counted_and_used_again() -> None:
-    result = shortflow.run(shortflow.load_scenario("link-failure", {"duration": "60ms"}), "dctcp")
+    result = shortflow.run(shortflow.load("link-failure", {"duration": "60ms"}), "dctcp")
     lost = {row["place"] for row in result.meta["drops"] if row["reason"] == "link down"}
     assert lost <= {"leaf0->spine0", "spine0->leaf0"}
     assert lost
@@ -127,14 +127,14 @@ def test_the_link_that_fails_is_counted_and_used_again() -> None:
 
 
 def test_a_mapping_is_a_scenario_too(small: dict[str, object]) -> None:
-    scenario = shortflow.load_scenario(small, {"load": 0.2})
+    scenario = shortflow.load(small, {"load": 0.2})
     assert shortflow.run(scenario, "dctcp").metrics["afct_short_s"] > 0
     with pytest.raises(shortflow.ConfigError, match="warmpu"):
-        shortflow.load_scenario({**small, "warmpu": "1ms"})
+        shortflow.load({**small, "warmpu": "1ms"})
 
 
 def test_show_says_how_many_flows_of_each_entry_count(shortflow: Command, small: dict[str, object]) -> None:
-    (backlogged, poisson) = load_scenario(small).expected_flows()
+    (backlogged, poisson) = load(small).expected_flows()
     assert (backlogged["flows"], backlogged["backlogged"], backlogged["text"]) == (0, 1, "1 backlogged flow")
     rate = 0.4 * 1e9 / (8 * 16_000)
     assert (poisson["entry"], poisson["known"]) == ("traffic.2", "about")
@@ -152,7 +152,7 @@ def test_show_says_what_the_drain_comes_to(shortflow: Command) -> None:
 def test_a_short_scenario_has_a_short_drain(small: dict[str, object]) -> None:
     """A law that never lets a flow finish costs the drain's time, not two seconds."""
     lost = {**small, "faults": {"loss": 0.9}}
-    result = run(load_scenario(lost), "tcp")
+    result = run(load(lost), "tcp")
     assert result.meta["unfinished"] > 0
     assert result.meta["end_s"] == pytest.approx(0.060 + 0.160, abs=0.05)
 
@@ -168,5 +168,5 @@ def test_progress_says_what_drains_wait_for() -> None:
 def test_the_measured_time_is_not_all_the_work(small: dict[str, object]) -> None:
     """Watched to its measured end, a run is where it is of all the time that it might take."""
     control = _core.Control()
-    _core.run(load_scenario({**small, "drain": "20s"}).core, _core.Scheme.parse("tcp", []), 1, control)
+    _core.run(load({**small, "drain": "20s"}).core, _core.Scheme.parse("tcp", []), 1, control)
     assert 0.02 / 20.06 < control.fraction() < 0.2 / 20.06

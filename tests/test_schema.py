@@ -67,7 +67,7 @@ def test_what_reading_refuses_the_schema_refuses_too(complaint: str) -> None:
     WRONG[complaint](wrong)
     assert complaints(wrong)
     with pytest.raises(shortflow.ConfigError) as error:
-        shortflow.load_scenario(wrong)
+        shortflow.load(wrong)
     assert str(error.value).startswith(complaint)
 
 
@@ -120,8 +120,8 @@ def test_a_file_of_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", shortflow.shipped_scenarios())
 def test_python_values_mean_what_the_file_means(name: str) -> None:
-    of_file = shortflow.load_scenario(name)
-    of_values = shortflow.load_scenario(tables(name), directory=SHIPPED)
+    of_file = shortflow.load(name)
+    of_values = shortflow.load(tables(name), directory=SHIPPED)
     assert of_values.resolved() == of_file.resolved()
 
 
@@ -130,11 +130,11 @@ def digest(scenario: shortflow.Scenario) -> str:
 
 
 def test_a_run_of_python_values_has_the_digest_of_the_file() -> None:
-    of_file = shortflow.load_scenario("incast", {"traffic.1.repeat": 1, "tcp.handshake": True})
+    of_file = shortflow.load("incast", {"traffic.1.repeat": 1, "tcp.handshake": True})
     values = tables("incast")
     values["traffic"][0]["repeat"] = 1
     values["tcp"]["handshake"] = True
-    assert digest(shortflow.load_scenario(values)) == digest(of_file)
+    assert digest(shortflow.load(values)) == digest(of_file)
 
 
 @pytest.mark.parametrize(
@@ -149,15 +149,15 @@ def test_a_run_of_python_values_has_the_digest_of_the_file() -> None:
 )
 def test_python_values_that_no_file_can_hold_are_named(small: dict[str, Any], value: object, said: str) -> None:
     with pytest.raises(shortflow.ConfigError) as error:
-        shortflow.load_scenario({**small, "topology": {**small["topology"], "hosts": value}})
+        shortflow.load({**small, "topology": {**small["topology"], "hosts": value}})
     assert str(error.value).startswith(said)
 
 
 def test_a_scenario_is_not_read_again_for_the_settings_that_it_was_read_with(tmp_path: Path) -> None:
     for file in SHIPPED.glob("cdf-example.*"):
         shutil.copy(file, tmp_path)
-    scenario = shortflow.load_scenario(tmp_path / "cdf-example.toml", {"duration": "300ms"})
+    scenario = shortflow.load(tmp_path / "cdf-example.toml", {"duration": "300ms"})
     (tmp_path / "cdf-example.csv").unlink()
-    assert scenario.with_settings({"duration": "300ms"}).resolved() == scenario.resolved()
+    assert scenario.with_({"duration": "300ms"}).resolved() == scenario.resolved()
     with pytest.raises(shortflow.ConfigError, match=r"cdf-example\.csv"):
-        scenario.with_settings({"duration": "301ms"})
+        scenario.with_({"duration": "301ms"})

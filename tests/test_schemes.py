@@ -28,7 +28,7 @@ def written(folder: Path, *entries: tuple[str, float]) -> str:
 def test_a_scheme_of_a_file_is_the_one_that_is_composed_so(tmp_path: Path) -> None:
     file = written(tmp_path, ("gentle", 0.2))
     composed = "newreno over red+ecn=classic+queue.max_p=0.2"
-    incast = shortflow.load_scenario("incast")
+    incast = shortflow.load("incast")
     runs = [shortflow.run(incast, name, settings={"servers": 4}) for name in (f"{file}:gentle", composed)]
     assert runs[0].provenance["digest"] == runs[1].provenance["digest"]
     (scheme,) = load_schemes([f"{file}:gentle"])
@@ -56,7 +56,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name(
 
 
 def test_a_report_tells_schemes_of_one_name_and_other_settings_apart(tmp_path: Path) -> None:
-    incast = shortflow.load_scenario("incast")
+    incast = shortflow.load("incast")
     for g in (0.0625, 0.9):
         shortflow.compare(incast, ["dctcp"], [1], settings={"servers": 4, "transport.g": g}, out=tmp_path, ideal=False)
     (study,) = studies(read_run(place) for place in select_runs(tmp_path).current)

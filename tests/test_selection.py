@@ -15,6 +15,7 @@ from shortflow import result
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.write import write_report
 from shortflow.result import Failure, RunResult
+from shortflow.store.reading import read_flows
 from shortflow.store.runs import select_runs, write_run
 from shortflow.store.selection import supersede
 
@@ -90,7 +91,7 @@ def test_what_counts_must_come_from_the_same_code(tmp_path: Path, change: Mappin
     old = [make_result(seed=seed) for seed in (1, 2)]
     new = changed(make_result(seed=3), **change, finished_at="2021")
     stored(tmp_path, [*old, new])
-    for read in (select_runs, shortflow.read_store, shortflow.read_flows):
+    for read in (select_runs, shortflow.read_store, read_flows):
         with pytest.raises(ConfigError, match=wanted):
             read(tmp_path)
     with pytest.raises(ConfigError, match=wanted):
@@ -104,7 +105,7 @@ def test_what_counts_must_come_from_the_same_code(tmp_path: Path, change: Mappin
 def test_a_rebuilt_core_needs_all_runs_again(
     small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scenario = shortflow.load_scenario(small)
+    scenario = shortflow.load(small)
 
     def compare(*schemes: str) -> None:
         shortflow.compare(scenario, schemes, seeds=[1], out=tmp_path, ideal=False)
@@ -113,9 +114,9 @@ def test_a_rebuilt_core_needs_all_runs_again(
     monkeypatch.setattr(result, "build_id", lambda: "0+rebuilt")
     compare("dctcp")
     with pytest.raises(ConfigError, match="run again, or remove: tcp, seed 1"):
-        shortflow.read_store(tmp_path)
+        shortflow.read_store(tmp_path).to_frame()
     compare("dctcp", "tcp")
-    assert set(shortflow.read_store(tmp_path).filter(~pl.col("superseded"))["build"]) == {"0+rebuilt"}
+    assert set(shortflow.read_store(tmp_path).to_frame().filter(~pl.col("superseded"))["build"]) == {"0+rebuilt"}
 
 
 def test_a_changed_law_leaves_only_its_new_runs_and_a_restored_one_is_run_again(
@@ -123,15 +124,15 @@ def test_a_changed_law_leaves_only_its_new_runs_and_a_restored_one_is_run_again(
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "helper.py").write_text("step = 1.0\n", encoding="utf-8")
-    scenario, store = shortflow.load_scenario(small), tmp_path / "store"
+    scenario, store = shortflow.load(small), tmp_path / "store"
     for cwnd in ("4.0", "1.0", "4.0"):
         (tmp_path / "law.py").write_text(LAW.format(cwnd=cwnd), encoding="utf-8")
         comparison = shortflow.compare(scenario, [f"{tmp_path}/law.py:Law"], seeds=[1, 2], out=store, ideal=False)
         assert not any(run.reused for run in comparison.runs)
-        runs = shortflow.read_store(store)
+        runs = shortflow.read_store(store).to_frame()
         current = runs.filter(~pl.col("superseded")).sort("seed")
         assert current["digest"].to_list() == [run.digest for run in comparison.runs]
-        assert set(shortflow.read_flows(store)["run"]) == set(current["run"])
+        assert set(shortflow.read_store(store).flows["run"]) == set(current["run"])
     assert runs["superseded"].sum() == 2
     assert runs.group_by("source").len()["len"].sort().to_list() == [2, 2]
 
@@ -147,8 +148,8 @@ def test_the_flows_of_a_store_count_what_did_not_finish(small: dict[str, object]
     }
     del small["parameters"]
     small |= {"traffic": [burst], "drain": "1ms"}
-    shortflow.compare(shortflow.load_scenario(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
-    flows = shortflow.read_flows(tmp_path)
+    shortflow.compare(shortflow.load(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
+    flows = shortflow.read_store(tmp_path).flows
     assert flows["censored"].all()
     assert flows["elapsed_s"].to_list() == pytest.approx([3e-3] * 3)  # from 58 ms to the end of the drain
     assert not {"fct_s", "slowdown"} & set(flows.columns)
@@ -161,10 +162,10 @@ def test_the_table_of_runs_has_what_varies_every_metric_and_is_the_same_everywhe
     for load in (0.2, 0.4):
         for gain in (0.1, 0.5):
             changes = {"load": load, "transport.g": gain}
-            scenario = shortflow.load_scenario(small)
+            scenario = shortflow.load(small)
             comparison = shortflow.compare(scenario, ["dctcp", "tcp"], seeds=[1], settings=changes, out=tmp_path)
             frames.append(comparison.to_frame())
-    runs = shortflow.read_store(tmp_path)
+    runs = shortflow.read_store(tmp_path).to_frame()
     assert runs.equals(pl.read_parquet(tmp_path / "runs.parquet"))
     assert {"load", "transport.g"} < set(runs.columns)
     assert not {"traffic.2.load", "title", "topology.rate"} & set(runs.columns)
@@ -188,25 +189,25 @@ def test_the_table_of_runs_has_what_varies_every_metric_and_is_the_same_everywhe
 
 
 def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: dict[str, object], tmp_path: Path) -> None:
-    shortflow.compare(shortflow.load_scenario(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
+    shortflow.compare(shortflow.load(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
     good = (tmp_path / "runs.parquet").read_bytes()
     (tmp_path / "runs.parquet").write_bytes(b"half")
-    shortflow.read_store(tmp_path)
+    shortflow.read_store(tmp_path).to_frame()
     assert (tmp_path / "runs.parquet").read_bytes() == good
 
 
 def test_values_with_units_are_numbers_in_base_units(small: dict[str, object], tmp_path: Path) -> None:
     for rate, threshold in (("1Gbps", "10pkt"), ("500Mbps", "20pkt")):
-        scenario = shortflow.load_scenario(small, {"topology.rate": rate, "switch.mark_above": threshold})
+        scenario = shortflow.load(small, {"topology.rate": rate, "switch.mark_above": threshold})
         shortflow.compare(scenario, ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
-    runs = shortflow.read_store(tmp_path).sort("switch.mark_above")
+    runs = shortflow.read_store(tmp_path).to_frame().sort("switch.mark_above")
     assert runs["switch.mark_above"].to_list() == [10.0, 20.0]
     assert runs["topology.rate"].to_list() == [1e9, 5e8]
 
 
 def test_a_store_without_runs_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds no results"):
-        shortflow.read_store(tmp_path)
+        shortflow.read_store(tmp_path).to_frame()
 
 
 def test_all_damaged_runs_are_named(tmp_path: Path) -> None:
@@ -216,4 +217,4 @@ def test_all_damaged_runs_are_named(tmp_path: Path) -> None:
         del record["tables"]
         (tmp_path / name / "result.json").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(DamagedResult, match=r"0/result.json: .*`tables`.*\n.*1/result.json"):
-        shortflow.read_store(tmp_path)
+        shortflow.read_store(tmp_path).to_frame()

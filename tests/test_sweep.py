@@ -28,7 +28,7 @@ from shortflow.store import run_logs
 from shortflow.store.reading import renew_table
 from shortflow.store.run_logs import RunLog, read_run_logs
 from shortflow.store.runs import Store
-from shortflow.sweep import Sweep, SweptPoint, sweep
+from shortflow.sweeping import Sweep, SweptPoint, sweep
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
@@ -95,10 +95,11 @@ def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: 
     narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
     assert shortflow(*narrow).code == ExitCode.FINE
     with pytest.raises(ConfigError, match="without tables of flows; `sweep --tables` keeps them"):
-        api.read_flows(tmp_path / "store")
+        _ = api.read_store(tmp_path / "store").flows
     assert "0 of them from before" in shortflow(*narrow, "--tables").stderr
     assert len(list((tmp_path / "store" / "runs").iterdir())) == 4
-    assert set(api.read_flows(tmp_path / "store").join(api.read_store(tmp_path / "store"), on="run")["load"]) == {
+    stored = api.read_store(tmp_path / "store")
+    assert set(stored.flows.join(stored.to_frame(), on="run")["load"]) == {
         0.2,
         0.4,
     }
@@ -135,14 +136,14 @@ def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortfl
     (log,) = (tmp_path / "store" / "run-logs").iterdir()
     data = log.read_bytes()
     log.write_bytes(data[:-40])
-    assert api.read_store(tmp_path / "store").height == RUNS - 1
+    assert api.read_store(tmp_path / "store").to_frame().height == RUNS - 1
     assert f"found {RUNS - 1} of {RUNS} runs" in shortflow(*SWEEP).stderr
     lines = data.splitlines(keepends=True)
     number = next(place for place, line in enumerate(lines, 1) if b'"line":"run"' in line)
     lines[number - 1] = lines[number - 1].replace(b"0", b"1", 1)
     log.write_bytes(b"".join(lines))
     with pytest.raises(DamagedResult, match=rf"line {number}: damaged.*its checksum is wrong; remove the line"):
-        api.read_store(tmp_path / "store")
+        api.read_store(tmp_path / "store").to_frame()
     again = shortflow(*SWEEP, "--json")
     assert f"line {number}: damaged" in again.stderr
     assert again.document == whole.document
@@ -201,7 +202,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     assert [each["at"]["transport.g"] for each in failed] == ["0.3", "0.4"]
     assert "Fragile: ValueError: too much (law.py:" in failed[0]["error"]
     assert "2 runs failed, and will be tried again by the same command" in answer.stderr
-    table = api.read_store(tmp_path / "store")
+    table = api.read_store(tmp_path / "store").to_frame()
     assert sorted(table.filter(pl.col("error").is_not_null())["transport.g"]) == [0.3, 0.4]
     assert table.filter(pl.col("error").is_null()).height == 3
     assert table.filter(pl.col("error").is_not_null())["digest"].null_count() == 2
@@ -232,7 +233,7 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
 
 def test_a_sweep_has_a_seed_at_least(small: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="seeds: 0 is not a whole number from 1 on"):
-        sweep(api.load_scenario(small), ["tcp"], Grid.parse(["load=0.2"]), 0, store=Store(tmp_path))
+        sweep(api.load(small), ["tcp"], Grid.parse(["load=0.2"]), 0, store=Store(tmp_path))
 
 
 def test_metrics_may_be_those_of_a_later_point() -> None:
@@ -313,7 +314,7 @@ def test_runs_of_another_build_stay_and_are_run_again(
         shortflow(*SWEEP)
     again = shortflow(*SWEEP)
     assert "found" not in again.stderr
-    table = api.read_store(tmp_path / "store")
+    table = api.read_store(tmp_path / "store").to_frame()
     assert table.filter(pl.col("superseded"))["build"].unique().to_list() == ["0.0.1+old"]
     assert table.height == 2 * RUNS
     narrow = (*SWEEP[:4], "--grid", "load=0.2", "--seeds", "1", "--out", "mixed")
@@ -321,7 +322,7 @@ def test_runs_of_another_build_stay_and_are_run_again(
         patch.setattr("shortflow.result.build_id", lambda: "0.0.1+old")
         shortflow(*narrow)
     shortflow(*narrow[:-4], "--seeds", "2", "--out", "mixed")
-    assert api.read_store(tmp_path / "mixed").filter(~pl.col("superseded")).height == 4
+    assert api.read_store(tmp_path / "mixed").to_frame().filter(~pl.col("superseded")).height == 4
 
 
 @pytest.mark.usefixtures("scenario")
@@ -334,10 +335,10 @@ def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tm
     for record in kept.records.values():
         older.add({**record, "measured_by": "code of yesterday"})
     with pytest.raises(ConfigError, match="were measured by another version of Shortflow"):
-        api.read_store(tmp_path / "store")
+        api.read_store(tmp_path / "store").to_frame()
     assert rows(tmp_path / "store").height == RUNS, "the table is as it was"
     assert "found" not in shortflow(*SWEEP).stderr
-    assert api.read_store(tmp_path / "store").filter(~pl.col("superseded")).height == RUNS
+    assert api.read_store(tmp_path / "store").to_frame().filter(~pl.col("superseded")).height == RUNS
 
 
 def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def document(
     verdict: str = "trustworthy", scenario: str = SCENARIO, scheme: str = "dctcp", settings: Settings = SHORT
 ) -> str:
     """What the program prints, with a simulation's tables."""
-    result = shortflow.run(shortflow.load_scenario(scenario), scheme, settings=settings)
+    result = shortflow.run(shortflow.load(scenario), scheme, settings=settings)
     tables = {
         name: [
             [column.name, KINDS[column.dtype], column.to_list()]
@@ -80,7 +80,7 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
     measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT)
-    simulated = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=SHORT)
+    simulated = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=SHORT)
     assert is_trustworthy(measured.account)
     assert measured.result.metrics == simulated.metrics
     assert measured.result.flows.schema == simulated.flows.schema
@@ -116,7 +116,7 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     given = {**LINUX_TRANSPORT, **SHORT, "topology.rtt": "2ms"}
     assert set_there == {f"{key}={value}" for key, value in given.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
-    alone = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=settings).metrics
+    alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
     assert comparison.values(SIMULATED, "marks")[1] == alone["marks"] > 400
     assert comparison.values(SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
 
@@ -133,7 +133,7 @@ def test_both_sides_have_the_round_trip_of_the_seed(monkeypatch: pytest.MonkeyPa
     assert 0.95 <= min(drawn) < 0.97
     assert 1.03 < max(drawn) <= 1.05
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, "topology.rtt": given[4]}
-    alone = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", seed=5, settings=settings).metrics
+    alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", seed=5, settings=settings).metrics
     assert both.comparison.values(SIMULATED, "marks")[5] == alone["marks"]
 
 
@@ -264,7 +264,7 @@ def test_every_cell_of_agreement_is_valid() -> None:
             linux |= {key: value for key, value in (("traffic.1.repeat", "1"),) if "incast" in scenario}
             linux |= {"traffic.2.at": "10ms"} if "weights" in scenario else {}
             linux |= {"traffic.2.start": "0s"} if "short-long" in scenario or "messages" in scenario else {}
-            assert shortflow.run(shortflow.load_scenario(scenario), scheme, settings=linux).metrics["marks"] >= 0
+            assert shortflow.run(shortflow.load(scenario), scheme, settings=linux).metrics["marks"] >= 0
 
 
 @pytest.mark.parametrize("is_in_scenario", [False, True])
@@ -281,7 +281,7 @@ def test_what_is_chosen_of_the_simulators_side_stays(
     given = {**SHORT, "topology.rtt": "2ms"} if is_in_scenario else {**SHORT, "topology.rtt": "2ms", **chosen}
     comparison = compare_with_simulation(scenario, "dctcp", [1], given).comparison
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, **chosen}
-    alone = shortflow.run(shortflow.load_scenario(SCENARIO), "dctcp", settings=settings).metrics
+    alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
     for name in ("marks", "goodput_long_bps", "queue_mean_pkt"):
         assert comparison.values(SIMULATED, name)[1] == alone[name]
 
@@ -440,7 +440,7 @@ def test_runs_of_another_congestion_control_are_not_stored(monkeypatch: pytest.M
 @pytest.mark.parametrize("size_mb", [fig14.SCALED_MB, fig14.FULL_MB])
 def test_fig14s_long_flow_has_the_smallest_weight_when_the_others_start(size_mb: int) -> None:
     settings = fig14._settings("l2dct", 1, size_mb)
-    result = shortflow.run(shortflow.load_scenario(fig14.SCENARIO), "l2dct", settings=settings)
+    result = shortflow.run(shortflow.load(fig14.SCENARIO), "l2dct", settings=settings)
     share = size_mb * 8 / result.metrics["afct_short_s"] / 96.5
     assert share > 0.8, "with equal weights it is a half"
 

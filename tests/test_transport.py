@@ -36,7 +36,7 @@ def example(tmp_path: Path) -> str:
 
 @pytest.fixture
 def star() -> shortflow.Scenario:
-    return shortflow.load_scenario(STAR)
+    return shortflow.load(STAR)
 
 
 def test_the_example_equals_the_built_in_dctcp_exactly(example: str, star: shortflow.Scenario) -> None:
@@ -162,7 +162,7 @@ def kept(scenario: shortflow.Scenario, **attributes: object) -> type[Kept]:
 @pytest.fixture
 def one_flow() -> shortflow.Scenario:
     """One long flow over two links of 1 Gbps and 200 us: a packet takes 12 us a link, an ACK 0.32."""
-    return shortflow.load_scenario(
+    return shortflow.load(
         {
             "title": "one long flow",
             "duration": "20ms",

@@ -124,7 +124,7 @@ ASKED: dict[str, Any] = {"baseline": "dctcp", "seeds": 1, "batch": 8}
 def question_of(
     small: dict[str, object], *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
 ) -> Question:
-    here = Workload(shortflow.load_scenario(small), settings or {}, FASTEST)
+    here = Workload(shortflow.load(small), settings or {}, FASTEST)
     parsed = [Parameter.parse(each) for each in parameters]
     return ask(here, None, scheme, parsed, **ASKED)
 
@@ -157,7 +157,7 @@ def test_a_key_cannot_be_tuned_and_set(small: dict[str, object]) -> None:
 
 
 def test_a_setting_is_for_the_schemes_that_have_it(small: dict[str, object]) -> None:
-    here = Workload(shortflow.load_scenario(small), {"transport.w_min": "0.3", "transport.g": "0.2"}, FASTEST)
+    here = Workload(shortflow.load(small), {"transport.w_min": "0.3", "transport.g": "0.2"}, FASTEST)
     ask(here, None, "l2dct", [W_MAX], **ASKED)
     (ours,), (theirs,) = here.runs("l2dct", [1]), here.runs("dctcp", [1])
     assert "0.3" in {key: value for key, value, _ in ours.scheme.resolved()}["transport.w_min"]
@@ -191,7 +191,7 @@ def test_numbers_that_are_too_small(number: str, least: int, small: dict[str, ob
 
 
 def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
-    benchmark = shortflow.load_scenario("l2dct-benchmark")
+    benchmark = shortflow.load("l2dct-benchmark")
     goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 0.99 * dctcp")])
     assert second_workload(None, benchmark, goal, {}, {}).scenario.name == "l2dct-pareto"
     websearch = second_workload("websearch-star", benchmark, goal, {}, {AFCT: "afct_websearch_100kb_s"})
@@ -282,7 +282,7 @@ def test_the_trade_off_has_every_trial_by_what_it_is_worth() -> None:
 
 
 def run_tuning(small: dict[str, object], out: Path, **options: Any) -> Tuning:
-    scenario = shortflow.load_scenario(small)
+    scenario = shortflow.load(small)
     usual: dict[str, Any] = {"trials": 16, "seeds": 2, "check_seeds": 3}
     goal = options.pop("goal", FASTEST)
     return tune(scenario, "l2dct", [W_MAX, W_MIN], goal, out=out, **{**usual, **options})
@@ -335,7 +335,7 @@ def test_a_front_is_searched_and_checked(small: dict[str, object], tmp_path: Pat
 
 def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path: Path) -> None:
     marks = [Parameter.parse("switch.mark_above=2pkt:90pkt:log")]
-    scenario = shortflow.load_scenario(small)
+    scenario = shortflow.load(small)
 
     def tuned(out: str, trials: int) -> Tuning:
         return tune(scenario, "dctcp", marks, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
@@ -352,7 +352,7 @@ def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, ob
     knees = [Parameter.parse("transport.knee_low=10KB:1MB"), Parameter.parse("transport.knee_high=20KB:2MB")]
 
     def tuned(out: str, trials: int) -> Tuning:
-        scenario = shortflow.load_scenario({**small, "duration": "20ms"})
+        scenario = shortflow.load({**small, "duration": "20ms"})
         return tune(scenario, "l2dct", knees, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
 
     found = tuned("whole", 40)

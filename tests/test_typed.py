@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import shortflow as sf
-from shortflow import declared
+from shortflow import _core, declared
 from shortflow.scenario import SHIPPED
+from shortflow.scheme import load_schemes
 from shortflow.spec import Topology
 from shortflow.stubs import stubs
 from test_schema import digest, tables
@@ -52,8 +53,8 @@ def typed(values: Mapping[str, Any]) -> sf.Spec:
 
 @pytest.mark.parametrize("name", sf.shipped_scenarios())
 def test_every_shipped_scenario_can_be_built_of_typed_values(name: str) -> None:
-    built = sf.load_scenario(typed(tables(name)), directory=SHIPPED)
-    assert built.resolved() == sf.load_scenario(name).resolved()
+    built = sf.load(typed(tables(name)), directory=SHIPPED)
+    assert built.resolved() == sf.load(name).resolved()
 
 
 SPEC = sf.Spec(
@@ -94,10 +95,10 @@ class = "mice"
 
 def test_a_run_of_typed_values_has_the_digest_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "scenario.toml").write_text(FILE, encoding="utf-8")
-    of_file, of_values = sf.load_scenario(tmp_path / "scenario.toml"), sf.load_scenario(SPEC)
+    of_file, of_values = sf.load(tmp_path / "scenario.toml"), sf.load(SPEC)
     assert of_values.resolved() == of_file.resolved()
     assert digest(of_values) == digest(of_file)
-    assert digest(sf.load_scenario(SPEC, {"load": 0.3})) != digest(of_file)
+    assert digest(sf.load(SPEC, {"load": 0.3})) != digest(of_file)
 
 
 def test_values_can_be_looked_at_and_printed() -> None:
@@ -167,9 +168,21 @@ def test_what_is_wrong_with_a_value_is_said_when_it_is_made(said: str) -> None:
 def test_what_is_wrong_between_values_is_said_when_they_are_loaded() -> None:
     late = sf.Spec(**{**SPEC, "warmup": "40ms"})  # type: ignore[arg-type]
     with pytest.raises(sf.ConfigError, match="warmup: 40ms is not before duration = 30ms"):
-        sf.load_scenario(late)
+        sf.load(late)
 
 
 def test_an_unknown_kind_is_answered_with_the_nearest() -> None:
     with pytest.raises(AttributeError, match=r"topology\.Stra: unknown kind.*Star"):
         _ = sf.topology.Stra  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("entry", _core.registry()["schemes"], ids=lambda entry: entry["name"])
+def test_every_scheme_is_a_typed_value_with_all_its_parameters(entry: Mapping[str, Any]) -> None:
+    kind = getattr(sf.schemes, declared.class_name(entry["name"]))
+    assert kind() == entry["name"]
+    assert entry["source"] in kind.__doc__
+    defaults = {each["name"]: each["default"] for each in entry["parameters"]}
+    assert len(inspect.signature(kind).parameters) == len(defaults)
+    (named,) = load_schemes([kind(**{declared.python_name(key): value for key, value in defaults.items()})])
+    (plain,) = load_schemes([entry["name"]])
+    assert {(key, value) for key, value, _ in named.resolved()} == {(key, value) for key, value, _ in plain.resolved()}

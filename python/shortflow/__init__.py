@@ -1,10 +1,10 @@
 """Shortflow: a workbench for data-centre transports that finish short flows first.
 
->>> import shortflow
->>> scenario = shortflow.load_scenario("l2dct-benchmark", {"load": 0.4})
->>> comparison = shortflow.compare(scenario, ["dctcp", "l2dct"], seeds=range(1, 11))
+>>> import shortflow as sf
+>>> comparison = sf.compare(sf.load("l2dct-benchmark").with_(load=0.4), ["dctcp", "l2dct"], seeds=10)
 >>> comparison.difference("l2dct", "dctcp", "afct_short_s")
-Estimate(value=..., ci95=(..., ...), n=10)
+Estimate(-0.557681, ci95=(-0.561091, -0.554245), n=10)
+>>> comparison.plot.fct_cdf()
 
 A name is imported when it is first used, so that the command is in charge of Ctrl-C before anything slow is loaded.
 """
@@ -13,17 +13,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shortflow._core import Ack, Flow, Scheme, Window
-    from shortflow.bisection import Condition, Search, search
-    from shortflow.comparison import Comparison
-    from shortflow.errors import Cancelled, ConfigError, DamagedResult, Interrupted, SimulationError
+    from shortflow._core import Ack, Flow, Window
+    from shortflow.api.objects import Comparison, Results, RunResult, Sweep, Tuning
+    from shortflow.api.plots import Plots, TuningPlots
+    from shortflow.api.verbs import compare, load, read_run, read_store, read_tuning, run, search, sweep, tune
+    from shortflow.bisection import Condition, Search
+    from shortflow.errors import (
+        Cancelled,
+        ConfigError,
+        DamagedResult,
+        Interrupted,
+        MissingRequirement,
+        SimulationError,
+    )
+    from shortflow.executors.cluster import Dask
     from shortflow.grid import Grid, Steps
     from shortflow.metrics.stats import Estimate
     from shortflow.report.write import write_report
-    from shortflow.result import RunResult, RunSummary
-    from shortflow.runner import compare, run
-    from shortflow.scenario import Scenario, Setting, load_scenario, shipped_scenarios
-    from shortflow.scheme import load_schemes
+    from shortflow.result import RunSummary
+    from shortflow.scenario import Scenario, Setting, shipped_scenarios
     from shortflow.spec import (
         Faults,
         Host,
@@ -35,18 +43,13 @@ if TYPE_CHECKING:
         interarrival,
         parameter,
         part,
+        schemes,
         sizes,
         topology,
         traffic,
     )
-    from shortflow.store.reading import read_flows, read_store
-    from shortflow.store.runs import read_run, write_run
     from shortflow.transport import CongestionControl
-    from shortflow.tuning.engine import tune
-    from shortflow.tuning.goal import Constraint, Goal, Objective
     from shortflow.tuning.proposals import optuna_study
-    from shortflow.tuning.record import Tuning, read_tuning
-    from shortflow.tuning.space import Parameter
 
     __version__: str
 
@@ -57,79 +60,74 @@ __all__ = [
     "Condition",
     "ConfigError",
     "CongestionControl",
-    "Constraint",
     "DamagedResult",
+    "Dask",
     "Estimate",
     "Faults",
     "Flow",
-    "Goal",
     "Grid",
     "Host",
     "Interrupted",
     "Measure",
-    "Objective",
-    "Parameter",
+    "MissingRequirement",
+    "Plots",
+    "Results",
     "RunResult",
     "RunSummary",
     "Scenario",
-    "Scheme",
     "Search",
     "Setting",
     "SimulationError",
     "Spec",
     "Steps",
+    "Sweep",
     "Switch",
     "Tcp",
     "Tuning",
+    "TuningPlots",
     "Window",
     "__version__",
     "compare",
     "deadline",
     "interarrival",
-    "load_scenario",
-    "load_schemes",
+    "load",
     "optuna_study",
     "parameter",
     "part",
-    "read_flows",
     "read_run",
     "read_store",
     "read_tuning",
     "run",
+    "schemes",
     "search",
     "shipped_scenarios",
     "sizes",
+    "sweep",
     "topology",
     "traffic",
     "tune",
     "write_report",
-    "write_run",
 ]
 
 _HOMES = {
-    "_core": ("Ack", "Flow", "Scheme", "Window"),
-    "bisection": ("Condition", "Search", "search"),
-    "comparison": ("Comparison",),
-    "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "SimulationError"),
+    "_core": ("Ack", "Flow", "Window"),
+    "api.objects": ("Comparison", "Results", "RunResult", "Sweep", "Tuning"),
+    "api.plots": ("Plots", "TuningPlots"),
+    "api.verbs": ("compare", "load", "read_run", "read_store", "read_tuning", "run", "search", "sweep", "tune"),
+    "bisection": ("Condition", "Search"),
+    "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "MissingRequirement", "SimulationError"),
+    "executors.cluster": ("Dask",),
     "grid": ("Grid", "Steps"),
     "metrics.stats": ("Estimate",),
     "report.write": ("write_report",),
-    "result": ("RunResult", "RunSummary"),
-    "runner": ("compare", "run"),
-    "scenario": ("Scenario", "Setting", "load_scenario", "shipped_scenarios"),
-    "scheme": ("load_schemes",),
+    "result": ("RunSummary",),
+    "scenario": ("Scenario", "Setting", "shipped_scenarios"),
     "spec": (
         *("Faults", "Host", "Measure", "Spec", "Switch", "Tcp", "parameter"),
-        *("deadline", "interarrival", "part", "sizes", "topology", "traffic"),
+        *("deadline", "interarrival", "part", "schemes", "sizes", "topology", "traffic"),
     ),
-    "store.reading": ("read_flows", "read_store"),
-    "store.runs": ("read_run", "write_run"),
     "transport": ("CongestionControl",),
-    "tuning.engine": ("tune",),
-    "tuning.goal": ("Constraint", "Goal", "Objective"),
     "tuning.proposals": ("optuna_study",),
-    "tuning.record": ("Tuning", "read_tuning"),
-    "tuning.space": ("Parameter",),
 }
 """Where the names come from, by module."""
 
@@ -140,7 +138,8 @@ def __getattr__(name: str) -> object:
         return import_module("shortflow._core").version()
     home = next((home for home, names in _HOMES.items() if name in names), None)
     if home is None:
-        raise AttributeError(f"module 'shortflow' has no attribute {name!r}")
+        hint = "" if name.startswith("__") else import_module("shortflow.errors").did_you_mean(name, __all__)
+        raise AttributeError(f"module 'shortflow' has no attribute {name!r}{hint}")
     value: object = getattr(import_module(f"shortflow.{home}"), name)
     globals()[name] = value
     return value

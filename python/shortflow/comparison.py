@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, Metric, distances, missing
+from shortflow.metrics.catalogue import UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
+from shortflow.scenario import WARNING
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shortflow.measured import Measured
 
 SHORTEST = "ideal-srpt"
 """The ideal scheduler with the lowest mean completion time."""
@@ -49,6 +52,14 @@ class SchemeTable(TypedDict):
     digests: dict[str, str]
 
 
+class MeasuredTable(TypedDict):
+    """The user's own flows, of which no metric has an interval."""
+
+    file: str
+    flows: int
+    metrics: dict[str, MeanTable]
+
+
 class Document(TypedDict):
     """A comparison as other programs read it; a single scheme has no `paired`."""
 
@@ -61,6 +72,7 @@ class Document(TypedDict):
     digest: str
     schemes: dict[str, SchemeTable]
     ideal: NotRequired[dict[str, SchemeTable]]
+    measured: NotRequired[MeasuredTable]
     paired: NotRequired[dict[str, dict[str, dict[str, DifferenceTable]]]]
 
 
@@ -75,6 +87,8 @@ class Comparison:
     runs: Sequence[RunSummary]
     ideal: Sequence[RunSummary] = ()
     """The same flows under ideal schedulers."""
+    measured: "Measured | None" = None
+    """Flows of the user's own, which stand beside the schemes and are compared with none."""
 
     @property
     def schemes(self) -> list[str]:
@@ -114,6 +128,23 @@ class Comparison:
         known = {each["key"]: parse(each["value"]) for each in origin["scenario_settings"]} if origin else {}
         start, end = (known.get(key) for key in ("warmup", "duration"))
         return (start.number * start.factor, end.number * end.factor) if start and end else None
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before its numbers are believed: warnings, seeds that change nothing, unfinished flows."""
+        origin = next((run.origin for run in self.runs if run.origin), None)
+        found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
+        digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
+        if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
+            found.append(
+                "every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance"
+            )
+        counts = {scheme: sum(self.values(scheme, UNFINISHED.pattern).values()) for scheme in self.schemes}
+        if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
+            found.append(
+                f"unfinished at the end of the drain: {left}; each counts with its age, and ≥ marks lower bounds"
+            )
+        return found
 
     def require(self, name: str) -> Metric:
         """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
@@ -183,6 +214,10 @@ class Comparison:
             document["measured_s"] = list(self.measured_s)
         if self.ideal:
             document["ideal"] = {name: self._scheme_table(name) for name in self.ideal_names}
+        if self.measured:
+            (own,) = self._all[-1:]
+            metrics = self._scheme_table(own.scheme)["metrics"]
+            document["measured"] = {"file": self.measured.name, "flows": self.measured.flows.height, "metrics": metrics}
         if len(self.schemes) > 1:
             document["paired"] = {
                 scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
@@ -192,11 +227,15 @@ class Comparison:
 
     @functools.cached_property
     def _described(self) -> dict[str, Metric]:
-        """The metrics of all runs, those of ideal schedulers included."""
-        return {row.metric.name: row.metric for run in [*self.runs, *self.ideal] for row in run.rows}
+        """The metrics of all runs, those of ideal schedulers and of measured flows included."""
+        return {row.metric.name: row.metric for run in self._all for row in run.rows}
+
+    @functools.cached_property
+    def _all(self) -> list[RunSummary]:
+        return [*self.runs, *self.ideal, *([self.measured.summary] if self.measured else [])]
 
     def _runs_of(self, scheme: str) -> list[RunSummary]:
-        return [run for run in [*self.runs, *self.ideal] if run.scheme == scheme]
+        return [run for run in self._all if run.scheme == scheme]
 
     def _is_bound(self, scheme: str, metric: str) -> bool:
         return any(metric in run.lower_bounds for run in self._runs_of(scheme))

@@ -2,13 +2,15 @@
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from shortflow import _core
 from shortflow.errors import did_you_mean
 from shortflow.records import Declared, Key
 
 _HOME = "shortflow.spec"
+_OWN = "transport."
+"""What stands before the keys of a scheme's own transport."""
 _ABOUT = {
     "topology": "the network",
     "traffic": "which flows there are",
@@ -57,11 +59,43 @@ class Kinds:
     def __init__(self, table: str) -> None:
         """None yet."""
         self.__name__ = table
+        self.__doc__ = f"The kinds of `{table}`, each a class whose keys are given by name:\n"
+
+    def _add(self, kind: type) -> None:
+        """One more."""
+        setattr(self, kind.__name__, kind)
+        self.__doc__ = f"{self.__doc__}\n- {kind.__name__}: {(kind.__doc__ or '').splitlines()[0]}"
 
     def __getattr__(self, name: str) -> type[Table]:
         """There is none of this name; those that there are, are found without this."""
         known = [each for each in vars(self) if not each.startswith("_")]
         raise AttributeError(f"{self.__name__}.{name}: unknown kind{did_you_mean(name, known)}")
+
+
+class NamedScheme(str):
+    """A scheme with settings of its own, as the text that names it: `schemes.L2dct(w_max=2)` is `"l2dct+w_max=2"`.
+
+    Keys of the transport have their own names, others those of their tables before them (`queue_mark`). A `ConfigError`
+    names the key, the value, what was expected and the nearest name.
+    """
+
+    _declared: ClassVar[Declared]
+    _path: ClassVar[str]
+
+    def __new__(cls, **values: object) -> Self:
+        """The scheme's name, with these values."""
+        known = {python_name(key["name"]): key["name"] for key in cls._declared["keys"]}
+        for name in values:
+            if name not in known:
+                hint = did_you_mean(name, known) or f" (known: {', '.join(known)})"
+                raise _core.ConfigError(f"{cls._path}.{name}: unknown key{hint}")
+        pairs = [
+            (known[name], str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in values.items()
+        ]
+        scheme = cls._declared["name"]
+        _core.Scheme.parse(scheme, pairs)
+        return super().__new__(cls, "+".join([scheme, *(f"{key.removeprefix(_OWN)}={text}" for key, text in pairs)]))
 
 
 def parameter(name: str) -> Any:
@@ -71,7 +105,7 @@ def parameter(name: str) -> Any:
 
 def python_name(key: str) -> str:
     """A key as a name in Python."""
-    return f"{key}_" if key in ("from", "class") else key
+    return f"{key}_" if key in ("from", "class") else key.removeprefix(_OWN).replace(".", "_")
 
 
 def class_name(name: str) -> str:
@@ -99,6 +133,32 @@ def all_declared() -> Sequence[Declared]:
     return [{**whole, "summary": "a whole scenario", "keys": [*whole["keys"], *tables]}, *others]
 
 
+def declared_schemes() -> Sequence[Declared]:
+    """All schemes, with the parameters that belong to them."""
+    return [
+        {
+            "table": "schemes",
+            "name": entry["name"],
+            "summary": entry["summary"] + (f" ({entry['source']})" if entry["source"] else ""),
+            "keys": [{**each, "type": _type_of(each["expected"]), "required": False} for each in entry["parameters"]],
+        }
+        for entry in _core.registry()["schemes"]
+    ]
+
+
+def _type_of(expected: str) -> str:
+    """The type of values in Python that fit what is expected of a parameter."""
+    if expected.startswith("one of "):
+        return f"Literal[{', '.join(map(repr, expected.removeprefix('one of ').split(', ')))}]".replace("'", '"')
+    starts = {
+        "a number": "float",
+        "a whole number": "int",
+        "true or false": "bool",
+        '"auto" or a number': "float | str",
+    }
+    return next((kind for start, kind in starts.items() if expected.startswith(start)), "str")
+
+
 def is_kind(declared: Declared) -> bool:
     """Whether it is a kind of a table, and not the only one."""
     return declared["name"] != declared["table"]
@@ -116,11 +176,15 @@ def classes() -> dict[str, object]:
         if base not in found:
             about = f"A table `{table}` of some kind."
             found |= {table: Kinds(table), base: type(base, (Table,), {"__doc__": about, "__module__": _HOME})}
-        setattr(found[table], name, _class(declared, f"{table}.{name}", found[base]))
+        found[table]._add(_class(declared, f"{table}.{name}", found[base]))
+    found["schemes"] = Kinds("schemes")
+    for declared in declared_schemes():
+        name = class_name(declared["name"])
+        found["schemes"]._add(_class(declared, f"schemes.{name}", NamedScheme))
     return found
 
 
-def _class(declared: Declared, path: str, base: type[Table]) -> type[Table]:
+def _class(declared: Declared, path: str, base: type) -> type:
     parameters = [
         inspect.Parameter(
             python_name(key["name"]),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from shortflow._core import Control
 from shortflow.errors import Interrupted
-from shortflow.executors import Executor, Failed, Local, Outcome
+from shortflow.executors import Executor, Failed, Finished, Local, Outcome
 from shortflow.result import Run, RunResult, RunSummary, summarize
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class Batch:
     failures: dict[str, Failed] = field(default_factory=dict)
 
 
+Held = dict[str, Finished]
+"""Finished runs with their tables, encoded, in memory; by their keys."""
+
+
 def run_all(
     runs: Sequence[Run],
     *,
@@ -50,13 +54,15 @@ def run_all(
     store: "Store | None" = None,
     conclude: bool = True,
     progress: Progress | None = None,
+    held: Held | None = None,
 ) -> list[RunSummary]:
     """Run everything, or take it from the store, and keep the summaries in the order of `runs`.
 
     An error ends it: that of the first run that fails, in the order of `runs`. Of each run that is not there yet the
-    store gets the tables too; its table of runs is renewed in the end, if this is what should `conclude` it.
+    store, or without one `held`, gets the tables too; the store's table of runs is renewed in the end, if this is what
+    should `conclude` it.
     """
-    summaries = run_each(runs, jobs=jobs, store=store, conclude=conclude, progress=progress).summaries
+    summaries = run_each(runs, jobs=jobs, store=store, conclude=conclude, progress=progress, held=held).summaries
     return [summaries[run.key] for run in runs]
 
 
@@ -70,12 +76,14 @@ def run_each(
     conclude: bool = True,
     progress: Progress | None = None,
     found: Callable[[int, int], object] | None = None,
+    held: Held | None = None,
 ) -> Batch:
     """Run everything that the store does not have, in the order of `runs`; what is asked for twice is run once.
 
-    Of finished runs the store keeps the `tables`, or else their records alone. With `keep_going`, errors of single runs
-    are kept too and end nothing; else that of the first run that fails, in the order of `runs`, is raised. `found` is
-    told how many runs the store had, of how many. Several calls inside `concluding` do not `conclude` themselves.
+    Of finished runs the store keeps the `tables`, or else their records alone; without a store `held` has both. With
+    `keep_going`, errors of single runs are kept too and end nothing; else that of the first run that fails, in the
+    order of `runs`, is raised. `found` is told how many runs the store had, of how many. Several calls inside
+    `concluding` do not `conclude` themselves.
     """
     executor = jobs if isinstance(jobs, Executor) else Local(jobs)
     wanted = {run.key: run for run in runs}
@@ -88,7 +96,8 @@ def run_each(
                 found(len(batch.summaries), len(wanted))
             missing = [run for key, run in wanted.items() if key not in batch.summaries]
             if missing:
-                _work(missing, executor, store, tables, keep_going, batch, tally)
+                with_tables = held is not None if store is None else tables
+                _work(missing, executor, store, held, with_tables, keep_going, batch, tally)
         except KeyboardInterrupt as cause:
             kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
             raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
@@ -144,6 +153,7 @@ def _work(
     runs: Sequence[Run],
     executor: Executor,
     store: "Store | None",
+    held: Held | None,
     tables: bool,
     keep_going: bool,
     batch: Batch,
@@ -152,22 +162,24 @@ def _work(
     places = {run.key: place for place, run in enumerate(runs)}
     unknown, errors = set(places.values()), dict[int, BaseException]()
     begun = takewhile(lambda _: not errors, runs)
-    with closing(executor.outcomes(begun, tables=tables and store is not None, watch=tally.tell)) as outcomes:
+    with closing(executor.outcomes(begun, tables=tables, watch=tally.tell)) as outcomes:
         for run, outcome in outcomes:
             unknown.discard(places[run.key])
             if isinstance(outcome, Failed) and not keep_going:
                 errors[places[run.key]] = outcome.error
             else:
-                _keep(run, outcome, store, batch)
+                _keep(run, outcome, store, held, batch)
                 tally.finished += 1
             # One that stands before it may fail later; that one's error is raised at any number of jobs.
             if errors and min(errors) < min(unknown, default=len(runs)):
                 raise errors[min(errors)]
 
 
-def _keep(run: Run, outcome: Outcome, store: "Store | None", batch: Batch) -> None:
+def _keep(run: Run, outcome: Outcome, store: "Store | None", held: Held | None, batch: Batch) -> None:
     if store:
         store.keep(run, outcome)
+    elif held is not None and isinstance(outcome, Finished):
+        held[run.key] = replace(outcome, result=None)  # whose tables are not encoded, and larger
     if isinstance(outcome, Failed):
         batch.failures[run.key] = outcome
     else:

@@ -1,8 +1,10 @@
 """What can go wrong, and the exit code that each kind of failure has on the command line."""
 
 import difflib
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from enum import IntEnum
+from typing import ParamSpec, TypeVar
 
 from shortflow._core import Cancelled, ConfigError, SimulationError
 
@@ -17,9 +19,16 @@ __all__ = [
     "SimulationError",
     "TooLittle",
     "did_you_mean",
+    "front_door",
     "require_at_least",
     "unknown_name",
 ]
+
+for _error in (Cancelled, ConfigError, SimulationError):
+    _error.__module__ = "shortflow"  # what tracebacks call it
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class ExitCode(IntEnum):
@@ -52,6 +61,10 @@ class Interrupted(Exception):
     """The user stopped the work; whatever was finished before is kept."""
 
 
+EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, SimulationError)
+"""What users can mend, or did, or should report as it is: the message says it all."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The part of an error message that names the nearest known name, or nothing if none is near."""
     by_lower = {each.lower(): each for each in known}
@@ -71,3 +84,16 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
     names = list(known)
     hint = did_you_mean(name, names) or f" (known: {', '.join(names)})"
     return ConfigError(f'"{name}": unknown {kind}{hint}')
+
+
+def front_door(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that users call: what they did wrong is raised from here, without the frames in between."""
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except EXPECTED as error:
+            raise error.with_traceback(None) from None
+
+    return called

@@ -129,15 +129,15 @@ class ArrowTable(Table, Protocol):
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a comparison keeps of one run."""
+    """What a comparison keeps of one run: its metrics and where it came from."""
 
     scheme: str
     seed: int
     digest: str
-    rows: Sequence[Row]
+    rows: Sequence[Row] = field(repr=False)
     wall_s: float
     reused: bool = False
-    origin: Provenance | None = None
+    origin: Provenance | None = field(default=None, repr=False)
     """Where the run came from; None for a summary that is no run's own."""
 
     @functools.cached_property
@@ -160,7 +160,7 @@ def _summary(origin: Provenance, rows: Sequence[Row]) -> RunSummary:
     return RunSummary(origin["scheme"], origin["seed"], origin["digest"], rows, origin["wall_s"], origin=origin)
 
 
-def _frame(name: str) -> "functools.cached_property[pl.DataFrame]":
+def _frame(name: str, about: str) -> "functools.cached_property[pl.DataFrame]":
     """A table of a result as a data frame, made when it is first asked for."""
 
     def read(result: "RunResult") -> "pl.DataFrame":
@@ -169,6 +169,9 @@ def _frame(name: str) -> "functools.cached_property[pl.DataFrame]":
         origin = result.provenance
         return labelled(pl.DataFrame(result.tables[name]), origin["scheme"], origin["seed"], origin["key"])
 
+    read.__doc__ = (
+        f"{about}; docs/results.md has the columns: times in seconds, sizes in bytes, rates in bits per second."
+    )
     return functools.cached_property(read)
 
 
@@ -196,10 +199,10 @@ class RunResult:
         """Those that are lower bounds (see `RunSummary.lower_bounds`)."""
         return self.summary.lower_bounds
 
-    flows = _frame("flows")
-    tasks = _frame("tasks")
-    samples = _frame("samples")
-    ports = _frame("ports")
+    flows = _frame("flows", "Every flow that started, those of the warm-up too; one that did not finish has no `fct_s`")
+    tasks = _frame("tasks", "Every query, job, shuffle and request")
+    samples = _frame("samples", "What was sampled over time, where `measure.sample_every` asks for it")
+    ports = _frame("ports", "Every port, with its queue over the measured time")
 
 
 def execute(run: Run, control: _core.Control) -> RunResult:

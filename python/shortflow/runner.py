@@ -1,17 +1,25 @@
 """What is to be run: one run, or several schemes over common seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison, with_distances
-from shortflow.engine import Jobs, Progress, concluding, run_all, run_one
+from shortflow.engine import Held, Jobs, Progress, concluding, run_all, run_one
 from shortflow.errors import ConfigError
 from shortflow.precision import Precision, seeds_until
 from shortflow.result import Run, RunResult, RunSummary
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import SchemeSource, load_with_sources, split_settings
 from shortflow.transport import Transport
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shortflow.measured import Measured
+    from shortflow.store.runs import Store
 
 _LARGEST_SEED = 2**64 - 1
 MOST_SEEDS = 100_000
@@ -42,14 +50,19 @@ def compare(
     ideal: bool = True,
     until: Precision | None = None,
     progress: Progress | None = None,
+    held: Held | None = None,
+    measured: "Measured | None" = None,
 ) -> Comparison:
     """Run a scenario under several schemes over common seeds, and unless told otherwise under ideal schedulers too.
 
     `settings` may change the scenario and the schemes. With `out`, each finished run is stored there at once, and a run
     that is there already is not run again. With `until`, seeds are added after the first `seeds`, which are then 1 and
-    so on, until the intervals are narrow enough (see `shortflow.precision`).
+    so on, until the intervals are narrow enough (see `shortflow.precision`). Without `out`, `held` gets the finished
+    runs. `measured` flows stand beside the schemes.
     """
     planner = Planner(scenario, schemes)
+    if measured and not out and held is None:
+        held = {}
     of_schemes: list[RunSummary] = []
     of_ideal: list[RunSummary] = []
     store = None
@@ -59,12 +72,13 @@ def compare(
         store = Store(Path(out))
 
     def so_far() -> Comparison:
-        return Comparison(scenario.name, scenario.title, dict(as_pairs(settings)), of_schemes, of_ideal)
+        return Comparison(scenario.name, scenario.title, scenario.changes(settings), of_schemes, of_ideal)
 
     def look(new: Sequence[int]) -> bool:
         runs = planner.runs(settings or {}, new)
         everything = [*runs, *plan_ideal(runs)] if ideal else runs
-        summaries = with_distances(run_all(everything, jobs=jobs, store=store, conclude=False, progress=progress))
+        done = run_all(everything, jobs=jobs, store=store, conclude=False, progress=progress, held=held)
+        summaries = with_distances(done)
         of_schemes.extend(summaries[: len(runs)])
         of_ideal.extend(summaries[len(runs) :])
         if until is None:
@@ -79,7 +93,22 @@ def compare(
             seeds_until(until, len(seeds), look)
         else:
             look(seeds)
-    return so_far()
+    if measured is None:
+        return so_far()
+    return replace(so_far(), measured=measured.in_network(_flows(of_schemes, store, held or {})))
+
+
+def _flows(runs: Sequence[RunSummary], store: "Store | None", held: Held) -> "Iterator[pl.DataFrame]":
+    """The flows of the first scheme's runs, which are those of every scheme."""
+    from shortflow.executors.outcome import decoded
+    from shortflow.store.runs import place_of, read_run
+
+    for run in runs:
+        if run.scheme == runs[0].scheme and run.origin:
+            if store:
+                yield read_run(place_of(store.directory, run.origin)).flows
+            else:
+                yield decoded(held[run.origin["key"]].tables["flows"])
 
 
 class Planner:
@@ -101,7 +130,7 @@ class Planner:
         of_scenario, of_schemes = split_settings(settings)
         changed, in_schemes = (tuple(as_pairs(each)) for each in (of_scenario, of_schemes))
         if changed not in self._scenarios:
-            self._scenarios[changed] = self._scenario.with_settings(of_scenario) if changed else self._scenario
+            self._scenarios[changed] = self._scenario.with_(of_scenario) if changed else self._scenario
         if in_schemes not in self._loaded:
             self._loaded[in_schemes] = load_with_sources(self._schemes, of_schemes)
         scenario, schemes = self._scenarios[changed], self._loaded[in_schemes]

@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from shortflow import _core
-from shortflow.errors import ConfigError, unknown_name
+from shortflow.errors import ConfigError, front_door, unknown_name
 
 SHIPPED = Path(__file__).parent / "scenarios"
+
+HOST_QUEUE = "host.queue"
+SCHEME_PREFIXES = ("transport.", "queue.", HOST_QUEUE, "host_queue.", "priority.")
+"""How the keys begin that belong to schemes."""
+
+WARNING = "warning: "
+"""How the notes begin that warn of something."""
 
 Settings = Mapping[str, str | int | float]
 """Changes to a scenario or scheme by key path, as `--set` makes them: `{"load": 0.4, "tcp.handshake": True}`."""
@@ -56,7 +63,7 @@ class Source:
         return replace(self, settings=(*self.settings, *settings))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A validated scenario: topology, traffic, duration and what to measure. It names no scheme."""
 
@@ -86,7 +93,7 @@ class Scenario:
 
     def traffic_notes(self) -> list[str]:
         """What the traffic amounts to, such as the arrival rate behind an offered load; then the warnings."""
-        return [*self.core.traffic_notes(), *(f"warning: {warning}" for warning in self.warnings())]
+        return [*self.core.traffic_notes(), *(f"{WARNING}{warning}" for warning in self.warnings())]
 
     def warnings(self) -> list[str]:
         """What is accepted, but hardly meant; each names its key."""
@@ -99,10 +106,28 @@ class Scenario:
             for number, (flows, known, backlogged, text) in enumerate(self.core.expected_flows(), start=1)
         ]
 
-    def with_settings(self, settings: Settings) -> "Scenario":
-        """The same scenario with some values changed."""
-        pairs = as_pairs(settings)
+    @front_door
+    def with_(self, settings: Settings | None = None, /, **more: str | int | float) -> "Scenario":
+        """The same scenario with some values changed: `with_(load=0.2)`, `with_({"switch.mark_above": "30pkt"})`.
+
+        Keys are the scenario's parameters and the paths of `shortflow show`; quantities are texts with their unit. A
+        `ConfigError` names the key, the value, what was expected and the nearest name.
+        """
+        pairs = as_pairs({**(settings or {}), **more})
+        if of_scheme := next((key for key, _ in pairs if key.startswith(SCHEME_PREFIXES)), None):
+            raise ConfigError(
+                f"{of_scheme}: is a key of schemes, not of the scenario; give it with the scheme, as in dctcp+g=0.1"
+            )
         return Scenario(self.core.with_settings(pairs), self.directory, self.source.changed(pairs))
+
+    def changes(self, settings: Settings | None = None) -> dict[str, str]:
+        """What `with_` or `--set` changed of the scenario as it was read, and what `settings` change further."""
+        return dict([*self.source.settings, *as_pairs(settings)])
+
+    def __repr__(self) -> str:
+        """Its name and what was changed."""
+        changed = "".join(f", {key}={value}" for key, value in self.source.settings)
+        return f"<Scenario {self.name}{changed}: {self.title}>"
 
     def files(self) -> dict[str, str]:
         """The hash (SHA-256) of each file that the scenario names, by the key that names it."""

@@ -6,11 +6,8 @@ from pathlib import Path
 
 from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.scenario import Settings, as_pairs
+from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Settings, as_pairs
 from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
-
-HOST_QUEUE = "host.queue"
-SCHEME_PREFIXES = ("transport.", "queue.", HOST_QUEUE, "host_queue.", "priority.")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from shortflow.declared import Table
+from shortflow.declared import NamedScheme, Table
 from shortflow.declared import parameter as parameter
 
 class Spec(Table):
@@ -216,7 +216,7 @@ class Faults(Table):
     ) -> None: ...
 
 class Topology(Table):
-    """A table `topology` of some kind. Some kinds share keys:
+    """A table `topology` of some kind. Some share keys:
 
     rate: rate of host links (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps)).
     """
@@ -433,7 +433,7 @@ class routing:
         def __init__(self, *, gap: str = ...) -> None: ...
 
 class Traffic(Table):
-    """A table `traffic` of some kind. Some kinds share keys:
+    """A table `traffic` of some kind. Some share keys:
 
     from_: senders (hosts: "all", a number such as 3, a range such as "0-19", or a list such as [0, 2, 5]; all
         unless given).
@@ -935,7 +935,7 @@ class sizes:
         def __init__(self, *, file: str, min: str = ..., max: str = ...) -> None: ...
 
 class Part(Table):
-    """A table `part` of some kind. Some kinds share keys:
+    """A table `part` of some kind. Some share keys:
 
     share: share of the flows (a number above 0 and at most 1).
     """
@@ -1101,3 +1101,670 @@ class interarrival:
         """
 
         def __init__(self, *, flows: int) -> None: ...
+
+class AnyScheme(NamedScheme):
+    """The text that names a scheme, with settings of its own. Some share keys:
+
+    recovery: loss recovery: RFC 6582, RFC 6675, or RACK-TLP of RFC 8985 (one of newreno, sack, rack; sack
+        unless given).
+    dupthresh: duplicate ACKs, or segments SACKed above a hole, that tell of a loss: what is reordered further
+        looks lost (a whole number from 2 to 1000000; 3 unless given).
+    ecn: ECN behaviour of sender and receiver (one of off, classic, exact; off unless given).
+    host_queue: queue discipline of host ports (one of droptail, step-ecn, red, pie, codel, tcn, fair, priority-
+        ecn, pfabric, pias; droptail unless given).
+    recovery: loss recovery: RFC 6582, RFC 6675, or RACK-TLP of RFC 8985 (one of newreno, sack, rack; newreno
+        unless given).
+    g: weight of the newest window in alpha (a number from 0 to 1; 0.0625 unless given).
+    initial_alpha: alpha before the first window has been acknowledged (a number from 0 to 1; 0 unless given).
+    cwnd_floor: smallest window after a decrease for ECN, in segments (a number from 1 to 100; 1 unless given).
+    ecn: ECN behaviour of sender and receiver (one of off, classic, exact; exact unless given).
+    w_max: largest weight, of a flow that has just started (a number from 0.01 to 100; 2.5 unless given).
+    w_min: smallest weight, of a long flow (a number from 0.001 to 100; 0.125 unless given).
+    knee_low: bytes up to which a flow has the largest weight (a size such as "98KB" (units: B KB MB GB KiB MiB
+        GiB), from 0B on; 200KB unless given).
+    knee_high: bytes from which a flow has the smallest weight (a size such as "98KB" (units: B KB MB GB KiB MiB
+        GiB), from 0B on; 1MB unless given).
+    priority_thresholds: bytes sent at which a flow falls one level, with by=levels (one to seven rising sizes
+        such as "10KB,100KB,1MB"; 10KB,100KB,1MB,10MB unless given).
+    """
+
+class schemes:
+    """The kinds of `AnyScheme`."""
+
+    class Tcp(AnyScheme):
+        """TCP with selective acknowledgements over drop-tail queues (RFC 5681, RFC 6675)."""
+
+        def __init__(
+            self,
+            *,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Newreno(AnyScheme):
+        """TCP NewReno over drop-tail queues (RFC 5681, RFC 6582)."""
+
+        def __init__(
+            self,
+            *,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class TcpEcn(AnyScheme):
+        """TCP NewReno that halves on marks, over queues that mark above a threshold (RFC 5681, RFC 6582, RFC 3168).
+
+        ecn: ECN behaviour of sender and receiver (one of off, classic, exact; classic unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Cubic(AnyScheme):
+        """CUBIC over drop-tail queues (RFC 9438).
+
+        c: how steeply the window returns, in segments per cubic second (a number from 0.001 to 1000000; 0.4 unless
+            given).
+        beta: share of the window that is kept after a loss (a number from 0.1 to 0.99; 0.7 unless given).
+        beta_ecn: share of the window that is kept after ECN-Echo (a number from 0.1 to 0.99; 0.7 unless given).
+        fast_convergence: whether a flow that loses before its old maximum leaves room for others (true or false;
+            true unless given).
+        reno_friendly: whether the window is at least that of a TCP that decreases by beta (true or false; true
+            unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            c: float = ...,
+            beta: float = ...,
+            beta_ecn: float = ...,
+            fast_convergence: bool = ...,
+            reno_friendly: bool = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Dctcp(AnyScheme):
+        """DCTCP over queues that mark above a threshold (DCTCP, SIGCOMM 2010; RFC 8257)."""
+
+        def __init__(
+            self,
+            *,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class D2tcp(AnyScheme):
+        """D2TCP: DCTCP that backs off less near a deadline (D2TCP, SIGCOMM 2012).
+
+        clip_low: smallest exponent, of a flow that is well ahead of its deadline (a number from 0 to 1; 0.5 unless
+            given).
+        clip_high: largest exponent, of a flow that is about to miss it; a large number means no limit (a number
+            from 1 to 1000000000; 2 unless given).
+        expired: exponent after the deadline; 1 is DCTCP (a number from 0 to 1000000000; 1 unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            clip_low: float = ...,
+            clip_high: float = ...,
+            expired: float = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class L2dct(AnyScheme):
+        """L2DCT: DCTCP that favours flows that have sent little (L2DCT, INFOCOM 2013).
+
+        profile: what the weight depends on (one of las, srpt, ps; las unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            profile: Literal["las", "srpt", "ps"] = ...,
+            w_max: float = ...,
+            w_min: float = ...,
+            knee_low: str = ...,
+            knee_high: str = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class L2dctSrpt(AnyScheme):
+        """L2DCT with weights by remaining bytes, which it would have to know (L2DCT, INFOCOM 2013, §III-E).
+
+        profile: what the weight depends on (one of las, srpt, ps; srpt unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            profile: Literal["las", "srpt", "ps"] = ...,
+            w_max: float = ...,
+            w_min: float = ...,
+            knee_low: str = ...,
+            knee_high: str = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class L2dctPs(AnyScheme):
+        """L2DCT with equal weights: processor sharing (L2DCT, INFOCOM 2013, §III-E).
+
+        profile: what the weight depends on (one of las, srpt, ps; ps unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            profile: Literal["las", "srpt", "ps"] = ...,
+            w_max: float = ...,
+            w_min: float = ...,
+            knee_low: str = ...,
+            knee_high: str = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Xdctcp(AnyScheme):
+        """XDCTCP: DCTCP whose long flows back off more than its short ones (xDCTCP, UC San Diego 2015).
+
+        ns: share of alpha by which short flows reduce their window (a number from 0 to 0.5; 0.3 unless given).
+        nl: share of alpha by which long flows reduce their window (a number from 0.5 to 1; 1 unless given).
+        classify: how a flow is found to be short or long (one of role, bytes; role unless given).
+        threshold: bytes sent from which a flow is long, where its class does not say (a size such as "98KB" (units:
+            B KB MB GB KiB MiB GiB), from 0B on; 1MB unless given).
+        g: weight of the newest window in alpha (a number from 0 to 1; 0.09 unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            ns: float = ...,
+            nl: float = ...,
+            classify: Literal["role", "bytes"] = ...,
+            threshold: str = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Atcp(AnyScheme):
+        """ATCP over drop-tail queues: TCP that grows by a weight that falls with bytes sent (ATCP, University of
+            Wisconsin-Madison).
+
+        w_high: weight of a flow that has sent little (a number from 0.01 to 100; 3 unless given).
+        w_low: weight of a flow that has sent much (a number from 0.01 to 100; 1 unless given).
+        t1: bytes up to which a flow has the high weight (a size such as "98KB" (units: B KB MB GB KiB MiB GiB),
+            from 0B on; 10MB unless given).
+        t2: bytes above which a flow has the low weight (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from
+            0B on; 10MB unless given).
+        middle: how the weight falls between t1 and t2 (one of linear, exponential; linear unless given).
+        base: what a mark does (one of tcp, dctcp; tcp unless given).
+        g: weight of the newest window in alpha, where base is dctcp (a number from 0 to 1; 0.0625 unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            w_high: float = ...,
+            w_low: float = ...,
+            t1: str = ...,
+            t2: str = ...,
+            middle: Literal["linear", "exponential"] = ...,
+            base: Literal["tcp", "dctcp"] = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class AtcpDctcp(AnyScheme):
+        """ATCP's growth with DCTCP's response to marks (ATCP, University of Wisconsin-Madison, §V-D).
+
+        w_high: weight of a flow that has sent little (a number from 0.01 to 100; 3 unless given).
+        w_low: weight of a flow that has sent much (a number from 0.01 to 100; 1 unless given).
+        t1: bytes up to which a flow has the high weight (a size such as "98KB" (units: B KB MB GB KiB MiB GiB),
+            from 0B on; 10MB unless given).
+        t2: bytes above which a flow has the low weight (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from
+            0B on; 10MB unless given).
+        middle: how the weight falls between t1 and t2 (one of linear, exponential; linear unless given).
+        base: what a mark does (one of tcp, dctcp; dctcp unless given).
+        g: weight of the newest window in alpha, where base is dctcp (a number from 0 to 1; 0.0625 unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            w_high: float = ...,
+            w_low: float = ...,
+            t1: str = ...,
+            t2: str = ...,
+            middle: Literal["linear", "exponential"] = ...,
+            base: Literal["tcp", "dctcp"] = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Fast(AnyScheme):
+        """FaST: DCTCP whose window may fall below one segment (FaST, KSII TIIS 2014).
+
+        probes: data packets of half a segment that a connection starts with, one per round trip (a whole number
+            from 0 to 3; 3 unless given).
+        w_min: window after probing, and below which the limit per round trip holds, in segments (a number from 1 to
+            100; 2 unless given).
+        min_segment: payload of the smallest segment (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B
+            to 65KB; 100B unless given).
+        nagle: whether the sender waits for room for a whole segment (true or false; false unless given).
+        initial_alpha: alpha before the first window has been acknowledged (a number from 0 to 1; 1 unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            probes: int = ...,
+            w_min: float = ...,
+            min_segment: str = ...,
+            nagle: bool = ...,
+            g: float = ...,
+            initial_alpha: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Red(AnyScheme):
+        """TCP NewReno that halves on marks, over random early detection (RED, ToN 1993; RFC 3168).
+
+        ecn: ECN behaviour of sender and receiver (one of off, classic, exact; classic unless given).
+        queue_min: minimum threshold; auto: mark_above of the switch ("auto" or a queue size above zero such as
+            "5pkt" or "30KB"; auto unless given).
+        queue_max: maximum threshold, in multiples of the minimum (a number from 1 to 100; 3 unless given).
+        queue_max_p: probability of a mark where the average reaches the maximum threshold (a number from 0 to 1;
+            0.1 unless given).
+        queue_weight: weight of a new arrival in the average backlog; 1: the instantaneous backlog (a number from
+            0.000001 to 1; 0.002 unless given).
+        queue_gentle: beyond the maximum threshold, let the probability rise to 1 at twice of it (true or false;
+            true unless given).
+        queue_ecn: mark ECN-capable packets; false: drop them (true or false; true unless given).
+        queue_spread: space marks evenly; false: each packet by itself, so that the share of marks is the
+            probability (true or false; true unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            queue_min: str = ...,
+            queue_max: float = ...,
+            queue_max_p: float = ...,
+            queue_weight: float = ...,
+            queue_gentle: bool = ...,
+            queue_ecn: bool = ...,
+            queue_spread: bool = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Pecn(AnyScheme):
+        """DCTCP over queues that mark and send the smallest flow first (pECN, ComSIS 2016).
+
+        queue_mark: which packet is marked: the arriving one, or the one with the lowest priority (pMark) (one of
+            arriving, lowest; arriving unless given).
+        priority_by: what the priority of a packet is made from (one of none, size, size-dscp, size-class,
+            remaining, sent, deadline, levels; size unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            queue_mark: Literal["arriving", "lowest"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+            priority_by: Literal[
+                "none", "size", "size-dscp", "size-class", "remaining", "sent", "deadline", "levels"
+            ] = ...,
+            priority_thresholds: str = ...,
+        ) -> None: ...
+
+    class PecnPmark(AnyScheme):
+        """DCTCP over queues that mark the packet of the largest flow and send the smallest flow first (pECN, ComSIS
+            2016, §4.1).
+
+        queue_mark: which packet is marked: the arriving one, or the one with the lowest priority (pMark) (one of
+            arriving, lowest; lowest unless given).
+        priority_by: what the priority of a packet is made from (one of none, size, size-dscp, size-class,
+            remaining, sent, deadline, levels; size unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            queue_mark: Literal["arriving", "lowest"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+            priority_by: Literal[
+                "none", "size", "size-dscp", "size-class", "remaining", "sent", "deadline", "levels"
+            ] = ...,
+            priority_thresholds: str = ...,
+        ) -> None: ...
+
+    class PecnEdf(AnyScheme):
+        """DCTCP over queues that mark and send the flow with the earliest deadline first (pECN, ComSIS 2016, §4.2).
+
+        queue_mark: which packet is marked: the arriving one, or the one with the lowest priority (pMark) (one of
+            arriving, lowest; arriving unless given).
+        priority_by: what the priority of a packet is made from (one of none, size, size-dscp, size-class,
+            remaining, sent, deadline, levels; deadline unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            queue_mark: Literal["arriving", "lowest"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+            priority_by: Literal[
+                "none", "size", "size-dscp", "size-class", "remaining", "sent", "deadline", "levels"
+            ] = ...,
+            priority_thresholds: str = ...,
+        ) -> None: ...
+
+    class Pfabric(AnyScheme):
+        """TCP with selective acknowledgements over queues that send the flow with the least left first (pFabric,
+            SIGCOMM 2013).
+
+        host_queue: queue discipline of host ports (one of droptail, step-ecn, red, pie, codel, tcn, fair, priority-
+            ecn, pfabric, pias; pfabric unless given).
+        priority_by: what the priority of a packet is made from (one of none, size, size-dscp, size-class,
+            remaining, sent, deadline, levels; remaining unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+            priority_by: Literal[
+                "none", "size", "size-dscp", "size-class", "remaining", "sent", "deadline", "levels"
+            ] = ...,
+            priority_thresholds: str = ...,
+        ) -> None: ...
+
+    class PfabricMinimal(AnyScheme):
+        """PFabric's own minimal sender over queues that send the flow with the least left first (pFabric, SIGCOMM
+            2013).
+
+        window: first window, in segments; auto: the bandwidth-delay product, of the host's link and the path
+            without queues ("auto" or a number from 1 to 1000000; auto unless given).
+        rto: time without progress after which all that is out counts as lost; auto: three round trips without
+            queues ("auto" or a time such as "300us" (units: ps ns us ms s), from 1ps to 30000s; auto unless given).
+        probe_after: timeouts in a row from which on headers probe the path in place of data (a whole number from 1
+            to 1000; 5 unless given).
+        host_queue: queue discipline of host ports (one of droptail, step-ecn, red, pie, codel, tcn, fair, priority-
+            ecn, pfabric, pias; pfabric unless given).
+        priority_by: what the priority of a packet is made from (one of none, size, size-dscp, size-class,
+            remaining, sent, deadline, levels; remaining unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            window: float | str = ...,
+            rto: str = ...,
+            probe_after: int = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+            priority_by: Literal[
+                "none", "size", "size-dscp", "size-class", "remaining", "sent", "deadline", "levels"
+            ] = ...,
+            priority_thresholds: str = ...,
+        ) -> None: ...
+
+    class Pias(AnyScheme):
+        """DCTCP over eight strict priorities, through which flows fall as they send (PIAS, NSDI 2015).
+
+        queue_ecn: what is compared with the marking threshold: the backlog of the port or of the packet's queue, or
+            a packet's wait (one of port, queue, sojourn; port unless given).
+        host_queue: queue discipline of host ports (one of droptail, step-ecn, red, pie, codel, tcn, fair, priority-
+            ecn, pfabric, pias; pias unless given).
+        host_queue_ecn: what is compared with the marking threshold: the backlog of the port or of the packet's
+            queue, or a packet's wait (one of port, queue, sojourn; port unless given).
+        priority_by: what the priority of a packet is made from (one of none, size, size-dscp, size-class,
+            remaining, sent, deadline, levels; levels unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            g: float = ...,
+            initial_alpha: float = ...,
+            cwnd_floor: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            queue_ecn: Literal["port", "queue", "sojourn"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+            host_queue_ecn: Literal["port", "queue", "sojourn"] = ...,
+            priority_by: Literal[
+                "none", "size", "size-dscp", "size-class", "remaining", "sent", "deadline", "levels"
+            ] = ...,
+            priority_thresholds: str = ...,
+        ) -> None: ...
+
+    class Swift(AnyScheme):
+        """Swift over drop-tail queues: keeps the delay at a target (Swift, SIGCOMM 2020).
+
+        base_target: target of the fabric's delay, without hops and flow scaling; auto: the round-trip time with
+            empty queues, plus queueing ("auto" or a time such as "300us" (units: ps ns us ms s), from 1ps to
+            30000s; auto unless given).
+        queueing: delay in queues that the target allows, with base_target=auto (a time such as "300us" (units: ps
+            ns us ms s), from 1ps to 30000s; 50us unless given).
+        hop: what each switch adds to base_target, where that is given (a time such as "300us" (units: ps ns us ms
+            s), from 0ps to 30000s; 0s unless given).
+        fs_range: most that flow scaling adds to the target (a time such as "300us" (units: ps ns us ms s), from 0ps
+            to 30000s; 100us unless given).
+        fs_min: window at which flow scaling adds all of it, in segments (a number from 0.001 to 1; 0.1 unless
+            given).
+        fs_max: window from which it adds nothing (a number from 2 to 1000; 100 unless given).
+        host_target: target of the delay in the two hosts (a time such as "300us" (units: ps ns us ms s), from 1ps
+            to 30000s; 100us unless given).
+        ai: additive increase, in segments per round-trip time (a number from 0.001 to 100; 1 unless given).
+        beta: weight of the excess delay in a cut (a number from 0 to 1; 0.8 unless given).
+        max_mdf: largest share that a cut takes (a number from 0 to 0.99; 0.5 unless given).
+        retx_reset: timeouts in a row that leave the smallest window (a whole number from 1 to 100; 5 unless given).
+        min_cwnd: smallest window, in segments (a number from 0.00001 to 1; 0.001 unless given).
+        max_cwnd: largest window, in segments (a number from 1 to 1000000; 1000 unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            base_target: str = ...,
+            queueing: str = ...,
+            hop: str = ...,
+            fs_range: str = ...,
+            fs_min: float = ...,
+            fs_max: float = ...,
+            host_target: str = ...,
+            ai: float = ...,
+            beta: float = ...,
+            max_mdf: float = ...,
+            retx_reset: int = ...,
+            min_cwnd: float = ...,
+            max_cwnd: float = ...,
+            recovery: Literal["newreno", "sack", "rack"] = ...,
+            dupthresh: int = ...,
+            ecn: Literal["off", "classic", "exact"] = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...
+
+    class Dcqcn(AnyScheme):
+        """DCQCN: senders with a rate and no window, over queues that mark at random; without priority flow control
+            (DCQCN, SIGCOMM 2015).
+
+        g: weight of a notification in alpha (a number from 0 to 1; 0.00390625 unless given).
+        alpha_timer: time without a notification after which alpha falls (a time such as "300us" (units: ps ns us ms
+            s), from 1ps to 30000s; 55us unless given).
+        rate_timer: time after which the rate rises (a time such as "300us" (units: ps ns us ms s), from 1ps to
+            30000s; 55us unless given).
+        bytes: bytes sent after which the rate rises (a size such as "98KB" (units: B KB MB GB KiB MiB GiB), from 1B
+            on; 10MB unless given).
+        fast_recovery: steps of fast recovery (a whole number from 1 to 1000; 5 unless given).
+        additive: step of additive increase; auto: a thousandth of the link's rate ("auto" or a positive rate such
+            as "1Gbps" (units: bps Kbps Mbps Gbps Tbps); auto unless given).
+        hyper: step of hyper increase; auto: a two-hundredth of the link's rate ("auto" or a positive rate such as
+            "1Gbps" (units: bps Kbps Mbps Gbps Tbps); auto unless given).
+        min_rate: smallest rate (a positive rate such as "1Gbps" (units: bps Kbps Mbps Gbps Tbps); 10Mbps unless
+            given).
+        cnp_every: least time between two notifications of marks (CNPs) of a flow (a time such as "300us" (units: ps
+            ns us ms s), from 1ps to 30000s; 50us unless given).
+        queue_min: minimum threshold; auto: mark_above of the switch ("auto" or a queue size above zero such as
+            "5pkt" or "30KB"; 5KB unless given).
+        queue_max: maximum threshold, in multiples of the minimum (a number from 1 to 100; 40 unless given).
+        queue_max_p: probability of a mark where the average reaches the maximum threshold (a number from 0 to 1;
+            0.01 unless given).
+        queue_weight: weight of a new arrival in the average backlog; 1: the instantaneous backlog (a number from
+            0.000001 to 1; 1 unless given).
+        queue_gentle: beyond the maximum threshold, let the probability rise to 1 at twice of it (true or false;
+            false unless given).
+        queue_ecn: mark ECN-capable packets; false: drop them (true or false; true unless given).
+        queue_spread: space marks evenly; false: each packet by itself, so that the share of marks is the
+            probability (true or false; false unless given).
+        """
+
+        def __init__(
+            self,
+            *,
+            g: float = ...,
+            alpha_timer: str = ...,
+            rate_timer: str = ...,
+            bytes: str = ...,
+            fast_recovery: int = ...,
+            additive: str = ...,
+            hyper: str = ...,
+            min_rate: str = ...,
+            cnp_every: str = ...,
+            queue_min: str = ...,
+            queue_max: float = ...,
+            queue_max_p: float = ...,
+            queue_weight: float = ...,
+            queue_gentle: bool = ...,
+            queue_ecn: bool = ...,
+            queue_spread: bool = ...,
+            host_queue: Literal[
+                "droptail", "step-ecn", "red", "pie", "codel", "tcn", "fair", "priority-ecn", "pfabric", "pias"
+            ] = ...,
+        ) -> None: ...

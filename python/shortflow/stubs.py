@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from shortflow.declared import all_declared, class_name, describe, is_kind, python_name
+from shortflow.declared import all_declared, class_name, declared_schemes, describe, is_kind, python_name
 from shortflow.records import Declared
 
 HEAD = '''\
@@ -20,7 +20,7 @@ HEAD = '''\
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from shortflow.declared import Table
+from shortflow.declared import NamedScheme, Table
 from shortflow.declared import parameter as parameter
 '''
 WIDTH = 120
@@ -38,14 +38,10 @@ def stubs() -> str:
         if not is_kind(entries[0]):
             parts += [_class(declared, "Table") for declared in entries]
             continue
-        base = class_name(table)
-        counts = Counter(line for declared in entries for line in _described(declared)[1:])
-        shared = [line for line, count in counts.items() if count >= _MANY]
-        heading = "Some kinds share keys:" if shared else ""
-        parts.append(f"class {base}(Table):\n{_doc([f'A table `{table}` of some kind. {heading}'.strip(), *shared])}\n")
-        kinds = "\n".join(_class(declared, base, shared) for declared in entries)
-        inner = textwrap.indent(kinds, "    ", lambda line: bool(line.strip()))
-        parts.append(f'class {table}:\n    """The kinds of `{base}`."""\n\n{inner}')
+        parts += _kinds(table, class_name(table), f"A table `{table}` of some kind.", entries)
+    parts += _kinds(
+        "schemes", "AnyScheme", "The text that names a scheme, with settings of its own.", declared_schemes()
+    )
     done = subprocess.run(
         [sys.executable, "-m", "ruff", "format", "--stdin-filename", "spec.pyi", "-"],
         input="\n".join(parts),
@@ -54,6 +50,20 @@ def stubs() -> str:
         check=True,
     )
     return done.stdout
+
+
+def _kinds(namespace: str, base: str, about: str, entries: Sequence[Declared]) -> list[str]:
+    """The base of some kinds, and the namespace that has them."""
+    counts = Counter(line for declared in entries for line in _described(declared)[1:])
+    shared = [line for line, count in counts.items() if count >= _MANY]
+    above = "NamedScheme" if namespace == "schemes" else "Table"
+    heading = f"{about} Some share keys:" if shared else about
+    kinds = "\n".join(_class(declared, base, shared) for declared in entries)
+    inner = textwrap.indent(kinds, "    ", lambda line: bool(line.strip()))
+    return [
+        f"class {base}({above}):\n{_doc([heading, *shared])}\n",
+        f'class {namespace}:\n    """The kinds of `{base}`."""\n\n{inner}',
+    ]
 
 
 def _class(declared: Declared, base: str, shared: Sequence[str] = ()) -> str:

@@ -13,6 +13,7 @@ from shortflow.cli.options import (
     Jobs,
     Json,
     MaxSeeds,
+    MeasuredFile,
     OutDirectory,
     ScenarioName,
     Seeds,
@@ -59,6 +60,7 @@ def compare(
     ideal: Annotated[
         bool, typer.Option("--ideal/--no-ideal", help="Show what ideal schedulers do with the same flows.")
     ] = True,
+    measured: MeasuredFile = None,
     out: OutDirectory = None,
     json: Json = False,
 ) -> None:
@@ -73,6 +75,11 @@ def compare(
     loaded = scenario_with(scenario, settings)
     for name in chosen:
         check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")
+    own = None
+    if measured:
+        from shortflow.measured import read_measured
+
+        own = read_measured(measured, loaded.classes)
     console.note_warnings(loaded)
     with console.progress_bar(scenario) as progress:
         comparison = runner.compare(
@@ -85,12 +92,12 @@ def compare(
             ideal=ideal,
             until=until,
             progress=progress,
+            measured=own,
         )
     shown = [comparison.require(name) for name in chosen]
     if out:
         _note_kept(comparison, out)
-    console.note_repeated(comparison)
-    console.note_unfinished(comparison)
+    console.note_about(comparison)
     _note_precision(comparison, until)
     if json:
         console.print_json(comparison.document())
@@ -98,7 +105,9 @@ def compare(
     from shortflow.cli.terminal import print_result
     from shortflow.report.tables import comparison_tables, main_tables
 
-    print_result(comparison_tables(comparison, shown) if metrics else main_tables(comparison))
+    print_result(
+        comparison_tables(comparison, shown) if metrics else main_tables(comparison, " (--metrics all: every one)")
+    )
 
 
 def _chosen(metrics: str | None) -> list[str]:

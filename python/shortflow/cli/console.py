@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shortflow.cli.pace import LATELY_S, Pace
+from shortflow.scenario import WARNING
 
 if TYPE_CHECKING:
     from shortflow.comparison import Comparison
@@ -37,7 +38,7 @@ def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
 def note_warnings(scenario: "Scenario") -> None:
     """Say on stderr what a scenario is accepted with, but hardly meant."""
     for warning in scenario.warnings():
-        print_note(f"warning: {warning}")
+        print_note(f"{WARNING}{warning}")
 
 
 @contextlib.contextmanager
@@ -82,16 +83,8 @@ def note_faults(drops: "Sequence[Drop]") -> None:
             print_note(f"dropped in the whole run, {reason}: {packets} packets ({most}{more})")
 
 
-def note_repeated(comparison: "Comparison") -> None:
-    """Say so when the seed changes nothing: intervals over seeds then have no width and say nothing of chance."""
-    digests = {scheme: {run.digest for run in comparison.runs if run.scheme == scheme} for scheme in comparison.schemes}
-    seeds = len(comparison.runs) // max(len(digests), 1)
-    if seeds > 1 and all(len(of_scheme) == 1 for of_scheme in digests.values()):
-        print_note("every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance")
-
-
-def note_unfinished(comparison: "Comparison") -> None:
-    """Say which schemes left flows unfinished: their completion times are lower bounds."""
-    counts = {scheme: sum(comparison.values(scheme, "unfinished").values()) for scheme in comparison.schemes}
-    if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
-        print_note(f"unfinished at the end of the drain: {left}; each counts with its age, and ≥ marks lower bounds")
+def note_about(comparison: "Comparison") -> None:
+    """Say what to know of a comparison's numbers; warnings of the scenario stand above the bar already."""
+    for note in comparison.notes:
+        if not note.startswith(WARNING):
+            print_note(note)

@@ -67,6 +67,14 @@ MaxSeeds = Annotated[
         help=f"The most seeds for --until-ci (default: {MAX_SEEDS}).",
     ),
 ]
+MeasuredFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--measured",
+        metavar="FILE",
+        help="Show measured flows beside the schemes: CSV or Parquet with start_s,size_bytes,fct_s[,class].",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 OutDirectory = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Keep the results in this directory.")]
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow.cli.console import print_json, print_note
+from shortflow.cli.options import MeasuredFile
 from shortflow.cli.terminal import print_result
 from shortflow.errors import ConfigError
 from shortflow.report.write import report_numbers, write_report
@@ -21,6 +22,7 @@ def report(
             "--out", metavar="FILE", help="The page (default: DIR/report.html); missing directories are made."
         ),
     ] = None,
+    measured: MeasuredFile = None,
     json: Annotated[
         bool,
         typer.Option("--json", help="Print the numbers behind every plot as one JSON document, in place of a page."),
@@ -34,9 +36,9 @@ def report(
     if json and out:
         raise ConfigError("--json: prints numbers in place of a page; leave out --out, or run the command twice")
     if json:
-        print_json(report_numbers(directory))
+        print_json(report_numbers(directory, measured=measured))
         return
     page = out or directory / "report.html"
-    runs = write_report(directory, page)
+    runs = write_report(directory, page, measured=measured)
     print_note(f"{runs} runs")
     print_result(str(page))

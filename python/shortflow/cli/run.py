@@ -50,7 +50,7 @@ def run(
         console.print_note(f"result: {out}")
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
     console.note_faults(result.meta["drops"])
-    console.note_unfinished(comparison)
+    console.note_about(comparison)
     if json:
         console.print_json(comparison.document())
         return

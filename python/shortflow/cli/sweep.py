@@ -29,8 +29,8 @@ from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.sweep.tables import sweep_tables
 from shortflow.store.runs import Store
-from shortflow.sweep import Sweep
-from shortflow.sweep import sweep as run_sweep
+from shortflow.sweeping import Sweep
+from shortflow.sweeping import sweep as run_sweep
 
 
 def sweep(

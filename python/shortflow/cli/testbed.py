@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from shortflow._core import Scheme
-from shortflow.cli.console import note_faults, note_unfinished, print_json, print_note, progress_bar
+from shortflow.cli.console import note_about, note_faults, print_json, print_note, progress_bar
 from shortflow.cli.options import Json, ScenarioName, Seeds, SetValues, parse_settings, whole_number
 from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
@@ -94,7 +94,7 @@ def run_on_testbed(
     if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
         print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
     note_faults(measured.result.meta["drops"])
-    note_unfinished(comparison)
+    note_about(comparison)
     if json:
         print_json({**comparison.document(), "testbed": measured.account})
     else:
@@ -127,7 +127,7 @@ def compare_sim(
         )
     comparison = both.comparison
     reasons = known_differences(comparison, scheme)
-    note_unfinished(comparison)
+    note_about(comparison)
     if json:
         document = {**comparison.document(), "kept_time": both.kept, "testbed": both.accounts}
         print_json({**document, "known_differences": reasons})

@@ -25,7 +25,7 @@ from shortflow.scheme import split_settings
 from shortflow.tuning.asking import WORKLOADS, second_workload
 from shortflow.tuning.engine import BASELINE, BATCH, CHECK_SEEDS, SEEDS, TRIALS
 from shortflow.tuning.engine import tune as run_tuning
-from shortflow.tuning.goal import Constraint, Goal, Objective
+from shortflow.tuning.goal import Goal
 from shortflow.tuning.pages import document, write_page
 from shortflow.tuning.record import Tuning
 from shortflow.tuning.space import Parameter
@@ -98,10 +98,7 @@ def tune(
     """
     settings = parse_settings(set_values)
     loaded = scenario_with(scenario, settings)
-    goal = Goal(
-        [*(Objective(each) for each in minimize or []), *(Objective(each, maximize=True) for each in maximize or [])],
-        [Constraint.parse(each) for each in subject_to or []],
-    )
+    goal = Goal.parse(minimize or [], maximize or [], subject_to or [])
     goal.check(loaded.classes)
     parameters = [Parameter.parse(each) for each in params]
     there = None

@@ -85,6 +85,13 @@ def checksum(data: bytes) -> Checksum:
     return Checksum(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
 
 
+def decoded(data: bytes) -> "pl.DataFrame":
+    """A table from its encoded form."""
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(data))
+
+
 def _encoded(result: RunResult) -> dict[str, bytes]:
     from shortflow.store.columns import TABLES  # with Polars, which takes long to import
 

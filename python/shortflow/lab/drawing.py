@@ -28,6 +28,8 @@ class Line:
     """Whether it is the paper's; it has the colour of the curve of the same name."""
     apart: bool = False
     """Whether its marks are not joined."""
+    colour: str = ""
+    """Unless given, that of its place among the names."""
 
 
 @dataclass(frozen=True)

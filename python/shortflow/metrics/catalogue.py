@@ -185,10 +185,13 @@ FCT = {
 SLOWDOWN = OF_CLASS.has("slowdown_<class>", "slowdown", "x", "completion time over that in an empty network: mean")(
     lambda flows: flows.slowdowns.mean
 )
-for _percent in SLOWDOWN_PERCENTILES:
-    OF_CLASS.has(
-        f"slowdown_p{_percent}_<class>", _called(_percent, "slowdown"), "x", f"slowdown: percentile {_percent}"
-    )(_slowdown_of(_percent))
+SLOWDOWNS = {
+    percent: OF_CLASS.has(
+        f"slowdown_p{percent}_<class>", _called(percent, "slowdown"), "x", f"slowdown: percentile {percent}"
+    )(_slowdown_of(percent))
+    for percent in SLOWDOWN_PERCENTILES
+}
+"""Percentiles of it."""
 OF_CLASS.has(
     "inversions_<class>",
     "size inversions per burst",

@@ -30,7 +30,7 @@ class Support(Enum):
     POSITIVE = "more than zero"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
     """A value estimated from `n` seeds and its 95 % confidence interval (none for a single seed).
 
@@ -44,6 +44,12 @@ class Estimate:
     """Whether the truth is this or more."""
     upper_bound: bool = False
     """Whether the truth is this or less."""
+
+    def __repr__(self) -> str:
+        """In as many digits as are read; `value` has all."""
+        ends = f"({self.ci95[0]:.6g}, {self.ci95[1]:.6g})" if self.ci95 else "None"
+        bounds = "".join(f", {name}=True" for name in ("lower_bound", "upper_bound") if getattr(self, name))
+        return f"Estimate({self.value:.6g}, ci95={ends}, n={self.n}{bounds})"
 
     @property
     def half_width(self) -> float | None:

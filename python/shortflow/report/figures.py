@@ -1,11 +1,14 @@
 """The plots of a study, as numbers: every axis names its unit, and every interval is a 95 % interval over the seeds."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shortflow.errors import ConfigError, unknown_name
+from shortflow.measured import MEASURED
 from shortflow.metrics.catalogue import (
     FCT,
     GOODPUT,
@@ -34,6 +37,7 @@ _SIZE_GROUPS = 10
 _NAMED = 6
 """So many exceptions a caption names."""
 
+Kind = Literal["fct", "fct_cdf", "by_size", "goodput", "timeline"]
 Pools = Sequence[tuple[Point, str, pl.DataFrame]]
 """The counted flows of one class under each scheme at each point, all seeds together."""
 
@@ -47,6 +51,27 @@ def plots(study: Study) -> list[Plot]:
     found += [_slowdown(study, flow_class, pools) for flow_class, pools in finite.items()]
     found += [_throughput(study, flow_class) for flow_class in _classes(study, GOODPUT)]
     return [*found, *_queue(study)]
+
+
+def plot_of(study: Study, kind: Kind, flow_class: str | None = None) -> Plot:
+    """One plot of a study, of a class of flows or else of the first that has it; a `ConfigError` where none has."""
+    if kind == "timeline":
+        for plot in _queue(study):
+            return plot
+        raise ConfigError(f"{study.name}: these runs took no samples of queues; measure.sample_every=1ms turns them on")
+    classes = _classes(study, GOODPUT if kind == "goodput" else MEAN_FCT)
+    if not classes:
+        raise ConfigError(f"{study.name}: has no {'backlogged' if kind == 'goodput' else 'finite'} flows")
+    if flow_class is None:
+        flow_class = classes[0]
+    elif flow_class not in classes:
+        raise unknown_name("class of such flows", flow_class, classes)
+    if kind == "goodput":
+        return _throughput(study, flow_class)
+    if kind == "fct":
+        return _completion(study, flow_class)
+    pools = _pools(study, flow_class)
+    return (_distribution if kind == "fct_cdf" else _slowdown)(study, flow_class, pools)
 
 
 def _classes(study: Study, statistic: Statistic) -> list[str]:
@@ -213,6 +238,7 @@ def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
         series.append(
             Series(scheme, point.label, x, y, lower_bound=[each >= youngest for each in x], unfinished_share=share)
         )
+    series += _measured_distribution(study, flow_class, scale)
     caption = (
         f"All {flow_class} flows of all seeds that started between warm-up and end, in one distribution per scheme "
         f"({_pooled(study)}): a percentile read here is one of all flows, not the mean of the seeds' percentiles. A "
@@ -250,6 +276,8 @@ def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
                     unfinished_share=groups["unfinished_share"].to_list(),
                 )
             )
+    for name, of_runs in series.items():
+        of_runs.extend(_measured_slowdown(study, flow_class, name))
     sizes, slowdown = Axis("flow size", "KB", "log"), Axis("slowdown", "times", "log")
     panels = [
         Panel(title, sizes, slowdown, "points", series[name])
@@ -262,6 +290,23 @@ def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
     heading = f"Slowdown of {flow_class} flows by size"
     notes = (caption, _bounds_note(series["mean"]), _left_open(study, pools))
     return _with_menu(study, heading, " ".join(note for note in notes if note), panels)
+
+
+def _measured_distribution(study: Study, flow_class: str, scale: Scale) -> list[Series]:
+    """The curve of measured flows, if there are any of the class."""
+    flows = study.measured.of_class(flow_class) if study.measured else None
+    if flows is None or flows.is_empty():
+        return []
+    return [Series(MEASURED, None, *_quantiles(flows["elapsed_s"].to_numpy() / scale.divisor, flows.height))]
+
+
+def _measured_slowdown(study: Study, flow_class: str, name: str) -> list[Series]:
+    """That of those measured flows whose time in an empty network is known."""
+    flows = study.measured.of_class(flow_class).drop_nulls("elapsed_slowdown") if study.measured else None
+    if flows is None or flows.is_empty():
+        return []
+    groups = _by_size(flows)
+    return [Series(MEASURED, None, groups["size_kb"].to_list(), groups[name].to_list())]
 
 
 def _queue(study: Study) -> Iterator[Plot]:

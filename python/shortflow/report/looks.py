@@ -5,6 +5,7 @@ import zlib
 from dataclasses import dataclass
 
 from shortflow import _core
+from shortflow.measured import MEASURED
 
 # Okabe and Ito's palette: told apart by colour-blind readers and in print.
 PALETTE = ("#6b7280", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -43,13 +44,14 @@ class Look:
 BEST, OTHERS = "best", "others"
 FEASIBLE, INFEASIBLE, GIVEN_UP = "feasible", "infeasible", "given up"
 GROUPS = {
+    MEASURED: Look("#8a2be2", "hexagram", "longdash", ""),
     BEST: Look("#d55e00", "star", "solid", ""),
     OTHERS: Look("#0072b2", "circle", "solid", "", 0.55),
     FEASIBLE: Look("#0072b2", "circle", "solid", "", 0.55),
     INFEASIBLE: Look("#9ca3af", "x", "dot", "", 0.55),
     GIVEN_UP: Look("#9ca3af", "line-ew-open", "dash", "", 0.55),
 }
-"""The looks of what parameters are worth, where marks are choices of parameters and not schemes."""
+"""The looks of measured flows, and of what parameters are worth where marks are choices of these and not schemes."""
 
 
 def look_of(scheme: str) -> Look:

@@ -19,6 +19,11 @@ def page(template: str, **values: object) -> str:
     return _environment().get_template(template).render(nonce=secrets.token_urlsafe(), plotly=_plotly_code(), **values)
 
 
+def part(template: str, **values: object) -> str:
+    """A part of a page of somebody else's, without plots that scripts draw."""
+    return _environment().get_template(template).render(**values)
+
+
 def markdown(template: str, **values: object) -> str:
     """The Markdown that a template makes of some values. It includes parts, for macros would escape twice."""
     return _markdown_environment().get_template(template).render(**values)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from shortflow import _core
 from shortflow.comparison import Comparison, with_distances
+from shortflow.measured import Measured
 from shortflow.metrics.catalogue import Metric
 from shortflow.quantities import common_axis
 from shortflow.result import Provenance, RunResult
@@ -36,6 +37,8 @@ class Study:
     """The unit of the points' numbers."""
     superseded: Sequence[Provenance] = ()
     """Older runs, of which newer ones with the same settings stand in the points."""
+    measured: Measured | None = None
+    """Flows of the user's own, which are the same beside every point."""
 
     @property
     def schemes(self) -> list[str]:
@@ -48,9 +51,21 @@ class Study:
         return list(dict.fromkeys(metric for point in self.points for metric in point.comparison.metrics.values()))
 
     @property
+    def classes(self) -> list[str]:
+        """The classes of flows that metrics are about."""
+        return list(dict.fromkeys(metric.flow_class for metric in self.metrics if metric.flow_class))
+
+    @property
     def numeric(self) -> bool:
         """Whether the points lie on a numeric axis."""
         return len(self.points) > 1 and all(point.x is not None for point in self.points)
+
+
+def with_measured(study: Study, measured: Measured) -> Study:
+    """A study with measured flows beside the runs of each of its points."""
+    known = measured.in_network(result.flows for point in study.points for result in point.results)
+    points = [replace(each, comparison=replace(each.comparison, measured=known)) for each in study.points]
+    return replace(study, points=points, measured=known)
 
 
 def studies(results: Iterable[RunResult], superseded: Sequence[Provenance] = ()) -> list[Study]:

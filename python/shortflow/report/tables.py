@@ -157,20 +157,25 @@ def comparison_tables(comparison: Comparison, metrics: Sequence[Metric] = ()) ->
     return _laid_out(comparison, comparison_sections(comparison, metrics))
 
 
-def main_tables(comparison: Comparison) -> RenderableType:
-    """The metrics most asked for, and the paired differences."""
+def main_tables(comparison: Comparison, more: str = "") -> RenderableType:
+    """The metrics most asked for, and the paired differences; `more` says how to get all others."""
+    return _laid_out(comparison, main_sections(comparison, f"Main metrics{more}"))
+
+
+def main_sections(comparison: Comparison, heading: str = "Main metrics") -> list[Section]:
+    """The same before it is laid out."""
     main = headline_metrics(comparison)
     unfinished = metrics_of(comparison, UNFINISHED_OF_ALL)
-    sections = [_estimates(comparison, "Main metrics (--metrics all: every one)", [*main, *unfinished])]
+    sections = [_estimates(comparison, heading, [*main, *unfinished])]
     sections.append(_estimates(comparison, "Deadlines and losses", metrics_of(comparison, *_LOSSES)))
     if len(comparison.schemes) > 1:
         sections.append(_differences(comparison, main))
-    return _laid_out(comparison, sections)
+    return sections
 
 
 def _laid_out(comparison: Comparison, sections: Sequence[Section]) -> RenderableType:
     tables = [table for section in sections for table in lay_out(section)]
-    return stacked(Text(_caption(comparison)), *tables)
+    return stacked(Text(caption(comparison)), *tables)
 
 
 def overview_section(
@@ -266,12 +271,14 @@ def _headed(heading: str, table: Table) -> Group:
     return Group(Text(heading, style="bold"), table)
 
 
-def _caption(comparison: Comparison) -> str:
+def caption(comparison: Comparison) -> str:
+    """What was compared, over which seeds and in which time, in two lines."""
     seeds = comparison.seeds
     one = len(seeds) == 1
     spread = f"seed {seeds[0]}" if one else f"mean ± 95 % confidence over {len(seeds)} seeds"
     changed = "".join(f", {key} = {value}" for key, value in comparison.settings.items())
-    return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}{measured_time(comparison)}"
+    own = f"\n{comparison.measured.note}" if comparison.measured else ""
+    return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}{measured_time(comparison)}{own}"
 
 
 def measured_time(comparison: Comparison) -> str:
@@ -303,18 +310,24 @@ def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[Metric]]]
 
 def _estimates(comparison: Comparison, heading: str, metrics: Sequence[Metric]) -> Section:
     """The metrics of every scheme, below them those of ideal schedulers; metrics of one kind share a unit."""
-    ideal = _telling(comparison, metrics)
-    schemes = [*comparison.schemes, *ideal]
+    apart = [*_own(comparison, metrics), *_telling(comparison, metrics)]
+    schemes = [*comparison.schemes, *apart]
     estimates = {metric: [comparison.estimate(scheme, metric.name) for scheme in schemes] for metric in metrics}
     scales = common_scales(estimates)
     columns = [_estimate_column(metric, estimates[metric], scales[metric.unit]) for metric in metrics]
-    return Section(heading, [Column("scheme", schemes)], columns, apart=len(ideal))
+    return Section(heading, [Column("scheme", schemes)], columns, apart=len(apart))
 
 
 def _telling(comparison: Comparison, metrics: Sequence[Metric]) -> list[str]:
     """The ideal schedulers, if they have anything but zeros to tell."""
     values = (run.metrics.get(metric.name) for run in comparison.ideal for metric in metrics)
     return comparison.ideal_names if any(values) else []
+
+
+def _own(comparison: Comparison, metrics: Sequence[Metric]) -> list[str]:
+    """The measured flows, if there are any that have one of the metrics."""
+    found = comparison.measured and comparison.measured.summary
+    return [found.scheme] if found and any(metric.name in found.metrics for metric in metrics) else []
 
 
 def _estimate_column(metric: Metric, estimates: Sequence[Estimate | None], scale: Scale) -> Column:

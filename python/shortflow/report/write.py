@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from shortflow.errors import ConfigError
+from shortflow.measured import Source, read_measured
 from shortflow.report.page import StoredFailure, document, render
-from shortflow.report.study import Study
+from shortflow.report.study import Study, with_measured
 from shortflow.report.study import studies as make_studies
 from shortflow.report.sweep.runs import Swept
 from shortflow.report.sweep.runs import swept as make_swept
@@ -23,28 +25,35 @@ __all__ = ["report_numbers", "write_report"]
 _log = logging.getLogger(__name__)
 
 
-def write_report(directory: Path, page: Path, only: Sequence[Path] | None = None) -> int:
+def write_report(
+    directory: Path, page: Path, only: Sequence[Path] | None = None, *, measured: "Source | None" = None
+) -> int:
     """Write a page about the runs in or below `directory`, or about some of them; returns how many it shows.
 
     Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
-    come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes.
+    come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes. `measured` flows, as in
+    `shortflow.compare`, stand beside the runs of the only scenario.
     """
-    if only is None and is_tuning(directory):
+    if only is None and measured is None and is_tuning(directory):
         tuning = read_tuning(directory)
         write_tuning(tuning, page)
         return tuning.runs
-    studies, sweeps, failures = _found(directory, only)
+    studies, sweeps, failures = _found(directory, only, measured)
     write_text(page, render(studies, sweeps, failures))
     of_sweeps = sum(len(each.runs) for sweep in sweeps for places in sweep.runs.values() for each in places.values())
     return of_sweeps + sum(len(point.results) for study in studies for point in study.points)
 
 
-def report_numbers(directory: Path) -> dict[str, Any]:
+def report_numbers(directory: Path, *, measured: "Source | None" = None) -> dict[str, Any]:
     """The numbers behind the page's plots and tables as plain data, in the shape that docs/results.md describes."""
-    return tuning_document(read_tuning(directory)) if is_tuning(directory) else document(*_found(directory))
+    if measured is None and is_tuning(directory):
+        return tuning_document(read_tuning(directory))
+    return document(*_found(directory, measured=measured))
 
 
-def _found(directory: Path, only: Sequence[Path] | None = None) -> tuple[list[Study], list[Swept], list[StoredFailure]]:
+def _found(
+    directory: Path, only: Sequence[Path] | None = None, measured: "Source | None" = None
+) -> tuple[list[Study], list[Swept], list[StoredFailure]]:
     """What counts in a directory: runs with tables as studies, those of sweeps, which have none, over a grid.
 
     Beside them the runs that failed.
@@ -57,7 +66,14 @@ def _found(directory: Path, only: Sequence[Path] | None = None) -> tuple[list[St
     with_tables = [place for place, record in records.items() if record["tables"]]
     alone = [summarize(record) for record in records.values() if not record["tables"]]
     failures = [_failure(failure) for failure in selection.failures.values()]
-    return make_studies(read_each(with_tables, read_run).values(), superseded), make_swept(alone), failures
+    studies = make_studies(read_each(with_tables, read_run).values(), superseded)
+    if measured is not None:
+        if len(studies) != 1:
+            names = ", ".join(each.name for each in studies) or "none"
+            raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
+        classes = studies[0].classes
+        studies = [with_measured(studies[0], read_measured(measured, classes))]
+    return studies, make_swept(alone), failures
 
 
 def _failure(failure: Failure) -> StoredFailure:

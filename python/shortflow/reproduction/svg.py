@@ -145,7 +145,9 @@ def _step(span: float) -> float:
 
 
 def _colour(line: Line, lines: Sequence[Line]) -> str:
-    """One for each name, which what is printed of a scheme shares with its own curve."""
+    """Its own, or one for each name, which what is printed of a scheme shares with its own curve."""
+    if line.colour:
+        return line.colour
     names = list(dict.fromkeys(each.name for each in lines))
     return _COLOURS[names.index(line.name) % len(_COLOURS)]
 

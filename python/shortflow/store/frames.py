@@ -7,8 +7,9 @@ import polars as pl
 from shortflow.metrics.data import RunData
 from shortflow.quantities import in_base_unit
 from shortflow.records import Meta
-from shortflow.result import KEY_LENGTH, Failure, Provenance, RunSummary
+from shortflow.result import KEY_LENGTH, Failure, Provenance, RunSummary, labelled
 from shortflow.scenario import Setting
+from shortflow.store.columns import TABLES
 from shortflow.transport import SOURCE
 
 _PARAMETER = "parameters."
@@ -69,6 +70,15 @@ def completion(flows: pl.DataFrame, meta: Meta) -> pl.DataFrame:
         pl.Series("elapsed_slowdown", group.slowdowns.values, pl.Float64),
         pl.Series("censored", group.times.censored, pl.Boolean),
     )
+
+
+def counted(flows: pl.DataFrame, meta: Meta, origin: Provenance) -> pl.DataFrame:
+    """The flows of a run that count for completion times, labelled with the run.
+
+    `elapsed_s`, `elapsed_slowdown` and `censored` stand in place of `fct_s` and `slowdown`, which the slowest may lack.
+    """
+    found = completion(flows.select(list(TABLES["flows"])), meta).drop("fct_s", "slowdown")
+    return labelled(found, origin["scheme"], origin["seed"], origin["key"])
 
 
 def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:

@@ -10,10 +10,9 @@ import polars as pl
 from shortflow.comparison import with_distances
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.catalogue import measuring_id
-from shortflow.result import Record, RunSummary, labelled, summarize
-from shortflow.store.columns import TABLES
+from shortflow.result import Record, RunSummary, summarize
 from shortflow.store.files import write_bytes
-from shortflow.store.frames import completion, runs_frame
+from shortflow.store.frames import counted, runs_frame
 from shortflow.store.run_logs import RUN_LOGS, read_run_logs
 from shortflow.store.runs import Store, measured_today, read_table, select_runs
 from shortflow.store.selection import Selection, decisive, supersede
@@ -21,7 +20,7 @@ from shortflow.store.selection import Selection, decisive, supersede
 RUNS = "runs.parquet"
 
 
-def read_store(directory: str | Path) -> pl.DataFrame:
+def read_runs(directory: str | Path) -> pl.DataFrame:
     """The runs in or below a directory as one table: a row per run, the newest of each and, marked, the superseded.
 
     See `docs/results.md` for its columns. Current runs of one scenario that come from different code are a
@@ -49,10 +48,7 @@ def read_flows(directory: str | Path) -> pl.DataFrame:
         record = selection.records[place]
         if not record["tables"]:
             raise ConfigError(f"{directory}: holds runs without tables of flows; `sweep --tables` keeps them")
-        origin = record["provenance"]
-        flows = read_table(place, "flows", record).select(list(TABLES["flows"]))
-        counted = completion(flows, record["meta"]).drop("fct_s", "slowdown")
-        tables.append(labelled(counted, origin["scheme"], origin["seed"], origin["key"]))
+        tables.append(counted(read_table(place, "flows", record), record["meta"], record["provenance"]))
     return pl.concat(tables)
 
 
@@ -71,19 +67,23 @@ def _today(place: Path, record: Record) -> Record | None:
     return found if found["measured_by"] == measuring_id() else None
 
 
-def _table(selection: Selection) -> pl.DataFrame:
+def summaries(selection: Selection) -> list[RunSummary]:
+    """The current runs, each with its distance from ideal SRPT where a run of that has the same flows."""
     points: dict[Hashable, list[RunSummary]] = {}
     for place in selection.current:
         origin = selection.origin(place)
         point = origin["scenario"], decisive(origin["scenario_settings"])
         points.setdefault(point, []).append(_summary(place, selection.records[place]))
-    current = [run for runs in points.values() for run in with_distances(runs)]
+    return [run for runs in points.values() for run in with_distances(runs)]
+
+
+def _table(selection: Selection) -> pl.DataFrame:
     superseded = [
         _summary(place, record)
         for place in selection.superseded
         if (record := selection.records[place])["tables"] or record["measured_by"] == measuring_id()
     ]
-    return runs_frame(current, superseded, selection.failures.values())
+    return runs_frame(summaries(selection), superseded, selection.failures.values())
 
 
 def _summary(place: Path, record: Record) -> RunSummary:

@@ -22,7 +22,7 @@ from shortflow.errors import ConfigError, DamagedResult
 from shortflow.executors import Failed, Outcome
 from shortflow.executors.outcome import Finished, checksum, complete
 from shortflow.metrics.catalogue import measuring_id, possible
-from shortflow.result import KEY_LENGTH, Checksum, Record, Run, RunResult, measured, provenance
+from shortflow.result import KEY_LENGTH, Checksum, Provenance, Record, Run, RunResult, measured, provenance
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.files import is_hidden, new_directory, sweep, write_bytes
 from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, read_run_logs
@@ -111,7 +111,7 @@ class Store:
 
     def place(self, run: Run) -> Path:
         """Where a run is kept, whether it is there yet or not."""
-        return self.runs / f"{run.scenario.name}-{run.scheme.name}-seed{run.seed}-{run.key[:KEY_LENGTH]}"
+        return self.runs / _name(run.scenario.name, run.scheme.name, run.seed, run.key)
 
     def check_names(self, runs: Sequence[Run]) -> None:
         """Refuse runs whose directories would have longer names than the file system allows."""
@@ -123,6 +123,15 @@ class Store:
                     f"{run.scenario.name} with {run.scheme.name}: the names of scenario and scheme are {excess} bytes "
                     f"too long for a directory in {self.runs}; give the scenario's file a shorter name"
                 )
+
+
+def place_of(directory: Path, origin: Provenance) -> Path:
+    """Where a store in this directory keeps a finished run."""
+    return directory / "runs" / _name(origin["scenario"], origin["scheme"], origin["seed"], origin["key"])
+
+
+def _name(scenario: str, scheme: str, seed: int, key: str) -> str:
+    return f"{scenario}-{scheme}-seed{seed}-{key[:KEY_LENGTH]}"
 
 
 def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> None:

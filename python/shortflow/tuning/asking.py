@@ -10,7 +10,7 @@ from shortflow.grid import check_apart, keeps_flows
 from shortflow.metrics.catalogue import possible
 from shortflow.result import Run
 from shortflow.runner import Planner
-from shortflow.scenario import Scenario, Settings, as_pairs, load_scenario
+from shortflow.scenario import Scenario, Settings, load_scenario
 from shortflow.scheme import load_schemes, settings_of, split_settings
 from shortflow.transport import SOURCE
 from shortflow.tuning.goal import Constraint, Goal
@@ -87,7 +87,7 @@ def ask(
         fingerprint=run.scenario.fingerprint,
         classes=here.scenario.classes,
         scheme=scheme,
-        settings=dict(as_pairs(here.settings)),
+        settings=here.scenario.changes(here.settings),
         parameters=parameters,
         untuned={key: value for key, value in untuned.items() if value is not None},
         goal=here.goal,

@@ -14,7 +14,7 @@ from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError, LostRun, require_at_least
 from shortflow.metrics.catalogue import missing
 from shortflow.result import Run
-from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.scenario import Scenario, Settings
 from shortflow.store.runs import Store
 from shortflow.tuning import record
 from shortflow.tuning.asking import Workload, ask
@@ -243,7 +243,7 @@ def _check(bench: _Bench, workload: Workload, tuning: Tuning, seeds: Sequence[in
     return Check(
         scenario=workload.scenario.name,
         title=workload.scenario.title,
-        settings=dict(as_pairs(workload.settings)),
+        settings=workload.scenario.changes(workload.settings),
         classes=workload.scenario.classes,
         goal=workload.goal,
         left_out=[each.text for each in workload.left_out],

@@ -125,6 +125,14 @@ class Goal:
     objectives: list[Objective]
     constraints: list[Constraint] = field(default_factory=list)
 
+    @classmethod
+    def parse(
+        cls, minimize: Sequence[str] = (), maximize: Sequence[str] = (), subject_to: Sequence[str] = ()
+    ) -> "Goal":
+        """Read the names of metrics that are to be small or large, and constraints."""
+        wanted = [*map(Objective, minimize), *(Objective(each, maximize=True) for each in maximize)]
+        return cls(wanted, [Constraint.parse(each) for each in subject_to])
+
     @property
     def metrics(self) -> list[str]:
         """The metrics that decide, each once."""

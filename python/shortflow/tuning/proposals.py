@@ -34,7 +34,9 @@ Values = Mapping[str, float]
 def require_optuna() -> None:
     """Fail with the remedy where Optuna is not installed."""
     try:
-        import optuna  # noqa: F401
+        with warnings.catch_warnings():  # tqdm's, in notebooks without widgets, for a bar that nobody asked for
+            warnings.simplefilter("ignore")
+            import optuna  # noqa: F401
     except ImportError as error:
         raise MissingRequirement(
             "tuning needs Optuna, which is not installed: pip install 'shortflow[tune]'"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from shortflow.errors import ConfigError, unknown_name
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, Metric
 from shortflow.metrics.stats import Estimate, Interval
 from shortflow.quantities import Scale, scale_for
@@ -34,6 +35,20 @@ def plots(swept: Swept) -> Iterator[AnyPlot]:
         yield _trade_off(swept, *pair)
     if len(swept.keys) > 2 and pair:
         yield from (_bundle(swept, scheme, pair) for scheme in swept.schemes if len(swept.own[scheme]) > 2)
+
+
+def plot_of_metric(swept: Swept, name: str | None = None) -> AnyPlot:
+    """A metric, the first unless it is named, over the one or two keys that vary; else a `ConfigError`."""
+    known = {metric.name: metric for metric in swept.metrics}
+    if not known:
+        raise ConfigError(f"{swept.name}: no run has finished")
+    if name is not None and name not in known:
+        raise unknown_name("main metric of these runs", name, known)
+    if not 1 <= len(swept.keys) <= 2:
+        varies = ", ".join(key.label for key in swept.keys) or "nothing"
+        raise ConfigError(f"{swept.name}: a plot over one or two keys needs as many that vary; {varies} does")
+    metric = known[name or next(iter(known))]
+    return _along(swept, metric) if len(swept.keys) == 1 else _maps(swept, metric)
 
 
 def _along(swept: Swept, metric: Metric) -> Plot:

@@ -47,7 +47,7 @@ def view(sweep: Swept) -> SweepView:
         ", ".join(key.label for key in sweep.keys),
         sum(len(each.runs) for each in comparisons),
         _answer(sweep),
-        _best(sweep),
+        best_section(sweep),
         [(plot, draw(plot)) for plot in plots(sweep)],
         [("Scenario", scenario), *(each for each in of_schemes if each[1])],
     )
@@ -116,7 +116,7 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
     return words * bool(others) + caution * chosen
 
 
-def _best(sweep: Swept) -> Section:
+def best_section(sweep: Swept) -> Section:
     """Of each scheme the point with the least mean completion time that is no bound, where flows are the same."""
     rows = [
         (scheme, *_least(sweep, scheme, flows))

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any, NotRequired, TypedDict
 
 from shortflow.comparison import Comparison, SchemeTable
-from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
+from shortflow.engine import Batch, Held, Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError, require_at_least
 from shortflow.executors import Failed
 from shortflow.grid import Grid, Point, check_apart
 from shortflow.precision import Precision, seeds_until
 from shortflow.result import Run
 from shortflow.runner import Planner
-from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.scenario import Scenario, Settings
 from shortflow.store.runs import Store
 from shortflow.transport import Transport
 
@@ -91,19 +91,21 @@ def sweep(
     grid: Grid,
     seeds: int,
     *,
-    store: Store,
+    store: Store | None,
     settings: Settings | None = None,
     until: Precision | None = None,
     tables: bool = False,
     jobs: Jobs = None,
     progress: Progress | None = None,
     found: Callable[[int, int], object] | None = None,
+    held: Held | None = None,
 ) -> Sweep:
     """Run every scheme at every point of the grid with seeds 1 to `seeds`, but for what is in the store.
 
     Every point is validated before the first run. Points are run coarse first, so that a part of the sweep is a coarse
     picture of it. A run that fails is kept with its error and stops no other. With `until`, each point has as many
     seeds as its intervals need. `found` is told how many runs the store had, of how many, if that is known before.
+    Without a store, `held` gets the finished runs.
     """
     require_at_least(1, seeds=seeds)
     check_apart(grid.keys, settings or {})
@@ -124,6 +126,7 @@ def sweep(
             conclude=False,
             progress=progress,
             found=None if until else found,
+            held=held,
         )
         everything.summaries.update(done.summaries)
         everything.failures.update(done.failures)
@@ -143,7 +146,8 @@ def sweep(
     points = [place.swept(everything, wanted=until is not None) for place in places]
     reused = sum(summary.reused for summary in everything.summaries.values())
     runs = len(everything.summaries) + len(everything.failures)
-    return Sweep(scenario.name, scenario.title, dict(as_pairs(settings)), grid, points, runs, reused)
+    fixed = {key: value for key, value in scenario.changes(settings).items() if key not in grid.keys}
+    return Sweep(scenario.name, scenario.title, fixed, grid, points, runs, reused)
 
 
 class _Unfinished:

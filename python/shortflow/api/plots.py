@@ -1,0 +1,141 @@
+"""The plots of results: the report's own, one at a time. Each is a plotly figure; a scheme has one colour in all."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import plotly.graph_objects as go
+
+from shortflow.errors import ConfigError, front_door
+from shortflow.lab.drawing import Drawing, Line
+from shortflow.report.drawing import draw
+from shortflow.report.figures import plot_of
+from shortflow.report.looks import look_of
+from shortflow.report.plot import AnyPlot, Plot, Series
+from shortflow.report.plotting import labelled
+from shortflow.report.study import Study
+from shortflow.report.sweep.plots import plot_of_metric
+from shortflow.report.sweep.runs import swept
+from shortflow.reproduction.svg import picture
+from shortflow.result import RunSummary
+from shortflow.tuning.plots import plots as tuning_plots
+from shortflow.tuning.record import Tuning
+
+
+class Plots:
+    """Plots of runs as plotly figures.
+
+    `flow_class` is one of the scenario's classes of flows; unless given, the first that has what is plotted. A
+    `ConfigError` says what the runs lack: flows of that class, samples, or tables that were not kept.
+    """
+
+    def __init__(self, study: Callable[[bool], Study], runs: Callable[[], Sequence[RunSummary]]) -> None:
+        """Of a study, made when a plot asks for it, with tables if it says so; and of the same runs without them."""
+        self._study, self._runs = study, runs
+
+    @front_door
+    def fct(self, flow_class: str | None = None) -> go.Figure:
+        """Mean and 99th percentile of the completion time, with 95 % intervals over the seeds."""
+        return draw(plot_of(self._study(False), "fct", flow_class))
+
+    @front_door
+    def fct_cdf(self, flow_class: str | None = None) -> go.Figure:
+        """The distribution of completion times, all seeds of a scheme in one curve.
+
+        It ends at the share of flows that finished.
+        """
+        return draw(plot_of(self._study(True), "fct_cdf", flow_class))
+
+    @front_door
+    def by_size(self, flow_class: str | None = None) -> go.Figure:
+        """Slowdown (completion time over that in an empty network): mean and 99th percentile by flow size."""
+        return draw(plot_of(self._study(True), "by_size", flow_class))
+
+    @front_door
+    def goodput(self, flow_class: str | None = None) -> go.Figure:
+        """What backlogged flows had acknowledged per second of measured time, with 95 % intervals."""
+        return draw(plot_of(self._study(False), "goodput", flow_class))
+
+    @front_door
+    def timeline(self) -> go.Figure:
+        """The queue of the busiest measured port over time, of one seed, and its distribution over all seeds.
+
+        Runs take samples where `measure.sample_every` says how often.
+        """
+        return draw(plot_of(self._study(True), "timeline"))
+
+    @front_door
+    def metric(self, name: str | None = None) -> go.Figure:
+        """A metric over the one or two keys that vary between the runs: lines with bands, or maps.
+
+        Unless named it is the first main metric. A `ConfigError` where nothing varies, or more than two keys do.
+        """
+        return draw(self._over(name))
+
+    def _over(self, name: str | None = None) -> AnyPlot:
+        found = swept(self._runs())
+        if len(found) != 1:
+            raise ConfigError(f"these are runs of several scenarios: {', '.join(each.name for each in found)}")
+        return plot_of_metric(found[0], name)
+
+    def sketch(self) -> str:
+        """One plot as SVG, for where there is room for one: over what varies, else the distribution; else nothing."""
+        for make in (self._over, lambda: plot_of(self._study(True), "fct_cdf")):
+            try:
+                plot = make()
+            except ConfigError:
+                continue
+            if isinstance(plot, Plot):
+                return sketch(plot)
+        return ""
+
+
+class TuningPlots:
+    """Plots of a tuning as plotly figures."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        """Of this one."""
+        self._tuning = tuning
+
+    def all(self) -> list[go.Figure]:
+        """Those of its report: the trade-off of two objectives, how it went, the choices, and which of these matter."""
+        return [draw(plot) for plot in tuning_plots(self._tuning)]
+
+    def sketch(self) -> str:
+        """The first of them as SVG."""
+        return _first_sketch(tuning_plots(self._tuning))
+
+
+def _first_sketch(plots: Iterable[AnyPlot]) -> str:
+    return next((sketch(plot) for plot in plots if isinstance(plot, Plot)), "")
+
+
+def sketch(plot: Plot) -> str:
+    """The first panel of a plot as SVG, which shows without any script; nothing where its places are words."""
+    panel = plot.panels[0]
+    at_once = [each for each in panel.series if each.at in (None, plot.shown)]
+    if any(isinstance(place, str) for each in at_once for place in each.x):
+        return ""
+    x, y = panel.x, panel.y
+    lines = [_line(each, marked=panel.mark not in ("steps", "line"), apart=panel.mark == "scatter") for each in at_once]
+    return picture(
+        Drawing(
+            plot.heading,
+            labelled(x.label, x.unit.replace("share", "")),
+            labelled(y.label, y.unit.replace("share", "")),
+            lines,
+            log_x=x.scale == "log",
+            log_y=y.scale == "log",
+        )
+    )
+
+
+def _line(series: Series, *, marked: bool, apart: bool) -> Line:
+    return Line(
+        series.scheme,
+        [place for place in series.x if not isinstance(place, str)],
+        series.y,
+        series.ci95 or (),
+        markers=marked,
+        lower_bound=series.lower_bound,
+        apart=apart and not series.joined,
+        colour=look_of(series.scheme).colour,
+    )

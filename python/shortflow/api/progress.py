@@ -1,0 +1,59 @@
+"""How far work is, while a call from Python runs."""
+
+import contextlib
+import html
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from shortflow.engine import Progress
+
+Shown = Progress | bool | None
+"""`None`: a bar in notebooks and on terminals, else a line every half minute; `False`: nothing; or what is told."""
+
+
+@contextlib.contextmanager
+def told(label: str, shown: Shown) -> Iterator[Progress | None]:
+    """What hears how far the work is; a bar is gone at the end."""
+    if callable(shown):
+        yield shown
+    elif shown is False:
+        yield None
+    elif display := _notebook():
+        with _notebook_bar(label, display) as bar:
+            yield bar
+    else:
+        from shortflow.cli.console import progress_bar
+
+        with progress_bar(label) as bar:
+            yield bar
+
+
+def _notebook() -> Callable[..., Any] | None:
+    """IPython's `display`, if this is a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    from IPython.display import display
+
+    return display
+
+
+@contextlib.contextmanager
+def _notebook_bar(label: str, display: Callable[..., Any]) -> Iterator[Progress]:
+    from shortflow.cli.pace import Pace
+
+    pace, handle = Pace(), display({"text/plain": label}, raw=True, display_id=True)
+
+    def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
+        rate, left = pace.told(fraction, finished)
+        rest = f", at most {left:.0f} s left" if left and fraction < 1 else ""
+        text = f"{label}: {finished}/{total} runs{rate}{rest}{f'; {waiting}' if waiting else ''}"
+        bar = f'<progress max="1" value="{fraction:.4f}" aria-label="progress"></progress> {html.escape(text)}'
+        handle.update({"text/plain": text, "text/html": bar}, raw=True)
+
+    try:
+        yield update
+    finally:
+        handle.update({"text/plain": "", "text/html": ""}, raw=True)

@@ -1,0 +1,217 @@
+"""Flow completion times that a user has measured, beside those of runs: one row, and one curve.
+
+They have no seeds, so that nothing is known of their interval, and share no flows with runs, so that they are in no
+paired difference. Their slowdown is over the time in the scenario's empty network, which runs tell for their own flows:
+between the sizes of these, and only where it depends on the size alone.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from shortflow.errors import ConfigError, did_you_mean
+from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, SLOWDOWN, SLOWDOWNS, Metric, Row
+from shortflow.metrics.data import RunData
+from shortflow.records import Meta
+from shortflow.result import RunSummary
+from shortflow.store.columns import TABLES
+
+if TYPE_CHECKING:
+    import pandas
+
+MEASURED = "measured"
+"""What the row and the curve are called."""
+_USUAL_CLASS = "short"
+_EXPECTED = {
+    "start_s": "a time of zero or more in seconds",
+    "size_bytes": "a whole number of bytes above zero",
+    "fct_s": "a time above zero in seconds",
+}
+"""The columns that must be there, and what they hold."""
+_SAME = 1e-3
+"""Times in an empty network that differ by more than this share are of different ways."""
+
+Source: TypeAlias = "str | Path | pl.DataFrame | pandas.DataFrame"
+"""A CSV or Parquet file, or a data frame."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measured flows: `class`, `size_bytes`, `start_s`, `fct_s`, and where known `ideal_fct_s` and `slowdown`."""
+
+    name: str
+    """Of the file."""
+    flows: pl.DataFrame = field(repr=False, compare=False)
+
+    @property
+    def note(self) -> str:
+        """What has to be known of the row, in a line."""
+        known = self.flows.height - self.flows["slowdown"].null_count()
+        slowdown = "slowdown over the time in the scenario's empty network"
+        if known < self.flows.height:
+            slowdown = (
+                f"the time in the scenario's empty network is known for the sizes of {known:,} of them, so that there "
+                "is no slowdown of all"
+            )
+        return (
+            f"{MEASURED}: {self.flows.height:,} flows of {self.name}; without seeds, so no interval, and in no paired "
+            f"difference; {slowdown}"
+        )
+
+    @property
+    def summary(self) -> RunSummary:
+        """Its completion times, in the form that those of runs have."""
+        end_s = float((self.flows["start_s"] + self.flows["fct_s"]).max() or 0.0)  # type: ignore[arg-type]
+        run = RunData({"flows": _as_table(self.flows)}, _meta(end_s))
+        rows = []
+        for name, group in run.classes.items():
+            known = self.flows.filter(pl.col("class") == name)["slowdown"].null_count() == 0
+            statistics = [FLOWS_DONE, MEAN_FCT, *FCT.values(), *([SLOWDOWN, *SLOWDOWNS.values()] if known else [])]
+            rows += [(Metric(each, name), each.function(group)) for each in statistics]
+            rows += [
+                (Metric(each, name, of), each.function(flows))
+                for of, flows in group.bins.items()
+                for each in OF_BIN.statistics
+            ]
+        return RunSummary(MEASURED, 0, "", [Row(metric, value) for metric, value in rows if value is not None], 0.0)
+
+    def of_class(self, flow_class: str) -> pl.DataFrame:
+        """The flows of a class, with the columns by which plots know those of runs."""
+        return self.flows.filter(pl.col("class") == flow_class).with_columns(
+            elapsed_s="fct_s", elapsed_slowdown="slowdown", censored=pl.lit(False)
+        )
+
+    def in_network(self, flows: Iterable[pl.DataFrame]) -> "Measured":
+        """The same with slowdowns, as far as the flows of runs tell the times in their empty network."""
+        known = pl.concat(each.select("size_bytes", "ideal_fct_s").drop_nulls().unique() for each in flows)
+        by_size = known.group_by("size_bytes").agg(pl.col("ideal_fct_s").min(), high=pl.col("ideal_fct_s").max())
+        by_size = by_size.sort("size_bytes")
+        if by_size.is_empty() or (by_size["high"] > by_size["ideal_fct_s"] * (1 + _SAME)).any():
+            return self
+        times = np.interp(
+            self.flows["size_bytes"].to_numpy(),
+            by_size["size_bytes"].to_numpy(),
+            by_size["ideal_fct_s"].to_numpy(),
+            left=np.nan,
+            right=np.nan,
+        )
+        ideal = pl.Series("ideal_fct_s", times).fill_nan(None)
+        found = self.flows.with_columns(ideal)
+        return replace(self, flows=found.with_columns(slowdown=pl.col("fct_s") / pl.col("ideal_fct_s")))
+
+
+def read_measured(source: Source, classes: Sequence[str]) -> Measured:
+    """Read measured flows from a CSV or Parquet file or a data frame, for a scenario with these classes of flows.
+
+    Without a column `class` all are of the class `short`, or of the only one. A `ConfigError` names the file, the
+    column and the row, and what was expected.
+    """
+    name, table = _table(source)
+    where = "line" if name.lower().endswith(".csv") else "row"
+    first = 2 if where == "line" else 1
+    known = [*_EXPECTED, "class"]
+    expected = f"expected {', '.join(_EXPECTED)} and perhaps class"
+    for column in _EXPECTED:
+        if column not in table.columns:
+            raise ConfigError(f"{name}: has no column {column}; {expected}")
+    for column in table.columns:
+        if column not in known:
+            raise ConfigError(f'{name}: column "{column}": unknown{did_you_mean(column, known)}; {expected}')
+    if table.is_empty():
+        raise ConfigError(f"{name}: has no rows")
+    numbers = {column: _numbers(name, table[column], where, first) for column in _EXPECTED}
+    flows = pl.DataFrame(
+        {
+            "class": _classes(name, table, classes, where, first),
+            "size_bytes": numbers["size_bytes"].cast(pl.UInt64),
+            "start_s": numbers["start_s"],
+            "fct_s": numbers["fct_s"],
+        }
+    )
+    nothing = pl.lit(None, pl.Float64)
+    return Measured(name, flows.with_columns(ideal_fct_s=nothing, slowdown=nothing))
+
+
+def _table(source: Source) -> tuple[str, pl.DataFrame]:
+    """The table, and what it is called in messages; a CSV file as texts."""
+    if isinstance(source, pl.DataFrame):
+        return "measured flows", source
+    if not isinstance(source, str | Path):
+        try:
+            return "measured flows", pl.from_pandas(source)
+        except (TypeError, ValueError, ModuleNotFoundError):
+            raise ConfigError(f"measured: expected a file or a data frame, not {type(source).__name__}") from None
+    path = Path(source)
+    if not path.is_file():
+        raise ConfigError(f"{path}: there is no such file of measured flows")
+    try:
+        if path.suffix.lower() == ".parquet":
+            return str(path), pl.read_parquet(path)
+        if path.suffix.lower() == ".csv":
+            return str(path), pl.read_csv(path, infer_schema=False)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except pl.exceptions.PolarsError as error:
+        raise ConfigError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    raise ConfigError(f"{path}: expected a file that ends in .csv or .parquet")
+
+
+def _numbers(name: str, given: pl.Series, where: str, first: int) -> pl.Series:
+    """A column as numbers; a `ConfigError` names the first row that is wrong."""
+    expected = _EXPECTED[given.name]
+    if given.dtype != pl.String and not given.dtype.is_numeric():
+        raise ConfigError(f"{name}: column {given.name}: is of type {given.dtype}; expected {expected}")
+    found = given.cast(pl.Float64, strict=False)
+    right = found.is_finite() & (found >= 0 if given.name == "start_s" else found > 0)
+    if given.name == "size_bytes":
+        right &= (found == found.floor()) & (found < 2**53)
+    _check(name, given, right, expected, where, first)
+    return found
+
+
+def _classes(name: str, table: pl.DataFrame, classes: Sequence[str], where: str, first: int) -> pl.Series:
+    if "class" not in table.columns:
+        usual = _USUAL_CLASS if _USUAL_CLASS in classes else classes[0]
+        if usual != _USUAL_CLASS and len(classes) > 1:
+            raise ConfigError(
+                f"{name}: has no column class, which says of each flow which of {', '.join(classes)} it is"
+            )
+        return pl.Series("class", [usual] * table.height, pl.String)
+    given = table["class"].cast(pl.String)
+    _check(name, given, given.is_in(list(classes)), f"a class of the scenario: {', '.join(classes)}", where, first)
+    return given
+
+
+def _check(name: str, given: pl.Series, right: pl.Series, expected: str, where: str, first: int) -> None:
+    wrong = (~right.fill_null(False)).arg_true()
+    if len(wrong):
+        at = int(wrong[0])
+        value = given[at]
+        found = "is empty" if value is None else f"{value!r}".replace("'", '"')
+        raise ConfigError(f"{name}: {where} {at + first}, column {given.name}: {found}; expected {expected}")
+
+
+def _as_table(flows: pl.DataFrame) -> pl.DataFrame:
+    """The flows as a run's table has them; what is not known is empty, or zero where a table has counts."""
+    counts = ("acked_bytes", "delivered_bytes", "measured_retransmits", "measured_timeouts", "retransmits", "timeouts")
+    given = {"finish_s": flows["start_s"] + flows["fct_s"], **{name: flows[name] for name in flows.columns}}
+    blank: Mapping[str, object] = {"id": 0, "source": "", "destination": "", "marks": 0, **dict.fromkeys(counts, 0)}
+    return pl.DataFrame(
+        [
+            given[name].cast(kind).alias(name)
+            if name in given
+            else pl.Series(name, [blank.get(name)] * flows.height, kind)
+            for name, kind in TABLES["flows"].items()
+        ]
+    )
+
+
+def _meta(end_s: float) -> Meta:
+    """What metrics of completion times ask of a run's account: all flows count."""
+    account: Any = {"warmup_s": 0.0, "duration_s": end_s, "end_s": end_s}
+    meta: Meta = account
+    return meta

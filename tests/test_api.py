@@ -1,0 +1,286 @@
+"""What people call from Python: the verbs, what they give, and what they say where something is wrong."""
+
+import dataclasses
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shortflow as sf
+from conftest import Command
+from shortflow.report.looks import look_of
+from shortflow.report.page import document
+from shortflow.report.study import studies
+from shortflow.result import RunSummary
+from shortflow.scenario import Settings
+
+AFCT = "afct_short_s"
+
+
+@pytest.fixture(scope="module")
+def scenario() -> sf.Scenario:
+    return sf.load("l2dct-benchmark").with_(load=0.2, duration="300ms")
+
+
+@pytest.fixture(scope="module")
+def comparison(scenario: sf.Scenario) -> sf.Comparison:
+    return sf.compare(scenario, "tcp,dctcp", seeds=2)
+
+
+def dir_of_fields(value: type) -> set[str]:
+    return {each.name for each in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()
+
+
+def public_parts() -> Iterator[tuple[str, object]]:
+    for name in sf.__all__:
+        value = getattr(sf, name)
+        yield name, value
+        if inspect.isclass(value) and value.__module__.startswith("shortflow.api"):
+            parts = (part for part in dir(value) if not part.startswith("_") and part not in dir_of_fields(value))
+            yield from ((f"{name}.{part}", getattr(value, part)) for part in parts)
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    parts = dict(public_parts())
+    assert "Comparison.to_pandas" in parts
+    undescribed = {
+        name for name, value in parts.items() if not inspect.getdoc(value) or inspect.getdoc(value) == str.__doc__
+    }
+    assert undescribed == {"__version__"}
+
+
+def test_what_users_call_says_what_goes_wrong() -> None:
+    for verb in (sf.load, sf.run, sf.compare, sf.sweep, sf.tune, sf.read_store, sf.read_run, sf.read_tuning):
+        assert "Error" in (verb.__doc__ or "") or "DamagedResult" in (verb.__doc__ or ""), verb.__name__
+
+
+def test_a_changed_scenario_says_so_and_is_what_a_setting_makes(scenario: sf.Scenario) -> None:
+    assert scenario.resolved() == sf.load("l2dct-benchmark", {"load": 0.2, "duration": "300ms"}).resolved()
+    assert repr(scenario).startswith("<Scenario l2dct-benchmark, load=0.2, duration=300ms: L2DCT benchmark")
+    deeper = scenario.with_(**{"switch.mark_above": "30pkt"})
+    assert {"key": "switch.mark_above", "value": "30pkt", "source": "--set"} in deeper.resolved()
+    assert sf.load(deeper) is deeper
+
+
+def test_a_comparison_says_what_was_changed(comparison: sf.Comparison) -> None:
+    assert repr(comparison) == ("<Comparison l2dct-benchmark, load = 0.2, duration = 300ms: tcp, dctcp; 2 seeds>")
+    assert "l2dct-benchmark, load = 0.2, duration = 300ms: mean ± 95 % confidence over 2 seeds" in str(comparison)
+
+
+def test_names_do_for_scenarios_schemes_and_seeds(scenario: sf.Scenario) -> None:
+    settings: Settings = {"duration": "300ms", "load": 0.2, "transport.g": 0.1}
+    named = sf.compare("l2dct-benchmark", "dctcp", [1], settings=settings, ideal=False, tables=False)
+    typed = sf.compare(scenario, sf.schemes.Dctcp(g=0.1), seeds=1, ideal=False, tables=False)
+    assert [run.digest for run in named.runs] == [run.digest for run in typed.runs]
+    assert typed.schemes == ["dctcp+g=0.1"]
+
+
+def test_flows_are_those_that_count_with_the_time_of_those_that_did_not_finish(scenario: sf.Scenario) -> None:
+    cut = scenario.with_(drain="1ms")
+    found = sf.compare(cut, "tcp", seeds=2, ideal=False)
+    assert found.flows["censored"].any()
+    assert "fct_s" not in found.flows.columns
+    short = found.flows.filter(pl.col("class") == "short")
+    (one,) = (run for run in found.runs if run.seed == 1)
+    mean = short.filter(pl.col("seed") == 1)["elapsed_s"].mean()
+    assert mean == pytest.approx(one.metrics[AFCT])
+    assert short["start_s"].min() >= 0.2  # type: ignore[operator]  # the warm-up
+
+
+def test_every_object_is_a_table_and_shows_itself(comparison: sf.Comparison, tmp_path: Path) -> None:
+    run = comparison.results[0]
+    swept = sf.sweep("l2dct-benchmark", "dctcp", {"load": [0.2, 0.4]}, seeds=1, settings={"duration": "300ms"})
+    stored = sf.read_store(comparison.save(tmp_path / "store"))
+    for each in (run, comparison, swept, stored):
+        page = each._repr_html_()
+        assert page.count("<table") >= 1
+        assert "<script" not in page
+        assert len(repr(each)) < 200
+        assert each.to_frame().height == each.to_pandas().shape[0]
+    assert "<svg" in comparison._repr_html_()
+    assert (
+        stored.to_frame()
+        .drop("finished_at")
+        .sort("run")
+        .equals(
+            comparison.to_frame().drop("finished_at").sort("run").select(stored.to_frame().drop("finished_at").columns)
+        )
+    )
+
+
+def test_the_plots_are_those_of_the_report(comparison: sf.Comparison) -> None:
+    (of_report,) = document(studies(comparison.results))["studies"]
+    cdf = next(plot for plot in of_report["plots"] if plot["heading"].startswith("Distribution of"))
+    ours = {trace.name: list(trace.x) for trace in comparison.plot.fct_cdf().data}
+    theirs = {series["scheme"]: series["x"] for series in cdf["panels"][0]["series"]}
+    assert ours["tcp"] == pytest.approx(theirs["tcp"])
+    plots = (comparison.plot.fct, comparison.plot.by_size, comparison.plot.goodput, comparison.plot.timeline)
+    for figure in (each() for each in plots):
+        shown = {trace.name: trace for trace in figure.data}
+        for scheme in ("tcp", "dctcp"):
+            trace = shown[scheme]
+            assert look_of(scheme).colour in str((trace.line.color if "line" in trace else "", trace.marker.color))
+    assert look_of("dctcp").colour in comparison.plot.sketch()
+
+
+def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
+    settings: Settings = {"duration": "300ms", "transport.g": 0.1}
+    grid = {"load": [0.2, 0.4]}
+    swept = sf.sweep("l2dct-benchmark", ["dctcp", "l2dct"], grid, seeds=1, settings=settings, tables=True)
+    assert [dict(point.at) for point in swept.points] == [{"load": "0.2"}, {"load": "0.4"}]
+    assert swept.settings == {"duration": "300ms", "transport.g": "0.1"}
+    alone = sf.compare("l2dct-benchmark", "dctcp,l2dct", 1, settings={**settings, "load": 0.4}, ideal=False)
+    there = swept.points[1].comparison
+    assert there.digest == alone.digest
+    assert isinstance(there, sf.Comparison)
+    assert there.flows.height == alone.flows.height < swept.flows.height
+    assert swept.plot.metric(AFCT).layout.xaxis.title.text == "load"
+    assert sf.read_store(swept.save(tmp_path / "kept")).flows.height == swept.flows.height
+
+
+def test_a_run_is_kept_and_read_again(scenario: sf.Scenario, tmp_path: Path) -> None:
+    run = sf.run(scenario, "l2dct")
+    again = sf.read_run(run.save(tmp_path / "run"))
+    assert again.flows.equals(run.flows)
+    assert again.metrics == run.metrics
+    assert isinstance(again, sf.RunResult)
+
+
+def test_a_store_with_several_scenarios_is_asked_by_name(small: dict[str, object], tmp_path: Path) -> None:
+    sf.compare(sf.load(small), "dctcp", 1, ideal=False, out=tmp_path)
+    sf.compare("two-long-flows", "dctcp", 1, ideal=False, out=tmp_path, settings={"duration": "20ms", "warmup": "1ms"})
+    stored = sf.read_store(tmp_path)
+    assert set(stored.scenarios) == {"scenario", "two-long-flows"}
+    (one,) = stored.comparisons("scenario")
+    assert one.estimate("dctcp", AFCT)
+    with pytest.raises(sf.ConfigError, match=r"several scenarios.*name one of"):
+        stored.plot.fct_cdf()
+    with pytest.raises(sf.ConfigError, match='did you mean "two-long-flows"'):
+        stored.comparisons("two-long-flow")
+
+
+def test_tuning_takes_texts_and_goes_on(small: dict[str, object], tmp_path: Path) -> None:
+    def tuned(trials: int) -> sf.Tuning:
+        return sf.tune(
+            sf.load(small),
+            "l2dct",
+            {"transport.w_max": (1, 4)},
+            minimize=AFCT,
+            trials=trials,
+            seeds=1,
+            check_on="none",
+            check_seeds=2,
+            out=tmp_path / "tuned",
+        )
+
+    first = tuned(8)
+    assert first.to_frame().columns == ["trial", "transport.w_max", AFCT, "unfinished_share", "given_up", "feasible"]
+    assert tuned(16).to_frame().head(8).equals(first.to_frame())
+    again = sf.read_tuning(tmp_path / "tuned")
+    assert again.chosen
+    assert "<table" in again._repr_html_()
+    assert len(again.plot.all()) >= 2
+
+
+WRONG: dict[str, Callable[[sf.Scenario, sf.Comparison], object]] = {
+    'lod: unknown parameter; did you mean "load"?': lambda scenario, _: scenario.with_(lod=0.2),
+    "transport.g: is a key of schemes, not of the scenario; give it with the scheme, as in dctcp+g=0.1": (
+        lambda scenario, _: scenario.with_(**{"transport.g": 0.1})
+    ),
+    '"l2dct-bechmark": unknown scenario; did you mean "l2dct-benchmark"?': lambda *_: sf.run("l2dct-bechmark"),
+    '"dctpc": unknown scheme; did you mean "dctcp"?': lambda scenario, _: sf.compare(scenario, "tcp,dctpc"),
+    'schemes.L2dct.w_mx: unknown key; did you mean "w_max"?': lambda *_: sf.schemes.L2dct(w_mx=1),  # type: ignore[call-arg]
+    "transport.w_max: 1000 is not a number from 0.01 to 100": lambda *_: sf.schemes.L2dct(w_max=1000),
+    '"dctpc": unknown scheme of this comparison; did you mean "dctcp"?': (
+        lambda _, comparison: comparison.estimate("dctpc", AFCT)
+    ),
+    '"afct_shrt_s": unknown metric; did you mean "afct_short_s"?': (
+        lambda _, comparison: comparison.difference("dctcp", "tcp", "afct_shrt_s")
+    ),
+    '"shrt": unknown class of such flows; did you mean "short"?': (
+        lambda _, comparison: comparison.plot.fct_cdf("shrt")
+    ),
+    "seeds: 0 is not how many there are, from 1 on, nor a list of whole numbers": (
+        lambda scenario, _: sf.compare(scenario, "tcp", seeds=0)
+    ),
+    "--grid: at lod=0.2: lod: unknown parameter": lambda scenario, _: sf.sweep(scenario, "tcp", {"lod": [0.2, 0.3]}),
+    'transport.w_mx: no parameter of l2dct; did you mean "transport.w_max"?': lambda scenario, _: sf.tune(
+        scenario, "l2dct", ["transport.w_mx=1:4"], minimize=AFCT, out="nowhere"
+    ),
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_a_typo_is_one_clear_error_with_the_nearest_name(
+    said: str, scenario: sf.Scenario, comparison: sf.Comparison
+) -> None:
+    with pytest.raises(sf.ConfigError) as error:
+        WRONG[said](scenario, comparison)
+    assert str(error.value).startswith(said)
+    assert traceback.format_exception_only(error.value)[0].startswith("shortflow.ConfigError: ")
+    frames = [Path(frame.filename).name for frame in traceback.extract_tb(error.value.__traceback__)]
+    assert len([frame for frame in frames if frame != "test_api.py"]) <= 1, "no wall of frames"
+    assert error.value.__suppress_context__ or error.value.__context__ is None
+
+
+def test_a_misspelt_name_of_the_package_is_answered_with_the_nearest() -> None:
+    with pytest.raises(AttributeError, match='did you mean "compare"'):
+        _ = sf.copmare
+
+
+def test_tables_that_were_not_kept_are_not_made_up(scenario: sf.Scenario) -> None:
+    found = sf.compare(scenario, "tcp", seeds=1, tables=False, ideal=False)
+    with pytest.raises(sf.ConfigError, match=r"the tables of tcp were not kept: pass tables=True"):
+        _ = found.flows
+    assert "<table" in found._repr_html_()
+    assert found.plot.fct().data
+
+
+def test_without_pandas_the_remedy_is_named(comparison: sf.Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(sf.MissingRequirement, match=r"pip install 'shortflow\[pandas\]'"):
+        comparison.to_pandas()
+
+
+def test_progress_is_told_to_whoever_asks(small: dict[str, object]) -> None:
+    told: list[tuple[int, int]] = []
+    sf.compare(sf.load(small), "tcp", 3, ideal=False, progress=lambda *how_far: told.append((how_far[1], how_far[2])))
+    assert told[-1] == (3, 3)
+
+
+def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    from shortflow.api import progress
+
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], **_: object) -> None:
+            shown.append(data)
+
+    def display(data: dict[str, str], **_: object) -> Any:
+        shown.append(data)
+        return Handle()
+
+    monkeypatch.setattr(progress, "_notebook", lambda: display)
+    sf.compare(sf.load({**small, "title": "<b>"}), "tcp", 2, ideal=False)
+    assert any('<progress max="1" value="1.0000"' in each.get("text/html", "") for each in shown)
+    assert shown[-1]["text/html"] == ""
+
+
+def test_runs_are_told_apart_in_few_words(comparison: sf.Comparison) -> None:
+    assert len(repr(comparison.runs[0])) < 250
+    assert isinstance(comparison.runs[0], RunSummary)
+
+
+def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Comparison, shortflow: Command) -> None:
+    of_command = shortflow(
+        *("compare", "l2dct-benchmark", "--schemes", "tcp,dctcp", "--seeds", "2", "--json"),
+        *("--set", "load=0.2", "--set", "duration=300ms"),
+    ).document
+    assert of_command == comparison.document()
