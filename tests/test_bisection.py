@@ -73,6 +73,17 @@ def test_steps_and_conditions_are_read() -> None:
     assert condition.holds({"p99_short_s": 0.005})
     assert not condition.holds({"p99_short_s": 0.006})
     assert condition.text == "p99_short_s<=0.005"
+    assert Condition.parse("p99_short_s<=5ms").bound == 0.005
+    assert Condition.parse("goodput_long_bps>=600Mbps").bound == 6e8
+    assert Condition.parse("deadline_miss<=2%").bound == 0.02
+
+
+@pytest.mark.parametrize("text", ["afct_short_s<5KB", "afct_short_s<5%", "drops<5ms"])
+def test_a_condition_in_another_unit_is_refused(text: str) -> None:
+    scenario = shortflow.load(SCENARIO)
+    condition = Condition.parse(text.replace("short", scenario.classes[0]))
+    with pytest.raises(ConfigError, match=f"{condition.metric} is (in s|without a unit)"):
+        shortflow.search(scenario, "tcp", Steps.parse("flows=1:2"), condition, [1])
 
 
 @pytest.mark.parametrize(
@@ -112,7 +123,7 @@ def test_a_condition_on_a_lower_bound_holds_only_if_it_does_for_every_larger_val
         "servers=1e999:1e999",
         "servers=1:1:1e999",
         "load=0.1:0.9",
-        "duration=1ms:1s",
+        "duration=1ms:1pkt",
         "switch.mark_above=5pkt:20",
         "topology.rtt=100µs:200µs",
     ],

@@ -16,13 +16,14 @@ import pytest
 
 import shortflow as api
 from conftest import Command, started
-from shortflow.errors import ConfigError, ExitCode, MissingRequirement, SimulationError
+from shortflow.errors import ConfigError, ExitCode, LostRun, MissingRequirement
 from shortflow.executors import Executor, Failed, Finished, Local
-from shortflow.executors.cluster import Dask
+from shortflow.executors.cluster import Dask, _Cluster
 from shortflow.executors.processes import Processes
+from shortflow.executors.task import Files, files_of
 from shortflow.result import Run
 from shortflow.runner import plan
-from shortflow.scenario import load_scenario
+from shortflow.scenario import Scenario, load_scenario
 
 LAW = """
 import os
@@ -117,18 +118,53 @@ def test_processes_give_what_a_thread_gives(small: dict[str, object], tmp_path: 
     assert len(set(alone.values())) == 6
 
 
-def test_a_dask_cluster_gives_what_this_process_gives(small: dict[str, object], tmp_path: Path, cluster: str) -> None:
+def test_a_dask_cluster_gives_what_this_process_gives(
+    small: dict[str, object], tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = some_runs(small, tmp_path)
     expected = digests(Local(1), runs)
+
+    def travelled(scenario: Scenario) -> Files:
+        files = files_of(scenario)
+        (tmp_path / "sizes.csv").unlink()  # before a worker could read it
+        return files
+
+    monkeypatch.setattr("shortflow.executors.cluster.files_of", travelled)
     assert digests(Dask(cluster), runs) == expected
-    (tmp_path / "away").mkdir()
-    (tmp_path / "sizes.csv").rename(tmp_path / "away" / "sizes.csv")  # it has travelled; nobody reads it here any more
-    with pytest.raises(FileNotFoundError):
-        digests(Dask(cluster), some_runs_again(runs))
 
 
-def some_runs_again(runs: list[Run]) -> list[Run]:
-    return [Run(run.scenario, run.scheme, run.seed + 10, run.scheme_source) for run in runs]
+class Told:
+    """A client that notes what it is told to do."""
+
+    status = "running"
+
+    def __init__(self) -> None:
+        self.files: list[Files] = []
+        self.names: list[str] = []
+
+    def submit(self, _: object, *given: Any, key: str = "", **__: object) -> str:
+        self.names.append(key) if key else self.files.append(given[0])
+        return f"future {len(self.files)}"
+
+
+def test_files_are_shared_by_the_key_that_names_them(small: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "sizes.csv").write_text("bytes,cumulative\n2000,0.5\n30000,1\n", encoding="utf-8")
+    first: Any = small["traffic"]
+    sized = {**first[1], "sizes": {"kind": "cdf", "file": "sizes.csv"}}
+    client = Told()
+    session = _Cluster(client, "tcp://there", False)
+    for traffic in ([first[0], sized, first[1]], [first[0], first[1], sized], [first[0], sized, first[1]]):
+        (run,) = plan(load_scenario({**small, "traffic": traffic}, directory=tmp_path), ["dctcp"], [1])
+        session.submit(run)
+    assert [list(files) for files in client.files] == [["traffic.2.sizes.file"], ["traffic.3.sizes.file"]]
+
+
+def test_no_two_commands_have_a_run_in_common_that_one_could_cancel(small: dict[str, object]) -> None:
+    client = Told()
+    for run in plan(load_scenario(small), ["dctcp"], [1, 2]):
+        for session in [_Cluster(client, "tcp://there", False) for _ in range(2)]:
+            session.submit(run)
+    assert len(set(client.names)) == 4
 
 
 @pytest.mark.parametrize("where", ["threads", "cluster"])
@@ -235,7 +271,8 @@ def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, o
     assert isinstance(outcomes["Halving"], Finished)
     failed = outcomes["Deadly"]
     assert isinstance(failed, Failed)
-    assert isinstance(failed.error, SimulationError)
+    assert isinstance(failed.error, LostRun)
+    assert not failed.is_final
     assert "its process died 3 times" in failed.text
 
 

@@ -19,6 +19,12 @@ def test_values_are_ranges_and_lists_in_ascending_order() -> None:
     assert [value for (value,) in axis.values] == ["0.05", "0.06", "0.0625", "0.07"]
     (axis,) = Grid.parse(["topology.rtt=1ms,100us,900us"]).axes
     assert [value for (value,) in axis.values] == ["100us", "900us", "1ms"]
+    (axis,) = Grid.parse(["topology.rtt=900us:1ms:50us"]).axes
+    assert [value for (value,) in axis.values] == ["900us", "950us", "1000us"]
+    (axis,) = Grid.parse(["load=.2,.1,1,.3"]).axes
+    assert [value for (value,) in axis.values] == [".1", ".2", ".3", "1"]
+    (axis,) = Grid.parse(["transport.g=1e-13:3e-13:1e-13"]).axes
+    assert [value for (value,) in axis.values] == ["0.0000000000001", "0.0000000000002", "0.0000000000003"]
     (axis,) = Grid.parse(["topology.kind=star,pair,star"]).axes
     assert [value for (value,) in axis.values] == ["star", "pair"]
 
@@ -60,6 +66,8 @@ def test_the_first_points_are_a_coarse_picture() -> None:
     [
         (["load"], [], [], "--grid load: expected KEY=VALUES"),
         (["load=0.1,,0.2"], [], [], "--grid load=0.1,,0.2: expected KEY=VALUES"),
+        (["load=0:2000000"], [], [], "load=0:2000000: has more than 1,000,000 values; expected a wider step"),
+        (["topology.rtt=1ms:2pkt:1ms"], [], [], "with units of one kind"),
         (["load=0.8:0.1:0.1"], [], [], "a high end that is not below it"),
         (["load=0.1", "parameters.load=0.2"], [], [], "parameters.load has values already"),
         (["load=0.1"], ["laod=rate"], [], "--link laod=rate: 'laod' has no --grid; did you mean \"load\"?"),

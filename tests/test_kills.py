@@ -22,12 +22,15 @@ from shortflow.cli import execute
 from shortflow.errors import ExitCode
 from shortflow.store.columns import TABLES
 
-OUT = "store"
+OUT, SWEPT, TUNED = "store", "swept", "tuned"
+TUNE = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
 COMMANDS = (
     ("compare", "small.toml", "--schemes", "tcp,dctcp", "--seeds", "2", "--out", OUT),
     ("reproduce", "fast/fig3", "--out", OUT),
     ("survey", "fast", "--seeds", "2", "--set", "traffic.1.repeat=1", "--set", "duration=20ms", "--out", OUT),
     ("search", "small.toml", "--key", "load=0.1:0.4:0.1", "--condition", "drops>=0", "--seeds", "2"),
+    ("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "load=0.2:0.5:0.1", "--seeds", "2", "--out", SWEPT),
+    (*TUNE, "--trials", "16", "--seeds", "2", "--check-seeds", "2", "--check-on", "none", "--out", TUNED),
     ("report", OUT),
 )
 ERRORS = "errors.txt"
@@ -58,7 +61,7 @@ def to_the_end(command: tuple[str, ...], folder: Path) -> float:
     begin = time.perf_counter()
     process = begun(command, folder)
     process.join(300)
-    claims = ExitCode.CLAIM_FAILED if command[0] == "reproduce" else ExitCode.FINE
+    claims = ExitCode.CLAIM_FAILED if command[0] in ("reproduce", "tune") else ExitCode.FINE
     errors = (folder / ERRORS).read_text(encoding="utf-8")
     assert process.exitcode in (ExitCode.FINE, claims), (command, errors)
     assert "Traceback" not in errors
@@ -73,6 +76,14 @@ def killed(command: tuple[str, ...], folder: Path, moment: float) -> bool:
     process.kill()
     process.join()
     return bool(process.exitcode == -signal.SIGKILL)
+
+
+def report_of_what_is_left(folder: Path, store: str) -> None:
+    """What a killed command leaves has a report, or nothing to report."""
+    process = begun(("report", store), folder)
+    process.join(300)
+    errors = (folder / ERRORS).read_text(encoding="utf-8")
+    assert process.exitcode == (ExitCode.WRONG_INPUT if "holds no results" in errors else ExitCode.FINE), errors
 
 
 def contents(store: Path) -> dict[str, Any]:
@@ -97,7 +108,7 @@ def small_files(folder: Path, small: dict[str, object]) -> Path:
 
 
 @pytest.mark.parametrize(
-    "kills", [5, pytest.param(int(os.environ.get("SHORTFLOW_KILLS", "100")), marks=pytest.mark.slow, id="many")]
+    "kills", [7, pytest.param(int(os.environ.get("SHORTFLOW_KILLS", "100")), marks=pytest.mark.slow, id="many")]
 )
 def test_whatever_is_killed_the_next_command_works(kills: int, small: dict[str, object], tmp_path: Path) -> None:
     calm, wild = (small_files(tmp_path / name, small) for name in ("calm", "wild"))
@@ -110,12 +121,19 @@ def test_whatever_is_killed_the_next_command_works(kills: int, small: dict[str, 
         places = sorted((wild / OUT).glob("runs/*"))
         for place in dice.sample(places, min(len(places), 8)):
             shutil.rmtree(place)
+        for whole in (SWEPT, TUNED):
+            if dice.randrange(2):
+                shutil.rmtree(wild / whole, ignore_errors=True)
         done += killed(command, wild, dice.uniform(0.0, usual[command]))
+        if "--out" in command:
+            report_of_what_is_left(wild, command[-1])
         to_the_end(COMMANDS[dice.randrange(2)], wild)
     for command in COMMANDS:
         to_the_end(command, wild)
     assert contents(wild / OUT) == contents(calm / OUT)
-    assert runs_table(wild / OUT).equals(runs_table(calm / OUT))
+    for store in (OUT, SWEPT, TUNED):
+        assert runs_table(wild / store).equals(runs_table(calm / store))
+    assert (wild / TUNED / "tuning.json").read_bytes() == (calm / TUNED / "tuning.json").read_bytes()
     left = {path.name for path in (wild / OUT).rglob("*")} - {path.name for path in (calm / OUT).rglob("*")}
     assert not left
     print(f"{done} kills; {len(contents(wild / OUT))} runs, each like that of an undisturbed directory")

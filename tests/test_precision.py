@@ -53,6 +53,31 @@ def test_the_looks_are_after_every_five_seeds_and_at_the_most() -> None:
         looks(6, first=10)
 
 
+def test_what_is_zero_with_every_seed_is_known() -> None:
+    nothing = compared(0.0, 0.0, 0.0)
+    assert widths(nothing, "drops")[0].share == 0
+    assert Precision(0.05, "drops").is_met(nothing)
+    assert not Precision(0.05, "drops").is_met(compared(0.0, 0.0, 1.0))
+
+
+def test_a_width_in_words() -> None:
+    assert Precision(0.025).text == "±2.5 % of the main times"
+    assert Precision(2.5, "p99_short_s").text == "±250 % of p99_short_s"
+
+
+@pytest.mark.parametrize("command", ["compare", "sweep"])
+@pytest.mark.usefixtures("scenario")
+def test_what_no_run_has_ends_at_the_first_look(shortflow: Command, command: str) -> None:
+    kept = ("--grid", "load=0.3,0.7", "--out", "store") if command == "sweep" else ()
+    given = (command, "small.toml", "--schemes", "dctcp", *kept)
+    answer = shortflow(*given, "--until-ci", "p99_long_s=5%")
+    assert answer.code == ExitCode.WRONG_INPUT
+    assert "p99_long_s" in answer.stderr
+    alone = shortflow(*given, "--max-seeds", "9")
+    assert alone.code == ExitCode.WRONG_INPUT
+    assert "--max-seeds 9: is for --until-ci" in alone.stderr
+
+
 @pytest.mark.parametrize("text", ["2", "x%", "0%", "-1%", "", "nan%", "inf%"])
 def test_what_is_no_width_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="expected a width such as 2%"):
@@ -83,7 +108,9 @@ def test_seeds_are_added_until_the_interval_is_narrow(shortflow: Command, small:
     assert "±0.1 % would take about" in wide.stderr
     usual = shortflow(*command, "--seeds", "3")
     assert "has the widest interval, ±" in usual.stderr
-    assert "±2 % would take about" in usual.stderr
+    assert "with 3 seeds; 5 would tell how many narrower ones take" in usual.stderr
+    more = shortflow(*command, "--seeds", "5")
+    assert "with 5 seeds; ±5 % would take about" in more.stderr
 
 
 @pytest.mark.usefixtures("scenario")

@@ -14,9 +14,10 @@ from made import make_result
 from shortflow import result
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.report.write import write_report
-from shortflow.result import RunResult
+from shortflow.result import Failure, RunResult
 from shortflow.store.reading import read_flows
 from shortflow.store.runs import select_runs, write_run
+from shortflow.store.selection import supersede
 
 LAW = """
 import shortflow
@@ -49,6 +50,14 @@ def test_the_newest_run_counts_in_whatever_order_they_lie(tmp_path: Path) -> Non
     selection = select_runs(tmp_path)
     assert [place.name for place in selection.current] == ["1"]
     assert [place.name for place in selection.superseded] == ["0", "2"]
+
+
+def test_the_newest_failure_is_told_in_whatever_order_they_lie() -> None:
+    def failed(day: int, error: str) -> Failure:
+        return {"provenance": changed(make_result(), finished_at=f"2020-01-0{day}").provenance, "error": error}
+
+    failures = {Path(f"{place}"): failed(day, f"of day {day}") for place, day in enumerate((2, 3, 1))}
+    assert [each["error"] for each in supersede({}, failures).failures.values()] == ["of day 3"]
 
 
 def test_runs_that_differ_in_seed_scheme_or_setting_all_count(tmp_path: Path) -> None:

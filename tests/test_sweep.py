@@ -1,5 +1,6 @@
 """Sweeps: what they run, what they keep whatever happens, and how they go on."""
 
+import io
 import json
 import os
 import signal
@@ -12,18 +13,27 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 import tomli_w
+from rich.console import Console
 
 import shortflow as api
 from conftest import Command, started
-from made import make_result
+from made import make_result, make_rows
+from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.executors.outcome import complete
+from shortflow.grid import Grid
+from shortflow.report.sweep.tables import sweep_tables
+from shortflow.result import RunSummary
 from shortflow.store import run_logs
+from shortflow.store.reading import renew_table
 from shortflow.store.run_logs import RunLog, read_run_logs
+from shortflow.store.runs import Store
+from shortflow.sweeping import Sweep, SweptPoint, sweep
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
 RUNS = 2 * 3 * 2 * 2
+TUNE = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1:5", "--minimize", "afct_short_s")
 
 
 def rows(store: Path) -> pl.DataFrame:
@@ -191,7 +201,7 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     failed = answer.document["failed"]
     assert [each["at"]["transport.g"] for each in failed] == ["0.3", "0.4"]
     assert "Fragile: ValueError: too much (law.py:" in failed[0]["error"]
-    assert "2 runs failed, and are tried again by the same command" in answer.stderr
+    assert "2 runs failed, and will be tried again by the same command" in answer.stderr
     table = api.read_store(tmp_path / "store").to_frame()
     assert sorted(table.filter(pl.col("error").is_not_null())["transport.g"]) == [0.3, 0.4]
     assert table.filter(pl.col("error").is_null()).height == 3
@@ -208,11 +218,72 @@ def test_a_run_that_fails_is_kept_with_its_error_and_stops_no_other(
     }
 
 
+@pytest.mark.usefixtures("scenario")
+def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    command = ("sweep", "small.toml", "--schemes", "law.py:Fragile", "--grid", "transport.g=0.1,0.4", "--out", "store")
+    answer = shortflow(*command, "--until-ci", "900%", "--max-seeds", "20")
+    assert "5 runs failed, and will be tried again by the same command" in answer.stderr
+    assert "\n1 point\n" in answer.stdout
+    assert "1 of 2 points have ±900 % of the main times; 1 stopped at a run that failed" in answer.stderr
+    again = shortflow(*command, "--until-ci", "0.1%", "--max-seeds", "11")
+    assert "found" not in again.stderr, "how many there are to be is not known before"
+    assert "0 of 2 points have ±0.1 % of the main times; 1 have not with 11 seeds; 1 stopped" in again.stderr
+
+
+def test_a_sweep_has_a_seed_at_least(small: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="seeds: 0 is not a whole number from 1 on"):
+        sweep(api.load(small), ["tcp"], Grid.parse(["load=0.2"]), 0, store=Store(tmp_path))
+
+
+def test_metrics_may_be_those_of_a_later_point() -> None:
+    grid = Grid.parse(["load=0.1,0.2"])
+    gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
+    points = [
+        SweptPoint(at, Comparison("s", "s", {}, [RunSummary("tcp", 1, "-", rows, 0.0)]))
+        for at, rows in zip(grid.points, gave, strict=True)
+    ]
+    console = Console(file=io.StringIO(), width=100)
+    console.print(sweep_tables(Sweep("s", "s", {}, grid, points, 2, 0), ["afct_short_s"]))
+    assert "mean FCT" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "small.toml", "--schemes", "tcp", "--until-ci", "0.1%", "--max-seeds", "15", "--out", "s"),
+        ("sweep", "small.toml", "--schemes", "tcp", "--grid", "load=0.2,0.4", "--until-ci", "1%", "--out", "s"),
+        ("search", "small.toml", "--key", "load=0.1:0.9:0.1", "--condition", "drops<5", "--seeds", "1", "--out", "s"),
+        (*TUNE, "--trials", "8", "--seeds", "2", "--check-seeds", "2", "--check-on", "none", "--out", "s"),
+    ],
+)
+@pytest.mark.usefixtures("scenario")
+def test_a_command_renews_the_table_of_runs_once(
+    shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    renewed = []
+
+    def noted(store: Store) -> None:
+        renewed.append(store)
+        renew_table(store)
+
+    monkeypatch.setattr("shortflow.store.reading.renew_table", noted)
+    assert shortflow(*command).code in (ExitCode.FINE, ExitCode.CLAIM_FAILED)
+    assert len(renewed) == 1
+    assert (tmp_path / "s" / "runs.parquet").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
         (["--grid", "laod=0.1,0.2"], ["laod", 'did you mean "load"']),
         (["--grid", "load=0.2,0.4", "--grid", "transport.q=0.1"], ["at load=0.2, transport.q=0.1", "transport.q"]),
+        (
+            ["--grid", "load=0.2,0.4", "--schemes", "dctpc"],
+            ['shortflow: "dctpc": unknown scheme; did you mean "dctcp"?'],
+        ),
+        (["--grid", "load=0.2,0.4", "--set", "tcp.rto_mn=1ms"], ["shortflow: tcp.rto_mn: unknown key"]),
+        (["--grid", "load=0.2,0.4", "--max-seeds", "9"], ["--max-seeds 9: is for --until-ci"]),
         (["--grid", "load=0.2,1e9"], ["--grid: at load=1e9", "load"]),
         (["--grid", "transport.g=0.1,7"], ["--grid: at transport.g=7", "transport.g"]),
         (["--grid", "load=0.2,0.4", "--set", "load=0.3"], ["load: its values vary, so it cannot be set too"]),

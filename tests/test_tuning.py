@@ -1,6 +1,5 @@
 """Tuning: what is asked, that proposals follow from it alone, and that what was found is judged where it was not."""
 
-import dataclasses
 import json
 import os
 import re
@@ -8,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +16,22 @@ import pytest
 
 import shortflow
 from conftest import Command, started
-from shortflow.engine import run_each
-from shortflow.errors import ConfigError, DamagedResult
+from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
+from shortflow.engine import Batch, run_each
+from shortflow.errors import ConfigError, DamagedResult, LostRun
+from shortflow.executors import Failed
 from shortflow.report.drawing import draw
 from shortflow.report.plot import ParallelPlot, Plot
 from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import Workload, ask, second_workload
 from shortflow.tuning.engine import tune
-from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective
+from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
 from shortflow.tuning.plots import plots
-from shortflow.tuning.proposals import importances, optuna_study
+from shortflow.tuning.proposals import Proposals, importances, optuna_study
 from shortflow.tuning.record import Question, Trial, Tuning
 from shortflow.tuning.space import Parameter
-from shortflow.tuning.verdict import Holds, holds, sentence, verdict
-
-AFCT, GOODPUT = "afct_short_s", "goodput_long_bps"
-W_MAX = Parameter.parse("transport.w_max=1:5")
-W_MIN = Parameter.parse("transport.w_min=0.05:1:log")
-FASTEST = Goal([Objective(AFCT)])
-BOTH = Goal([Objective(AFCT), Objective(GOODPUT, maximize=True)])
+from shortflow.tuning.verdict import sentence
 
 
 def trial_settings(found: Tuning) -> list[dict[str, str]]:
@@ -58,7 +54,7 @@ def test_ranges_are_read_with_their_units() -> None:
     assert knee.value("2MB") is None
     assert knee.value("unlimited") is None
     assert knee.text == "transport.knee_low=20KB:1000KB"
-    k = Parameter.parse("switch.mark_above=5pkt:50pkt:10pkt")
+    k = Parameter.parse("switch.mark_above=5pkt:45pkt:10pkt")
     assert (k.high, k.step, k.value("25pkt"), k.value("26pkt")) == (45.0, 10.0, 25.0, None)
     g = Parameter.parse("transport.g=0.00001:0.5:log")
     assert g.log
@@ -75,8 +71,10 @@ def test_ranges_are_read_with_their_units() -> None:
         ("w_max=low:high", "expected KEY=LOW:HIGH"),
         ("w_max=5:1", "a high end above it"),
         ("w_max=0:1:log", "begins above 0"),
-        ("knee=10KB:5ms", "quantities of one kind"),
-        ("w_max=1:2:5", "a step above 0 that fits"),
+        ("knee=10KB:5ms", "units of one kind"),
+        ("w_max=1:2:5", "a step above 0, some of which lead from end to end"),
+        ("w_max=1:2:0.3", "a step above 0, some of which lead from end to end"),
+        ("w_max=1:2:0", "a step above 0"),
     ],
 )
 def test_ranges_that_are_none(text: str, complaint: str) -> None:
@@ -120,12 +118,15 @@ def test_goals_that_are_none(goal: Goal, complaint: str) -> None:
         goal.check(["short", "long"])
 
 
+ASKED: dict[str, Any] = {"baseline": "dctcp", "seeds": 1, "batch": 8}
+
+
 def question_of(
     small: dict[str, object], *parameters: str, scheme: str = "l2dct", settings: dict[str, str] | None = None
 ) -> Question:
     here = Workload(shortflow.load(small), settings or {}, FASTEST)
     parsed = [Parameter.parse(each) for each in parameters]
-    return ask(here, None, scheme, parsed, baseline="dctcp", seeds=1, batch=8)
+    return ask(here, None, scheme, parsed, **ASKED)
 
 
 @pytest.mark.parametrize(
@@ -155,12 +156,38 @@ def test_a_key_cannot_be_tuned_and_set(small: dict[str, object]) -> None:
         question_of(small, "transport.g=0.1:0.5", scheme="dctcp+g=0.2")
 
 
+def test_a_setting_is_for_the_schemes_that_have_it(small: dict[str, object]) -> None:
+    here = Workload(shortflow.load(small), {"transport.w_min": "0.3", "transport.g": "0.2"}, FASTEST)
+    ask(here, None, "l2dct", [W_MAX], **ASKED)
+    (ours,), (theirs,) = here.runs("l2dct", [1]), here.runs("dctcp", [1])
+    assert "0.3" in {key: value for key, value, _ in ours.scheme.resolved()}["transport.w_min"]
+    assert {key: value for key, value, _ in theirs.scheme.resolved()}["transport.g"] == "0.2"
+    wrong = Workload(here.scenario, {"transport.w_mn": "1"}, FASTEST)
+    for first, second in ((wrong, None), (here, wrong)):
+        with pytest.raises(ConfigError, match=r'transport\.w_mn.*did you mean "transport\.w_min"'):
+            ask(first, second, "l2dct", [W_MAX], **ASKED)
+    with pytest.raises(ConfigError, match=r"transport\.w_min: its values vary, so it cannot be set too"):
+        ask(here, None, "l2dct", [W_MIN], **ASKED)
+
+
 def test_what_the_question_says_of_the_parameters(small: dict[str, object]) -> None:
     found = question_of(small, "transport.w_max=1:5", "transport.knee_low=1KB:900KB", "switch.mark_above=5pkt:50pkt")
     assert [each.step for each in found.parameters] == [None, None, 1.0], "packets are whole"
     assert found.untuned_values == {"transport.w_max": 2.5, "transport.knee_low": 200.0, "switch.mark_above": 20.0}
     assert question_of(small, "transport.w_max=3:5").untuned_values is None
     assert question_of(small, "load=0.1:0.9").untuned == {"load": "0.4"}
+    assert not found.flow_keys
+    assert question_of(small, "load=0.1:0.9", "transport.w_max=1:5").flow_keys == ["load"]
+    switch: Any = small["switch"]
+    named = {**small, "parameters": {"load": 0.4, "k": "20pkt"}, "switch": {**switch, "mark_above": "$k"}}
+    assert not question_of(named, "k=5pkt:50pkt").flow_keys, "it stands for a threshold"
+
+
+@pytest.mark.parametrize(("number", "least"), [("trials", 1), ("seeds", 1), ("check_seeds", 2)])
+def test_numbers_that_are_too_small(number: str, least: int, small: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"{number}: {least - 1} is not a whole number from {least} on"):
+        run_tuning(small, tmp_path / "t", **{number: least - 1})
+    assert not (tmp_path / "t").exists()
 
 
 def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
@@ -182,21 +209,6 @@ def test_a_second_workload_has_the_metrics_or_their_counterparts() -> None:
 # What trials are worth.
 
 
-def made(
-    *times: float, goodput: float | list[float] = 1e8, unfinished: float = 0.0, bound: bool = False
-) -> Measurement:
-    values: dict[str, list[float | None]] = {
-        AFCT: list(times),
-        GOODPUT: [*goodput] if isinstance(goodput, list) else [goodput] * len(times),
-        UNFINISHED: [unfinished] * len(times),
-    }
-    return Measurement(list(range(1, len(times) + 1)), values, [AFCT] if bound else [], ["-"] * len(times))
-
-
-KEPT = Goal([Objective(AFCT)], [Constraint(GOODPUT, ">=", 0.9, scheme="dctcp")])
-REFERENCES = {"l2dct": made(2.0, 2.0), "dctcp": made(3.0, 3.0)}
-
-
 def test_unfinished_flows_make_a_trial_infeasible_however_fast_it_seems() -> None:
     assert KEPT.judge(made(1.0, 1.0), REFERENCES).feasible
     assert not KEPT.judge(made(1.0, 1.0, unfinished=0.01), REFERENCES).feasible
@@ -206,17 +218,6 @@ def test_unfinished_flows_make_a_trial_infeasible_however_fast_it_seems() -> Non
     missing = made(1.0)
     missing.values[GOODPUT][0] = None
     assert KEPT.judge(missing, REFERENCES).objectives is None
-
-
-def tuning_of(goal: Goal, *found: Measurement, references: dict[str, Measurement] | None = None) -> Tuning:
-    question = Question(
-        "s", "t", "-", ["short", "long"], "l2dct", {}, [W_MAX], {"transport.w_max": "2.5"}, goal, "dctcp", 2, 8, {}, "-"
-    )
-    trials = [
-        Trial(number, {"transport.w_max": 1.0 + number / 4}, {"transport.w_max": f"{1 + number / 4:g}"}, each)
-        for number, each in enumerate(found)
-    ]
-    return Tuning(question, references or REFERENCES, trials)
 
 
 def test_the_best_feasible_trial_is_chosen() -> None:
@@ -248,80 +249,6 @@ def test_what_is_worse_than_usual_after_a_third_of_the_seeds_is_given_up() -> No
     assert not is_hopeless(made(2.4)), "the median of the feasible ones with this seed is 2.5"
     assert is_hopeless(made(0.1, unfinished=0.1))
     assert not engine._is_hopeless(tuning_of(KEPT, *usual[:3]), Trial(9, {}, {}, made(99.0))), "too few to tell"
-
-
-# Verdicts.
-
-
-def checked(goal: Goal, tuned: Measurement, untuned: Measurement, baseline: Measurement) -> Tuning:
-    check = record.Check("s", "t", {}, ["short", "long"], goal, [], {"l2dct": untuned, "dctcp": baseline}, {0: tuned})
-    return dataclasses.replace(tuning_of(goal, made(1.0, 1.0)), checks=[check])
-
-
-@pytest.mark.parametrize(
-    ("tuned", "expected"),
-    [
-        (made(1.00, 1.01, 0.99), Holds.YES),
-        (made(3.00, 3.01, 2.99), Holds.NO),
-        (made(1.00, 3.50, 1.10), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, unfinished=0.001, bound=True), Holds.NO),
-        (made(1.00, 1.01, 0.99, goodput=0.8e8), Holds.NO),
-        (made(1.00, 1.01, 0.99, goodput=0.95e8), Holds.YES),
-        (made(1.00, 1.01, 0.99, goodput=[0.97e8, 0.94e8, 0.95e8]), Holds.YES),
-        (made(1.00, 1.01, 0.99, goodput=[1.05e8, 0.85e8, 0.94e8]), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, goodput=[0.95e8, 0.80e8, 0.89e8]), Holds.OPEN),
-        (made(1.00, 1.01, 0.99, goodput=[0.81e8, 0.79e8, 0.80e8]), Holds.NO),
-    ],
-)
-def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Holds) -> None:
-    """Of constraints too: 0.9 of a steady 1e8 is wanted; one that is kept on average alone is undecided."""
-    found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
-    assert holds(found) is expected
-    words = {Holds.YES: "hold on", Holds.NO: "do not hold on", Holds.OPEN: "undecided whether"}
-    assert words[expected] in sentence(found)
-
-
-def test_a_verdict_has_its_numbers() -> None:
-    found = checked(KEPT, made(1.0, 1.0, 1.0, goodput=0.95e8), made(2.0, 2.0, 2.0), made(4.0, 4.0, 4.0))
-    words = verdict(found, found.checks[0], 0).words
-    assert "50.0 %" in words
-    assert "lower than with untuned l2dct and 75.0 %" in words
-    assert "goodput_long_bps is 95.0 % of dctcp's (95 % interval 95.0 to 95.0 %, at least 90 % wanted)" in words
-
-
-@pytest.mark.parametrize(
-    ("goodput", "expected", "interval"),
-    [
-        ([0.9e8, 1.2e8, 1.5e8], Holds.OPEN, "4.548e+07 to 1.945e+08"),  # 1.2e8 ± 4.303 * 0.3e8 / √3
-        ([1.19e8, 1.2e8, 1.21e8], Holds.YES, "1.175e+08 to 1.225e+08"),
-        ([0.89e8, 0.9e8, 0.91e8], Holds.NO, "8.752e+07 to 9.248e+07"),
-        ([1.2e8], Holds.OPEN, ""),
-    ],
-)
-def test_a_constraint_by_a_number_needs_the_whole_interval(
-    goodput: list[float], expected: Holds, interval: str
-) -> None:
-    goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
-    tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
-    found = checked(goal, tuned, others, others)
-    assert holds(found) is expected
-    words = f"(95 % interval {interval}, at least" if interval else "1.2e+08 (at least 1e+08 wanted)"
-    assert words in verdict(found, found.checks[0], 0).words
-
-
-def test_an_infeasible_scheme_is_no_measure() -> None:
-    slow = {"l2dct": made(0.5, 0.5, goodput=0.1e8), "dctcp": made(3.0, 3.0)}
-    found = tuning_of(KEPT, made(2.0, 2.0), references=slow)
-    assert found.measure == "dctcp"
-    worse = tuning_of(KEPT, made(3.5, 3.5), references=slow)
-    assert sentence(worse) == "No feasible trial is better than dctcp."
-
-
-def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
-    left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
-    found = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.01, bound=True), left, left)
-    assert holds(found) is Holds.OPEN
-    assert "1 % of the flows did not finish, 2 % with untuned l2dct" in verdict(found, found.checks[0], 0).words
 
 
 # Plots.
@@ -421,10 +348,79 @@ def test_whole_numbers_on_a_logarithmic_axis(small: dict[str, object], tmp_path:
 
 
 def test_combinations_that_a_scheme_refuses_are_not_proposed(small: dict[str, object], tmp_path: Path) -> None:
+    """Not even where the estimator leans into them, as it does here after the first batches."""
     knees = [Parameter.parse("transport.knee_low=10KB:1MB"), Parameter.parse("transport.knee_high=20KB:2MB")]
-    found = tune(shortflow.load(small), "l2dct", knees, FASTEST, out=tmp_path, trials=16, seeds=1, check_seeds=2)
-    assert len(found.trials) == 16
+
+    def tuned(out: str, trials: int) -> Tuning:
+        scenario = shortflow.load({**small, "duration": "20ms"})
+        return tune(scenario, "l2dct", knees, FASTEST, out=tmp_path / out, trials=trials, seeds=1, check_seeds=2)
+
+    found = tuned("whole", 40)
+    assert len(found.trials) == 40
     assert all(trial.values["transport.knee_low"] <= trial.values["transport.knee_high"] for trial in found.trials)
+    tuned("parts", 16)
+    assert plain(tuned("parts", 40)) == plain(found)
+
+
+def test_refused_combinations_end_it_where_nothing_else_is_found() -> None:
+    proposals = Proposals([W_MAX], FASTEST, 8)
+    with pytest.raises(ConfigError, match="1,000 combinations in a row were refused"):
+        proposals.batch(0, lambda _: False)
+
+
+def test_no_combination_is_tried_twice_and_few_of_them_end_the_search(shortflow: Command, scenario: str) -> None:
+    tune = ("tune", "small.toml", "--scheme", "dctcp", "--param", "switch.mark_above=4pkt:14pkt:1pkt")
+    quick = ("--minimize", AFCT, "--maximize", GOODPUT, "--seeds", "1", "--check-seeds", "2", "--check-on", "none")
+    answer = shortflow(*tune, *quick, "--trials", "40", "--out", "t", "--json")
+    tried = [trial["settings"]["switch.mark_above"] for trial in answer.document["trials"]]
+    assert sorted(tried) == sorted(f"{value}pkt" for value in range(4, 15))
+    assert "--trials: 11 are all combinations of the parameters" in answer.stderr
+    assert shortflow(*tune, *quick, "--trials", "40", "--out", "t", "--json").document == answer.document
+
+
+def test_the_second_batch_follows_from_the_first() -> None:
+    def second(times: Sequence[float]) -> list[dict[str, float]]:
+        proposals = Proposals([W_MAX], FASTEST, 8)
+        proposed = proposals.batch(0, lambda _: True)
+        trials = [Trial(number, values, {}, made(times[number])) for number, values in enumerate(proposed)]
+        proposals.tell(trials, [tuning_of(FASTEST).judge(trial) for trial in trials])
+        return proposals.batch(1, lambda _: True)
+
+    assert second([1, 2, 3, 4, 5, 6, 7, 8]) != second([8, 7, 6, 5, 4, 3, 2, 1])
+
+
+def test_the_ends_of_a_front_are_checked_and_its_choice() -> None:
+    points = [1.0 + place / 10 for place in range(9)]
+    found = tuning_of(BOTH, *(made(time, time, goodput=time * 1e8) for time in points))
+    assert len(found.front) == 9
+    for number in range(9):
+        found.__dict__["chosen"] = found.trials[number]  # in place of the cached one
+        worth = engine._worth_checking(found)
+        assert {number, found.front[0], found.front[-1]} <= set(worth)
+        assert len(worth) == 5
+
+
+@pytest.mark.parametrize("at", [2, 4, 7], ids=["references", "trials", "check"])
+def test_a_run_that_was_lost_is_no_trial_and_is_done_again(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    calls = 0
+
+    def flaky(runs: Any, **options: Any) -> Batch:
+        nonlocal calls
+        calls += 1
+        done = run_each(runs, **options)
+        if calls == at:
+            key = next(iter(done.summaries))
+            del done.summaries[key]
+            done.failures[key] = Failed("KilledWorker", "three workers were lost")
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_each", flaky)
+        with pytest.raises(LostRun, match="three workers were lost"):
+            run_tuning(small, tmp_path / "t", trials=16)
+    assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(run_tuning(small, tmp_path / "calm", trials=16))
 
 
 def test_a_run_that_fails_late_leaves_what_was_done(
@@ -499,7 +495,7 @@ def test_a_tuning_has_its_report(shortflow: Command, scenario: str) -> None:
     assert shortflow("report", "t").code == 0
     page = Path("t/report.html").read_text(encoding="utf-8")
     assert f"Trade-off of {AFCT} and {GOODPUT}" in page
-    assert "Pareto front, " in page
+    assert "trials on the Pareto front, by the trials&#39; seeds" in page
     data = re.findall(r'<script type="application/json" data-plot="[^"]+">(.*?)</script>', page, re.DOTALL)
     assert len([json.loads(each)["data"] for each in data]) == 6, "a figure for each panel of four plots"
     assert shortflow("report", "t", "--json").document["verdict"] in " ".join(answer.stdout.split())
@@ -524,6 +520,10 @@ def test_a_killed_tuning_goes_on_to_the_same_end(shortflow: Command, scenario: s
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     assert 0 < len(record.read_tuning(tmp_path / "killed").trials) < 40
+    report = shortflow("report", "killed", "--json")
+    assert report.code == 0, report.stderr
+    assert report.document["verdict"].endswith("not checked yet; the same command goes on.")
+    assert shortflow("report", "killed").code == 0
     whole = shortflow(*arguments, "--out", "whole")
     killed = shortflow(*arguments, "--out", "killed")
     assert json.loads(killed.stdout) == whole.document

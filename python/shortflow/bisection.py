@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from shortflow.engine import Jobs, Progress, run_each
+from shortflow.engine import Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError
 from shortflow.grid import Steps, check_apart
-from shortflow.metrics.catalogue import check_name, missing
+from shortflow.metrics.catalogue import check_name, missing, possible
+from shortflow.quantities import parse
+from shortflow.result import RunSummary
 from shortflow.runner import Planner
 from shortflow.scenario import Scenario, Settings, as_pairs
 
@@ -34,16 +36,27 @@ class Condition:
     metric: str
     comparison: str
     bound: float
+    unit: str = ""
+    """The unit of the bound as metrics have it; empty if none was written, which means the metric's own."""
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
-        """Read a condition such as `deadline_miss==0`."""
+        """Read a condition such as `deadline_miss==0` or `p99_short_s<5ms`."""
         comparison = next((each for each in _COMPARISONS if each in text), "==")
         metric, _, number = (part.strip() for part in text.partition(comparison))
-        bound = _number(number)
-        if not metric or bound is None:
+        bound = parse(number)
+        if not metric or bound is None or not math.isfinite(bound.number):
             raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
-        return cls(metric, comparison, bound)
+        if bound.unit == "%":
+            return cls(metric, comparison, bound.number / 100, "share")
+        return cls(metric, comparison, bound.number * bound.factor, bound.base)
+
+    def check(self, classes: Sequence[str]) -> None:
+        """Refuse a metric that no run with these classes of flows can have, and a bound of another unit."""
+        check_name(self.metric, classes, "a search runs schemes alone")
+        unit = possible(classes)[self.metric].unit
+        if self.unit not in ("", unit):
+            raise ConfigError(f"{self.text}: {self.metric} is {f'in {unit}' if unit else 'without a unit'}")
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
         """Whether it holds for sure, of metrics among which it is.
@@ -70,7 +83,7 @@ class Condition:
         return f"{self.metric}{self.comparison}{self.bound:g}"
 
 
-class Trial(TypedDict):
+class SearchRun(TypedDict):
     """One run of a search."""
 
     value: int | float
@@ -97,6 +110,11 @@ class _Bounds:
     def middle(self) -> int | None:
         return (self.low + self.high) // 2 if self.high - self.low > 1 else None
 
+    def narrowed(self, *, holds: bool) -> "_Bounds":
+        """What is left when the condition holds or fails in the middle."""
+        middle = (self.low + self.high) // 2
+        return _Bounds(middle, self.high) if holds else _Bounds(self.low, middle)
+
 
 @dataclass(frozen=True)
 class Search:
@@ -110,7 +128,7 @@ class Search:
     condition: Condition
     largest: dict[int, int | float | None]
     """For each seed the largest value at which the condition holds; none if it does not even hold at the first."""
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[SearchRun] = field(default_factory=list)
 
     def largest_for(self, share: float) -> int | float | None:
         """The largest value at which the condition holds for at least this share of the seeds."""
@@ -166,7 +184,7 @@ def search(
     With `out`, each finished run is stored there at once, without tables, and one that is there is not run again.
     """
     check_apart([steps.key], settings or {})
-    check_name(condition.metric, scenario.classes, "a search runs schemes alone")
+    condition.check(scenario.classes)
     store = None
     if out:
         from shortflow.store.runs import Store
@@ -174,39 +192,34 @@ def search(
         store = Store(Path(out))
     planner = Planner(scenario, [scheme])
     bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
-    trials: list[Trial] = []
-    while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
-        runs = [
-            run
-            for seed, middle in middles.items()
-            for run in planner.runs({**(settings or {}), steps.key: steps.written(steps.values[middle])}, [seed])
-        ]
-        batch = run_each(runs, jobs=jobs, store=store, tables=False, progress=progress)
-        for (seed, middle), run in zip(middles.items(), runs, strict=True):
-            done = batch.summaries[run.key]
-            if condition.metric not in done.metrics:
-                raise missing(condition.metric, [row.metric for row in done.rows])
-            holds = condition.holds(done.metrics, done.lower_bounds)
-            trials.append(
-                {
-                    "value": steps.values[middle],
-                    "seed": seed,
-                    "measured": done.metrics[condition.metric],
-                    "lower_bound": condition.metric in done.lower_bounds,
-                    "holds": holds,
-                    "open": condition.is_open(done.metrics, done.lower_bounds),
-                    "unfinished": int(done.metrics["unfinished"]),
-                }
-            )
-            bounds[seed] = _Bounds(middle, bounds[seed].high) if holds else _Bounds(bounds[seed].low, middle)
+    trials: list[SearchRun] = []
+    with concluding(store):
+        while middles := {seed: found.middle for seed, found in bounds.items() if found.middle is not None}:
+            values = {seed: steps.values[middle] for seed, middle in middles.items()}
+            runs = [
+                run
+                for seed, value in values.items()
+                for run in planner.runs({**(settings or {}), steps.key: steps.written(value)}, [seed])
+            ]
+            batch = run_each(runs, jobs=jobs, store=store, tables=False, conclude=False, progress=progress)
+            for (seed, value), run in zip(values.items(), runs, strict=True):
+                trials.append(_judged(condition, value, seed, batch.summaries[run.key]))
+                bounds[seed] = bounds[seed].narrowed(holds=trials[-1]["holds"])
     largest = {seed: steps.values[found.low] if found.low >= 0 else None for seed, found in bounds.items()}
     changed = dict(as_pairs(settings))
     return Search(scenario.name, scenario.title, scheme, changed, steps, condition, largest, trials)
 
 
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+def _judged(condition: Condition, value: int | float, seed: int, done: RunSummary) -> SearchRun:
+    """A run as a step of the search; an error if it has not the condition's metric."""
+    if condition.metric not in done.metrics:
+        raise missing(condition.metric, [row.metric for row in done.rows])
+    return {
+        "value": value,
+        "seed": seed,
+        "measured": done.metrics[condition.metric],
+        "lower_bound": condition.metric in done.lower_bounds,
+        "holds": condition.holds(done.metrics, done.lower_bounds),
+        "open": condition.is_open(done.metrics, done.lower_bounds),
+        "unfinished": int(done.metrics["unfinished"]),
+    }

@@ -189,6 +189,11 @@ class Comparison:
         bounds = (self._is_bound(each, metric) for each in (scheme, baseline))
         return replace(found, lower_bound=next(bounds), upper_bound=next(bounds))
 
+    @property
+    def scheme_tables(self) -> dict[str, SchemeTable]:
+        """What each scheme's runs gave, without differences, as plain data."""
+        return {scheme: self._scheme_table(scheme) for scheme in self.schemes}
+
     def to_frame(self) -> "pl.DataFrame":
         """One row per run, those of ideal schedulers included, with the columns of `shortflow.read_store`."""
         from shortflow.store.frames import runs_frame

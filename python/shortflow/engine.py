@@ -4,8 +4,8 @@ A run's result depends on its scenario, scheme and seed alone, so neither where 
 """
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
@@ -52,15 +52,17 @@ def run_all(
     *,
     jobs: Jobs = None,
     store: "Store | None" = None,
+    conclude: bool = True,
     progress: Progress | None = None,
     held: Held | None = None,
 ) -> list[RunSummary]:
     """Run everything, or take it from the store, and keep the summaries in the order of `runs`.
 
     An error ends it: that of the first run that fails, in the order of `runs`. Of each run that is not there yet the
-    store, or without one `held`, gets the tables too; the store's table of runs is renewed in the end.
+    store, or without one `held`, gets the tables too; the store's table of runs is renewed in the end, if this is what
+    should `conclude` it.
     """
-    summaries = run_each(runs, jobs=jobs, store=store, progress=progress, held=held).summaries
+    summaries = run_each(runs, jobs=jobs, store=store, conclude=conclude, progress=progress, held=held).summaries
     return [summaries[run.key] for run in runs]
 
 
@@ -71,6 +73,7 @@ def run_each(
     store: "Store | None" = None,
     tables: bool = True,
     keep_going: bool = False,
+    conclude: bool = True,
     progress: Progress | None = None,
     found: Callable[[int, int], object] | None = None,
     held: Held | None = None,
@@ -79,35 +82,41 @@ def run_each(
 
     Of finished runs the store keeps the `tables`, or else their records alone; without a store `held` has both. With
     `keep_going`, errors of single runs are kept too and end nothing; else that of the first run that fails, in the
-    order of `runs`, is raised. `found` is told how many runs the store had, of how many.
+    order of `runs`, is raised. `found` is told how many runs the store had, of how many. Several calls inside
+    `concluding` do not `conclude` themselves.
     """
     executor = jobs if isinstance(jobs, Executor) else Local(jobs)
     wanted = {run.key: run for run in runs}
     batch, tally = Batch(), _Tally(len(wanted), progress)
-    try:
-        if store:
-            _take(store, wanted, tables, batch, tally)
-        if found:
-            found(len(batch.summaries), len(wanted))
-        missing = [run for key, run in wanted.items() if key not in batch.summaries]
-        if missing:
-            with_tables = held is not None if store is None else tables
-            _work(missing, executor, store, held, with_tables, keep_going, batch, tally)
-    except KeyboardInterrupt as cause:
-        _conclude(store)
-        kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
-        raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
-    except BaseException:
-        if tally.finished:
-            with suppress(OSError):  # the first error counts
-                _conclude(store)
-        raise
-    _conclude(store)
+    with concluding(store) if conclude else nullcontext():
+        try:
+            if store:
+                _take(store, wanted, tables, batch, tally)
+            if found:
+                found(len(batch.summaries), len(wanted))
+            missing = [run for key, run in wanted.items() if key not in batch.summaries]
+            if missing:
+                with_tables = held is not None if store is None else tables
+                _work(missing, executor, store, held, with_tables, keep_going, batch, tally)
+        except KeyboardInterrupt as cause:
+            kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
+            raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
     return batch
 
 
+@contextmanager
+def concluding(store: "Store | None") -> Iterator[None]:
+    """Make a store's runs safe and renew its table, once, when the work inside is done or ends in an error."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):  # the first error counts
+            _conclude(store)
+        raise
+    _conclude(store)
+
+
 def _conclude(store: "Store | None") -> None:
-    """Make the store's runs safe, and its table of runs what it should be."""
     if store:
         from shortflow.store.reading import renew_table
 

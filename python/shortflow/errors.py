@@ -15,11 +15,13 @@ __all__ = [
     "DamagedResult",
     "ExitCode",
     "Interrupted",
+    "LostRun",
     "MissingRequirement",
     "SimulationError",
     "TooLittle",
     "did_you_mean",
     "front_door",
+    "require_at_least",
     "unknown_name",
 ]
 
@@ -46,6 +48,10 @@ class MissingRequirement(RuntimeError):
 
 class DamagedResult(Exception):
     """A stored result cannot be read, because part of it is missing or is not what was written."""
+
+
+class LostRun(SimulationError):
+    """A run ended with the process or the worker that did it; another attempt may go well."""
 
 
 class TooLittle(ValueError):
@@ -79,6 +85,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         alike = within or around[:_MOST_MEANT] or alike
     meant = " or ".join(f'"{by_lower[each]}"' for each in alike)
     return f"; did you mean {meant}?" if meant else ""
+
+
+def require_at_least(least: int, **numbers: int) -> None:
+    """Refuse numbers below the least, with their names."""
+    for name, number in numbers.items():
+        if number < least:
+            raise ConfigError(f"{name}: {number} is not a whole number from {least} on")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:

@@ -2,18 +2,17 @@
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.quantities import in_base_unit
+from shortflow.quantities import in_base_unit, plain, read_range, rounded
 
-_QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)")
 _MOST_VALUES = 1_000_000
 MOST_POINTS = 100_000
 """So many points a grid can have."""
+_KEEP_FLOWS = ("transport.", "queue.", "host_queue.", "priority.", "switch.", "host.", "tcp.", "routing.")
+"""Keys of these tables leave the flows as they are."""
 
 Point = Mapping[str, str]
 """A value for each key."""
@@ -30,34 +29,35 @@ class Steps:
 
     @classmethod
     def parse(cls, text: str) -> "Steps":
-        """Read `KEY=LOW:HIGH`, in steps of one unit, or `KEY=LOW:HIGH:STEP`; all three have the same unit, or none.
+        """Read `KEY=LOW:HIGH`, in steps of one of its units, or `KEY=LOW:HIGH:STEP`, in units of one kind.
 
         The high end is always among the values, so the last step may be shorter.
         """
         key, _, bounds = (part.strip() for part in text.partition("="))
-        quantities = [_QUANTITY.fullmatch(bound.strip()) for bound in bounds.split(":")]
-        found = [quantity for quantity in quantities if quantity]
-        if not key or len(found) not in (2, 3) or len(found) < len(quantities):
+        try:
+            (low, high, *steps), unit = read_range(bounds)
+        except ValueError:
+            key = ""
+        if not key:
             raise ConfigError(
-                f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, such as servers=1:100 or "
+                f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, with units of one kind, such as servers=1:100 or "
                 "switch.mark_above=5pkt:200pkt"
             )
-        units = {quantity[2] for quantity in found}
-        if len(units) > 1:
-            raise ConfigError(f"{text}: expected the same unit everywhere, such as duration=100ms:900ms:50ms")
-        low, high, step = [*(float(quantity[1]) for quantity in found), 1.0][:3]
-        if not (step > 0 and low <= high and (high - low) / step < _MOST_VALUES and math.isfinite(step)):
+        step = steps[0] if steps else 1.0
+        if not (step > 0 and low <= high and math.isfinite(high - low) and math.isfinite(step)):
             raise ConfigError(f"{text}: expected a low end, a high end that is not below it, and a step above 0")
+        if (high - low) / step >= _MOST_VALUES:
+            raise ConfigError(f"{text}: has more than {_MOST_VALUES:,} values; expected a wider step")
         if low < high < low + step * (1 - 1e-9):
             raise ConfigError(f"{text}: expected a step no wider than the range, such as {key}=0.1:0.9:0.1")
         values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
         if values[-1] < high - step * 1e-9:
             values.append(high)
-        return cls(key, [_plain(value) for value in values], units.pop())
+        return cls(key, [int(value) if value.is_integer() else rounded(value) for value in values], unit)
 
     def written(self, value: int | float) -> str:
         """A value as a setting of the key, which takes no exponent."""
-        return f"{Decimal(repr(value)):f}{self.unit}"
+        return f"{plain(value)}{self.unit}"
 
 
 @dataclass(frozen=True)
@@ -213,11 +213,12 @@ def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
             raise ConfigError(f"{key}: its values vary, so it cannot be set too")
 
 
+def keeps_flows(keys: Iterable[str]) -> bool:
+    """Whether keys that vary together, parameters of a scenario beside what they stand for, leave the flows alone."""
+    real = [key for key in keys if not key.startswith("parameters.")]
+    return bool(real) and all(key.startswith(_KEEP_FLOWS) for key in real)
+
+
 def _name(key: str) -> str:
     """A key without what may stand before a parameter's name."""
     return key.removeprefix("parameters.")
-
-
-def _plain(value: float) -> int | float:
-    """A whole number as such; others without the digits that adding up steps leaves behind."""
-    return int(value) if value.is_integer() else round(value, 12)

@@ -17,6 +17,8 @@ from shortflow.metrics.stats import CONFIDENCE, Estimate
 
 LEAST_SEEDS = 5
 """So many seeds are run before the first look, and between any two."""
+MAX_SEEDS = 100
+"""So many seeds are run at most, unless told otherwise."""
 WIDTHS = (0.05, 0.02, 0.01)
 """The widths that people ask for."""
 
@@ -28,11 +30,11 @@ class Precision:
     width: float
     metric: str | None = None
     """What it is of; without, the mean completion time of each class, or the times of tasks where there are some."""
-    most: int = 100
+    most: int = MAX_SEEDS
     """So many seeds are run at most."""
 
     @classmethod
-    def parse(cls, text: str, most: int = 100) -> "Precision":
+    def parse(cls, text: str, most: int = MAX_SEEDS) -> "Precision":
         """Read `2%`, or `METRIC=2%` for one metric."""
         metric, _, width = (part.strip() for part in text.rpartition("="))
         try:
@@ -50,6 +52,12 @@ class Precision:
         if self.metric is not None:
             check_name(self.metric, classes)
 
+    def require(self, comparisons: Sequence[Comparison]) -> None:
+        """Refuse a metric that none of the runs so far has."""
+        done = [each for each in comparisons if each.runs]
+        if self.metric and done and not any(self.metric in each.metrics for each in done):
+            done[0].require(self.metric)
+
     def is_met(self, comparison: Comparison) -> bool:
         """Whether the intervals of every scheme are narrow enough."""
         found = widths(comparison, self.metric)
@@ -60,7 +68,7 @@ class Precision:
     def text(self) -> str:
         """What is wanted, in words."""
         of = f" of {self.metric}" if self.metric else " of the main times"
-        return f"±{self.width:.3g}{of}" if self.width >= 1 else f"±{self.width * 100:.3g} %{of}"
+        return f"{plus_minus(self.width)}{of}"
 
 
 @dataclass(frozen=True)
@@ -73,10 +81,12 @@ class Width:
 
     @property
     def share(self) -> float:
-        """Half the width over the mean; infinite for a single seed, a lower bound, and a mean of zero."""
+        """Half the width over the mean; infinite for a single seed, a lower bound, and a mean of zero that scatters."""
         half = self.estimate.half_width
         if half is None or self.estimate.lower_bound:
             return math.inf
+        if not half:
+            return 0.0
         return half / abs(self.estimate.value) if self.estimate.value else math.inf
 
     def more_seeds(self, width: float) -> int:
@@ -111,6 +121,11 @@ def widths(comparison: Comparison, metric: str | None = None) -> list[Width]:
 def more_seeds(found: Sequence[Width], width: float) -> int:
     """About how many more seeds it would take until none of the intervals is wider."""
     return max(each.more_seeds(width) for each in found)
+
+
+def plus_minus(share: float) -> str:
+    """Half a width as it stands in a text."""
+    return f"±{100 * share:,.0f} %" if share >= 1 else f"±{100 * share:.3g} %"
 
 
 def seeds_until(until: Precision, first: int, look: Callable[[Sequence[int]], bool]) -> bool:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
-_QUANTITY = re.compile(r"(-?\d+(?:\.\d+)?(?:e-?\d+)?) ?([A-Za-z%]*)")
+_QUANTITY = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?) ?([A-Za-z%]*)")
 _UNITS = {
     "s": {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
     "B": {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
@@ -63,7 +64,7 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
 def in_base_unit(texts: Sequence[str]) -> list[float] | None:
     """All values in seconds, bytes, bits per second or their own unit; None if some are words or differ in kind."""
     found = _of_one_kind(texts)
-    return None if found is None else [_rounded(each.number * each.factor) for each in found]
+    return None if found is None else [rounded(each.number * each.factor) for each in found]
 
 
 def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
@@ -74,7 +75,7 @@ def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
     base = found[0].base
     values = [each.number * each.factor for each in found]
     scale = scale_for(base, values) if base in _UNITS else Scale(1.0, base)
-    return [_rounded(value / scale.divisor) for value in values], scale.unit
+    return [rounded(value / scale.divisor) for value in values], scale.unit
 
 
 def in_unit_of_first(texts: Sequence[str]) -> list[float]:
@@ -82,7 +83,26 @@ def in_unit_of_first(texts: Sequence[str]) -> list[float]:
     found = _of_one_kind(texts)
     if found is None:
         raise ValueError(f"{', '.join(texts)}: not numbers of one kind")
-    return [_rounded(each.number * each.factor / found[0].factor) for each in found]
+    return [rounded(each.number * each.factor / found[0].factor) for each in found]
+
+
+def read_range(text: str) -> tuple[list[float], str]:
+    """The numbers of LOW:HIGH or LOW:HIGH:STEP in the unit of the first, and this; ValueError if it is none."""
+    texts = text.split(":")
+    if len(texts) not in (2, 3):
+        raise ValueError(f"{text}: not LOW:HIGH or LOW:HIGH:STEP")
+    first = parse(texts[0])
+    return in_unit_of_first(texts), first.unit if first else ""
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words, such as `1 point` and `2 points`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def plain(value: float) -> str:
+    """A number without exponent, and without a point where it is whole."""
+    return str(int(value)) if float(value).is_integer() else f"{Decimal(repr(value)):f}"
 
 
 def _of_one_kind(texts: Sequence[str]) -> list[Quantity] | None:
@@ -91,6 +111,6 @@ def _of_one_kind(texts: Sequence[str]) -> list[Quantity] | None:
     return found if len(found) == len(texts) and len({each.base for each in found}) <= 1 else None
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
     """A number without the last digits, in which 0.9 ms is not 900 us."""
     return float(f"{value:.12g}")

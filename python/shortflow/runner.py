@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison, with_distances
-from shortflow.engine import Held, Jobs, Progress, run_all, run_one
+from shortflow.engine import Held, Jobs, Progress, concluding, run_all, run_one
 from shortflow.errors import ConfigError
 from shortflow.precision import Precision, seeds_until
 from shortflow.result import Run, RunResult, RunSummary
@@ -77,16 +77,22 @@ def compare(
     def look(new: Sequence[int]) -> bool:
         runs = planner.runs(settings or {}, new)
         everything = [*runs, *plan_ideal(runs)] if ideal else runs
-        summaries = with_distances(run_all(everything, jobs=jobs, store=store, progress=progress, held=held))
+        done = run_all(everything, jobs=jobs, store=store, conclude=False, progress=progress, held=held)
+        summaries = with_distances(done)
         of_schemes.extend(summaries[: len(runs)])
         of_ideal.extend(summaries[len(runs) :])
-        return until is not None and until.is_met(so_far())
+        if until is None:
+            return False
+        until.require([so_far()])
+        return until.is_met(so_far())
 
     if until:
         until.check(scenario.classes)
-        seeds_until(until, len(seeds), look)
-    else:
-        look(seeds)
+    with concluding(store):
+        if until:
+            seeds_until(until, len(seeds), look)
+        else:
+            look(seeds)
     if store:
         _keep_bursts(store, planner.runs(settings or {}, seeds[:1]), progress)
     if measured is None:

@@ -69,6 +69,12 @@ def split_settings(settings: Settings) -> tuple[Settings, Settings]:
     return of_scenario, of_schemes
 
 
+def settings_of(scheme: str | Transport, settings: Settings) -> Settings:
+    """Those settings of schemes that a scheme has a parameter for."""
+    choice = _choose(scheme)
+    return {key: value for key, value in settings.items() if choice.accepts(key, settings)}
+
+
 def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None = None) -> list[Scheme]:
     """The schemes, each with those of the settings that it has a parameter for.
 

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, NotRequired, TypedDict
 
 from shortflow.comparison import Comparison, SchemeTable
-from shortflow.engine import Batch, Held, Jobs, Progress, run_each
-from shortflow.errors import ConfigError
+from shortflow.engine import Batch, Held, Jobs, Progress, concluding, run_each
+from shortflow.errors import ConfigError, require_at_least
 from shortflow.executors import Failed
 from shortflow.grid import Grid, Point, check_apart
 from shortflow.precision import Precision, seeds_until
@@ -38,7 +38,7 @@ class FailureTable(TypedDict):
 
 
 @dataclass(frozen=True)
-class Swept:
+class SweptPoint:
     """What the runs at a point gave."""
 
     at: Point
@@ -57,7 +57,7 @@ class Sweep:
     settings: dict[str, str]
     """What was changed at every point."""
     grid: Grid
-    points: Sequence[Swept]
+    points: Sequence[SweptPoint]
     runs: int
     reused: int
     """How many of the runs were there already."""
@@ -104,13 +104,14 @@ def sweep(
 
     Every point is validated before the first run. Points are run coarse first, so that a part of the sweep is a coarse
     picture of it. A run that fails is kept with its error and stops no other. With `until`, each point has as many
-    seeds as its intervals need. `found` is told how many runs the store had, of how many. Without a store, `held` gets
-    the finished runs.
+    seeds as its intervals need. `found` is told how many runs the store had, of how many, if that is known before.
+    Without a store, `held` gets the finished runs.
     """
+    require_at_least(1, seeds=seeds)
     check_apart(grid.keys, settings or {})
     if until:
         until.check(scenario.classes)
-    places = _places(Planner(scenario, schemes), grid, settings or {})
+    places = _unfinished(Planner(scenario, schemes), grid, settings or {})
     order, everything = [places[number] for number in grid.coarse_first], Batch()
 
     def look(new: Sequence[int]) -> bool:
@@ -122,20 +123,26 @@ def sweep(
             store=store,
             tables=tables,
             keep_going=True,
+            conclude=False,
             progress=progress,
-            found=found,
+            found=None if until else found,
             held=held,
         )
         everything.summaries.update(done.summaries)
         everything.failures.update(done.failures)
-        for place in begun:
-            place.met = until is not None and place.is_met(until, everything)
+        if until is None:
+            return True
+        reached = [place.swept(everything, wanted=True) for place in begun]
+        until.require([each.comparison for each in reached])
+        for place, each in zip(begun, reached, strict=True):
+            place.met = bool(each.failures) or until.is_met(each.comparison)  # more seeds do not help a failure
         return all(place.met for place in begun)
 
-    if until:
-        seeds_until(until, seeds, look)
-    else:
-        look(range(1, seeds + 1))
+    with concluding(store):
+        if until:
+            seeds_until(until, seeds, look)
+        else:
+            look(range(1, seeds + 1))
     points = [place.swept(everything, wanted=until is not None) for place in places]
     reused = sum(summary.reused for summary in everything.summaries.values())
     runs = len(everything.summaries) + len(everything.failures)
@@ -143,11 +150,11 @@ def sweep(
     return Sweep(scenario.name, scenario.title, fixed, grid, points, runs, reused)
 
 
-class _Place:
-    """A point while its runs are done."""
+class _Unfinished:
+    """A point while its runs are being done."""
 
     def __init__(self, at: Point, planned: Callable[[Sequence[int]], list[Run]]) -> None:
-        self.met = False
+        self.met = False  # whether no more seeds are needed, or would help
         self._at, self._planned = at, planned
         self._runs: list[Run] = []
 
@@ -157,21 +164,16 @@ class _Place:
         self._runs += new
         return new
 
-    def is_met(self, until: Precision, batch: Batch) -> bool:
-        """Whether no more seeds are needed, or would help."""
-        found = self.swept(batch, wanted=True)
-        return bool(found.failures) or until.is_met(found.comparison)
-
-    def swept(self, batch: Batch, *, wanted: bool) -> Swept:
+    def swept(self, batch: Batch, *, wanted: bool) -> SweptPoint:
         """What the runs gave."""
         done = [batch.summaries[run.key] for run in self._runs if run.key in batch.summaries]
         failed = [(run, batch.failures[run.key]) for run in self._runs if run.key in batch.failures]
         of = self._runs[0].scenario
         comparison = Comparison(of.name, of.title, dict(self._at), done)
-        return Swept(self._at, comparison, failed, self.met and not failed if wanted else None)
+        return SweptPoint(self._at, comparison, failed, self.met and not failed if wanted else None)
 
 
-def _places(planner: Planner, grid: Grid, settings: Settings) -> list[_Place]:
+def _unfinished(planner: Planner, grid: Grid, settings: Settings) -> list[_Unfinished]:
     """Every point, validated; an error says at which point it is."""
     places = []
     for point in grid.points:
@@ -179,19 +181,29 @@ def _places(planner: Planner, grid: Grid, settings: Settings) -> list[_Place]:
         try:
             planner.runs(changed, [1])
         except ConfigError as error:
+            _refuse_anywhere(planner, settings, str(error))
             where = ", ".join(f"{key}={value}" for key, value in point.items())
             raise ConfigError(f"--grid: at {where}: {error}") from None
-        places.append(_Place(point, partial(planner.runs, changed)))
+        places.append(_Unfinished(point, partial(planner.runs, changed)))
     return places
 
 
-def _table(point: Swept) -> PointTable:
-    of = point.comparison.document()
+def _refuse_anywhere(planner: Planner, settings: Settings, message: str) -> None:
+    """Say an error that has nothing to do with the grid, such as a scheme that there is not, without a point."""
+    try:
+        planner.runs(settings, [1])
+    except ConfigError as error:
+        if str(error) == message:
+            raise error from None
+
+
+def _table(point: SweptPoint) -> PointTable:
+    of = point.comparison
     table: PointTable = {
         "at": dict(point.at),
-        "seeds": of["seeds"],
-        "digest": of["digest"],
-        "schemes": of["schemes"],
+        "seeds": of.seeds,
+        "digest": of.digest,
+        "schemes": of.scheme_tables,
     }
     if point.met is not None:
         table["until_ci_met"] = point.met

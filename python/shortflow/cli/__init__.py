@@ -13,7 +13,15 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from shortflow._core import version
-from shortflow.errors import ConfigError, DamagedResult, ExitCode, Interrupted, MissingRequirement, SimulationError
+from shortflow.errors import (
+    ConfigError,
+    DamagedResult,
+    ExitCode,
+    Interrupted,
+    LostRun,
+    MissingRequirement,
+    SimulationError,
+)
 
 COMMANDS = {
     "run": "run",
@@ -77,6 +85,7 @@ FAILURES: dict[type[Exception], ExitCode] = {
     ConfigError: ExitCode.WRONG_INPUT,
     DamagedResult: ExitCode.WRONG_INPUT,
     MissingRequirement: ExitCode.MISSING_REQUIREMENT,
+    LostRun: ExitCode.MISSING_REQUIREMENT,
     SimulationError: ExitCode.CLAIM_FAILED,
     Interrupted: ExitCode.INTERRUPTED,
 }

@@ -23,12 +23,13 @@ from shortflow.cli.options import (
     executor,
     parse_names,
     parse_settings,
+    precision,
     scenario_with,
 )
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import check_name
-from shortflow.precision import WIDTHS, Precision, more_seeds, widths
+from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
@@ -48,7 +49,7 @@ def compare(
     ],
     seeds: Seeds = 5,
     until_ci: UntilCi = None,
-    max_seeds: MaxSeeds = 100,
+    max_seeds: MaxSeeds = None,
     jobs: Jobs = None,
     dask: Dask = None,
     set_values: SetValues = None,
@@ -73,7 +74,7 @@ def compare(
     """
     names = parse_names(schemes, "--schemes")
     chosen = _chosen(metrics)
-    until = Precision.parse(until_ci, max_seeds) if until_ci else None
+    until = precision(until_ci, max_seeds)
     settings = parse_settings(set_values)
     loaded = scenario_with(scenario, settings)
     for name in chosen:
@@ -133,13 +134,15 @@ def _note_precision(comparison: Comparison, until: Precision | None) -> None:
     if not found or not (widest := found[0]).share:
         return
     seeds = len(comparison.seeds)
-    text = f"{widest.metric} of {widest.scheme} has the widest interval, ±{widest.share * 100:.2g} % with {seeds} seeds"
+    text = f"{widest.metric} of {widest.scheme} has the widest interval, {plus_minus(widest.share)} with {seeds} seeds"
     if until and until.is_met(comparison):
         text += f"; the rule was to add seeds until {until.text}, which makes intervals a little too narrow"
+    elif seeds < LEAST_SEEDS:
+        text += f"; {LEAST_SEEDS} would tell how many narrower ones take"
     else:
         wanted = [until.width] if until else [width for width in WIDTHS if width < widest.share]
         more = ((width, more_seeds(found, width)) for width in wanted)
-        text += "".join(f"; ±{width * 100:.3g} % would take about {count:,} more" for width, count in more)
+        text += "".join(f"; {plus_minus(width)} would take about {count:,} more" for width, count in more)
     if bounds := list(dict.fromkeys(each.scheme for each in every if each.estimate.lower_bound)):
         text += f"; no seeds narrow the lower bounds of {', '.join(bounds)}, some of whose flows did not finish"
     console.print_note(text)

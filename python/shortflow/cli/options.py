@@ -9,6 +9,7 @@ import typer
 from shortflow.cli import completion
 from shortflow.errors import ConfigError
 from shortflow.executors import Executor, Local
+from shortflow.precision import MAX_SEEDS, Precision
 from shortflow.runner import MOST_SEEDS
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.scheme import split_settings
@@ -74,7 +75,12 @@ UntilCi = Annotated[
     ),
 ]
 MaxSeeds = Annotated[
-    int, typer.Option(metavar="NUMBER", parser=whole_number(1, MOST_SEEDS), help="The most seeds for --until-ci.")
+    int | None,
+    typer.Option(
+        metavar="NUMBER",
+        parser=whole_number(1, MOST_SEEDS),
+        help=f"The most seeds for --until-ci (default: {MAX_SEEDS}).",
+    ),
 ]
 MeasuredFile = Annotated[
     Path | None,
@@ -97,6 +103,15 @@ def executor(jobs: int | None, dask: str | None) -> Executor:
     from shortflow.executors.cluster import Dask as Cluster
 
     return Cluster(dask)
+
+
+def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
+    """The interval that is wanted, if one is."""
+    if until_ci is None:
+        if max_seeds is not None:
+            raise ConfigError(f"--max-seeds {max_seeds}: is for --until-ci; --seeds says how many there are without")
+        return None
+    return Precision.parse(until_ci, max_seeds or MAX_SEEDS)
 
 
 def parse_settings(values: list[str] | None) -> dict[str, str]:

@@ -18,6 +18,7 @@ from shortflow.cli.options import (
     executor,
     parse_names,
     parse_settings,
+    precision,
     scenario_with,
 )
 from shortflow.cli.terminal import print_result
@@ -25,6 +26,7 @@ from shortflow.errors import ExitCode
 from shortflow.grid import Grid
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
+from shortflow.quantities import counted
 from shortflow.report.sweep.tables import sweep_tables
 from shortflow.store.runs import Store
 from shortflow.sweeping import Sweep
@@ -61,7 +63,7 @@ def sweep(
     ] = None,
     seeds: Seeds = 3,
     until_ci: UntilCi = None,
-    max_seeds: MaxSeeds = 100,
+    max_seeds: MaxSeeds = None,
     jobs: Jobs = None,
     dask: Dask = None,
     set_values: SetValues = None,
@@ -85,7 +87,7 @@ def sweep(
     """
     names = parse_names(schemes, "--schemes")
     shown = parse_names(metrics, "--metrics") if metrics else []
-    until = Precision.parse(until_ci, max_seeds) if until_ci else None
+    until = precision(until_ci, max_seeds)
     settings = parse_settings(set_values)
     axes = Grid.parse(grid, link or [], zip_keys or [])
     loaded = scenario_with(scenario, {**settings, **axes.points[0]})
@@ -125,12 +127,14 @@ def _note(done: Sweep, out: Path, until: Precision | None) -> None:
         first = failures[0]
         at = ", ".join(f"{key}={value}" for key, value in first["at"].items())
         console.print_note(
-            f"{len(failures):,} runs failed, and are tried again by the same command; the first, {first['scheme']} "
-            f"with seed {first['seed']} at {at}: {first['error']}"
+            f"{counted(len(failures), 'run')} failed, and will be tried again by the same command; the first, "
+            f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
         )
     if until:
-        wide = sum(not point.met for point in done.points)
+        broken = sum(bool(point.failures) for point in done.points)
+        wide = sum(not point.met and not point.failures for point in done.points)
         console.print_note(
-            f"--until-ci: {len(done.points) - wide} of {len(done.points)} points have {until.text}"
+            f"--until-ci: {len(done.points) - wide - broken} of {len(done.points)} points have {until.text}"
             + (f"; {wide} have not with {until.most} seeds" if wide else "")
+            + (f"; {broken} stopped at a run that failed" if broken else "")
         )

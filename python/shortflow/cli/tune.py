@@ -136,6 +136,8 @@ def tune(
             jobs=executor(jobs, dask),
             progress=progress,
         )
+    if len(found.trials) < trials:
+        print_note(f"--trials: {len(found.trials)} are all combinations of the parameters that the scheme accepts")
     report = out / "report.html"
     write_page(found, report)
     print_note(f"report: {report}")

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import time
+import uuid
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -11,7 +12,7 @@ from shortflow._core import Control
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.executors.executor import Executor, Session
 from shortflow.executors.outcome import Failed, Finished, Outcome
-from shortflow.executors.task import Files, OtherCode, Task, adopted, code_id, files_of, perform
+from shortflow.executors.task import Files, OtherCode, Task, adopted, code_id, files_of, paths_of, perform
 from shortflow.result import Run
 
 Client = Any
@@ -51,7 +52,8 @@ class _Cluster(Session):
     def __init__(self, client: Client, address: str, tables: bool) -> None:
         self._client, self._address, self._tables = client, address, tables
         self._jobs: set[Future] = set()
-        self._files: dict[tuple[str, ...], Future] = {}
+        self._files: dict[tuple[tuple[str, str, str], ...], Future] = {}
+        self._name = f"shortflow-{uuid.uuid4().hex}"  # so that what is cancelled here is nobody else's
         self._threads, self._counted_at = 0, float("-inf")
 
     @property
@@ -63,8 +65,7 @@ class _Cluster(Session):
 
     def submit(self, run: Run) -> Future:
         task = Task.of(run, tables=self._tables)
-        name = f"shortflow-{run.key}{'-tables' if self._tables else ''}"
-        job = self._client.submit(_perform, task, self._shared(run), pure=False, key=name)
+        job = self._client.submit(_perform, task, self._shared(run), pure=False, key=f"{self._name}-{run.key}")
         self._jobs.add(job)
         return job
 
@@ -100,10 +101,11 @@ class _Cluster(Session):
 
     def _shared(self, run: Run) -> Future:
         """The files of a run's scenario, which travel to a worker once, and again if it is lost."""
-        hashes = tuple(run.scenario.files().values())
-        if hashes and hashes not in self._files:
-            self._files[hashes] = self._client.submit(dict, files_of(run.scenario), pure=False)
-        return self._files.get(hashes)
+        hashes, paths = run.scenario.files(), paths_of(run.scenario)
+        named = tuple((key, hashes[key], path.suffix) for key, path in paths.items())
+        if named and named not in self._files:
+            self._files[named] = self._client.submit(dict, files_of(run.scenario), pure=False)
+        return self._files.get(named)
 
 
 def _perform(task: Task, files: Files | None) -> Finished | Failed:

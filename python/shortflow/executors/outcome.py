@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shortflow.errors import ConfigError, SimulationError
+from shortflow.errors import ConfigError, LostRun, SimulationError
 from shortflow.result import Checksum, Record, RunResult, RunSummary, measured, summarize
 
 if TYPE_CHECKING:
@@ -46,16 +46,22 @@ class Failed:
         return cls(type(error).__name__, str(error))
 
     @property
+    def is_final(self) -> bool:
+        """Whether scenario, scheme and seed are to blame, so that it would fail again."""
+        return self.kind in (ConfigError.__name__, SimulationError.__name__)
+
+    @property
     def error(self) -> BaseException:
         """An exception that says it."""
         if self.cause:
             return self.cause
-        return ConfigError(self.message) if self.kind == "ConfigError" else SimulationError(self.text)
+        kinds = {each.__name__: each for each in (ConfigError, SimulationError)}
+        return kinds.get(self.kind, LostRun)(self.text)
 
     @property
     def text(self) -> str:
         """The error in words."""
-        expected = self.kind in ("ConfigError", "SimulationError")
+        expected = self.is_final or self.kind == LostRun.__name__
         return self.message if expected and self.message else f"{self.kind}: {self.message}"
 
 

@@ -12,7 +12,7 @@ import threading
 from contextlib import suppress
 from typing import IO
 
-from shortflow.errors import Cancelled, ConfigError, SimulationError
+from shortflow.errors import Cancelled, LostRun
 from shortflow.executors.outcome import Failed, Finished
 from shortflow.executors.task import OtherCode, Task, adopted
 from shortflow.result import Run
@@ -43,11 +43,11 @@ class Processes:
                 continue
             self._idle.put(process)
             if isinstance(answer, Failed) and answer.kind == OtherCode.__name__:
-                raise ConfigError(f"{run.scheme.name}: another process {answer.message}; was it changed meanwhile?")
+                raise LostRun(f"{run.scheme.name}: another process {answer.message}; was it changed meanwhile?")
             if isinstance(answer, Failed):
                 raise answer.error
             return adopted(run, answer)
-        raise SimulationError(f"its process died {_ATTEMPTS} times; is there too little memory?")
+        raise LostRun(f"its process died {_ATTEMPTS} times; is there too little memory?")
 
     def stop(self) -> None:
         """End all processes at once, and let no more start."""

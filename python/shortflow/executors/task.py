@@ -53,11 +53,15 @@ def code_id() -> str:
     return f"{build_id()}, metrics {measuring_id()}"
 
 
+def paths_of(scenario: Scenario) -> dict[str, Path]:
+    """Where the files are that a scenario names, by the keys that name them."""
+    stated = {each["key"]: each["value"] for each in scenario.resolved() if each["source"] != "default"}
+    return {key: scenario.directory / stated[key] for key in scenario.files() if key in stated}
+
+
 def files_of(scenario: Scenario) -> Files:
     """The files that a scenario names."""
-    stated = {each["key"]: each["value"] for each in scenario.resolved() if each["source"] != "default"}
-    paths = {key: scenario.directory / stated[key] for key in scenario.files() if key in stated}
-    return {key: (path.suffix, path.read_bytes()) for key, path in paths.items()}
+    return {key: (path.suffix, path.read_bytes()) for key, path in paths_of(scenario).items()}
 
 
 def perform(task: Task, control: Control, files: Files | None = None) -> Finished:

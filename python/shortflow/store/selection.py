@@ -38,7 +38,7 @@ class Selection:
 def supersede(records: Mapping[Path, Record], failures: Mapping[Path, Failure] | None = None) -> Selection:
     """Tell the newest run of each kind from the others; both in the order of the records.
 
-    A run that failed supersedes nothing, and is left out if the same has been done, whenever that was.
+    A run that failed supersedes older failures alone, and is left out if the same has been done, whenever that was.
     """
     seen: set[Hashable] = set()
     older = set()
@@ -48,13 +48,14 @@ def supersede(records: Mapping[Path, Record], failures: Mapping[Path, Failure] |
         if not seen.isdisjoint(names):
             older.add(place)
         seen |= names
-    failed = {}
-    for place, failure in (failures or {}).items():
-        names = identities.of(failure["provenance"], False)
+    failures, told = failures or {}, set()
+    for place in sorted(failures, key=lambda place: _age(failures[place]["provenance"], place), reverse=True):
+        names = identities.of(failures[place]["provenance"], False)
         if seen.isdisjoint(names):
-            failed[place] = failure
+            told.add(place)
         seen |= names
     current = [place for place in records if place not in older]
+    failed = {place: failure for place, failure in failures.items() if place in told}
     return Selection(current, [*filter(older.__contains__, records)], records, failed)
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from shortflow.errors import ConfigError
 from shortflow.executors.task import code_id
-from shortflow.grid import check_apart
+from shortflow.grid import check_apart, keeps_flows
 from shortflow.metrics.catalogue import possible
 from shortflow.result import Run
 from shortflow.runner import Planner
 from shortflow.scenario import Scenario, Settings, load_scenario
-from shortflow.scheme import split_settings
+from shortflow.scheme import load_schemes, settings_of, split_settings
 from shortflow.transport import SOURCE
 from shortflow.tuning.goal import Constraint, Goal
 from shortflow.tuning.record import Question
@@ -34,8 +34,10 @@ class Workload:
     """Constraints of the goal that cannot be told in this scenario."""
 
     def runs(self, scheme: str, seeds: Iterable[int], tuned: Settings | None = None) -> list[Run]:
-        """The runs of a scheme, with its own parameters or with tuned ones."""
-        return Planner(self.scenario, [scheme]).runs({**self.settings, **(tuned or {})}, list(seeds))
+        """The runs of a scheme, with its own parameters or with tuned ones; settings that it has not are others'."""
+        of_scenario, of_schemes = split_settings(self.settings)
+        settings = {**of_scenario, **settings_of(scheme, of_schemes), **(tuned or {})}
+        return Planner(self.scenario, [scheme]).runs(settings, list(seeds))
 
     def accepts(self, scheme: str, tuned: Settings) -> bool:
         """Whether scenario and scheme take a combination of parameters."""
@@ -58,13 +60,17 @@ def ask(
 ) -> Question:
     """The question, if all of it makes sense here and in the second workload; else a `ConfigError`."""
     here.goal.check(here.scenario.classes)
+    _check_keys(parameters, here.settings)
     laws: dict[str, str] = {}
-    for name in (scheme, baseline, *here.goal.schemes):
+    names = list(dict.fromkeys([scheme, baseline, *here.goal.schemes]))
+    for workload in (here, there):
+        if workload:
+            load_schemes(names, split_settings(workload.settings)[1])  # says which setting none of them has
+    for name in names:
         (run,) = here.runs(name, [1])
         resolved = {key: value for key, value, _ in run.scheme.resolved()}
         if SOURCE in resolved:
             laws[name] = resolved[SOURCE]
-    _check_keys(parameters, here.settings)
     parameters = [_in_its_steps(here, scheme, each) for each in parameters]
     _check_ranges(here, scheme, parameters)
     if there:
@@ -90,6 +96,7 @@ def ask(
         batch=batch,
         laws=laws,
         code=code_id(),
+        flow_keys=[each.key for each in parameters if _changes_flows(here, scheme, each)],
     )
 
 
@@ -161,6 +168,15 @@ def _check_ranges(workload: Workload, scheme: str, parameters: Sequence[Paramete
                 raise ConfigError(f"--param {each.text}: {each.written(end)} does not go with any end of the others")
         if not _matters(workload, scheme, each):
             raise ConfigError(f"--param {each.key}: changes nothing; {scheme} has a value of its own for it")
+
+
+def _changes_flows(here: Workload, scheme: str, parameter: Parameter) -> bool:
+    """Whether the scenarios with both ends, as far as they are accepted, differ in what decides about the flows."""
+    ends = [{parameter.key: parameter.written(end)} for end in (parameter.low, parameter.high)]
+    found = [here.runs(scheme, [1], end)[0] for end in ({}, *ends) if here.accepts(scheme, end)]
+    resolved = [{(key, value) for key, value, _ in run.scenario.core.resolved()} for run in found]
+    changed = {key for each in resolved for key, _ in each ^ resolved[0]}
+    return bool(changed) and not keeps_flows(changed)
 
 
 def _matters(workload: Workload, scheme: str, parameter: Parameter) -> bool:

@@ -1,6 +1,7 @@
 """The search for parameters: batches of trials on common seeds, then a check on fresh ones.
 
-Every trial runs with the same seeds, and so on the same flows, as every other and as the schemes it is compared with.
+Every trial runs with the same seeds as every other and as the schemes it is compared with, and so on the same flows
+unless a parameter changes these.
 """
 
 import math
@@ -9,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortflow.engine import Batch, Jobs, Progress, run_each
-from shortflow.errors import ConfigError
+from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
+from shortflow.errors import ConfigError, LostRun, require_at_least
 from shortflow.metrics.catalogue import missing
-from shortflow.result import Run, RunSummary
+from shortflow.result import Run
 from shortflow.scenario import Scenario, Settings
 from shortflow.store.runs import Store
 from shortflow.tuning import record
@@ -30,7 +31,7 @@ CHECK_SEEDS = 10
 BASELINE = "dctcp"
 _CHECKED = 5
 """Of a Pareto front so many trials are checked."""
-_TELLING = 4
+_LEAST_FEASIBLE = 4
 """So many feasible trials say what is usual, before one is given up for being worse."""
 
 
@@ -52,26 +53,30 @@ def tune(
 ) -> Tuning:
     """Search for the parameters of a scheme that serve a goal best, and check those that were found.
 
-    Trials have seeds 1 to `seeds`; their number is rounded up to whole batches of eight. With one objective, a trial
-    that is hopeless after a third of its seeds is given up. The best trial, or up to five of a Pareto front, then run
-    with `check_seeds` fresh seeds, in the scenario and in a second workload, beside the untuned scheme and the
-    `baseline`. Everything is kept in `out`: a call with the same question goes on where an earlier one stopped.
+    Trials have seeds 1 to `seeds`; their number is rounded up to whole batches of eight, and ends when all combinations
+    of values in steps have been tried. With one objective, a trial that is hopeless after a third of its seeds is given
+    up. The best trial, or up to five of a Pareto front, then run with `check_seeds` fresh seeds, in the scenario and in
+    a second workload, beside the untuned scheme and the `baseline`. Everything is kept in `out`: a call with the same
+    question goes on where an earlier one stopped.
 
     `ConfigError` if a key, a metric or a range is wrong, before anything is run; `MissingRequirement` without Optuna.
     """
     require_optuna()
+    require_at_least(1, trials=trials, seeds=seeds)
+    require_at_least(2, check_seeds=check_seeds)
     here = Workload(scenario, settings or {}, goal)
     question = ask(here, check_on, scheme, parameters, baseline=baseline, seeds=seeds, batch=BATCH)
     tuning = record.resume(Path(out), question)
     fresh = range(seeds + 1, seeds + check_seeds + 1)
     workloads = [here, *([check_on] if check_on else [])]
     bench = _Bench(Path(out), jobs, progress, _expected(tuning, trials, len(workloads) * check_seeds))
-    for workload in workloads:  # with a seed that the check needs in any case
-        bench.require_metrics(workload, _schemes(question, workload), fresh[0])
-    tuning = _search(bench, here, tuning, trials)
-    if tuning.chosen:
-        tuning = replace(tuning, checks=[_check(bench, each, tuning, fresh) for each in workloads])
-        record.write(bench.directory, tuning)
+    with concluding(bench.store):
+        for workload in workloads:  # with a seed that the check needs in any case
+            bench.require_metrics(workload, _schemes(question, workload), fresh[0])
+        tuning = _search(bench, here, tuning, trials)
+        if tuning.chosen:
+            tuning = replace(tuning, checks=[_check(bench, each, tuning, fresh) for each in workloads])
+            record.write(bench.directory, tuning)
     return tuning
 
 
@@ -80,16 +85,19 @@ class _Bench:
 
     def __init__(self, directory: Path, jobs: Jobs, progress: Progress | None, expected: int) -> None:
         self.directory = directory
-        self._store, self._jobs, self._progress = Store(directory), jobs, progress
+        self.store, self._jobs, self._progress = Store(directory), jobs, progress
         self._done, self._expected = 0, expected
 
     def measure(self, goal: Goal, groups: Sequence[Sequence[Run]], *, keep_going: bool = True) -> list[Measurement]:
         """What each group of runs gave, in their order; all run side by side.
 
-        A run that fails has no metrics or, without `keep_going`, ends it.
+        A run that fails has no metrics or, without `keep_going`, ends it, as one does that was lost in any case.
         """
         done = self._run([run for group in groups for run in group], keep_going=keep_going)
-        return [_measurement(goal, [(run, done.summaries.get(run.key)) for run in group]) for group in groups]
+        for failed in done.failures.values():
+            if not failed.is_final:
+                raise LostRun(f"a run was lost ({failed.text}); the same command goes on from there")
+        return [_measurement(goal, group, done) for group in groups]
 
     def require_metrics(self, workload: Workload, schemes: Sequence[str], seed: int) -> None:
         """Refuse metrics that untuned runs do not have; a run that fails ends it."""
@@ -102,7 +110,13 @@ class _Bench:
 
     def _run(self, runs: Sequence[Run], *, keep_going: bool) -> Batch:
         done = run_each(
-            runs, jobs=self._jobs, store=self._store, tables=False, keep_going=keep_going, progress=self._hear
+            runs,
+            jobs=self._jobs,
+            store=self.store,
+            tables=False,
+            keep_going=keep_going,
+            conclude=False,
+            progress=self._hear,
         )
         self._done += len(runs)
         return done
@@ -123,13 +137,16 @@ def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
     return question.seeds * (references + batches * question.batch) + fresh_runs * (references + checked) + references
 
 
-def _measurement(goal: Goal, runs: Sequence[tuple[Run, RunSummary | None]]) -> Measurement:
+def _measurement(goal: Goal, runs: Sequence[Run], batch: Batch) -> Measurement:
     """What some runs gave, seed by seed, of what decides."""
-    done = [summary for _, summary in runs]
+    done = [batch.summaries.get(run.key) for run in runs]
     values = {metric: [run.metrics.get(metric) if run else None for run in done] for metric in goal.metrics}
     values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]  # there is none without finite flows
     bounds = sorted({metric for run in done if run for metric in run.lower_bounds if metric in values})
-    return Measurement([run.seed for run, _ in runs], values, bounds, [run.digest if run else None for run in done])
+    errors = {run.seed: batch.failures[run.key].text for run in runs if run.key in batch.failures}
+    return Measurement(
+        [run.seed for run in runs], values, bounds, [run.digest if run else None for run in done], errors
+    )
 
 
 def _joined(first: Measurement, second: Measurement) -> Measurement:
@@ -139,6 +156,7 @@ def _joined(first: Measurement, second: Measurement) -> Measurement:
         {metric: values + second.values[metric] for metric, values in first.values.items()},
         sorted({*first.lower_bounds, *second.lower_bounds}),
         first.digests + second.digests,
+        {**first.errors, **second.errors},
     )
 
 
@@ -154,16 +172,17 @@ def _search(bench: _Bench, here: Workload, tuning: Tuning, trials: int) -> Tunin
     groups = [here.runs(name, range(1, question.seeds + 1)) for name in names]
     found = bench.measure(here.goal, groups, keep_going=False)
     tuning = replace(tuning, references=dict(zip(names, found, strict=True)))
-    proposals = Proposals(question.parameters, question.goal)
+    proposals = Proposals(question.parameters, question.goal, question.batch)
     proposals.replay(tuning.trials, [tuning.judge(trial) for trial in tuning.trials])
     while len(tuning.trials) < trials:
         batch = len(tuning.trials) // question.batch
         proposed = proposals.batch(
             batch,
-            question.batch,
             lambda values: here.accepts(question.scheme, question.written(values)),
             None if batch else question.untuned_values,
         )
+        if not proposed:
+            break
         new = list(_batch(bench, here, tuning, proposed))
         tuning = replace(tuning, trials=[*tuning.trials, *new], checks=[])
         record.write(bench.directory, tuning)
@@ -211,7 +230,7 @@ def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
     (objective,) = tuning.question.goal.objectives
     means = [tuning.trials[each].found.mean(objective.metric, len(trial.found.seeds)) for each in tuning.feasible]
     known = [mean for mean in means if mean is not None]
-    return len(known) >= _TELLING and objective.gain(judgement.objectives[0] - statistics.median(known)) < 0
+    return len(known) >= _LEAST_FEASIBLE and objective.gain(judgement.objectives[0] - statistics.median(known)) < 0
 
 
 def _check(bench: _Bench, workload: Workload, tuning: Tuning, seeds: Sequence[int]) -> Check:
@@ -237,4 +256,5 @@ def _worth_checking(tuning: Tuning) -> list[int]:
     """The chosen trial first, and others along the front: its ends and some between them."""
     front, chosen = tuning.front, tuning.chosen
     assert chosen is not None
-    return list(dict.fromkeys([chosen.number, *record.spread(front, _CHECKED)]))[:_CHECKED]
+    first = [chosen.number, front[0], front[-1]]
+    return list(dict.fromkeys([*first, *record.spread(front, _CHECKED)]))[:_CHECKED]

@@ -24,6 +24,8 @@ class Measurement:
     """The metrics that some run knows as lower bounds only, since something did not finish."""
     digests: list[str | None]
     """Of each run; none of one that failed."""
+    errors: dict[int, str] = field(default_factory=dict)
+    """Of the runs that failed, by seed."""
 
     def mean(self, metric: str, first: int | None = None) -> float | None:
         """A metric's mean over the seeds, or over the `first` of them; none if a run does not have it."""

@@ -4,6 +4,9 @@ Trials of a batch are proposed before any of them is told, and told in their ord
 on the batch alone. So proposals follow from the question, and neither the number of jobs nor an interruption matters.
 """
 
+import itertools
+import math
+import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,8 +21,12 @@ if TYPE_CHECKING:
     import optuna
     from optuna.distributions import BaseDistribution
 
+_PATIENCE = 50
+"""After so many refusals in a row, what is left of a batch is drawn evenly."""
 _MOST_REFUSED = 1000
-"""So many proposals in a row may be combinations that the scheme refuses."""
+"""So many even draws in a row may be refused too."""
+_MOST_COMBINATIONS = 10_000
+"""Up to so many of values in steps are drawn without repetition, until all have been tried."""
 
 Values = Mapping[str, float]
 
@@ -37,39 +44,73 @@ def require_optuna() -> None:
 
 
 class Proposals:
-    """Proposes batches of trials, each from the results of those before it."""
+    """Proposes batches of trials, each from the results of those before it, and no combination twice."""
 
-    def __init__(self, parameters: Sequence[Parameter], goal: Goal) -> None:
-        """Nothing has been tried yet."""
+    def __init__(self, parameters: Sequence[Parameter], goal: Goal, size: int) -> None:
+        """Nothing has been tried yet; a batch has this `size`."""
+        self._parameters, self._size = parameters, size
         self._distributions = {each.key: _distribution(each) for each in parameters}
         self._study = _study(goal)
+        self._tried: set[tuple[str, ...]] = set()
 
     def batch(
-        self, number: int, size: int, accepts: Callable[[Values], bool], first: Values | None = None
+        self, number: int, accepts: Callable[[Values], bool], first: Values | None = None
     ) -> list[dict[str, float]]:
-        """So many choices of parameters that are `accepted`, those of the batch with this number.
+        """The choices of parameters of the batch with this number, all of them accepted.
 
-        `first`, if there is one, is the first of them.
+        `first`, if there is one, is the first of them. There are fewer where no other combination is left.
         """
+        self._asked: list[optuna.Trial] = []
         with _quiet():
-            self._study.sampler = _sampler(number)
+            self._study.sampler = _sampler(number, self._size)
             if first is not None:
                 self._study.enqueue_trial(dict(first))
-            self._asked: list[optuna.Trial] = []
             refused = 0
-            while len(self._asked) < size:
-                trial = self._study.ask(self._distributions)
-                if accepts(trial.params):
-                    self._asked.append(trial)
-                    refused = 0
-                    continue
-                self._study.tell(trial, state=_state("FAIL"))
-                refused += 1
-                if refused == _MOST_REFUSED:
-                    raise ConfigError(
-                        f"--param: {refused} combinations in a row were refused; choose ranges that fit together"
-                    )
+            while len(self._asked) < self._size and refused < _PATIENCE:
+                refused = 0 if self._takes(accepts) else refused + 1
+            self._fill(number, accepts)
         return [dict(trial.params) for trial in self._asked]
+
+    def _takes(self, accepts: Callable[[Values], bool]) -> bool:
+        """Ask for a combination, and keep it if it is new and accepted."""
+        trial = self._study.ask(self._distributions)
+        values = self._written(trial.params)
+        if values in self._tried or not accepts(trial.params):
+            self._study.tell(trial, state=_state("FAIL"))
+            return False
+        self._tried.add(values)
+        self._asked.append(trial)
+        return True
+
+    def _fill(self, number: int, accepts: Callable[[Values], bool]) -> None:
+        """Draw what is left of a batch evenly: where TPE leans into what is refused, it would not come out."""
+        refused = 0
+        draws = self._draws(random.Random(number))
+        while len(self._asked) < self._size and (values := next(draws, None)):
+            self._study.enqueue_trial(values)
+            refused = 0 if self._takes(accepts) else refused + 1
+            if refused == _MOST_REFUSED:
+                break
+        if refused == _MOST_REFUSED or not self._tried:
+            raise ConfigError(
+                f"--param: {refused:,} combinations in a row were refused; choose ranges that fit together"
+            )
+
+    def _draws(self, dice: random.Random) -> Iterator[dict[str, float]]:
+        """Combinations: of few values in steps each that has not been tried, once; else any, without end."""
+        counts = [each.count for each in self._parameters]
+        if math.prod(counts) > _MOST_COMBINATIONS:
+            while True:
+                yield {each.key: each.drawn(dice) for each in self._parameters}
+        every = list(itertools.product(*(range(int(count)) for count in counts)))
+        dice.shuffle(every)
+        for places in every:
+            values = {each.key: each.at(place) for each, place in zip(self._parameters, places, strict=True)}
+            if self._written(values) not in self._tried:
+                yield values
+
+    def _written(self, values: Values) -> tuple[str, ...]:
+        return tuple(each.written(values[each.key]) for each in self._parameters)
 
     def tell(self, trials: Sequence[Trial], judgements: Sequence[Judgement]) -> None:
         """What came of the batch, in its order."""
@@ -81,6 +122,7 @@ class Proposals:
         """What was told before."""
         with _quiet():
             _replay(self._study, self._distributions, trials, judgements)
+        self._tried.update(self._written(trial.values) for trial in trials)
 
 
 def optuna_study(tuning: Tuning) -> "optuna.Study":
@@ -123,16 +165,14 @@ def _study(goal: Goal) -> "optuna.Study":
     import optuna
 
     with _quiet():
-        return optuna.create_study(
-            directions=["maximize" if each.maximize else "minimize" for each in goal.objectives],
-            sampler=_sampler(0),
-        )
+        return optuna.create_study(directions=["maximize" if each.maximize else "minimize" for each in goal.objectives])
 
 
-def _sampler(batch: int) -> "optuna.samplers.BaseSampler":
+def _sampler(batch: int, size: int) -> "optuna.samplers.BaseSampler":
+    """What proposes the batch with this number: at random the first, the others from the trials before them."""
     from optuna.samplers import TPESampler
 
-    return TPESampler(seed=batch)
+    return TPESampler(seed=batch, n_startup_trials=size)
 
 
 def _distribution(parameter: Parameter) -> "BaseDistribution":

@@ -15,6 +15,8 @@ from shortflow.tuning.space import Parameter
 
 FILE = "tuning.json"
 """The file's name in the directory of a tuning."""
+_TINY = 1e-9
+"""No more than this share of what an objective was counts for less of it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Question:
     """The fingerprints of those of these schemes whose law is written in Python."""
     code: str
     """The simulator's version and hash, and that of the code that measures."""
+    flow_keys: list[str] = field(default_factory=list)
+    """Those of the parameters that change the flows themselves, such as a load."""
 
     @property
     def references(self) -> list[str]:
@@ -114,11 +118,23 @@ class Tuning:
         return sum(len(found.seeds) for found in measured)
 
     @functools.cached_property
-    def measure(self) -> str:
-        """The scheme that objectives are held against: the untuned one or, if that is infeasible, the baseline."""
+    def yardstick(self) -> str | None:
+        """The scheme that objectives are held against: the untuned one or, if that is infeasible, the baseline.
+
+        None where both are: then all that counts is what makes a trial feasible.
+        """
         question = self.question
-        untuned = question.goal.judge(self.references[question.scheme], self.references)
-        return question.scheme if untuned.feasible else question.baseline
+        feasible = (
+            name
+            for name in (question.scheme, question.baseline)
+            if question.goal.judge(self.references[name], self.references).feasible
+        )
+        return next(feasible, None)
+
+    def is_untuned(self, trial: Trial) -> bool:
+        """Whether a trial has the parameters that the scheme has anyway."""
+        values = self.question.untuned_values
+        return values is not None and trial.settings == self.question.written(values)
 
     def judge(self, trial: Trial) -> Judgement:
         """What a trial is worth over the seeds that it has."""
@@ -147,7 +163,8 @@ class Tuning:
         """The best trial; of a front the one that gains most on both objectives together.
 
         Trials that lose nothing against the scheme that they are held against go before others; what counts then is the
-        product of the ratios by which the objectives are better.
+        product of the ratios by which the objectives are better. Beside zero, which has none, it is one plus the gain
+        as a share of the largest value.
         """
         if not self.front:
             return None
@@ -156,13 +173,16 @@ class Tuning:
         return self.trials[max(self.front, key=lambda number: (self._rank(number), -number))]
 
     def _rank(self, number: int) -> tuple[bool, float]:
-        other = self.references[self.measure]
+        other = self.references[self.yardstick or self.question.scheme]
         product, loses = 1.0, False
-        for objective, value in zip(self.question.goal.objectives, self.feasible[number], strict=True):
-            before = other.mean(objective.metric)
+        for place, objective in enumerate(self.question.goal.objectives):
+            value, before = self.feasible[number][place], other.mean(objective.metric) or 0.0
+            loses |= self.yardstick is not None and objective.gain(value - before) < 0
             if before:
-                loses |= objective.gain(value - before) < 0
-                product *= value / before if objective.maximize else before / max(value, 1e-300)
+                product *= value / before if objective.maximize else before / max(value, _TINY * before)
+            else:
+                widest = max(abs(values[place]) for values in self.feasible.values())
+                product *= 1 + objective.gain(value) / widest if widest else 1.0
         return not loses, product
 
 

@@ -1,11 +1,11 @@
 """The parameters that a tuning varies, each within a range."""
 
 import math
+import random
 from dataclasses import dataclass
-from decimal import Decimal
 
 from shortflow.errors import ConfigError
-from shortflow.quantities import parse
+from shortflow.quantities import parse, plain, read_range, rounded
 
 _SYNTAX = "KEY=LOW:HIGH, KEY=LOW:HIGH:STEP or KEY=LOW:HIGH:log, such as transport.g=0.01:0.5:log or knee_low=20KB:1MB"
 _DIGITS = 4
@@ -30,25 +30,21 @@ class Parameter:
     @classmethod
     def parse(cls, text: str) -> "Parameter":
         """Read a parameter and its range; a `ConfigError` says what is expected."""
-        key, _, rest = (part.strip() for part in text.partition("="))
-        *ends, last = (part.strip() for part in rest.split(":"))
-        log = last == "log"
-        quantities = [parse(end) for end in (ends if log else [*ends, last])]
-        found = [each for each in quantities if each]
-        if not key or len(found) < len(quantities) or len(found) not in ((2,) if log else (2, 3)):
-            raise ConfigError(f"--param {text}: expected {_SYNTAX}")
-        if len({each.base for each in found}) > 1:
-            raise ConfigError(f"--param {text}: expected quantities of one kind, such as knee_low=20KB:1MB")
-        unit, factor = found[0].unit, found[0].factor
-        low, high, *steps = (_rounded(each.number * each.factor / factor) for each in found)
-        if not low < high:
+        key, _, bounds = (part.strip() for part in text.partition("="))
+        ends, log = bounds.removesuffix(":log"), bounds.endswith(":log")
+        try:
+            (low, high, *steps), unit = read_range(ends)
+        except ValueError:
+            key = ""
+        if not key or (log and steps):
+            raise ConfigError(f"--param {text}: expected {_SYNTAX}, with units of one kind")
+        if not low < high < math.inf:
             raise ConfigError(f"--param {text}: expected a low end and a high end above it")
         if log and low <= 0:
             raise ConfigError(f"--param {text}: a logarithmic range begins above 0")
-        if steps and not (0 < steps[0] <= high - low and (high - low) / steps[0] < _MOST_STEPS):
-            raise ConfigError(f"--param {text}: expected a step above 0 that fits into the range")
-        if steps:
-            high = _rounded(low + math.floor((high - low) / steps[0] + 1e-9) * steps[0])
+        count = (high - low) / steps[0] if steps and steps[0] > 0 else 0.0
+        if steps and not (1 <= count < _MOST_STEPS and abs(count - round(count)) < 1e-9 * count):
+            raise ConfigError(f"--param {text}: expected a step above 0, some of which lead from end to end")
         return cls(key, low, high, unit, steps[0] if steps else None, log)
 
     @property
@@ -56,14 +52,31 @@ class Parameter:
         """The range as it is written."""
         ends = f"{self.written(self.low)}:{self.written(self.high)}"
         if self.step is not None:
-            return f"{self.key}={ends}:{_plain(self.step)}{self.unit}"
+            return f"{self.key}={ends}:{plain(self.step)}{self.unit}"
         return f"{self.key}={ends}{':log' if self.log else ''}"
+
+    @property
+    def count(self) -> float:
+        """How many values it has; infinite if they are not in steps."""
+        return math.inf if self.step is None else round((self.high - self.low) / self.step) + 1
+
+    def at(self, place: int) -> float:
+        """The value at a place of its steps, from 0 on."""
+        return rounded(self.low + place * (self.step or 0.0))
+
+    def drawn(self, dice: random.Random) -> float:
+        """Any value, all of them equally likely, or on a logarithmic range their logarithms."""
+        if self.log:
+            value = math.exp(dice.uniform(math.log(self.low), math.log(self.high)))
+        else:
+            value = dice.uniform(self.low, self.high)
+        return value if self.step is None else self.at(round((value - self.low) / self.step))
 
     def written(self, value: float) -> str:
         """A value as a setting of the key, which takes no exponent."""
         if self.step is None and value not in (self.low, self.high):  # which are as the user wrote them
             value = float(f"{value:.{_DIGITS}g}")
-        return f"{_plain(_rounded(value))}{self.unit}"
+        return f"{plain(rounded(value))}{self.unit}"
 
     def value(self, text: str) -> float | None:
         """A setting of the key as a number in the parameter's unit; None if it is not one of the parameter's values."""
@@ -71,17 +84,7 @@ class Parameter:
         unit = parse(f"1{self.unit}")
         if not found or not unit or found.base != unit.base:
             return None
-        number = _rounded(found.number * found.factor / unit.factor)
+        number = rounded(found.number * found.factor / unit.factor)
         steps = (number - self.low) / self.step if self.step else 0.0
         fits = self.low <= number <= self.high and abs(steps - round(steps)) < 1e-9
         return number if fits else None
-
-
-def _rounded(value: float) -> float:
-    """A number without the last digits, in which 0.9 ms is not 900 us."""
-    return float(f"{value:.12g}")
-
-
-def _plain(value: float) -> str:
-    """A number without exponent, and without a point where it is whole."""
-    return str(int(value)) if value.is_integer() else f"{Decimal(repr(value)):f}"

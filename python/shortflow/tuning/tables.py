@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from shortflow.metrics.catalogue import Metric, possible
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.report.tables import NOTHING, Column, Section, common_scales, number, percent, shown
+from shortflow.tuning.change import Change, change
 from shortflow.tuning.goal import UNFINISHED, Measurement
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Tuning, spread
-from shortflow.tuning.verdict import change, verdict
+from shortflow.tuning.verdict import verdict
 
 _MOST_OF_FRONT = 12
 """So many trials of a front, evenly along it, are in its table; all of them are in the plot."""
@@ -47,37 +48,40 @@ def _counts(tuning: Tuning) -> str:
 
 
 def _front(tuning: Tuning) -> Section:
-    """Trials along the Pareto front: parameters, and the means of the objectives on the trials' seeds."""
+    """Trials along the Pareto front, those that are checked among them: parameters, and means on the trials' seeds."""
     question, chosen = tuning.question, tuning.chosen
-    numbers = {*spread(tuning.front, _MOST_OF_FRONT), *([chosen.number] if chosen else [])}
+    numbers = {*spread(tuning.front, _MOST_OF_FRONT), *(number for check in tuning.checks for number in check.trials)}
     trials = [tuning.trials[number] for number in tuning.front if number in numbers]
     names = [f"{trial.number}{' (chosen)' if trial is chosen else ''}" for trial in trials]
     columns = [Column(each.key, [trial.settings[each.key] for trial in trials]) for each in question.parameters]
     metrics = _metrics(question.classes, [each.metric for each in question.goal.objectives])
     columns += _estimates(metrics, [trial.found for trial in trials])
     count = len(tuning.front)
-    some = f"{len(trials)} of {count} trials" if len(trials) < count else f"{count} trials"
-    return Section(f"Pareto front, {some}, on the trials' seeds", [Column("trial", names)], columns)
+    some = f"{len(trials)} of the {count}" if len(trials) < count else f"The {count}"
+    return Section(f"{some} trials on the Pareto front, by the trials' seeds", [Column("trial", names)], columns)
 
 
 def _check(tuning: Tuning, check: Check) -> Section:
     """The checked trials and the other schemes on fresh seeds, with each objective beside what it is held against."""
     question = tuning.question
     scheme = question.scheme
-    trials = {
-        f"trial {number}, {verdict(tuning, check, number).holds.value}": found for number, found in check.trials.items()
-    }
+    trials = {f"trial {number}, {_holds(tuning, check, number)}": found for number, found in check.trials.items()}
     others = {f"{'untuned ' if name == scheme else ''}{name}": found for name, found in check.schemes.items()}
     rows = {**trials, **others}
     left = any(found.mean(UNFINISHED) for found in rows.values())
     metrics = [metric for metric in check.goal.metrics if metric != UNFINISHED or left]
     columns = _estimates(_metrics(check.classes, metrics), list(rows.values()))
+    other = tuning.yardstick or scheme
     for each in check.goal.objectives:
-        changes = [change(each.metric, found, check.schemes[tuning.measure]) for found in rows.values()]
-        columns.append(Column(f"{each.metric}\nvs {tuning.measure}\n(%)", [_changed(found) for found in changes]))
+        changes = [change(each.metric, found, check.schemes[other]) for found in rows.values()]
+        columns.append(Column(f"{each.metric}\nvs {other}\n(%)", [_changed(found) for found in changes]))
     seeds = next(iter(check.schemes.values())).seeds
     heading = f"{check.scenario}, fresh seeds {seeds[0]} to {seeds[-1]}"
     return Section(heading, [Column("scheme", list(rows))], columns, apart=len(others))
+
+
+def _holds(tuning: Tuning, check: Check, number: int) -> str:
+    return "untuned" if tuning.is_untuned(tuning.trials[number]) else verdict(tuning, check, number).holds.value
 
 
 def _metrics(classes: Sequence[str], names: Sequence[str]) -> list[Metric]:
@@ -106,5 +110,8 @@ def _estimate(metric: Metric, row: Measurement) -> Estimate | None:
     return Estimate(found.value, found.ci95, found.n, lower_bound=metric.name in row.lower_bounds)
 
 
-def _changed(found: Estimate | None) -> str:
-    return number(0.0) if found is not None and not found.value else percent(found)
+def _changed(found: Change | None) -> str:
+    """A change in per cent; nothing where there is no share of zero, or both sides are bounds."""
+    if found is None or found.is_open or not (found.relative or found.estimate.value == 0):
+        return NOTHING
+    return percent(found.estimate) if found.estimate.value else number(0.0)

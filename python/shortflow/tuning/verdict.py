@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 
 from shortflow.metrics.catalogue import possible
-from shortflow.metrics.stats import Estimate, estimate, paired_difference
+from shortflow.metrics.stats import estimate
 from shortflow.report.plotting import percentage
-from shortflow.tuning.goal import UNFINISHED, Constraint, Measurement, Objective
+from shortflow.tuning.change import Change, change
+from shortflow.tuning.goal import UNFINISHED, Constraint, Objective
 from shortflow.tuning.record import Check, Trial, Tuning
 
 
@@ -44,36 +46,54 @@ class Verdict:
 
 def verdict(tuning: Tuning, check: Check, number: int) -> Verdict:
     """What a check says of the parameters of the trial with this number."""
-    parts = [*_unfinished(tuning, check, number), *_objectives(tuning, check, number), *_constraints(check, number)]
-    parts += [Part(Holds.YES, f"{each} cannot be told there") for each in check.left_out]
-    found = {part.holds for part in parts}
-    worst = next(each for each in (Holds.NO, Holds.OPEN, Holds.YES) if each in found)
-    return Verdict(check.scenario, check.trials[number].seeds, worst, parts)
+    parts = [
+        *_failures(check, number),
+        *_unfinished(tuning, check, number),
+        *_objectives(tuning, check, number),
+        *_constraints(check, number),
+        *(Part(Holds.YES, f"{each} is not measured there, and so left out") for each in check.left_out),
+    ]
+    return Verdict(check.scenario, check.trials[number].seeds, _worst({part.holds for part in parts}), parts)
 
 
 def verdicts(tuning: Tuning) -> list[Verdict]:
-    """What the checks say of the chosen trial's parameters; none if none was chosen."""
+    """What the checks say of the chosen trial's parameters; none if none was chosen, or checked yet."""
     chosen = tuning.chosen
     return [verdict(tuning, check, chosen.number) for check in tuning.checks] if chosen else []
 
 
+def holds(tuning: Tuning) -> Holds:
+    """The worst that a check says of the chosen trial; it does not hold if no trial is feasible."""
+    return _worst({each.holds for each in verdicts(tuning)} or {Holds.OPEN}) if tuning.chosen else Holds.NO
+
+
 def sentence(tuning: Tuning) -> str:
     """The verdict in plain words, the first sentence of which is the verdict itself."""
-    question, chosen = tuning.question, tuning.chosen
+    chosen = tuning.chosen
     if chosen is None:
         return f"No trial of {len(tuning.trials)} is feasible: {_why_infeasible(tuning)}."
-    if question.untuned_values and chosen.settings == question.written(question.untuned_values):
-        return f"No trial is better than untuned {question.scheme}: keep its parameters."
-    if not any(_promised(tuning, chosen)):
-        return f"No feasible trial is better than {_named(tuning, tuning.measure)}."
-    places = ["fresh seeds", *(check.scenario for check in tuning.checks[1:])]
-    of_place = dict(zip(places, verdicts(tuning), strict=True))
-    by_word = {each: [place for place in places if of_place[place].holds is each] for each in Holds}
+    if not tuning.checks:
+        return f"Trials so far: {len(tuning.trials)}, not checked yet; the same command goes on."
+    if tuning.is_untuned(chosen):
+        return _nothing_better(tuning)
+    if tuning.yardstick and not _has_gained(tuning, chosen):
+        return f"No feasible trial is better than {_named(tuning, tuning.yardstick)}."
+    of_place = {_place(tuning, check): each.holds for check, each in zip(tuning.checks, verdicts(tuning), strict=True)}
+    by_word = {each: [place for place, found in of_place.items() if found is each] for each in Holds}
     clauses = [_CLAUSES[each].format(" and on ".join(found)) for each, found in by_word.items() if found]
-    words = f"{'; '.join(clauses)}.".replace("they", "the found parameters", 1)
-    if tuning.measure == question.scheme:
-        return _capital(words)
-    return f"{_capital(words)} They are held against {tuning.measure}, as untuned {question.scheme} is infeasible."
+    words = f"{'; '.join([*clauses, *_price(tuning, chosen)])}.".replace("they", "the found parameters", 1)
+    return f"{words[0].upper()}{words[1:]}{_held_against(tuning)}{_of_flows(tuning)}"
+
+
+def _nothing_better(tuning: Tuning) -> str:
+    """What is said where the untuned scheme itself was chosen."""
+    name, others = tuning.question.scheme, len(tuning.front) - 1
+    if not others:
+        return f"No trial is better than untuned {name}: keep its parameters."
+    return (
+        f"No trial is better than untuned {name} in one objective without losing in the other: keep its parameters, or "
+        f"choose what to trade among the other trials on the front ({others})."
+    )
 
 
 _CLAUSES = {
@@ -83,75 +103,133 @@ _CLAUSES = {
 }
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+def _worst(found: set[Holds]) -> Holds:
+    return next(each for each in (Holds.NO, Holds.OPEN, Holds.YES) if each in found)
+
+
+def _place(tuning: Tuning, check: Check) -> str:
+    """Where a check was, and what it could not tell there."""
+    place = "fresh seeds" if check is tuning.checks[0] else check.scenario
+    without = ", ".join(check.left_out)
+    return f"{place} (without {without}, which is not measured there)" if without else place
+
+
+def _price(tuning: Tuning, chosen: Trial) -> Iterator[str]:
+    """What the chosen trial gave away of one objective for the other, as the checks have it."""
+    name = tuning.yardstick
+    for place, (objective, before) in enumerate(_promised(tuning, chosen)):
+        if name is None or before is None or objective.gain(before.estimate.value) >= 0:
+            continue
+        amounts = []
+        for check in tuning.checks:
+            metric = check.goal.objectives[place].metric
+            found = change(metric, check.trials[chosen.number], check.schemes[name])
+            where = "fresh seeds" if check is tuning.checks[0] else check.scenario
+            amounts.append(f"{found.words(_unit(check, metric), interval=False) if found else 'unknown'} on {where}")
+        yield f"they pay with {objective.metric}, {' and '.join(amounts)}"
+
+
+def _held_against(tuning: Tuning) -> str:
+    """What stands in for an untuned scheme that is infeasible, as a sentence of its own."""
+    question = tuning.question
+    if tuning.yardstick == question.scheme:
+        return ""
+    if tuning.yardstick:
+        return f" They are held against {tuning.yardstick}, as untuned {question.scheme} is infeasible."
+    names = " and ".join(dict.fromkeys([f"untuned {question.scheme}", _named(tuning, question.baseline)]))
+    return f" Only what makes a trial feasible is judged: there is no gain to tell, as {names} are infeasible too."
+
+
+def _of_flows(tuning: Tuning) -> str:
+    keys = tuning.question.flow_keys
+    change = "change" if len(keys) > 1 else "changes"
+    told = f" Trials differ in more than the scheme: {' and '.join(keys)} {change} the flows themselves."
+    return told if keys else ""
 
 
 def _named(tuning: Tuning, scheme: str) -> str:
     return f"untuned {scheme}" if scheme == tuning.question.scheme else scheme
 
 
-def _promised(tuning: Tuning, trial: Trial) -> list[bool]:
-    """For each objective whether the trial gained, against the scheme that it is held against, on the trials' seeds."""
-    other = tuning.references[tuning.measure]
-    changes = [(each, change(each.metric, trial.found, other)) for each in tuning.question.goal.objectives]
-    return [found is not None and each.gain(found.value) > 0 for each, found in changes]
+def _unit(check: Check, metric: str) -> str:
+    return possible(check.classes)[metric].unit
 
 
-def holds(tuning: Tuning) -> Holds:
-    """The worst that a check says of the chosen trial; it does not hold if no trial is feasible."""
-    found = {each.holds for each in verdicts(tuning)} if tuning.chosen else {Holds.NO}
-    return next(each for each in (Holds.NO, Holds.OPEN, Holds.YES) if each in found)
+def _promised(tuning: Tuning, trial: Trial) -> list[tuple[Objective, Change | None]]:
+    """Each objective with what the trial changed of it on its own seeds; nothing where no scheme is feasible."""
+    if tuning.yardstick is None:
+        return []
+    other = tuning.references[tuning.yardstick]
+    return [(each, change(each.metric, trial.found, other)) for each in tuning.question.goal.objectives]
 
 
-def change(metric: str, ours: Measurement, theirs: Measurement) -> Estimate | None:
-    """How far a metric lies above another measurement's with the same seeds, relatively; none if that is open."""
-    pairs = [
-        (one, other)
-        for one, other in zip(ours.values[metric], theirs.values[metric], strict=True)
-        if one is not None and other is not None
-    ]
-    if not pairs or len(pairs) < len(ours.seeds):
-        return None
-    return paired_difference([one for one, _ in pairs], [other for _, other in pairs])
+def _has_gained(tuning: Tuning, trial: Trial) -> bool:
+    """Whether the trial is better in an objective on its own seeds, or may be."""
+    promised = _promised(tuning, trial)
+    return any(found is None or objective.gain(found.estimate.value) > 0 for objective, found in promised)
+
+
+def _failures(check: Check, number: int) -> Iterator[Part]:
+    """Runs that failed: with the checked parameters they decide, with other schemes they leave it open."""
+    named = {"the found parameters": check.trials[number], **check.schemes}
+    for name, found in named.items():
+        if found.errors:
+            count = f"{len(found.errors)} of {len(found.seeds)} runs with {name} failed"
+            holds = Holds.NO if found is check.trials[number] else Holds.OPEN
+            yield Part(holds, f"{count}: {next(iter(found.errors.values()))}")
 
 
 def _unfinished(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
-    """Whether flows finish; open where they do not under the scheme that the trial is held against either."""
-    ours, other = check.trials[number], check.schemes[tuning.measure]
+    """Whether flows finish; open where as many or more do not under the scheme that the trial is held against."""
+    name = tuning.yardstick or tuning.question.scheme
+    ours, other = check.trials[number], check.schemes[name]
     share, theirs = (found.mean(UNFINISHED) or 0.0 for found in (ours, other))
-    if share and theirs:
-        beside = f"{percentage(theirs)} with {_named(tuning, tuning.measure)}"
-        yield Part(Holds.OPEN, f"{percentage(share)} of the flows did not finish, {beside}: a longer drain would tell")
-    elif share:
-        yield Part(Holds.NO, f"{percentage(share)} of the flows did not finish")
+    if share:
+        beside = f", {percentage(theirs)} with {_named(tuning, name)}" if theirs else ""
+        hint = ": a longer drain would tell" if share <= theirs else ""
+        holds = Holds.OPEN if share <= theirs else Holds.NO
+        yield Part(holds, f"{percentage(share)} of the flows did not finish{beside}{hint}")
     elif ours.lower_bounds:
         yield Part(Holds.NO, f"{', '.join(ours.lower_bounds)} is a lower bound only")
 
 
 def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
-    """Whether what the trial gained against the scheme that it is held against is gained here too.
-
-    Of two objectives, one may have been given away for the other.
-    """
+    """Whether what the trial promised beside the scheme that it is held against is true here too."""
     question, ours = tuning.question, check.trials[number]
-    names = dict.fromkeys([question.scheme, question.baseline])
-    promised = _promised(tuning, tuning.trials[number])
-    for here, gained in zip(check.goal.objectives, promised, strict=True):
-        found = {name: change(here.metric, ours, check.schemes[name]) for name in names}
-        compared = " and ".join(f"{_compared(found[name])} with {_named(tuning, name)}" for name in names)
-        holds = _is_gained(here, found[tuning.measure]) if gained else Holds.YES if any(promised) else Holds.NO
-        yield Part(holds, f"{here.metric} is {compared}")
+    trial = tuning.trials[number]
+    promised = [found for _, found in _promised(tuning, trial)]
+    for here, before in zip_longest(check.goal.objectives, promised):
+        unit = _unit(check, here.metric)
+        found = {
+            name: change(here.metric, ours, check.schemes[name])
+            for name in dict.fromkeys([question.scheme, question.baseline])
+        }
+        words = f"{here.metric} is {' and '.join(_compared(found[name], unit, _named(tuning, name)) for name in found)}"
+        if before and here.gain(before.estimate.value) < 0:
+            words += f" ({before.words(unit, interval=False)} on the trials' seeds)"
+        if tuning.yardstick is None:
+            yield Part(Holds.YES, words)
+        else:
+            gained = _has_gained(tuning, trial)
+            yield Part(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Holds.NO, words)
 
 
-def _is_gained(objective: Objective, found: Estimate | None) -> Holds:
-    """Whether a change is for the better with its whole interval; one seed leaves it open."""
-    if found is None or found.ci95 is None:
+def _compared(found: Change | None, unit: str, name: str) -> str:
+    return found.beside(unit, name) if found else f"not comparable with {name}"
+
+
+def _is_as_promised(objective: Objective, before: Change | None, found: Change | None) -> Holds:
+    """Whether a gain is one here too, with its whole interval; what was given away may not be more than it seemed.
+
+    That is held to the far end of its interval on the trials' seeds, since few of them tell little.
+    """
+    if found is None:
         return Holds.OPEN
-    gains = sorted(objective.gain(end) for end in found.ci95)
-    if gains[0] > 0:
-        return Holds.YES
-    return Holds.NO if gains[1] < 0 else Holds.OPEN
+    worst, best = found.gains(objective)
+    if before is None or objective.gain(before.estimate.value) > 0:
+        return Holds.YES if worst > 0 else Holds.NO if best <= 0 else Holds.OPEN
+    floor = before.gains(objective)[0] if before.estimate.ci95 else objective.gain(before.estimate.value)
+    return Holds.YES if worst >= floor else Holds.NO if best < floor else Holds.OPEN
 
 
 def _constraints(check: Check, number: int) -> Iterator[Part]:
@@ -165,15 +243,17 @@ def _constraints(check: Check, number: int) -> Iterator[Part]:
             continue
         wanted = "at least" if each.sign == ">=" else "at most"
         relative = change(each.metric, ours, check.schemes[each.scheme]) if each.scheme else None
-        if relative:
-            value, *ends = (1 + end for end in (relative.value, *(relative.ci95 or ())))
+        if relative and relative.relative:
+            value, *ends = (1 + end for end in (relative.estimate.value, *(relative.estimate.ci95 or ())))
             interval = _interval(*(f"{100 * end:.1f}" for end in ends), unit=" %")
             words = f"{100 * value:.1f} % of {each.scheme}'s ({interval}{wanted} {100 * each.bound:.4g} % wanted)"
             holds = _is_kept(each, ends, each.bound)
         else:
             found = estimate(known, possible(check.classes)[each.metric].support)
-            interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()))
-            words = f"{found.value:.4g} ({interval}{wanted} {limit:.4g} wanted)"
+            of = _unit(check, each.metric)
+            unit = f" {of}" if of not in ("", "share") else ""
+            interval = _interval(*(f"{end:.4g}" for end in found.ci95 or ()), unit=unit)
+            words = f"{found.value:.4g}{unit} ({interval}{wanted} {limit:.4g}{unit} wanted)"
             holds = _is_kept(each, found.ci95 or (), limit)
         yield Part(holds, f"{each.metric} is {words}")
 
@@ -188,25 +268,14 @@ def _interval(*ends: str, unit: str = "") -> str:
     return f"95 % interval {' to '.join(ends)}{unit}, " if ends else ""
 
 
-def _compared(found: Estimate | None) -> str:
-    """A relative change in words."""
-    if found is None:
-        return "not comparable"
-    if not found.value:
-        return "the same as"
-    sign = 1 if found.value > 0 else -1
-    ends = sorted(100 * sign * end for end in found.ci95 or ())
-    interval = f" (95 % interval {ends[0]:.1f} to {ends[1]:.1f} %)" if ends else ""
-    return f"{100 * sign * found.value:.1f} %{interval} {'higher' if sign > 0 else 'lower'} than"
-
-
 def _why_infeasible(tuning: Tuning) -> str:
     """What most trials break."""
     judged = [tuning.judge(trial) for trial in tuning.trials]
     names = ["flows were left unfinished", *(f"{each.text} was broken" for each in tuning.question.goal.constraints)]
     counts = [sum(len(each.violations) > i and each.violations[i] > 0 for each in judged) for i in range(len(names))]
-    names.append("runs failed")
-    counts.append(sum(None in trial.found.digests for trial in tuning.trials))
+    errors = [error for trial in tuning.trials for error in trial.found.errors.values()]
+    names.append(f"runs failed ({errors[0] if errors else ''})")
+    counts.append(sum(bool(trial.found.errors) for trial in tuning.trials))
     found = ", ".join(f"{name} in {count}" for name, count in zip(names, counts, strict=True) if count)
     left = tuning.references[tuning.question.scheme].mean(UNFINISHED)
-    return f"{found}; a longer drain may let them finish, as they do not untuned either" if left else found
+    return f"{found}; a longer drain may let them finish, which not all do untuned either" if left else found

@@ -150,14 +150,15 @@ def _trade_off(swept: Swept, cost: Metric, gain: Metric) -> Plot:
                 bound = any(each.lower_bound for each in pair if each)
                 found.setdefault(scheme, []).append((x, y, f"{scheme}: {_named(swept, scheme, point)}", bound))
     series = [_scatter(scheme, marks) for scheme, marks in found.items()]
-    every = sorted(mark for marks in found.values() for mark in marks if not mark[3])
+    every = sorted((mark for marks in found.values() for mark in marks if not mark[3]), key=lambda of: (of[0], -of[1]))
     front = [mark for i, mark in enumerate(every) if all(mark[1] > other[1] for other in every[:i])]
-    if len(every) > len(front) > 1:
+    has_front = len(every) > len(front) > 1 and not swept.flow_keys
+    if has_front:
         series.append(_scatter(BEST, front, joined=True))
     caption = (
-        f"Each mark is a point of one scheme, a mean over the seeds. Better is less {cost.name} and more {gain.name}; "
-        "the line joins what no point beats in both."
+        f"Each mark is a point of one scheme, a mean over the seeds. Better is less {cost.name} and more {gain.name}"
     )
+    caption += "; the line joins what no point beats in both." if has_front else "."
     bounded = any(mark[3] for marks in found.values() for mark in marks)
     panel = Panel("", _axis(cost, scales[0]), _axis(gain, scales[1]), "scatter", series)
     heading = f"Trade-off of {cost.name} and {gain.name}"

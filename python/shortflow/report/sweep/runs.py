@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shortflow.comparison import Comparison
+from shortflow.grid import keeps_flows
 from shortflow.metrics.catalogue import Metric
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import common_axis, in_base_unit
@@ -69,6 +70,11 @@ class Swept:
     def points(self) -> list[Place]:
         """Every combination of the keys' values."""
         return list(itertools.product(*(key.values for key in self.keys)))
+
+    @property
+    def flow_keys(self) -> list[int]:
+        """The places of keys that change the flows themselves: at their values there is nothing to compare."""
+        return [i for i, key in enumerate(self.keys) if not keeps_flows((key.name, *key.in_step))]
 
     @functools.cached_property
     def metrics(self) -> list[Metric]:

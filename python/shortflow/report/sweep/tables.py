@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from shortflow.metrics.catalogue import Metric
+from shortflow.quantities import counted
 from shortflow.report.tables import Section, lay_out, overview_section, stacked
-from shortflow.sweeping import Sweep
+from shortflow.sweeping import Sweep, SweptPoint
 
 _MOST_ROWS = 40
 """So many rows a person reads; the rest is in the table of runs."""
@@ -27,6 +29,12 @@ def sweep_section(sweep: Sweep, metrics: Sequence[str] = ()) -> Section | None:
         return None
     shown = points[: max(1, _MOST_ROWS // len(points[0].comparison.schemes))]
     labelled = [(", ".join(point.at.values()), point.comparison) for point in shown]
-    names = [points[0].comparison.require(name) for name in metrics]
-    heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else f"{len(points):,} points"
+    names = [_metric(name, points) for name in metrics]
+    heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else counted(len(points), "point")
     return overview_section(heading, ",\n".join(sweep.grid.keys), labelled, names)
+
+
+def _metric(name: str, points: Sequence[SweptPoint]) -> Metric:
+    """The metric of this name, which some points may lack."""
+    having = next((point for point in points if name in point.comparison.metrics), points[0])
+    return having.comparison.require(name)

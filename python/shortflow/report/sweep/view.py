@@ -1,7 +1,8 @@
 """A sweep as the report shows it and as other programs read it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shortflow.comparison import Comparison
@@ -12,8 +13,6 @@ from shortflow.report.sweep.runs import Place, Swept
 from shortflow.report.tables import NOTHING, Column, Section, common_scales, percent, shown
 from shortflow.scenario import Setting
 
-_CHOSEN = ("transport.", "queue.", "host_queue.", "priority.", "switch.", "host.", "tcp.", "routing.")
-"""Keys of these tables leave the flows as they are."""
 _ANY = "any"
 """In place of a value that makes no difference."""
 
@@ -26,7 +25,7 @@ class SweepView:
     keys: str
     runs: int
     answer: str
-    """Which scheme is best at which point, and by how much, in words; empty where that is open."""
+    """Which scheme is best at which point, and by how much, in words; or why there is no such point."""
     best: Section
     plots: Sequence[Drawn]
     choices: Sequence[tuple[str, Sequence[Setting]]]
@@ -71,36 +70,59 @@ def table(sweep: Swept) -> dict[str, Any]:
 
 
 def _answer(sweep: Swept) -> str:
-    """The best point of all, and beside it those of the other schemes, paired by seed; nothing where flows vary too."""
+    """The best point of all, and beside it those of the other schemes, paired by seed; or why there is none."""
     metric = _objective(sweep)
-    names = [name for key in sweep.keys for name in (key.name, *key.in_step)]
-    if metric is None or not all(name.startswith(_CHOSEN) for name in names):
+    if metric is None or len(sweep.points) * len(sweep.schemes) < 2:
         return ""
+    if sweep.flow_keys:
+        names = " and ".join(sweep.keys[place].label for place in sweep.flow_keys)
+        return f"No point is the best of all: {names} changes the flows themselves, so compare where it is the same."
     found = {scheme: _least(sweep, scheme) for scheme in sweep.schemes}
     estimates = {scheme: each.estimate(scheme, metric.name) for scheme, (_, each) in found.items()}
     exact = {scheme: each for scheme, each in estimates.items() if each and not each.lower_bound}
-    if not exact or len(sweep.points) * len(sweep.schemes) < 2:
-        return ""
+    if not exact:
+        return f"No point is the best: flows did not finish, so that every {metric.name} is a lower bound."
     first = min(exact, key=lambda scheme: exact[scheme].value)
     scale = common_scales({metric: [exact[first]]})[metric.unit]
     values = _values(sweep, first, found[first][0])
     at = ", ".join(f"{sweep.keys[number].label} = {value}" for number, value in values.items() if value != _ANY)
     where = f"{first} with {at}" if at else first
-    best = f"The least {metric.name} has {where}: {shown(exact[first], scale.divisor)} {scale.unit}."
+    seeds = f"{exact[first].n} seeds" if exact[first].n > 1 else "one seed"
+    best = f"The least {metric.name} has {where}: {shown(exact[first], scale.divisor)} {scale.unit} with {seeds}."
+    return f"{best}{_beside(sweep, metric, first, found)}"
+
+
+def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[Place, Comparison]]) -> str:
+    """How far the best points of the other schemes are from the best of all.
+
+    There is no interval where they were chosen among several points: it would not know of the choice.
+    """
+    counts = {scheme: len(sweep.runs[scheme]) for scheme in sweep.schemes}
+    chosen = max(counts.values()) > 1
     others = []
     for scheme in sweep.schemes:
         runs = [*found[first][1].runs, *found[scheme][1].runs]
         difference = Comparison(sweep.name, sweep.title, {}, runs).relation(scheme, first, metric.name)
         if scheme != first and difference:
-            others.append(f"{scheme} {percent(difference)} %")
-    if not others:
-        return best
-    return f"{best} Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
+            others.append(f"{scheme} {percent(replace(difference, ci95=None) if chosen else difference)} %")
+    words = f" Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
+    among = ", ".join(f"{count:,} of {scheme}" for scheme, count in counts.items())
+    caution = (
+        f" These were chosen on these seeds among their points ({among}): run the best ones again with fresh seeds."
+    )
+    return words * bool(others) + caution * chosen
 
 
 def best_section(sweep: Swept) -> Section:
-    """Of each scheme the point with the least mean completion time that is no bound, or its only point."""
-    rows = [(scheme, *_least(sweep, scheme)) for scheme in sweep.schemes]
+    """Of each scheme the point with the least mean completion time that is no bound, where flows are the same."""
+    rows = [
+        (scheme, *_least(sweep, scheme, flows))
+        for flows in dict.fromkeys(
+            _flows(sweep, scheme, place) for scheme in sweep.schemes for place in sweep.runs[scheme]
+        )
+        for scheme in sweep.schemes
+        if any(_flows(sweep, scheme, place) == flows for place in sweep.runs[scheme])
+    ]
     values = [_values(sweep, scheme, place) for scheme, place, _ in rows]
     lead = [Column("scheme", [scheme for scheme, *_ in rows])]
     lead += [Column(key.label, [of.get(number, NOTHING) for of in values]) for number, key in enumerate(sweep.keys)]
@@ -114,20 +136,27 @@ def best_section(sweep: Swept) -> Section:
         for metric in sweep.metrics
     ]
     objective = _objective(sweep)
-    chosen = len(sweep.points) > 1
+    chosen = len(sweep.points) > len({_flows(sweep, scheme, place) for scheme, place, _ in rows})
     note = f", chosen among {len(sweep.points):,} points on their own seeds: with fresh ones it is likely more" * chosen
-    what = f"the point with the least {objective.name}{note}" if objective else "its first point"
+    at = f" at each {' and '.join(sweep.keys[place].label for place in sweep.flow_keys)}" if sweep.flow_keys else ""
+    what = f"the point with the least {objective.name}{at}{note}" if objective else "its first point"
     return Section(f"Of each scheme {what}", lead, columns)
 
 
-def _least(sweep: Swept, scheme: str) -> tuple[Place, Comparison]:
+def _flows(sweep: Swept, scheme: str, place: Place) -> Place:
+    """The values of the keys that decide which flows a point has."""
+    return tuple(value for value, key in zip(place, sweep.own[scheme], strict=True) if key in sweep.flow_keys)
+
+
+def _least(sweep: Swept, scheme: str, flows: Place = ()) -> tuple[Place, Comparison]:
+    """The point of a scheme, among those with these flows, with the least mean completion time that is no bound."""
     metric = _objective(sweep)
 
     def rank(at: tuple[Place, Comparison]) -> tuple[bool, float]:
         found = at[1].estimate(scheme, metric.name) if metric else None
-        return (found is None or found.lower_bound, found.value if found else 0.0)
+        return (found is None or found.lower_bound, found.value if found else math.inf)
 
-    return min(sweep.runs[scheme].items(), key=rank)
+    return min((at for at in sweep.runs[scheme].items() if _flows(sweep, scheme, at[0]) == flows), key=rank)
 
 
 def _objective(sweep: Swept) -> Metric | None:
@@ -139,6 +168,9 @@ def _values(sweep: Swept, scheme: str, place: Place) -> dict[int, str]:
     """The values of a scheme's own keys at a place, by the key's number; of one that changes nothing, `_ANY`."""
     values = {}
     for i, (number, value) in enumerate(zip(sweep.own[scheme], place, strict=True)):
+        if number in sweep.flow_keys:
+            values[number] = value
+            continue
         along = [of for at, of in sweep.runs[scheme].items() if at[:i] + at[i + 1 :] == place[:i] + place[i + 1 :]]
         found = {tuple(of.estimate(scheme, metric.name) for metric in sweep.metrics) for of in along}
         values[number] = _ANY if len(along) > len(found) == 1 else value

@@ -1,0 +1,69 @@
+"""Tunings made of numbers: what their trials gave, and what a check gave."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from shortflow.tuning.goal import UNFINISHED, Constraint, Goal, Measurement, Objective
+from shortflow.tuning.record import Check, Question, Trial, Tuning
+from shortflow.tuning.space import Parameter
+
+AFCT, GOODPUT, MISS = "afct_short_s", "goodput_long_bps", "deadline_miss"
+CLASSES = ["short", "long"]
+W_MAX = Parameter.parse("transport.w_max=1:5")
+W_MIN = Parameter.parse("transport.w_min=0.05:1:log")
+FASTEST = Goal([Objective(AFCT)])
+BOTH = Goal([Objective(AFCT), Objective(GOODPUT, maximize=True)])
+KEPT = Goal([Objective(AFCT)], [Constraint(GOODPUT, ">=", 0.9, scheme="dctcp")])
+
+
+def made(
+    *times: float,
+    goodput: float | list[float] = 1e8,
+    misses: float | list[float] = 0.0,
+    unfinished: float = 0.0,
+    bound: bool = False,
+    failed: Sequence[int] = (),
+) -> Measurement:
+    """What seeds 1, 2, … gave, of which some may have failed."""
+    seeds = list(range(1, len(times) + 1))
+
+    def of(values: float | Sequence[float]) -> list[float | None]:
+        every = [values] * len(seeds) if isinstance(values, float) else values
+        return [None if seed in failed else value for seed, value in zip(seeds, every, strict=True)]
+
+    values = {AFCT: of(times), GOODPUT: of(goodput), MISS: of(misses), UNFINISHED: of(unfinished)}
+    values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]
+    digests = [None if seed in failed else "-" for seed in seeds]
+    return Measurement(seeds, values, [AFCT] if bound else [], digests, dict.fromkeys(failed, "it went wrong"))
+
+
+REFERENCES = {"l2dct": made(2.0, 2.0), "dctcp": made(3.0, 3.0)}
+
+
+def tuning_of(goal: Goal, *found: Measurement, references: dict[str, Measurement] | None = None) -> Tuning:
+    question = Question(
+        "s", "t", "-", CLASSES, "l2dct", {}, [W_MAX], {"transport.w_max": "2.5"}, goal, "dctcp", 2, 8, {}, "-"
+    )
+    trials = [
+        Trial(number, {"transport.w_max": 1.0 + number / 4}, {"transport.w_max": f"{1 + number / 4:g}"}, each)
+        for number, each in enumerate(found)
+    ]
+    return Tuning(question, references or REFERENCES, trials)
+
+
+def checked(
+    goal: Goal,
+    tuned: Measurement,
+    untuned: Measurement,
+    baseline: Measurement,
+    *,
+    trials: Sequence[Measurement] = (),
+    references: dict[str, Measurement] | None = None,
+    left_out: Sequence[str] = (),
+) -> Tuning:
+    """A tuning whose chosen trial, and it alone, was checked."""
+    found = tuning_of(goal, *(trials or [made(1.0, 1.0)]), references=references)
+    assert found.chosen is not None
+    schemes = {"l2dct": untuned, "dctcp": baseline}
+    check = Check("s", "t", {}, CLASSES, goal, list(left_out), schemes, {found.chosen.number: tuned})
+    return dataclasses.replace(found, checks=[check])

@@ -1,0 +1,215 @@
+"""What a check of found parameters says, and in what words."""
+
+import dataclasses
+
+import pytest
+
+from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, MISS, checked, made
+from shortflow.tuning.goal import Constraint, Goal, Measurement, Objective
+from shortflow.tuning.pages import document
+from shortflow.tuning.record import Tuning
+from shortflow.tuning.tables import sections
+from shortflow.tuning.verdict import Holds, holds, sentence, verdict
+
+
+@pytest.mark.parametrize(
+    ("tuned", "expected"),
+    [
+        (made(1.00, 1.01, 0.99), Holds.YES),
+        (made(3.00, 3.01, 2.99), Holds.NO),
+        (made(1.00, 3.50, 1.10), Holds.OPEN),
+        (made(1.00, 1.01, 0.99, unfinished=0.001, bound=True), Holds.NO),
+        (made(1.00, 1.01, 0.99, goodput=0.8e8), Holds.NO),
+        (made(1.00, 1.01, 0.99, goodput=0.95e8), Holds.YES),
+        (made(1.00, 1.01, 0.99, goodput=[0.97e8, 0.94e8, 0.95e8]), Holds.YES),
+        (made(1.00, 1.01, 0.99, goodput=[1.05e8, 0.85e8, 0.94e8]), Holds.OPEN),
+        (made(1.00, 1.01, 0.99, goodput=[0.95e8, 0.80e8, 0.89e8]), Holds.OPEN),
+        (made(1.00, 1.01, 0.99, goodput=[0.81e8, 0.79e8, 0.80e8]), Holds.NO),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(tuned: Measurement, expected: Holds) -> None:
+    """Of constraints too: 0.9 of a steady 1e8 is wanted; one that is kept on average alone is undecided."""
+    found = checked(KEPT, tuned, made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
+    assert holds(found) is expected
+    words = {Holds.YES: "hold on", Holds.NO: "do not hold on", Holds.OPEN: "undecided whether"}
+    assert words[expected] in sentence(found)
+
+
+def test_a_verdict_has_its_numbers() -> None:
+    found = checked(KEPT, made(1.0, 1.0, 1.0, goodput=0.95e8), made(2.0, 2.0, 2.0), made(4.0, 4.0, 4.0))
+    words = verdict(found, found.checks[0], 0).words
+    assert "50.0 %" in words
+    assert "lower than with untuned l2dct and 75.0 %" in words
+    assert "goodput_long_bps is 95.0 % of dctcp's (95 % interval 95.0 to 95.0 %, at least 90 % wanted)" in words
+
+
+@pytest.mark.parametrize(
+    ("goodput", "expected", "interval"),
+    [
+        ([0.9e8, 1.2e8, 1.5e8], Holds.OPEN, "4.548e+07 to 1.945e+08"),  # 1.2e8 ± 4.303 * 0.3e8 / √3
+        ([1.19e8, 1.2e8, 1.21e8], Holds.YES, "1.175e+08 to 1.225e+08"),
+        ([0.89e8, 0.9e8, 0.91e8], Holds.NO, "8.752e+07 to 9.248e+07"),
+        ([1.2e8], Holds.OPEN, ""),
+    ],
+)
+def test_a_constraint_by_a_number_needs_the_whole_interval(
+    goodput: list[float], expected: Holds, interval: str
+) -> None:
+    goal = Goal([Objective(AFCT)], [Constraint.parse(f"{GOODPUT} >= 100Mbps")])
+    tuned, others = made(*[1.0, 1.01, 0.99][: len(goodput)], goodput=goodput), made(*[2.0, 2.1, 1.9][: len(goodput)])
+    found = checked(goal, tuned, others, others)
+    assert holds(found) is expected
+    words = f"(95 % interval {interval} bps, at least" if interval else "1.2e+08 bps (at least 1e+08 bps wanted)"
+    assert words in verdict(found, found.checks[0], 0).words
+
+
+def test_an_infeasible_scheme_is_no_yardstick() -> None:
+    slow = {"l2dct": made(0.5, 0.5, goodput=0.1e8), "dctcp": made(3.0, 3.0)}
+    fresh = made(0.5, 0.5, 0.5, goodput=0.1e8), made(3.0, 3.1, 2.9)
+    found = checked(KEPT, made(2.0, 2.0, 2.1), *fresh, trials=[made(2.0, 2.0)], references=slow)
+    assert found.yardstick == "dctcp"
+    assert sentence(found).endswith("hold on fresh seeds. They are held against dctcp, as untuned l2dct is infeasible.")
+    worse = checked(KEPT, made(3.5, 3.5, 3.5), *fresh, trials=[made(3.5, 3.5)], references=slow)
+    assert sentence(worse) == "No feasible trial is better than dctcp."
+    assert holds(worse) is Holds.NO
+
+
+def test_where_all_schemes_are_infeasible_feasibility_alone_is_judged() -> None:
+    wanted = Goal([Objective(AFCT)], [Constraint(GOODPUT, ">=", 1.2, scheme="dctcp")])
+    fresh, slow = (made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9)), [made(3.5, 3.5, goodput=1.3e8)]
+    found = checked(wanted, made(3.5, 3.4, 3.6, goodput=1.3e8), *fresh, trials=slow)
+    assert found.yardstick is None
+    assert holds(found) is Holds.YES
+    assert sentence(found) == (
+        "The found parameters hold on fresh seeds. Only what makes a trial feasible is judged: there is no gain to "
+        "tell, as untuned l2dct and dctcp are infeasible too."
+    )
+    assert holds(checked(wanted, made(1.0, 1.0, 1.0, goodput=1.1e8), *fresh, trials=slow)) is Holds.NO
+
+
+MISSES = Goal([Objective(AFCT), Objective(MISS)])
+FRESH = (made(2.0, 2.1, 1.9), made(3.0, 3.1, 2.9))
+
+
+def test_what_was_zero_is_judged_by_its_difference() -> None:
+    fast, whole = made(1.0, 1.0, misses=[0.4, 0.5]), made(1.5, 1.5)
+    found = checked(MISSES, made(1.5, 1.51, 1.49), *FRESH, trials=[fast, whole])
+    assert found.chosen is not None
+    assert found.chosen.number == 1, "0 loses deadlines, of which none was missed"
+    assert holds(found) is Holds.YES
+    lost = checked(MISSES, made(1.5, 1.51, 1.49, misses=[0.4, 0.5, 0.45]), *FRESH, trials=[whole])
+    assert holds(lost) is Holds.NO
+    assert "deadline_miss is 0.45 (95 % interval 0.3258 to 0.5742) higher than with untuned l2dct, where it is 0" in (
+        verdict(lost, lost.checks[0], 0).words  # 0.45 ± 4.303 * 0.05 / √3
+    )
+    some = checked(MISSES, made(1.5, 1.51, 1.49, misses=[0.0, 0.2, 0.0]), *FRESH, trials=[whole])
+    assert holds(some) is Holds.OPEN
+    rates = Goal([Objective(GOODPUT, maximize=True)])
+    nothing, all_of_it = made(2.0, 2.0, goodput=0.0), made(2.0, 2.0, 2.0, goodput=0.0)
+    risen = checked(
+        *(rates, made(1.0, 1.0, 1.0), all_of_it, all_of_it),
+        trials=[made(1.0, 1.0)],
+        references={"l2dct": nothing, "dctcp": nothing},
+    )
+    assert sentence(risen) == "The found parameters hold on fresh seeds."
+    assert "goodput_long_bps is 1e+08 bps (95 % interval 1e+08 to 1e+08 bps) higher" in (
+        verdict(risen, risen.checks[0], 0).words
+    )
+
+
+@pytest.mark.parametrize(
+    ("promised", "goodput", "expected"),
+    [
+        ([0.995e8, 0.995e8], [0.40e8, 0.40e8, 0.40e8], Holds.NO),
+        ([0.95e8, 0.95e8], [0.96e8, 0.96e8, 0.96e8], Holds.YES),
+        ([0.94e8, 0.96e8], [0.949e8, 0.948e8, 0.950e8], Holds.YES),  # few seeds promised 0.95e8 only roughly
+        ([0.95e8, 0.95e8], [0.98e8, 0.80e8, 0.96e8], Holds.OPEN),
+    ],
+)
+def test_what_was_given_away_is_held_to_what_it_seemed(
+    promised: list[float], goodput: list[float], expected: Holds
+) -> None:
+    found = checked(BOTH, made(1.0, 1.01, 0.99, goodput=goodput), *FRESH, trials=[made(1.0, 1.0, goodput=promised)])
+    assert holds(found) is expected
+
+
+def test_the_price_is_in_the_first_sentence() -> None:
+    found = checked(BOTH, made(1.0, 1.01, 0.99, goodput=0.96e8), *FRESH, trials=[made(1.0, 1.0, goodput=0.95e8)])
+    assert sentence(found) == (
+        "The found parameters hold on fresh seeds; they pay with goodput_long_bps, 4.0 % lower on fresh seeds."
+    )
+    assert "with dctcp (5.0 % lower on the trials' seeds)" in verdict(found, found.checks[0], 0).words
+
+
+def test_a_constraint_that_is_not_measured_there_is_said_to_be_left_out() -> None:
+    found = checked(KEPT, made(1.0, 1.01, 0.99), *FRESH, left_out=["goodput_long_bps >= 0.9 * dctcp"])
+    assert sentence(found) == (
+        "The found parameters hold on fresh seeds (without goodput_long_bps >= 0.9 * dctcp, which is not measured "
+        "there)."
+    )
+
+
+def test_untuned_parameters_that_nothing_beats_are_kept() -> None:
+    def untuned(*trials: Measurement) -> Tuning:
+        found = checked(BOTH, made(2.0, 2.1, 1.9), *FRESH, trials=trials)
+        assert found.chosen is not None
+        found.question.untuned["transport.w_max"] = found.chosen.settings["transport.w_max"]
+        return found
+
+    alone = untuned(made(2.0, 2.0), made(2.5, 2.5))
+    assert sentence(alone) == "No trial is better than untuned l2dct: keep its parameters."
+    traded = untuned(made(2.0, 2.0), made(1.0, 1.0, goodput=0.5e8), made(3.0, 3.0, goodput=2e8))
+    assert "in one objective without losing in the other" in sentence(traded)
+    assert sentence(traded).endswith("among the other trials on the front (2).")
+    check = next(each for each in sections(traded) if "fresh seeds" in each.heading)
+    assert check.rows[0][0] == "trial 0, untuned"
+
+
+def test_a_difference_whose_interval_has_both_signs_is_said_to_be_open() -> None:
+    found = checked(FASTEST, made(1.0, 3.5, 1.1), *FRESH)
+    assert "%, so undecided) lower than with untuned l2dct" in verdict(found, found.checks[0], 0).words
+
+
+def test_a_parameter_that_changes_the_flows_is_told() -> None:
+    found = checked(FASTEST, made(1.0, 1.01, 0.99), *FRESH)
+    found.question.flow_keys.append("load")
+    assert sentence(found).endswith(
+        "hold on fresh seeds. Trials differ in more than the scheme: load changes the flows themselves."
+    )
+
+
+def test_runs_that_fail_in_the_check_are_told() -> None:
+    broken = checked(FASTEST, made(1.0, 1.01, 0.99, failed=[3]), *FRESH)
+    assert holds(broken) is Holds.NO
+    assert "1 of 3 runs with the found parameters failed: it went wrong" in verdict(broken, broken.checks[0], 0).words
+    other = checked(FASTEST, made(1.0, 1.01, 0.99), FRESH[0], made(3.0, 3.1, 2.9, failed=[1, 2]))
+    assert holds(other) is Holds.OPEN
+    assert "2 of 3 runs with dctcp failed: it went wrong" in verdict(other, other.checks[0], 0).words
+
+
+def test_before_its_check_a_tuning_is_undecided() -> None:
+    begun = dataclasses.replace(checked(FASTEST, made(1.0, 1.0), *FRESH), checks=[])
+    assert holds(begun) is Holds.OPEN
+    assert sentence(begun) == "Trials so far: 1, not checked yet; the same command goes on."
+    assert document(begun)["verdict"] == sentence(begun)
+
+
+def test_flows_that_the_untuned_scheme_leaves_too_leave_it_open() -> None:
+    left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
+    found = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.01, bound=True), left, left)
+    assert holds(found) is Holds.OPEN
+    words = verdict(found, found.checks[0], 0).words
+    assert "1 % of the flows did not finish, 2 % with untuned l2dct" in words
+    assert "afct_short_s is not comparable with untuned l2dct" in words, "both means are bounds"
+    few = made(2.0, 2.1, 1.9, unfinished=0.001, bound=True)
+    more = checked(KEPT, made(1.0, 1.01, 0.99, unfinished=0.3, bound=True), few, made(4.0, 4.0, 4.0))
+    assert holds(more) is Holds.NO
+    assert "30 % of the flows did not finish, 0.1 % with untuned l2dct" in verdict(more, more.checks[0], 0).words
+    assert "and at most 75.0 % lower than with dctcp" in verdict(more, more.checks[0], 0).words
+
+
+def test_what_untuned_leaves_unfinished_makes_a_gain_a_bound() -> None:
+    left = made(2.0, 2.1, 1.9, unfinished=0.02, bound=True)
+    found = checked(FASTEST, made(1.0, 1.01, 0.99), left, FRESH[1])
+    assert holds(found) is Holds.YES
+    assert "afct_short_s is at least 50.0 % lower than with untuned l2dct" in verdict(found, found.checks[0], 0).words
