@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -132,6 +133,19 @@ def _measure(done: Captured, path: Path, file: io.BufferedWriter) -> None:
 
 
 @contextlib.contextmanager
+def _os_errors() -> Iterator[None]:
+    """Raise as an `OSError` what Polars tells of one."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.ComputeError as error:
+        if not (found := re.search(r"\(os error (\d+)\)", str(error))):
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+
+
+@contextlib.contextmanager
 def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable[[_core.Table], None]]:
     """Takes the rows of a trace portion by portion, and makes one file of them in the end."""
     import polars as pl
@@ -148,8 +162,10 @@ def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable
                     "shorter duration"
                 )
             parts.append(portions / f"{len(parts)}.parquet")
-            frame.write_parquet(parts[-1])
+            with _os_errors():
+                frame.write_parquet(parts[-1])
 
         yield take
-        pl.scan_parquet(parts).sink_parquet(partial)
+        with _os_errors():
+            pl.scan_parquet(parts).sink_parquet(partial)
         done.bytes[path] = partial.stat().st_size

@@ -75,7 +75,7 @@ def timeline(result: RunResult) -> go.Figure:
     figure.update_layout(
         template="none",
         font={"family": "system-ui, sans-serif", "size": 13, "color": "#1f2937"},
-        margin={"l": 70, "r": 30, "t": 60, "b": 60},
+        margin={"l": 70, "r": 30, "t": 60, "b": 50},
         legend={"orientation": "h", "x": 0, "y": 1.12},
         hovermode="closest",
         height=300 + 10 * len(lines),
