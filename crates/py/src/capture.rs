@@ -36,6 +36,7 @@ impl Capture {
     /// `files` is a port and who takes the bytes of its capture file. `during` is in seconds; the run is cancelled when
     /// its end is past.
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
     #[pyo3(signature = (scenario, *, flows=vec![], classes=vec![], table=None, rows=100_000, only=vec![], files=vec![], during=None))]
     fn new(
         scenario: &PyScenario,

@@ -46,7 +46,7 @@ fn all(scenario: &Scenario) -> FlowChoice {
 }
 
 fn row(row: u32) -> FlowChoice {
-    FlowChoice { rows: vec![row..row + 1], classes: Vec::new() }
+    FlowChoice { rows: std::iter::once(row..row + 1).collect(), classes: Vec::new() }
 }
 
 const MIX: &str = r#"
