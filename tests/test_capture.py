@@ -219,4 +219,5 @@ def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
     (tmp_path / "t.toml").write_text(text)
     burst = find_burst(sf.run(sf.load_scenario(tmp_path / "t.toml"), "dctcp"))
     assert burst
-    assert (burst.rows, burst.flows, burst.begin_s) == (list(range(9)), 9, pytest.approx(1e-3))
+    assert (burst.rows, burst.flows) == (list(range(9)), 9)
+    assert burst.begin_s == pytest.approx(1e-3)
