@@ -259,7 +259,7 @@ impl Network {
         if self.special.is_some() {
             return self.forward_specially(events, port, packet);
         }
-        hand_over(&mut self.ports[port.index()], events, port, packet)
+        self.ports[port.index()].enqueue(now, packet, |due| schedule(events, port, due))
     }
 
     /// The same where ports share memory or packets are watched.
@@ -279,7 +279,7 @@ impl Network {
         let marked = sender.counters().marked;
         let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), &packet));
         let copy = wanted.then(|| packet.clone());
-        let waits = hand_over(sender, events, port, packet);
+        let waits = sender.enqueue(now, packet, |due| schedule(events, port, due));
         if let Some(watch) = watch {
             let scheduled = sender.is_scheduled();
             watch.arrival(Arrival {
@@ -464,17 +464,6 @@ impl Network {
     pub fn hops(&self) -> u64 {
         self.ports.iter().map(Port::arrived).sum()
     }
-}
-
-/// Hands a packet to its port; for all ways there alike, or schedulers would be compiled once for each.
-#[inline]
-fn hand_over(
-    sender: &mut Port,
-    events: &mut EventQueue<impl WithNetwork>,
-    port: PortId,
-    packet: Packet,
-) -> Span {
-    sender.enqueue(events.now(), packet, |due| schedule(events, port, due))
 }
 
 #[inline]
