@@ -15,7 +15,7 @@
 //!   the window allows.
 //! - What has been SACKed leaves room in the window, so that a hole does not stop a flow before its timeout.
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
-//! - Handshake, delayed ACKs and the receive window of `[tcp]` are TCP's, and not these hosts'.
+//! - Of `[tcp]` only the sizes of packets, [`TCP_KEYS`], are these hosts' too.
 
 use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Extension, Kind, Packet, SackBlocks};
@@ -25,6 +25,9 @@ use shortflow_cc::{
     AckSample, Cause, CongestionControl, FlowView, Timeouts, Transport, TransportConfig, Window,
 };
 use shortflow_units::{Bytes, Instant, Rate, Span};
+
+/// Keys of `[tcp]` that these hosts read.
+pub const TCP_KEYS: &[&str] = &["mss", "header"];
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;

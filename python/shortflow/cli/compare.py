@@ -27,6 +27,7 @@ from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import WIDTHS, Precision, more_seeds, widths
+from shortflow.scheme import load_schemes
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
@@ -72,7 +73,7 @@ def compare(
     loaded = scenario_with(scenario, settings)
     for name in chosen:
         check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")
-    console.note_warnings(loaded)
+    console.note_warnings(loaded, load_schemes(names))
     with console.progress_bar(scenario) as progress:
         comparison = runner.compare(
             loaded,

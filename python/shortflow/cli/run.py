@@ -42,7 +42,7 @@ def run(
     (work,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
     if out:
         check_same_run(out, work.key)
-    console.note_warnings(work.scenario)
+    console.note_warnings(work.scenario, [work.scheme])
     with console.progress_bar(f"{work.scenario.name}, {scheme}") as progress:
         result = run_one(work, progress)
     if out:
