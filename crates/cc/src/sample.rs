@@ -93,9 +93,11 @@ pub struct AckSample {
 }
 
 impl AckSample {
-    /// Bytes of those acknowledged that were marked, as far as ECN-Echo tells: exact with [`Ecn::Exact`].
+    /// Bytes of those of which this ACK tells first that were marked, as far as ECN-Echo tells: exact with [`Ecn::Exact`],
+    /// and, for laws that read the path, in whatever order they arrived.
     pub fn marked(&self) -> Bytes {
-        if self.ece { self.acked } else { Bytes::ZERO }
+        let news = self.path.map_or(self.acked, |path| path.newly_delivered);
+        if self.ece { news } else { Bytes::ZERO }
     }
 }
 

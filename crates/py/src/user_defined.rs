@@ -77,7 +77,7 @@ pub struct PyAck {
     snd_una: u64,
     /// First byte not yet sent.
     snd_nxt: u64,
-    /// Payload newly acknowledged that was marked.
+    /// `newly_delivered` if the ACK echoes a mark, else 0: what arrived marked, in order or not.
     marked: u64,
     /// Round-trip time of the packet that this ACK answers, from the sender's queue to here.
     rtt_s: f64,

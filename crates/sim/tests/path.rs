@@ -2,7 +2,7 @@
 
 use crate::common::{TRACE, fct, run, scenario, star};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, PathSample, UserDefined, Window};
-use shortflow_sim::outcome::Outcome;
+use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scheme::Scheme;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
@@ -20,13 +20,18 @@ struct Recorder {
 #[derive(Debug, Default)]
 struct Seen {
     samples: Vec<(Instant, PathSample)>,
+    /// Bytes that were marked, and how many of those ACKs told of that did not advance.
+    marked: [Bytes; 2],
     woken: Vec<Instant>,
 }
 
 impl CongestionControl for Recorder {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         window.cwnd = self.cwnd;
-        self.seen.lock().unwrap().samples.push((ack.flow.now, ack.path.unwrap()));
+        let mut seen = self.seen.lock().unwrap();
+        seen.samples.push((ack.flow.now, ack.path.unwrap()));
+        seen.marked[0] += ack.marked();
+        seen.marked[1] += if ack.acked == Bytes::ZERO { ack.marked() } else { Bytes::ZERO };
     }
     fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
     fn on_start(&mut self, now: Instant, line: Rate) {
@@ -63,10 +68,15 @@ fn long_flows(law: &Recorder, flows: usize, rest: &str) -> Outcome {
 
 /// Such a law in every sender, with this loss recovery.
 fn scheme(law: &Recorder, recovery: &str) -> Scheme {
+    scheme_over("tcp", law, ("transport.recovery", recovery))
+}
+
+/// The same over what another scheme has, with this setting of it.
+fn scheme_over(base: &str, law: &Recorder, (key, value): (&str, &str)) -> Scheme {
     let law = law.clone();
     let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);
-    let settings = [("transport.recovery".to_owned(), recovery.to_owned())];
-    Scheme::user_defined("tcp", "recorder".to_owned(), String::new(), &settings, start).unwrap()
+    let settings = [(key.to_owned(), value.to_owned())];
+    Scheme::user_defined(base, "recorder".to_owned(), String::new(), &settings, start).unwrap()
 }
 
 /// Flows of a trace with such a law, on one connection, beside other settings.
@@ -179,6 +189,24 @@ fn acks_that_do_not_advance_have_samples() {
             "the fifth comes two packets after the third"
         );
     }
+}
+
+/// Packets sprayed over four spines, which mark above two packets, arrive in any order, and none is sent again. What the laws
+/// are told of marks adds up to what arrived marked.
+#[test]
+fn marks_are_told_of_in_whatever_order_packets_arrive() {
+    let law = Recorder { cwnd: 40.0, ..Recorder::default() };
+    let fabric = "\"leaf-spine\"\nracks = 2\nhosts_per_rack = 4\nspines = 4\nuplink_rate = \"1Gbps\"";
+    let text = star(8, TRACE).replace("\"star\"\nhosts = 8", fabric).replace("\"20pkt\"", "\"2pkt\"");
+    let rows = [0, 1, 2, 3].map(|host| format!("0,h{host},h{},584000", host + 4));
+    let scenario =
+        scenario(&format!("routing = {{ kind = \"spray\" }}\n{text}"), &rows.each_ref().map(|row| &**row));
+    let outcome = run(&scenario, &scheme_over("dctcp", &law, ("transport.dupthresh", "1000")));
+    let sum = |of: fn(&FlowRow) -> u64| outcome.flows.iter().map(of).sum::<u64>();
+    let (marks, again) = (sum(|flow| flow.marks.into()), sum(|flow| flow.retransmits.into()));
+    let seen = law.seen.lock().unwrap();
+    assert_eq!((seen.marked[0], again), (Bytes::new(1460 * marks), 0));
+    assert!(marks > 100 && seen.marked[1] > Bytes::new(1460 * 20), "{marks} marks, {:?}", seen.marked);
 }
 
 /// Ten segments fill the window, so that those of the next message, which comes before their ACKs, are not limited by the
