@@ -153,6 +153,9 @@ impl Sender {
             self.alarm.deadline = (ack.seq < self.snd_max).then(|| scene.now + self.rto);
         }
         self.snd_nxt = self.snd_nxt.max(self.snd_una);
+        if self.is_probing() {
+            self.alarm.deadline = None; // the probe's: what it has held back gets its own
+        }
         self.timeouts = 0;
         let acked = Bytes::new(self.delivered() - before);
         if acked > Bytes::ZERO {
