@@ -95,6 +95,7 @@ class Ack:
     acked: int
     ece: bool
     may_grow: bool
+    in_recovery: bool
     snd_una: int
     snd_nxt: int
     marked: int

@@ -81,6 +81,8 @@ pub struct AckSample {
     pub ece: bool,
     /// The window may grow: the ACK advances, not in loss recovery, and is not marked unless the run allows that.
     pub may_grow: bool,
+    /// The sender is in loss recovery.
+    pub in_recovery: bool,
     /// First unacknowledged byte after this ACK.
     pub snd_una: u64,
     /// First byte not yet sent.
@@ -286,6 +288,15 @@ pub(crate) mod tests {
     /// An ACK of one full segment that is the last of its window of data.
     pub(crate) fn ack(ece: bool) -> AckSample {
         let acked = Bytes::new(1460);
-        AckSample { acked, ece, may_grow: !ece, snd_una: 1, snd_nxt: 0, flow: flow(10), path: None }
+        AckSample {
+            acked,
+            ece,
+            may_grow: !ece,
+            in_recovery: false,
+            snd_una: 1,
+            snd_nxt: 0,
+            flow: flow(10),
+            path: None,
+        }
     }
 }

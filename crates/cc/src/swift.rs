@@ -25,9 +25,10 @@
 //! - D4: "rtt" is that of the last ACK, in can_decrease and in pacing_delay.
 //! - D5: what does not bind is held at max_cwnd (the paper: "a ceiling value").
 //! - D6: the first window is the scenario's, `tcp.initial_window`; there is no slow start. Losses are repaired by the
-//!   sender, with SACK.
-//! - D7: an ACK counts for a window at most. What it covers after a timeout had mostly arrived before, and NewReno's ACKs
-//!   do not tell.
+//!   sender, with SACK, and while they are the window does not grow. Before the first answer no delay tells of an incast:
+//!   200 senders lose nothing with windows of one or two segments and a buffer of 1000 packets; with ten they overflow it.
+//! - D7: otherwise each ACK that tells of new data counts, in order or not, and for a window at most. What it covers after
+//!   a timeout had mostly arrived before, and NewReno's ACKs do not tell.
 //! - D8: the weight of the average delay of the end hosts is not given; it is that of a sample in TCP's SRTT (RFC 6298).
 //! - D9: the queue of the sender's own host is part of the fabric's delay, as in the paper's formula, round trip less remote
 //!   queueing and local reception. The paper's hosts have none, since the card pulls packets; here fcwnd keeps it short.
@@ -121,13 +122,13 @@ impl Control {
     fn on_ack(
         &mut self,
         params: &Params,
-        (acked, may_grow): (f64, bool),
+        (acked, in_recovery): (f64, bool),
         (delay, target): (f64, f64),
         at: Moment,
     ) {
         if delay >= target {
             self.decrease(params, params.decrease(delay, target), at);
-        } else if may_grow {
+        } else if !in_recovery {
             let acked = acked.min(self.cwnd.max(1.0)); // D7
             let step = if self.cwnd >= 1.0 { params.ai * acked / self.cwnd } else { params.ai * acked };
             self.cwnd = (self.cwnd + step).min(params.max_cwnd);
@@ -213,7 +214,7 @@ impl CongestionControl for Swift {
                 0 => (fabric, params.fabric_target(control.cwnd, &path)),
                 _ => (host, params.host_target.as_secs_f64()),
             };
-            control.on_ack(&params, (acked, ack.may_grow), (delay, target), at);
+            control.on_ack(&params, (acked, ack.in_recovery), (delay, target), at);
         });
     }
 
@@ -353,6 +354,27 @@ mod tests {
         close(acks(8.0, 2), 8.25);
         close(acks(8.0, 40), 9.0);
         close(acks(0.5, 40), 1.5);
+    }
+
+    /// Ten segments of which the first comes last: nine ACKs that do not advance and one that covers all add as much as ten
+    /// that do. In recovery none adds anything.
+    #[test]
+    fn the_order_of_arrival_does_not_matter_to_growth() {
+        let after = |advances: [bool; 10], in_recovery: bool| {
+            let (mut law, mut window) = start(plain(), 8.0);
+            for advances in advances {
+                let acked = if advances { Bytes::new(1460) } else { Bytes::ZERO };
+                let sample =
+                    AckSample { acked, may_grow: advances && !in_recovery, in_recovery, ..at(0, path(0, 0)) };
+                law.on_ack(&mut window, &sample);
+            }
+            window.cwnd
+        };
+        let mut late = [false; 10];
+        late[9] = true;
+        assert!(after([true; 10], false) > 9.1);
+        close(after(late, false), after([true; 10], false));
+        close(after(late, true), 8.0);
     }
 
     /// The hosts' delay is averaged: one sample of 80 µs after 0 counts as 10.

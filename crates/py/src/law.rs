@@ -125,6 +125,7 @@ impl Law {
             acked: Bytes::new(acked),
             ece,
             may_grow: !ece,
+            in_recovery: false,
             snd_una,
             snd_nxt: self.acked,
             flow: self.flow(),

@@ -73,6 +73,8 @@ pub struct PyAck {
     ece: bool,
     /// Whether the window may open: the ACK advances, not in loss recovery, and not on a mark unless the run allows that.
     may_grow: bool,
+    /// Whether the sender is in loss recovery.
+    in_recovery: bool,
     /// First byte not yet acknowledged, after this ACK.
     snd_una: u64,
     /// First byte not yet sent.
@@ -112,6 +114,7 @@ fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
         acked: ack.acked.get(),
         ece: ack.ece,
         may_grow: ack.may_grow,
+        in_recovery: ack.in_recovery,
         snd_una: ack.snd_una,
         snd_nxt: ack.snd_nxt,
         marked: ack.marked().get(),

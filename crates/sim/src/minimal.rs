@@ -160,7 +160,16 @@ impl Sender {
         let acked = Bytes::new(self.delivered() - before);
         if acked > Bytes::ZERO {
             let (snd_una, snd_nxt, flow) = (self.snd_una, self.snd_nxt, self.flow_view(scene));
-            let sample = AckSample { acked, ece: false, may_grow: true, snd_una, snd_nxt, flow, path: None };
+            let sample = AckSample {
+                acked,
+                ece: false,
+                may_grow: true,
+                in_recovery: false,
+                snd_una,
+                snd_nxt,
+                flow,
+                path: None,
+            };
             self.law.on_ack(&mut self.window, &sample);
         }
     }

@@ -54,6 +54,7 @@ impl Sender {
             acked: Bytes::ZERO,
             ece: ack.ece && self.ecn != Ecn::Off,
             may_grow: false,
+            in_recovery: self.phase == Phase::Recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             path: Some(path),
