@@ -181,9 +181,10 @@ pub trait CongestionControl {
     /// So many bytes have been sent, headers included.
     fn on_sent(&mut self, _: Bytes, _now: Instant) {}
 
-    /// The window of a new connection in segments, when the scenario says `configured`.
-    fn initial_window(&self, configured: f64) -> f64 {
-        configured
+    /// The window of a new connection in segments, when its host suggests this one: TCP `tcp.initial_window`, pFabric's hosts a
+    /// bandwidth-delay product.
+    fn first_window(&self, suggested: f64) -> f64 {
+        suggested
     }
 
     /// Payload of the next segment, at most `mss`, where `room` bytes of the window are free. More than
@@ -259,7 +260,7 @@ pub(crate) mod tests {
     fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
         let (law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
         let window = Window { cwnd: 2.5, ssthresh: 2.0 };
-        assert_eq!((law.initial_window(10.0), law.floor(mss), law.alpha(Instant::ZERO)), (10.0, 1.0, None));
+        assert_eq!((law.first_window(10.0), law.floor(mss), law.alpha(Instant::ZERO)), (10.0, 1.0, None));
         assert_eq!(law.segment_size(&window, mss, Bytes::new(100)), mss);
         assert_eq!(law.window_bytes(&window, mss), Bytes::new(3650));
     }

@@ -88,8 +88,8 @@ impl CongestionControl for Followed {
         if cause == Cause::EcnEcho { drift.cuts += 1 } else { drift.losses += 1 }
     }
 
-    fn initial_window(&self, configured: f64) -> f64 {
-        let (float, fixed) = (self.float.initial_window(configured), self.fixed.initial_window(configured));
+    fn first_window(&self, suggested: f64) -> f64 {
+        let (float, fixed) = (self.float.first_window(suggested), self.fixed.first_window(suggested));
         assert_eq!(float, fixed);
         float
     }
@@ -276,7 +276,7 @@ proptest! {
         let config = configured(name, &settings);
         let drift = Arc::new(Mutex::new(Drift::default()));
         let mut law = Followed::new(&config, drift.clone());
-        let mut window = Window { cwnd: law.initial_window(10.0), ssthresh: f64::INFINITY };
+        let mut window = Window { cwnd: law.first_window(10.0), ssthresh: f64::INFINITY };
         let role = [Role::Unknown, Role::Short, Role::Long][role];
         let mut at = 0;
         for event in script {

@@ -69,7 +69,7 @@ impl Sender {
     ) -> Sender {
         let mut law = transport.start();
         law.on_start(now, line);
-        let first = law.initial_window(bandwidth_delay_product(line, round_trip, tcp.mss + tcp.header));
+        let first = law.first_window(bandwidth_delay_product(line, round_trip, tcp.mss + tcp.header));
         let Timeouts { rto, probe_after } = transport.timeouts();
         Sender {
             identity,

@@ -38,7 +38,7 @@ impl CongestionControl for Recorder {
         assert_eq!(line, Rate::new(1_000_000_000).unwrap());
         self.due = self.every.map(|every| now + every);
     }
-    fn initial_window(&self, _: f64) -> f64 {
+    fn first_window(&self, _: f64) -> f64 {
         self.cwnd
     }
     fn reads_path(&self) -> bool {

@@ -100,7 +100,7 @@ impl Sender {
         Sender {
             path: law.reads_path().then(Box::default),
             identity,
-            window: Window { cwnd: law.initial_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh },
+            window: Window { cwnd: law.first_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh },
             law,
             messages: Messages::default(),
             snd_una: 0,
