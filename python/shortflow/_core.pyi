@@ -104,6 +104,7 @@ class Ack:
     in_switches_s: float
     in_hosts_s: float
     at_sender_s: float
+    at_receiver_s: float
     hops: int
     delivered: int
     newly_delivered: int

@@ -117,6 +117,8 @@ pub struct PathSample {
     pub in_hosts: Span,
     /// Part of `in_hosts` in the queue of the sender's own host.
     pub at_sender: Span,
+    /// Part of `in_hosts` in the queue of the receiver's, behind what it sends itself.
+    pub at_receiver: Span,
     /// Switches that the data packet crossed.
     pub hops: u32,
     /// Bytes that the connection has delivered so far, those known from SACK among them.
@@ -131,6 +133,11 @@ pub struct PathSample {
 }
 
 impl PathSample {
+    /// Part of `in_hosts` that is not in a queue to the network: late processors, and ACKs that are delayed.
+    pub fn at_work(&self) -> Span {
+        self.in_hosts.saturating_sub(self.at_sender + self.at_receiver)
+    }
+
     /// Round-trip time with empty queues.
     pub fn base_rtt(&self) -> Span {
         self.rtt.saturating_sub(self.in_switches + self.in_hosts)

@@ -6,7 +6,7 @@
 //! | cwnd | [`Window::cwnd`] = min(fcwnd, ecwnd) |
 //! | fcwnd, ecwnd (§3.3) | two `Control`s: of the fabric and of the end hosts |
 //! | num_acked | [`PathSample::newly_delivered`], in segments |
-//! | delay of the end hosts | [`PathSample::in_hosts`] without [`PathSample::at_sender`], averaged |
+//! | delay of the end hosts | [`PathSample::at_work`], averaged |
 //! | delay of the fabric | [`PathSample::rtt`] without it, as it is |
 //! | target of the fabric (§3.5) | [`Params::fabric_target`] |
 //! | base_target, ħ, #hops | [`Params::base_target`], [`Params::hop`], [`PathSample::hops`] |
@@ -30,8 +30,9 @@
 //! - D7: otherwise each ACK that tells of new data counts, in order or not, and for a window at most. What it covers after
 //!   a timeout had mostly arrived before, and NewReno's ACKs do not tell.
 //! - D8: the weight of the average delay of the end hosts is not given; it is that of a sample in TCP's SRTT (RFC 6298).
-//! - D9: the queue of the sender's own host is part of the fabric's delay, as in the paper's formula, round trip less remote
-//!   queueing and local reception. The paper's hosts have none, since the card pulls packets; here fcwnd keeps it short.
+//! - D9: the queues of the two hosts to the network are part of the fabric's delay, as in the paper's formula, round trip less
+//!   remote queueing, which ends when the answer is made, and local reception. The paper's hosts have no such queue, since
+//!   the card pulls packets; here fcwnd keeps the sender's short.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, TransportInfo, Window,
@@ -204,9 +205,9 @@ impl CongestionControl for Swift {
         let Some(path) = ack.path else { return };
         state.rtt = path.rtt;
         let params = state.params;
-        let in_hosts = path.in_hosts.saturating_sub(path.at_sender); // D9
-        let host = state.average_host_delay(in_hosts.as_secs_f64());
-        let fabric = path.rtt.saturating_sub(in_hosts).as_secs_f64();
+        let at_work = path.at_work(); // D9
+        let host = state.average_host_delay(at_work.as_secs_f64());
+        let fabric = path.rtt.saturating_sub(at_work).as_secs_f64();
         let acked = path.newly_delivered.as_f64() / ack.flow.mss.as_f64();
         let at = Moment { now: ack.flow.now, rtt: path.rtt };
         state.change(window, |index, control| {
@@ -260,6 +261,7 @@ mod tests {
             in_switches: micros(in_switches),
             in_hosts: micros(in_hosts),
             at_sender: Span::ZERO,
+            at_receiver: Span::ZERO,
             hops: 3,
             delivered: Bytes::ZERO,
             newly_delivered: Bytes::new(1460),
@@ -331,11 +333,12 @@ mod tests {
         close(hosts, 5.2);
     }
 
-    /// D9: 60 µs in the sender's own queue are the fabric's: 0.8 · 30/80 against its target of 50.
+    /// D9: 60 µs in the queues of the two hosts are the fabric's: 0.8 · 30/80 against its target of 50.
     #[test]
-    fn the_queue_of_the_own_host_is_part_of_the_fabric() {
+    fn queues_of_hosts_are_part_of_the_fabric() {
         let (mut law, mut window) = start(plain(), 8.0);
-        law.on_ack(&mut window, &at(0, PathSample { at_sender: micros(60), ..path(0, 60) }));
+        let (at_sender, at_receiver) = (micros(20), micros(40));
+        law.on_ack(&mut window, &at(0, PathSample { at_sender, at_receiver, ..path(0, 60) }));
         close(window.cwnd, 8.0 - 8.0 * 0.8 * 3.0 / 8.0);
         let [fabric, hosts] = law.0.controls.unwrap().map(|control| control.cwnd);
         close(fabric, window.cwnd);

@@ -75,6 +75,7 @@ impl Law {
             in_switches: Span::from_secs_f64(self.in_switches_s),
             in_hosts: Span::from_secs_f64(self.in_hosts_s),
             at_sender: Span::ZERO,
+            at_receiver: Span::ZERO,
             hops: self.hops,
             delivered: Bytes::new(self.acked),
             newly_delivered: Bytes::new(acked),

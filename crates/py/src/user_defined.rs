@@ -92,6 +92,8 @@ pub struct PyAck {
     in_hosts_s: f64,
     /// Part of `in_hosts_s` in the queue of the sender's own host.
     at_sender_s: f64,
+    /// Part of `in_hosts_s` in the queue of the receiver's, behind what it sends itself.
+    at_receiver_s: f64,
     /// Switches that the packet crossed.
     hops: u32,
     /// Payload that the connection has delivered so far.
@@ -123,6 +125,7 @@ fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
         in_switches_s: path.in_switches.as_secs_f64(),
         in_hosts_s: path.in_hosts.as_secs_f64(),
         at_sender_s: path.at_sender.as_secs_f64(),
+        at_receiver_s: path.at_receiver.as_secs_f64(),
         hops: path.hops,
         delivered: path.delivered.get(),
         newly_delivered: path.newly_delivered.get(),

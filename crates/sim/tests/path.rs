@@ -102,6 +102,7 @@ fn an_empty_network_shows_its_round_trip_time_and_the_rate_of_the_window() {
             in_switches: Span::ZERO,
             in_hosts: Span::ZERO,
             at_sender: Span::ZERO,
+            at_receiver: Span::ZERO,
             hops: 1,
             delivered,
             newly_delivered: Bytes::new(1460),
@@ -138,6 +139,27 @@ fn waiting_in_hosts_and_in_switches_is_told_apart() {
         assert!((32.0..34.0).contains(&waits), "{waits} packets");
         assert!(sample.in_switches > sample.in_hosts);
     }
+}
+
+/// Two hosts send to one another, 40 segments at a time where the path holds 27: data waits behind ACKs and data, and ACKs
+/// behind the data of the receiver. Nobody is late with an answer.
+#[test]
+fn waiting_behind_what_the_receiver_sends_is_told_apart() {
+    let law = Recorder { cwnd: 40.0, ..Recorder::default() };
+    let rows = ["0,h0,h1,2920000", "0,h1,h0,2920000"];
+    run(&scenario(&star(2, TRACE), &rows), &scheme(&law, "sack"));
+    let seen = law.seen.lock().unwrap();
+    let late = seen.samples.iter().filter(|(at, _)| (0.005..0.02).contains(&at.as_secs_f64()));
+    let late: Vec<PathSample> = late.map(|(_, sample)| *sample).collect();
+    assert!(late.len() > 1500, "{}", late.len());
+    for sample in &late {
+        assert_eq!((sample.base_rtt(), sample.at_work()), (BASE, Span::ZERO));
+    }
+    let mean = |of: fn(&PathSample) -> Span| {
+        late.iter().map(|sample| of(sample).as_secs_f64() * 1e6).sum::<f64>() / late.len() as f64
+    };
+    let (before, after) = (mean(|sample| sample.at_sender), mean(|sample| sample.at_receiver));
+    assert!(before > 50.0 && after > 50.0, "{before} us, {after} us");
 }
 
 /// A receiver that delays its ACKs counts as a host: with two segments an ACK and a window of one, `ack_delay` passes.
