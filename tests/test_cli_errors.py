@@ -249,6 +249,25 @@ def test_models_that_cannot_work_are_refused(shortflow: Command, arguments: list
     assert all(text in answer.stderr for text in wanted), answer.stderr
 
 
+def test_keys_that_the_hosts_of_a_scheme_do_not_read_are_a_warning(shortflow: Command) -> None:
+    changes = [
+        "--set",
+        "tcp.handshake=true",
+        "--set",
+        "tcp.ack_every=2",
+        "--set",
+        "tcp.mss=1000B",
+        "--set",
+        "servers=4",
+    ]
+    schemes = "dctcp,pfabric-minimal,pfabric-minimal+rto=1ms"
+    answer = shortflow("compare", "incast", "--no-ideal", "--seeds", "1", *changes, "--schemes", schemes, "--json")
+    said = [line for line in answer.stderr.splitlines() if "without effect on" in line]
+    assert (answer.code, len(said)) == (0, 1), answer
+    keys = "tcp.initial_window, tcp.rto_min, tcp.ack_every, tcp.handshake"
+    assert said[0].startswith(f"warning: {keys}: without effect on minimal")
+
+
 def test_a_buffer_of_one_packet_is_a_warning(shortflow: Command) -> None:
     changes = ["--set", "switch.buffer=1pkt", "--set", "switch.mark_above=0pkt"]
     quick = [*changes, "--set", "duration=20ms", "--set", "warmup=0s", "--set", "drain=0s"]

@@ -69,6 +69,7 @@ class Scheme:
     def name(self) -> str: ...
     @property
     def summary(self) -> str: ...
+    def warnings(self, scenario: Scenario) -> list[str]: ...
     def resolved(self) -> list[tuple[str, str, str]]: ...
 
 def read_schemes(text: str, file: str) -> list[tuple[str, str, list[tuple[str, str]]]]: ...
@@ -95,6 +96,7 @@ class Ack:
     acked: int
     ece: bool
     may_grow: bool
+    in_recovery: bool
     snd_una: int
     snd_nxt: int
     marked: int
@@ -103,6 +105,7 @@ class Ack:
     in_switches_s: float
     in_hosts_s: float
     at_sender_s: float
+    at_receiver_s: float
     hops: int
     delivered: int
     newly_delivered: int

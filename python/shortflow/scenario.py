@@ -95,9 +95,10 @@ class Scenario:
         """What the traffic amounts to, such as the arrival rate behind an offered load; then the warnings."""
         return [*self.core.traffic_notes(), *(f"{WARNING}{warning}" for warning in self.warnings())]
 
-    def warnings(self) -> list[str]:
-        """What is accepted, but hardly meant; each names its key."""
-        return self.core.warnings()
+    def warnings(self, schemes: Iterable[_core.Scheme] = ()) -> list[str]:
+        """What is accepted, but hardly meant, by itself or under some schemes; each names its key."""
+        under = (warning for scheme in schemes for warning in scheme.warnings(self.core))
+        return list(dict.fromkeys([*self.core.warnings(), *under]))
 
     def expected_flows(self) -> list[ExpectedFlows]:
         """How many flows of each traffic entry start in the measured time, from the warm-up to the duration."""

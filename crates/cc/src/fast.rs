@@ -138,7 +138,7 @@ impl CongestionControl for Fast {
         }
     }
 
-    fn initial_window(&self, _: f64) -> f64 {
+    fn first_window(&self, _: f64) -> f64 {
         if self.is_probing() { PROBE_WINDOW } else { self.params.w_min }
     }
 
@@ -175,7 +175,7 @@ mod tests {
 
     fn law(params: Params) -> (Fast, Window) {
         let law = Fast::new(params);
-        let window = Window { cwnd: law.initial_window(10.0), ssthresh: f64::INFINITY };
+        let window = Window { cwnd: law.first_window(10.0), ssthresh: f64::INFINITY };
         (law, window)
     }
 

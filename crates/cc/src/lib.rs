@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`CongestionControl::on_ack`] | `in_ack_event`, `cong_avoid` | on every ACK that advances `snd_una`; on any, if the law reads the path |
 //! | [`CongestionControl::on_congestion`] | `ssthresh` | once per ECN decrease, fast retransmit or timeout |
-//! | [`CongestionControl::initial_window`] | `init` | when a connection starts |
+//! | [`CongestionControl::first_window`] | `init` | when a connection starts |
 //! | [`CongestionControl::segment_size`], [`CongestionControl::window_bytes`] | – | before each segment |
 //! | [`CongestionControl::pacing_rate`] | `sk_pacing_rate` | before each segment, if the law reads the path |
 //! | [`CongestionControl::timer`], [`CongestionControl::on_timer`] | `bpf_timer` | whenever the law asks for it |

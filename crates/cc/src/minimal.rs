@@ -61,8 +61,8 @@ impl CongestionControl for Minimal {
         }
     }
 
-    fn initial_window(&self, bandwidth_delay_product: f64) -> f64 {
-        self.params.window.unwrap_or(bandwidth_delay_product)
+    fn first_window(&self, suggested: f64) -> f64 {
+        self.params.window.unwrap_or(suggested)
     }
 }
 
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn it_begins_with_a_bandwidth_delay_product() {
-        assert_eq!(Minimal::new(Params::default()).initial_window(12.0), 12.0);
-        assert_eq!(Minimal::new(Params { window: Some(15.0) }).initial_window(12.0), 15.0);
+        assert_eq!(Minimal::new(Params::default()).first_window(12.0), 12.0);
+        assert_eq!(Minimal::new(Params { window: Some(15.0) }).first_window(12.0), 15.0);
     }
 
     /// Twelve segments: a segment more in twelve ACKs, about. A timeout leaves one, and slow start to six; a second 2.

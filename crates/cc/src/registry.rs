@@ -59,10 +59,10 @@ macro_rules! registry {
                     Transport::UserDefined(law) => law.on_congestion(window, cause, flow),
                 }
             }
-            fn initial_window(&self, configured: f64) -> f64 {
+            fn first_window(&self, suggested: f64) -> f64 {
                 match self {
-                    $(Transport::$variant(law) => law.initial_window(configured),)+
-                    Transport::UserDefined(law) => law.initial_window(configured),
+                    $(Transport::$variant(law) => law.first_window(suggested),)+
+                    Transport::UserDefined(law) => law.first_window(suggested),
                 }
             }
             #[inline]

@@ -81,6 +81,8 @@ pub struct AckSample {
     pub ece: bool,
     /// The window may grow: the ACK advances, not in loss recovery, and is not marked unless the run allows that.
     pub may_grow: bool,
+    /// The sender is in loss recovery.
+    pub in_recovery: bool,
     /// First unacknowledged byte after this ACK.
     pub snd_una: u64,
     /// First byte not yet sent.
@@ -93,9 +95,11 @@ pub struct AckSample {
 }
 
 impl AckSample {
-    /// Bytes of those acknowledged that were marked, as far as ECN-Echo tells: exact with [`Ecn::Exact`].
+    /// Bytes of those of which this ACK tells first that were marked, as far as ECN-Echo tells: exact with [`Ecn::Exact`],
+    /// and, for laws that read the path, in whatever order they arrived.
     pub fn marked(&self) -> Bytes {
-        if self.ece { self.acked } else { Bytes::ZERO }
+        let news = self.path.map_or(self.acked, |path| path.newly_delivered);
+        if self.ece { news } else { Bytes::ZERO }
     }
 }
 
@@ -113,6 +117,8 @@ pub struct PathSample {
     pub in_hosts: Span,
     /// Part of `in_hosts` in the queue of the sender's own host.
     pub at_sender: Span,
+    /// Part of `in_hosts` in the queue of the receiver's, behind what it sends itself.
+    pub at_receiver: Span,
     /// Switches that the data packet crossed.
     pub hops: u32,
     /// Bytes that the connection has delivered so far, those known from SACK among them.
@@ -127,6 +133,11 @@ pub struct PathSample {
 }
 
 impl PathSample {
+    /// Part of `in_hosts` that is not in a queue to the network: late processors, and ACKs that are delayed.
+    pub fn at_work(&self) -> Span {
+        self.in_hosts.saturating_sub(self.at_sender + self.at_receiver)
+    }
+
     /// Round-trip time with empty queues.
     pub fn base_rtt(&self) -> Span {
         self.rtt.saturating_sub(self.in_switches + self.in_hosts)
@@ -177,9 +188,10 @@ pub trait CongestionControl {
     /// So many bytes have been sent, headers included.
     fn on_sent(&mut self, _: Bytes, _now: Instant) {}
 
-    /// The window of a new connection in segments, when the scenario says `configured`.
-    fn initial_window(&self, configured: f64) -> f64 {
-        configured
+    /// The window of a new connection in segments, when its host suggests this one: TCP `tcp.initial_window`, pFabric's hosts a
+    /// bandwidth-delay product.
+    fn first_window(&self, suggested: f64) -> f64 {
+        suggested
     }
 
     /// Payload of the next segment, at most `mss`, where `room` bytes of the window are free. More than
@@ -255,7 +267,7 @@ pub(crate) mod tests {
     fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
         let (law, mss) = (crate::newreno::NewReno, Bytes::new(1460));
         let window = Window { cwnd: 2.5, ssthresh: 2.0 };
-        assert_eq!((law.initial_window(10.0), law.floor(mss), law.alpha(Instant::ZERO)), (10.0, 1.0, None));
+        assert_eq!((law.first_window(10.0), law.floor(mss), law.alpha(Instant::ZERO)), (10.0, 1.0, None));
         assert_eq!(law.segment_size(&window, mss, Bytes::new(100)), mss);
         assert_eq!(law.window_bytes(&window, mss), Bytes::new(3650));
     }
@@ -284,6 +296,15 @@ pub(crate) mod tests {
     /// An ACK of one full segment that is the last of its window of data.
     pub(crate) fn ack(ece: bool) -> AckSample {
         let acked = Bytes::new(1460);
-        AckSample { acked, ece, may_grow: !ece, snd_una: 1, snd_nxt: 0, flow: flow(10), path: None }
+        AckSample {
+            acked,
+            ece,
+            may_grow: !ece,
+            in_recovery: false,
+            snd_una: 1,
+            snd_nxt: 0,
+            flow: flow(10),
+            path: None,
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! | cwnd | [`Window::cwnd`] = min(fcwnd, ecwnd) |
 //! | fcwnd, ecwnd (§3.3) | two `Control`s: of the fabric and of the end hosts |
 //! | num_acked | [`PathSample::newly_delivered`], in segments |
-//! | delay of the end hosts | [`PathSample::in_hosts`] without [`PathSample::at_sender`], averaged |
+//! | delay of the end hosts | [`PathSample::at_work`], averaged |
 //! | delay of the fabric | [`PathSample::rtt`] without it, as it is |
 //! | target of the fabric (§3.5) | [`Params::fabric_target`] |
 //! | base_target, ħ, #hops | [`Params::base_target`], [`Params::hop`], [`PathSample::hops`] |
@@ -25,12 +25,14 @@
 //! - D4: "rtt" is that of the last ACK, in can_decrease and in pacing_delay.
 //! - D5: what does not bind is held at max_cwnd (the paper: "a ceiling value").
 //! - D6: the first window is the scenario's, `tcp.initial_window`; there is no slow start. Losses are repaired by the
-//!   sender, with SACK.
-//! - D7: an ACK counts for a window at most. What it covers after a timeout had mostly arrived before, and NewReno's ACKs
-//!   do not tell.
+//!   sender, with SACK, and while they are the window does not grow. Before the first answer no delay tells of an incast:
+//!   200 senders lose nothing with windows of one or two segments and a buffer of 1000 packets; with ten they overflow it.
+//! - D7: otherwise each ACK that tells of new data counts, in order or not, and for a window at most. What it covers after
+//!   a timeout had mostly arrived before, and NewReno's ACKs do not tell.
 //! - D8: the weight of the average delay of the end hosts is not given; it is that of a sample in TCP's SRTT (RFC 6298).
-//! - D9: the queue of the sender's own host is part of the fabric's delay, as in the paper's formula, round trip less remote
-//!   queueing and local reception. The paper's hosts have none, since the card pulls packets; here fcwnd keeps it short.
+//! - D9: the queues of the two hosts to the network are part of the fabric's delay, as in the paper's formula, round trip less
+//!   remote queueing, which ends when the answer is made, and local reception. The paper's hosts have no such queue, since
+//!   the card pulls packets; here fcwnd keeps the sender's short.
 
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, TransportInfo, Window,
@@ -121,13 +123,13 @@ impl Control {
     fn on_ack(
         &mut self,
         params: &Params,
-        (acked, may_grow): (f64, bool),
+        (acked, in_recovery): (f64, bool),
         (delay, target): (f64, f64),
         at: Moment,
     ) {
         if delay >= target {
             self.decrease(params, params.decrease(delay, target), at);
-        } else if may_grow {
+        } else if !in_recovery {
             let acked = acked.min(self.cwnd.max(1.0)); // D7
             let step = if self.cwnd >= 1.0 { params.ai * acked / self.cwnd } else { params.ai * acked };
             self.cwnd = (self.cwnd + step).min(params.max_cwnd);
@@ -203,9 +205,9 @@ impl CongestionControl for Swift {
         let Some(path) = ack.path else { return };
         state.rtt = path.rtt;
         let params = state.params;
-        let in_hosts = path.in_hosts.saturating_sub(path.at_sender); // D9
-        let host = state.average_host_delay(in_hosts.as_secs_f64());
-        let fabric = path.rtt.saturating_sub(in_hosts).as_secs_f64();
+        let at_work = path.at_work(); // D9
+        let host = state.average_host_delay(at_work.as_secs_f64());
+        let fabric = path.rtt.saturating_sub(at_work).as_secs_f64();
         let acked = path.newly_delivered.as_f64() / ack.flow.mss.as_f64();
         let at = Moment { now: ack.flow.now, rtt: path.rtt };
         state.change(window, |index, control| {
@@ -213,7 +215,7 @@ impl CongestionControl for Swift {
                 0 => (fabric, params.fabric_target(control.cwnd, &path)),
                 _ => (host, params.host_target.as_secs_f64()),
             };
-            control.on_ack(&params, (acked, ack.may_grow), (delay, target), at);
+            control.on_ack(&params, (acked, ack.in_recovery), (delay, target), at);
         });
     }
 
@@ -259,6 +261,7 @@ mod tests {
             in_switches: micros(in_switches),
             in_hosts: micros(in_hosts),
             at_sender: Span::ZERO,
+            at_receiver: Span::ZERO,
             hops: 3,
             delivered: Bytes::ZERO,
             newly_delivered: Bytes::new(1460),
@@ -330,11 +333,12 @@ mod tests {
         close(hosts, 5.2);
     }
 
-    /// D9: 60 µs in the sender's own queue are the fabric's: 0.8 · 30/80 against its target of 50.
+    /// D9: 60 µs in the queues of the two hosts are the fabric's: 0.8 · 30/80 against its target of 50.
     #[test]
-    fn the_queue_of_the_own_host_is_part_of_the_fabric() {
+    fn queues_of_hosts_are_part_of_the_fabric() {
         let (mut law, mut window) = start(plain(), 8.0);
-        law.on_ack(&mut window, &at(0, PathSample { at_sender: micros(60), ..path(0, 60) }));
+        let (at_sender, at_receiver) = (micros(20), micros(40));
+        law.on_ack(&mut window, &at(0, PathSample { at_sender, at_receiver, ..path(0, 60) }));
         close(window.cwnd, 8.0 - 8.0 * 0.8 * 3.0 / 8.0);
         let [fabric, hosts] = law.0.controls.unwrap().map(|control| control.cwnd);
         close(fabric, window.cwnd);
@@ -353,6 +357,27 @@ mod tests {
         close(acks(8.0, 2), 8.25);
         close(acks(8.0, 40), 9.0);
         close(acks(0.5, 40), 1.5);
+    }
+
+    /// Ten segments of which the first comes last: nine ACKs that do not advance and one that covers all add as much as ten
+    /// that do. In recovery none adds anything.
+    #[test]
+    fn the_order_of_arrival_does_not_matter_to_growth() {
+        let after = |advances: [bool; 10], in_recovery: bool| {
+            let (mut law, mut window) = start(plain(), 8.0);
+            for advances in advances {
+                let acked = if advances { Bytes::new(1460) } else { Bytes::ZERO };
+                let sample =
+                    AckSample { acked, may_grow: advances && !in_recovery, in_recovery, ..at(0, path(0, 0)) };
+                law.on_ack(&mut window, &sample);
+            }
+            window.cwnd
+        };
+        let mut late = [false; 10];
+        late[9] = true;
+        assert!(after([true; 10], false) > 9.1);
+        close(after(late, false), after([true; 10], false));
+        close(after(late, true), 8.0);
     }
 
     /// The hosts' delay is averaged: one sample of 80 µs after 0 counts as 10.

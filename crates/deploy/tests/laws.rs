@@ -88,8 +88,8 @@ impl CongestionControl for Followed {
         if cause == Cause::EcnEcho { drift.cuts += 1 } else { drift.losses += 1 }
     }
 
-    fn initial_window(&self, configured: f64) -> f64 {
-        let (float, fixed) = (self.float.initial_window(configured), self.fixed.initial_window(configured));
+    fn first_window(&self, suggested: f64) -> f64 {
+        let (float, fixed) = (self.float.first_window(suggested), self.fixed.first_window(suggested));
         assert_eq!(float, fixed);
         float
     }
@@ -276,7 +276,7 @@ proptest! {
         let config = configured(name, &settings);
         let drift = Arc::new(Mutex::new(Drift::default()));
         let mut law = Followed::new(&config, drift.clone());
-        let mut window = Window { cwnd: law.initial_window(10.0), ssthresh: f64::INFINITY };
+        let mut window = Window { cwnd: law.first_window(10.0), ssthresh: f64::INFINITY };
         let role = [Role::Unknown, Role::Short, Role::Long][role];
         let mut at = 0;
         for event in script {
@@ -287,7 +287,7 @@ proptest! {
                 Event::Ack { bytes, ece, cut } => {
                     at += bytes;
                     let (snd_una, snd_nxt) = (at, at + flight);
-                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, snd_una, snd_nxt, flow, path: None };
+                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, in_recovery: false, snd_una, snd_nxt, flow, path: None };
                     law.on_ack(&mut window, &ack);
                     if cut {
                         law.on_congestion(&mut window, Cause::EcnEcho, &flow);
@@ -352,6 +352,7 @@ fn ack_of(segments: u64) -> AckSample {
         acked: Bytes::new(segments * 1_460),
         ece: false,
         may_grow: true,
+        in_recovery: false,
         snd_una: 1,
         snd_nxt: 2,
         flow: flow_at(0, 1 << 30, 0, Role::Unknown),
@@ -410,6 +411,7 @@ fn a_long_rest_brings_alpha_to_zero() {
             acked,
             ece: false,
             may_grow: false,
+            in_recovery: false,
             snd_una: window,
             snd_nxt: window,
             flow,
@@ -466,6 +468,7 @@ fn check_ends(config: &TransportConfig, cwnd: f64, mss: u64, acked: u64) {
                 acked: Bytes::new(acked),
                 ece: step % 2 == 0,
                 may_grow: true,
+                in_recovery: false,
                 snd_una,
                 snd_nxt: snd_una + acked,
                 flow,

@@ -205,6 +205,11 @@ impl PyScheme {
         self.inner.summary()
     }
 
+    /// What `scenario` says to no effect under it.
+    fn warnings(&self, scenario: &PyScenario) -> Vec<String> {
+        self.inner.warnings(&scenario.inner)
+    }
+
     /// Every parameter as (key, value, source).
     fn resolved(&self) -> Resolved {
         match &self.inner {

@@ -73,11 +73,13 @@ pub struct PyAck {
     ece: bool,
     /// Whether the window may open: the ACK advances, not in loss recovery, and not on a mark unless the run allows that.
     may_grow: bool,
+    /// Whether the sender is in loss recovery.
+    in_recovery: bool,
     /// First byte not yet acknowledged, after this ACK.
     snd_una: u64,
     /// First byte not yet sent.
     snd_nxt: u64,
-    /// Payload newly acknowledged that was marked.
+    /// `newly_delivered` if the ACK echoes a mark, else 0: what arrived marked, in order or not.
     marked: u64,
     /// Round-trip time of the packet that this ACK answers, from the sender's queue to here.
     rtt_s: f64,
@@ -90,6 +92,8 @@ pub struct PyAck {
     in_hosts_s: f64,
     /// Part of `in_hosts_s` in the queue of the sender's own host.
     at_sender_s: f64,
+    /// Part of `in_hosts_s` in the queue of the receiver's, behind what it sends itself.
+    at_receiver_s: f64,
     /// Switches that the packet crossed.
     hops: u32,
     /// Payload that the connection has delivered so far.
@@ -112,6 +116,7 @@ fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
         acked: ack.acked.get(),
         ece: ack.ece,
         may_grow: ack.may_grow,
+        in_recovery: ack.in_recovery,
         snd_una: ack.snd_una,
         snd_nxt: ack.snd_nxt,
         marked: ack.marked().get(),
@@ -120,6 +125,7 @@ fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
         in_switches_s: path.in_switches.as_secs_f64(),
         in_hosts_s: path.in_hosts.as_secs_f64(),
         at_sender_s: path.at_sender.as_secs_f64(),
+        at_receiver_s: path.at_receiver.as_secs_f64(),
         hops: path.hops,
         delivered: path.delivered.get(),
         newly_delivered: path.newly_delivered.get(),

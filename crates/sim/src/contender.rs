@@ -1,11 +1,13 @@
 //! [`Contender`]: what serves the flows of a scenario.
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Source};
 use crate::ideal::{self, Policy, policies};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::{self, Scheme, schemes};
 use crate::simulation::{self, Observer, RunError};
+use crate::{minimal, roce};
+use shortflow_cc::{Host, TransportInfo};
 
 /// What serves the flows: packets under a scheme, or an ideal scheduler.
 #[derive(Debug, Clone)]
@@ -53,6 +55,18 @@ impl Contender {
         }
     }
 
+    /// What `scenario` says to no effect under it: one line for each transport whose hosts do not read all that is set in
+    /// `[tcp]`, with the keys.
+    pub fn warnings(&self, scenario: &Scenario) -> Vec<String> {
+        let Contender::Packets(scheme) = self else { return Vec::new() };
+        let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
+        let mut warnings: Vec<String> =
+            transports.filter_map(|transport| unread(scenario, &transport.info())).collect();
+        warnings.sort();
+        warnings.dedup();
+        warnings
+    }
+
     /// Serves the flows of `scenario` with the random draws of `seed`.
     ///
     /// # Errors
@@ -68,6 +82,21 @@ impl Contender {
             Contender::Ideal(policy) => ideal::run(scenario, *policy, seed, observer),
         }
     }
+}
+
+/// The keys of `[tcp]` that are set and that the hosts of a transport do not read.
+fn unread(scenario: &Scenario, transport: &TransportInfo) -> Option<String> {
+    let read = match transport.host {
+        Host::Tcp => return None,
+        Host::Roce => roce::TCP_KEYS,
+        Host::Minimal => minimal::TCP_KEYS,
+    };
+    let set = scenario.resolved().iter().filter(|setting| setting.source != Source::Default);
+    let keys = set.filter(|setting| setting.key.strip_prefix("tcp.").is_some_and(|key| !read.contains(&key)));
+    let keys: Vec<&str> = keys.map(|setting| &*setting.key).collect();
+    let name = transport.name;
+    (!keys.is_empty())
+        .then(|| format!("{}: without effect on {name}, whose hosts are not TCP's", keys.join(", ")))
 }
 
 #[cfg(test)]

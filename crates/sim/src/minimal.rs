@@ -15,7 +15,7 @@
 //!   the window allows.
 //! - What has been SACKed leaves room in the window, so that a hole does not stop a flow before its timeout.
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.
-//! - Handshake, delayed ACKs and the receive window of `[tcp]` are TCP's, and not these hosts'.
+//! - Of `[tcp]` only the sizes of packets, [`TCP_KEYS`], are these hosts' too.
 
 use crate::host::{Alarm, Endpoint, Identity, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Extension, Kind, Packet, SackBlocks};
@@ -25,6 +25,9 @@ use shortflow_cc::{
     AckSample, Cause, CongestionControl, FlowView, Timeouts, Transport, TransportConfig, Window,
 };
 use shortflow_units::{Bytes, Instant, Rate, Span};
+
+/// Keys of `[tcp]` that these hosts read.
+pub const TCP_KEYS: &[&str] = &["mss", "header"];
 
 /// Number of the sender's timer.
 const TIMEOUT: u8 = 0;
@@ -66,7 +69,7 @@ impl Sender {
     ) -> Sender {
         let mut law = transport.start();
         law.on_start(now, line);
-        let first = law.initial_window(bandwidth_delay_product(line, round_trip, tcp.mss + tcp.header));
+        let first = law.first_window(bandwidth_delay_product(line, round_trip, tcp.mss + tcp.header));
         let Timeouts { rto, probe_after } = transport.timeouts();
         Sender {
             identity,
@@ -150,11 +153,23 @@ impl Sender {
             self.alarm.deadline = (ack.seq < self.snd_max).then(|| scene.now + self.rto);
         }
         self.snd_nxt = self.snd_nxt.max(self.snd_una);
+        if self.is_probing() {
+            self.alarm.deadline = None; // the probe's: what it has held back gets its own
+        }
         self.timeouts = 0;
         let acked = Bytes::new(self.delivered() - before);
         if acked > Bytes::ZERO {
             let (snd_una, snd_nxt, flow) = (self.snd_una, self.snd_nxt, self.flow_view(scene));
-            let sample = AckSample { acked, ece: false, may_grow: true, snd_una, snd_nxt, flow, path: None };
+            let sample = AckSample {
+                acked,
+                ece: false,
+                may_grow: true,
+                in_recovery: false,
+                snd_una,
+                snd_nxt,
+                flow,
+                path: None,
+            };
             self.law.on_ack(&mut self.window, &sample);
         }
     }

@@ -109,6 +109,8 @@ pub struct Stamp {
     pub in_hosts: Span,
     /// Part of that in the queue of the sender's own host.
     pub at_sender: Span,
+    /// Part of that in the queue of the receiver's, behind what it sends itself.
+    pub at_receiver: Span,
     /// Time in the queues of switches.
     pub in_switches: Span,
     /// Switches that the data packet has crossed.
@@ -135,7 +137,7 @@ impl Extension {
         let Some(stamp) = &mut self.stamp else { return };
         if in_host {
             stamp.in_hosts += time;
-            stamp.at_sender += if kind == Kind::Data { time } else { Span::ZERO };
+            *if kind == Kind::Data { &mut stamp.at_sender } else { &mut stamp.at_receiver } += time;
         } else {
             stamp.in_switches += time;
             stamp.hops += u32::from(kind == Kind::Data);

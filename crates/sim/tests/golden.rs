@@ -1,9 +1,9 @@
-//! A few runs must give the same digest on every machine and at every optimisation level. The numbers
-//! beside each digest say what changed when it did. To accept a change: `SHORTFLOW_BLESS=1 cargo test -p
-//! shortflow-sim golden`, and read the difference.
+//! A few runs must give the same digest on every machine and at every optimisation level: every scheme on one mix of
+//! flows, and compositions for what no scheme has by itself. The numbers beside each digest say what changed when it did. To
+//! accept a change: `SHORTFLOW_BLESS=1 cargo test -p shortflow-sim golden`, and read the difference.
 
 use crate::common::{run, scenario, scheme, star};
-use shortflow_sim::scheme::schemes;
+use shortflow_sim::scheme::{Scheme, schemes};
 
 const MIX: &str = r#"
 [[traffic]]
@@ -23,31 +23,77 @@ sample_every = "1ms"
 loss = 0.0005
 "#;
 
+/// A scheme, its settings, and `routing` over three spines, where it is not one switch.
+type Composition = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
+const COMPOSITIONS: [Composition; 13] = [
+    ("sack over codel", &[("queue.target", "100us"), ("queue.interval", "1ms")], ""),
+    ("dctcp over codel", &[("queue.target", "100us"), ("queue.interval", "1ms")], ""),
+    ("dctcp over tcn", &[], ""),
+    (
+        "sack over pie",
+        &[("queue.target", "200us"), ("queue.alpha", "100"), ("queue.beta", "1000"), ("queue.burst", "0s")],
+        "",
+    ),
+    ("sack over fair", &[], ""),
+    ("tcp", &[("transport.recovery", "rack")], ""),
+    ("dctcp", &[("host.queue", "fair")], ""),
+    ("swift", &[("transport.queueing", "5us")], ""),
+    ("pfabric-minimal", &[("transport.probe_after", "1")], ""),
+    ("dctcp", &[], r#"{ kind = "destination" }"#),
+    ("dctcp", &[("transport.dupthresh", "40")], r#"{ kind = "spray" }"#),
+    ("swift", &[("transport.dupthresh", "40")], r#"{ kind = "spray" }"#),
+    ("dctcp", &[], r#"{ kind = "flowlet", gap = "50us" }"#),
+];
+
+/// One line: what a run of 100 ms gave.
+fn told(name: &str, text: &str, scheme: &Scheme) -> String {
+    let text = text.replace("duration = \"1s\"", "duration = \"100ms\"");
+    let outcome = run(&scenario(&text, &[]), scheme);
+    let counters = &outcome.counters;
+    let done: Vec<f64> = outcome.flows.iter().filter_map(|flow| Some(flow.fct()?.as_secs_f64())).collect();
+    let mean = done.iter().sum::<f64>() / done.len() as f64 * 1e6;
+    let digest = outcome.digest();
+    format!(
+        "{name:12} {:7} hops {:4} flows {mean:10.3} us {:5} drops  {}\n",
+        counters.packet_hops,
+        done.len(),
+        counters.packets_dropped,
+        &digest[..16]
+    )
+}
+
+/// Compares with what the file says, or writes it.
+fn check(file: &str, got: &str) {
+    let file = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("SHORTFLOW_BLESS").is_some() {
+        std::fs::write(&file, got).unwrap();
+    }
+    let expected = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(got, expected, "digests differ from {file}");
+}
+
 #[test]
 fn digests_have_not_changed() {
-    let text = star(7, MIX).replace("duration = \"1s\"", "duration = \"100ms\"");
-    let scenario = scenario(&text, &[]);
-    let lines = schemes().iter().map(|info| {
-        let outcome = run(&scenario, &scheme(&info.name, &[]));
-        let counters = &outcome.counters;
-        let done: Vec<f64> =
-            outcome.flows.iter().filter_map(|flow| Some(flow.fct()?.as_secs_f64())).collect();
-        let mean = done.iter().sum::<f64>() / done.len() as f64 * 1e6;
-        let digest = outcome.digest();
-        format!(
-            "{:12} {:7} hops {:4} flows {mean:10.3} us {:5} drops  {}\n",
-            info.name,
-            counters.packet_hops,
-            done.len(),
-            counters.packets_dropped,
-            &digest[..16]
-        )
+    let text = star(7, MIX);
+    let lines = schemes().iter().map(|info| told(&info.name, &text, &scheme(&info.name, &[])));
+    check("mix.txt", &lines.collect::<String>());
+}
+
+#[test]
+fn digests_of_compositions_have_not_changed() {
+    let lines = COMPOSITIONS.iter().map(|&(name, settings, routing)| {
+        let mut label = name.to_owned();
+        for (key, value) in settings {
+            label += &format!("+{key}={value}");
+        }
+        let mut text = star(7, MIX);
+        if !routing.is_empty() {
+            label += &format!(" {routing}");
+            let fabric = "\"leaf-spine\"\nracks = 2\nhosts_per_rack = 4\nspines = 3\nuplink_rate = \"1Gbps\"";
+            text = format!("routing = {routing}\n{}", text.replace("\"star\"\nhosts = 7", fabric));
+        }
+        told(&format!("{label:80}"), &text, &scheme(name, settings))
     });
-    let got: String = lines.collect();
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/mix.txt");
-    if std::env::var_os("SHORTFLOW_BLESS").is_some() {
-        std::fs::write(file, &got).unwrap();
-    }
-    let expected = std::fs::read_to_string(file).unwrap_or_default();
-    assert_eq!(got, expected, "digests differ from {file}");
+    check("compositions.txt", &lines.collect::<String>());
 }

@@ -31,3 +31,4 @@ mod swift;
 mod topologies;
 mod traces;
 mod transport_invariants;
+mod unread_keys;

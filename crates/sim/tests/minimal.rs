@@ -59,6 +59,15 @@ fn timeouts_in_a_row_begin_to_probe() {
     assert_eq!(told(&flow(1, "drop_data = [1, 2, 3]", &soon)), (11 * ROUND - 23_360, 3, 3));
 }
 
+/// A probe's answer comes 301.28 µs after it and releases the segment, whose own answer comes 324.64 µs later. The 460 µs of
+/// the timeout begin anew: counted from the probe they would be over, and the segment sent once more.
+#[test]
+fn what_an_answered_probe_releases_has_a_timeout_of_its_own() {
+    let soon = [("transport.probe_after", "3"), ("transport.rto", "460us")];
+    let expected = 3 * 460_000 + 2 * ROUND - 23_360;
+    assert_eq!(told(&flow(1, "drop_data = [1, 2, 3]", &soon)), (expected, 3, 3));
+}
+
 /// Small flows beside a long one into one port: each packet of theirs goes first, and a full buffer drops the long flow's.
 #[test]
 fn small_flows_pass_a_long_one() {

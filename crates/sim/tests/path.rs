@@ -2,7 +2,7 @@
 
 use crate::common::{TRACE, fct, run, scenario, star};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, PathSample, UserDefined, Window};
-use shortflow_sim::outcome::Outcome;
+use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scheme::Scheme;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
@@ -20,20 +20,25 @@ struct Recorder {
 #[derive(Debug, Default)]
 struct Seen {
     samples: Vec<(Instant, PathSample)>,
+    /// Bytes that were marked, and how many of those ACKs told of that did not advance.
+    marked: [Bytes; 2],
     woken: Vec<Instant>,
 }
 
 impl CongestionControl for Recorder {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         window.cwnd = self.cwnd;
-        self.seen.lock().unwrap().samples.push((ack.flow.now, ack.path.unwrap()));
+        let mut seen = self.seen.lock().unwrap();
+        seen.samples.push((ack.flow.now, ack.path.unwrap()));
+        seen.marked[0] += ack.marked();
+        seen.marked[1] += if ack.acked == Bytes::ZERO { ack.marked() } else { Bytes::ZERO };
     }
     fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
     fn on_start(&mut self, now: Instant, line: Rate) {
         assert_eq!(line, Rate::new(1_000_000_000).unwrap());
         self.due = self.every.map(|every| now + every);
     }
-    fn initial_window(&self, _: f64) -> f64 {
+    fn first_window(&self, _: f64) -> f64 {
         self.cwnd
     }
     fn reads_path(&self) -> bool {
@@ -63,10 +68,15 @@ fn long_flows(law: &Recorder, flows: usize, rest: &str) -> Outcome {
 
 /// Such a law in every sender, with this loss recovery.
 fn scheme(law: &Recorder, recovery: &str) -> Scheme {
+    scheme_over("tcp", law, ("transport.recovery", recovery))
+}
+
+/// The same over what another scheme has, with this setting of it.
+fn scheme_over(base: &str, law: &Recorder, (key, value): (&str, &str)) -> Scheme {
     let law = law.clone();
     let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);
-    let settings = [("transport.recovery".to_owned(), recovery.to_owned())];
-    Scheme::user_defined("tcp", "recorder".to_owned(), String::new(), &settings, start).unwrap()
+    let settings = [(key.to_owned(), value.to_owned())];
+    Scheme::user_defined(base, "recorder".to_owned(), String::new(), &settings, start).unwrap()
 }
 
 /// Flows of a trace with such a law, on one connection, beside other settings.
@@ -92,6 +102,7 @@ fn an_empty_network_shows_its_round_trip_time_and_the_rate_of_the_window() {
             in_switches: Span::ZERO,
             in_hosts: Span::ZERO,
             at_sender: Span::ZERO,
+            at_receiver: Span::ZERO,
             hops: 1,
             delivered,
             newly_delivered: Bytes::new(1460),
@@ -128,6 +139,27 @@ fn waiting_in_hosts_and_in_switches_is_told_apart() {
         assert!((32.0..34.0).contains(&waits), "{waits} packets");
         assert!(sample.in_switches > sample.in_hosts);
     }
+}
+
+/// Two hosts send to one another, 40 segments at a time where the path holds 27: data waits behind ACKs and data, and ACKs
+/// behind the data of the receiver. Nobody is late with an answer.
+#[test]
+fn waiting_behind_what_the_receiver_sends_is_told_apart() {
+    let law = Recorder { cwnd: 40.0, ..Recorder::default() };
+    let rows = ["0,h0,h1,2920000", "0,h1,h0,2920000"];
+    run(&scenario(&star(2, TRACE), &rows), &scheme(&law, "sack"));
+    let seen = law.seen.lock().unwrap();
+    let late = seen.samples.iter().filter(|(at, _)| (0.005..0.02).contains(&at.as_secs_f64()));
+    let late: Vec<PathSample> = late.map(|(_, sample)| *sample).collect();
+    assert!(late.len() > 1500, "{}", late.len());
+    for sample in &late {
+        assert_eq!((sample.base_rtt(), sample.at_work()), (BASE, Span::ZERO));
+    }
+    let mean = |of: fn(&PathSample) -> Span| {
+        late.iter().map(|sample| of(sample).as_secs_f64() * 1e6).sum::<f64>() / late.len() as f64
+    };
+    let (before, after) = (mean(|sample| sample.at_sender), mean(|sample| sample.at_receiver));
+    assert!(before > 50.0 && after > 50.0, "{before} us, {after} us");
 }
 
 /// A receiver that delays its ACKs counts as a host: with two segments an ACK and a window of one, `ack_delay` passes.
@@ -179,6 +211,24 @@ fn acks_that_do_not_advance_have_samples() {
             "the fifth comes two packets after the third"
         );
     }
+}
+
+/// Packets sprayed over four spines, which mark above two packets, arrive in any order, and none is sent again. What the laws
+/// are told of marks adds up to what arrived marked.
+#[test]
+fn marks_are_told_of_in_whatever_order_packets_arrive() {
+    let law = Recorder { cwnd: 40.0, ..Recorder::default() };
+    let fabric = "\"leaf-spine\"\nracks = 2\nhosts_per_rack = 4\nspines = 4\nuplink_rate = \"1Gbps\"";
+    let text = star(8, TRACE).replace("\"star\"\nhosts = 8", fabric).replace("\"20pkt\"", "\"2pkt\"");
+    let rows = [0, 1, 2, 3].map(|host| format!("0,h{host},h{},584000", host + 4));
+    let scenario =
+        scenario(&format!("routing = {{ kind = \"spray\" }}\n{text}"), &rows.each_ref().map(|row| &**row));
+    let outcome = run(&scenario, &scheme_over("dctcp", &law, ("transport.dupthresh", "1000")));
+    let sum = |of: fn(&FlowRow) -> u64| outcome.flows.iter().map(of).sum::<u64>();
+    let (marks, again) = (sum(|flow| flow.marks.into()), sum(|flow| flow.retransmits.into()));
+    let seen = law.seen.lock().unwrap();
+    assert_eq!((seen.marked[0], again), (Bytes::new(1460 * marks), 0));
+    assert!(marks > 100 && seen.marked[1] > Bytes::new(1460 * 20), "{marks} marks, {:?}", seen.marked);
 }
 
 /// Ten segments fill the window, so that those of the next message, which comes before their ACKs, are not limited by the

@@ -30,6 +30,7 @@ from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
+from shortflow.scheme import load_schemes
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
@@ -84,7 +85,7 @@ def compare(
         from shortflow.measured import read_measured
 
         own = read_measured(measured, loaded.classes)
-    console.note_warnings(loaded)
+    console.note_warnings(loaded, load_schemes(names))
     with console.progress_bar(scenario) as progress:
         comparison = runner.compare(
             loaded,

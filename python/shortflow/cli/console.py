@@ -4,13 +4,14 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shortflow.cli.pace import LATELY_S, Pace
 from shortflow.scenario import WARNING
 
 if TYPE_CHECKING:
+    from shortflow._core import Scheme
     from shortflow.comparison import Comparison
     from shortflow.engine import Progress
     from shortflow.records import Drop
@@ -35,9 +36,9 @@ def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
     print_note(f"report: {report} ({runs} runs, {reused} of them from before, {seconds:.0f} s)")
 
 
-def note_warnings(scenario: "Scenario") -> None:
-    """Say on stderr what a scenario is accepted with, but hardly meant."""
-    for warning in scenario.warnings():
+def note_warnings(scenario: "Scenario", schemes: "Iterable[Scheme]") -> None:
+    """Say on stderr what a scenario is accepted with, but hardly meant, by itself or under these schemes."""
+    for warning in scenario.warnings(schemes):
         print_note(f"{WARNING}{warning}")
 
 

@@ -73,7 +73,7 @@ def run(
     (work,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
     if out:
         check_same_run(out, work.key)
-    console.note_warnings(work.scenario)
+    console.note_warnings(work.scenario, [work.scheme])
     with _recording(work.scenario, trace, pcap or [], out) as (capture, captured):
         with _progress(work.scenario, scheme, watch) as (of_watch, progress):
             result = run_one(work, progress, of_watch or capture)

@@ -28,6 +28,7 @@ from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.sweep.tables import sweep_tables
+from shortflow.scheme import load_schemes
 from shortflow.store.runs import Store
 from shortflow.sweeping import Sweep
 from shortflow.sweeping import sweep as run_sweep
@@ -93,7 +94,7 @@ def sweep(
     loaded = scenario_with(scenario, {**settings, **axes.points[0]})
     for name in shown:
         check_name(name, loaded.classes)
-    console.note_warnings(loaded)
+    console.note_warnings(loaded, load_schemes(names))
     with console.progress_bar(scenario) as progress:
         done = run_sweep(
             loaded,

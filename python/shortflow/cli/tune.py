@@ -22,7 +22,7 @@ from shortflow.cli.options import (
 from shortflow.cli.terminal import print_result
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.report.tables import lay_out, stacked
-from shortflow.scheme import split_settings
+from shortflow.scheme import load_schemes, split_settings
 from shortflow.tuning.asking import WORKLOADS, second_workload
 from shortflow.tuning.engine import BASELINE, BATCH, CHECK_SEEDS, SEEDS, TRIALS
 from shortflow.tuning.engine import tune as run_tuning
@@ -119,7 +119,7 @@ def tune(
         there = second_workload(check_on, loaded, goal, changed, _counterparts(check_metric))
     elif check_metric or check_set:
         raise ConfigError("--check-metric, --check-set: need a second workload (--check-on)")
-    note_warnings(loaded)
+    note_warnings(loaded, load_schemes([scheme]))
     with progress_bar(scenario) as progress:
         found = run_tuning(
             loaded,

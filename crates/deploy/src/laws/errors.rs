@@ -164,8 +164,16 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
     for (flow, cwnd) in points(variant.law) {
         for (ssthresh, acked) in [(0.0, 1), (0.0, 9_000), (f64::INFINITY, 1), (f64::INFINITY, 9_000)] {
             let acked = Bytes::new(acked.min(flow.mss.get()));
-            let ack =
-                AckSample { acked, ece: false, may_grow: true, snd_una: 1, snd_nxt: 2, flow, path: None };
+            let ack = AckSample {
+                acked,
+                ece: false,
+                may_grow: true,
+                in_recovery: false,
+                snd_una: 1,
+                snd_nxt: 2,
+                flow,
+                path: None,
+            };
             let [float, fixed] = pair.both(Window { cwnd, ssthresh }, |law, window| law.on_ack(window, &ack));
             growth.add(fixed.cwnd, float.cwnd, cwnd);
         }
@@ -201,8 +209,9 @@ fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
             snd_una += 1_448;
             let ece = (segment * share) >> 8 > ((segment - 1) * share) >> 8;
             let (acked, flow) = (Bytes::new(1_448), flow(1_448));
-            let ack =
-                AckSample { acked, ece, may_grow: false, snd_una, snd_nxt: end + 1_448, flow, path: None };
+            let snd_nxt = end + 1_448;
+            let (may_grow, in_recovery, path) = (false, false, None);
+            let ack = AckSample { acked, ece, may_grow, in_recovery, snd_una, snd_nxt, flow, path };
             float.on_ack(&mut window, &ack);
             fixed.on_ack(&mut window, &ack);
             alpha.add(

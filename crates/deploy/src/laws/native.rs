@@ -216,8 +216,8 @@ impl CongestionControl for FixedPoint {
         *window = fixed.to_float();
     }
 
-    fn initial_window(&self, configured: f64) -> f64 {
-        self.initial.unwrap_or(configured)
+    fn first_window(&self, suggested: f64) -> f64 {
+        self.initial.unwrap_or(suggested)
     }
 
     fn segment_size(&self, window: &Window, mss: Bytes, room: Bytes) -> Bytes {

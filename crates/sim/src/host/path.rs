@@ -80,6 +80,7 @@ impl PathMeter {
             in_switches: stamp.in_switches,
             in_hosts: stamp.in_hosts,
             at_sender: stamp.at_sender,
+            at_receiver: stamp.at_receiver,
             hops: stamp.hops,
             delivered: Bytes::new(self.delivered),
             newly_delivered,

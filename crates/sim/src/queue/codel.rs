@@ -14,7 +14,7 @@
 //!
 //! Choices:
 //! - A packet that is ECN-capable is marked in place of a drop, as in Linux; unlike a drop, that ends the look at waiting
-//!   packets, and the next time follows from the last one and not from now.
+//!   packets. As for a drop, the next time follows from the last one (ns-3 has it follow from now).
 //! - The next time is worked out at every drop, at that too which ends the state, where the RFC keeps the last one.
 //! - The packet in transmission is not part of the backlog that is compared with one packet.
 

@@ -148,6 +148,7 @@ impl Sender {
             acked: Bytes::new(acked),
             ece: false,
             may_grow: true,
+            in_recovery: false,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             flow: self.flow_view(scene),

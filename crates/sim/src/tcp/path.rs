@@ -1,5 +1,8 @@
 //! What laws need that read the path ([`CongestionControl::reads_path`]): stamps on packets, the pacer, and the law's timer.
 //! Other senders have none of it.
+//!
+//! Deviation: the segment with which fast retransmit begins, and with NewReno each that a partial ACK asks for, does not wait for
+//! the pacer, as it does not for the window (RFC 6675 §5 (4.3)); those after it do.
 
 use super::sender::{Phase, Sender};
 use crate::host::Outbox;
@@ -54,6 +57,7 @@ impl Sender {
             acked: Bytes::ZERO,
             ece: ack.ecn_flag && self.ecn != Ecn::Off,
             may_grow: false,
+            in_recovery: self.phase == Phase::Recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             path: Some(path),

@@ -100,7 +100,7 @@ impl Sender {
         Sender {
             path: law.reads_path().then(Box::default),
             identity,
-            window: Window { cwnd: law.initial_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh },
+            window: Window { cwnd: law.first_window(tcp.initial_window), ssthresh: tcp.initial_ssthresh },
             law,
             messages: Messages::default(),
             snd_una: 0,
@@ -308,10 +308,12 @@ impl Sender {
             MarkedGrowth::AfterFirst => !ece || self.echoed,
         };
         self.echoed = ece;
+        let in_recovery = self.phase == Phase::Recovery;
         let sample = AckSample {
             acked: Bytes::new(acked),
             ece,
-            may_grow: open && self.phase != Phase::Recovery,
+            may_grow: open && !in_recovery,
+            in_recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             path: self.path_sample(now, ack),
