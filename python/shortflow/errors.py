@@ -78,9 +78,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     by_lower = {each.lower(): each for each in known}
     words = re.split(r"[^a-z0-9]+", name.lower())
+
+    def likeness(each: str) -> float:
+        return difflib.SequenceMatcher(None, name.lower(), each).ratio()
+
     alike = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    if not (alike and difflib.SequenceMatcher(None, name.lower(), alike[0]).ratio() > _MISTYPED):
-        within = sorted((each for each in by_lower if each in words), key=len)[-1:]
+    nearest = max(map(likeness, alike), default=0.0)
+    if nearest <= _MISTYPED:
+        within = sorted((each for each in by_lower if each in words and likeness(each) >= nearest), key=len)[-1:]
         around = sorted((each for each in by_lower if set(words) <= set(re.split(r"[^a-z0-9]+", each))), key=len)
         alike = within or around[:_MOST_MEANT] or alike
     meant = " or ".join(f'"{by_lower[each]}"' for each in alike)
