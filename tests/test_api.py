@@ -128,6 +128,16 @@ def test_the_plots_are_those_of_the_report(comparison: sf.Comparison) -> None:
     assert look_of("dctcp").colour in comparison.plot.sketch()
 
 
+def test_the_burst_of_a_comparison_that_is_kept_has_a_time_line(tmp_path: Path) -> None:
+    settings: Settings = {"servers": 10, "duration": "60ms", "warmup": "0s", "traffic.1.repeat": 1}
+    comparison = sf.compare("incast", "tcp,dctcp", seeds=1, settings=settings, out=tmp_path)
+    names = {trace.name for trace in comparison.plot.burst("dctcp").data}
+    assert {"on its way", "in the queue", "sends", "is marked"} <= names
+    assert comparison.plot.burst() == comparison.plot.burst("tcp") != comparison.plot.burst("dctcp")
+    with pytest.raises(sf.ConfigError, match="no burst of l2dct was traced"):
+        comparison.plot.burst("l2dct")
+
+
 def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     settings: Settings = {"duration": "300ms", "transport.g": 0.1}
     grid = {"load": [0.2, 0.4]}

@@ -14,6 +14,7 @@ from shortflow.report.plotting import labelled
 from shortflow.report.study import Study
 from shortflow.report.sweep.plots import plot_of_metric
 from shortflow.report.sweep.runs import swept
+from shortflow.report.timeline import timeline
 from shortflow.reproduction.svg import picture
 from shortflow.result import RunSummary
 from shortflow.tuning.plots import plots as tuning_plots
@@ -61,6 +62,21 @@ class Plots:
         Runs take samples where `measure.sample_every` says how often.
         """
         return draw(plot_of(self._study(True), "timeline"))
+
+    @front_door
+    def burst(self, scheme: str | None = None) -> go.Figure:
+        """The time-line of the largest burst: who sent, who queued, who was marked, and who waited for a timer.
+
+        It is that of the first seed under a scheme, or under the first one. `compare(…, out=DIR)` traces it, where 8 or
+        more flows to a host begin together.
+        """
+        results = [each for point in self._study(True).points for each in point.results]
+        traced = [each for each in results if "burst" in each.tables]
+        of_scheme = [each for each in traced if scheme in (None, each.provenance["scheme"])]
+        if not of_scheme:
+            whose = f" of {scheme}" if scheme else ""
+            raise ConfigError(f"no burst{whose} was traced; compare(…, out=DIR) does it where flows begin together")
+        return timeline(of_scheme[0])
 
     @front_door
     def metric(self, name: str | None = None) -> go.Figure:
