@@ -221,3 +221,40 @@ def test_a_burst_is_found_by_hand(tmp_path: Path) -> None:
     assert burst
     assert (burst.rows, burst.flows) == (list(range(9)), 9)
     assert burst.begin_s == pytest.approx(1e-3)
+
+
+def test_a_port_is_captured_into_one_file_wherever_that_is(shortflow: Command, small: dict[str, object]) -> None:
+    command = [
+        "run",
+        "incast",
+        "--set",
+        "servers=8",
+        "--set",
+        "duration=60ms",
+        "--set",
+        "warmup=0s",
+        "--set",
+        "traffic.1.repeat=1",
+    ]
+    answer = shortflow(*command, "--out", "o", "--pcap", "s0->h40=new/folder/x.pcapng")
+    assert answer.code == 0, answer.stderr
+    assert Path("new/folder/x.pcapng").stat().st_size > 10_000
+    answer = shortflow(*command, "--pcap", "s0->h40=a.pcapng", "--pcap", "s0->h40=b.pcapng")
+    assert answer.code == 2
+    assert "s0->h40 is captured already" in answer.stderr
+    assert not list(Path().glob("*.pcapng"))
+
+
+def test_a_burst_that_is_damaged_is_traced_again(shortflow: Command) -> None:
+    command = ["compare", "incast", "--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--out", "kept"]
+    command += ["--set", "servers=8", "--set", "duration=60ms", "--set", "warmup=0s", "--set", "traffic.1.repeat=1"]
+    assert shortflow(*command).code == 0
+    (burst,) = Path("kept").rglob("burst.parquet")
+    whole = burst.read_bytes()
+    burst.write_bytes(whole[: len(whole) // 2])
+    assert sf.read_store("kept").flows.height == 8, "the result is good without it"
+    assert shortflow(*command).code == 0
+    assert burst.read_bytes() == whole
+    run = sf.read_run(burst.parent)
+    run.save("copy")
+    assert Path("copy/burst.parquet").read_bytes() == whole

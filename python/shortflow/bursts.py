@@ -1,20 +1,21 @@
 """The largest burst of a run: flows to one host that begin together, and what happened to their packets."""
 
 import contextlib
-import io
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortflow.capture import FlowChoice, events
 from shortflow.engine import Progress, run_one
-from shortflow.errors import Cancelled
+from shortflow.errors import Cancelled, Interrupted
 from shortflow.result import Run, RunResult
-from shortflow.store.files import write_bytes
-from shortflow.store.runs import BURST
+from shortflow.store.runs import write_burst
 
 if TYPE_CHECKING:
     import polars as pl
+
+_log = logging.getLogger(__name__)
 
 _LEAST = 8
 """Fewer flows are no burst."""
@@ -79,10 +80,14 @@ def trace_burst(run: Run, result: RunResult, progress: Progress | None = None) -
 
 
 def keep_burst(run: Run, result: RunResult, directory: Path, progress: Progress | None = None) -> None:
-    """Put the packets of a run's largest burst beside its tables, unless they are there."""
-    if (directory / BURST).exists():
+    """Put the packets of a run's largest burst beside its tables, unless they are there.
+
+    The result is complete without them: where they cannot be written, or the user does not wait, a warning says so.
+    """
+    if "burst" in result.tables:
         return
-    if (table := trace_burst(run, result, progress)) is not None:
-        buffer = io.BytesIO()
-        table.write_parquet(buffer)
-        write_bytes(directory / BURST, buffer.getvalue())
+    try:
+        if (table := trace_burst(run, result, progress)) is not None:
+            write_burst(directory, table)
+    except (OSError, Interrupted) as reason:
+        _log.warning("%s: complete, but without the time-line of its largest burst: %s", directory, reason)

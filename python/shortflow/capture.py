@@ -81,25 +81,30 @@ def recording(
     *,
     trace: tuple[FlowChoice, Path] | None = None,
     pcaps: Mapping[str, Path] | None = None,
-    beside: Path | None = None,
+    result: Path | None = None,
 ) -> "Iterator[tuple[_core.Capture, Captured]]":
     """What a run takes to write a packet trace of some flows, and captures of some ports, into files.
 
-    They appear when the block ends well, complete or not at all. Until then they stand in the directory `beside`, if
-    their own may be replaced meanwhile.
+    They appear when the block ends well, complete or not at all. Until then those below the directory `result`, which
+    the block may replace, stand beside that.
     """
     done = Captured()
+
+    def beside(path: Path) -> Path | None:
+        below = result is not None and path.resolve().is_relative_to(result.resolve())
+        return result.resolve().parent if result and below else None
+
     with contextlib.ExitStack() as stack:
         files = []
         for port, path in (pcaps or {}).items():
-            partial = stack.enter_context(new_file(path, beside))
+            partial = stack.enter_context(new_file(path, beside(path)))
             file = stack.enter_context(partial.open("wb"))
             files.append((port, _writer(file)))
             stack.callback(_measure, done, path, file)
         choice, table = FlowChoice(), None
         if trace:
             choice, path = trace
-            table = stack.enter_context(_trace(path, beside, done))
+            table = stack.enter_context(_trace(path, beside(path), done))
         rows, classes = list(choice.rows), list(choice.classes)
         yield (
             _core.Capture(scenario.core, flows=rows, classes=classes, table=table, rows=_ROWS, files=files),

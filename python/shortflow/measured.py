@@ -90,7 +90,8 @@ class Measured:
         known = pl.concat(each.select("size_bytes", "ideal_fct_s").drop_nulls().unique() for each in flows)
         by_size = known.group_by("size_bytes").agg(pl.col("ideal_fct_s").min(), high=pl.col("ideal_fct_s").max())
         by_size = by_size.sort("size_bytes")
-        if by_size.is_empty() or (by_size["high"] > by_size["ideal_fct_s"] * (1 + _SAME)).any():
+        longest = by_size["high"].cum_max()  # of this size and smaller ones: on one path larger flows take longer
+        if by_size.is_empty() or (longest > by_size["ideal_fct_s"] * (1 + _SAME)).any():
             return self
         times = np.interp(
             self.flows["size_bytes"].to_numpy(),

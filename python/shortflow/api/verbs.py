@@ -144,7 +144,7 @@ def sweep(
             loaded,
             _schemes(schemes),
             loaded_grid,
-            len(_seeds(seeds)),
+            _count(seeds),
             store=Store(Path(out)) if out else None,
             settings=settings,
             until=Precision.parse(until_ci, max_seeds) if until_ci else None,
@@ -288,6 +288,12 @@ def _schemes(schemes: Schemes) -> Sequence[str | Transport]:
     if isinstance(schemes, str):
         return [name.strip() for name in schemes.split(",")]
     return [schemes] if isinstance(schemes, type) else schemes
+
+
+def _count(seeds: int) -> int:
+    if isinstance(seeds, int):
+        return seeds
+    raise ConfigError(f"seeds: {seeds!r} is not how many there are; a sweep begins with seed 1")
 
 
 def _seeds(seeds: int | Sequence[int]) -> Sequence[int]:

@@ -111,9 +111,7 @@ def compare(
     from shortflow.report.spreads import spread_section
     from shortflow.report.tables import comparison_tables, lay_out, main_tables, stacked
 
-    print_result(
-        comparison_tables(comparison, shown) if metrics else main_tables(comparison, " (--metrics all: every one)")
-    )
+    print_result(comparison_tables(comparison, shown) if metrics else main_tables(comparison, MORE))
     if not metrics and sys.stdout.isatty() and (spread := spread_section(comparison)):
         print_result(stacked(*lay_out(spread)))
 

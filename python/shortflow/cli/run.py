@@ -78,11 +78,13 @@ def run(
         with _progress(work.scenario, scheme, watch) as (of_watch, progress):
             result = run_one(work, progress, of_watch or capture)
         if out:
-            from shortflow.bursts import keep_burst
-
             write_run(result, out, csv=csv)
-            keep_burst(work, result, out)
-            console.print_note(f"result: {out}")
+    if out:
+        from shortflow.bursts import keep_burst
+
+        with console.progress_bar(f"{work.scenario.name}, its largest burst") as progress:
+            keep_burst(work, result, out, progress)
+        console.print_note(f"result: {out}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
     console.note_faults(result.meta["drops"])
@@ -135,11 +137,13 @@ def _recording(
     for each in pcaps:
         name, _, file = each.partition("=")
         port = port_of(name, scenario)
+        if port in files:
+            raise ConfigError(f"--pcap {each}: {port} is captured already; name each port once")
         files[port] = target(f"--pcap {each}", file, f"{port.replace('->', '-')}.pcapng")
     paths = [path.resolve() for path in [*files.values(), *([wanted[1]] if wanted else [])]]
     if twice := next((path for path in paths if paths.count(path) > 1), None):
         raise ConfigError(f"{twice}: is named for two things; each needs a file of its own")
-    with recording(scenario, trace=wanted, pcaps=files, beside=out.resolve().parent if out else None) as found:
+    with recording(scenario, trace=wanted, pcaps=files, result=out) as found:
         yield found
 
 

@@ -33,7 +33,7 @@ def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, P
     console = Console(file=sys.stderr, highlight=False)
     values = {setting["key"]: setting["value"] for setting in scenario.resolved()}
     ports = re.findall('"(.*?)"', values["measure.ports"])
-    picture = _Picture(label, ports[0] if ports else "", console.width - 12)
+    picture = _Picture(label, ports[0] if ports else "", max(20, console.width - 12))
     capture = _core.Capture(
         scenario.core, classes=scenario.classes, table=picture.take, rows=_ROWS, only=["enqueued", "ack", "timeout"]
     )

@@ -1,5 +1,6 @@
 """The time-line of a burst: the queue of its bottleneck, and below it a line for each flow."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import plotly.graph_objects as go
@@ -16,7 +17,7 @@ from shortflow.result import RunResult
 _QUEUED, _WAITING, _OPEN = "#0072b2", "#d55e00", "#9ca3af"
 _MARKS = {
     "sent": ("sends", {"symbol": "line-ns-open", "size": 5, "color": "#6b7280"}),
-    "marked": ("is marked", {"symbol": "circle", "size": 5, "color": "#e69f00"}),
+    "marked": ("is marked", {"symbol": "circle", "size": 5, "color": "#0f9d58"}),
     "dropped": ("is dropped", {"symbol": "x", "size": 8, "color": "#b91c1c"}),
     "timeout": ("times out", {"symbol": "triangle-left", "size": 9, "color": "#a21caf"}),
 }
@@ -154,15 +155,15 @@ def _in_queue(events: pl.DataFrame, port: str) -> Iterator[tuple[float, float, i
     held: dict[int, int] = {}
     since: dict[int, float] = {}
     at = events.filter((pl.col("port") == port) & (pl.col("kind") == "data"))
-    admitted: set[tuple[int, int]] = set()
+    admitted: Counter[tuple[int, int]] = Counter()  # a segment may be there twice
     for event, line, seq, ms in at.select("event", "line", "seq", "ms").iter_rows():
         if event == "enqueued":
-            admitted.add((line, seq))
+            admitted[line, seq] += 1
             if held.get(line, 0) == 0:
                 since[line] = ms
             held[line] = held.get(line, 0) + 1
-        elif event in ("departed", "dropped") and (line, seq) in admitted:
-            admitted.discard((line, seq))
+        elif event in ("departed", "dropped") and admitted[line, seq]:
+            admitted[line, seq] -= 1
             held[line] -= 1
             if held[line] == 0:
                 yield since[line], ms, line

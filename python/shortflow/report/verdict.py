@@ -21,6 +21,8 @@ from shortflow.quantities import scale_for
 from shortflow.report.study import Study
 from shortflow.report.tables import metrics_of, number, shown
 
+EVERY_FLOW = "Every flow that counts finished."
+
 
 def verdict(comparison: Comparison) -> list[str]:
     """The sentences that a reader needs first: who finishes what sooner, what that costs, and what did not finish."""
@@ -39,7 +41,7 @@ def study_verdict(study: Study) -> tuple[list[str], list[str]]:
         for point in study.points
     ]
     done = not any(True for each in comparisons for _ in _unfinished(each, quiet=True))
-    finished = ["Every flow finished."] if done and any(_has_flows(each) for each in comparisons) else []
+    finished = [EVERY_FLOW] if done and any(_has_flows(each) for each in comparisons) else []
     return [*finished, *dict.fromkeys(note for each in comparisons for note in _chance(each))], points
 
 
@@ -55,6 +57,9 @@ def _findings(comparison: Comparison) -> Iterator[str]:
     exact = [scheme for scheme, each in means.items() if not each.lower_bound]
     if not exact:
         yield f"Under every scheme some {_whom(main)} did not finish: times are lower bounds, their order is open."
+        return
+    if len({frozenset(run.seed for run in comparison.runs if run.scheme == scheme) for scheme in means}) > 1:
+        yield "The schemes have different seeds: run them with the same ones to know which finishes sooner."
         return
     best = min(exact, key=lambda scheme: means[scheme].value)
     others = sorted((scheme for scheme in means if scheme != best), key=lambda scheme: means[scheme].value)
@@ -84,23 +89,31 @@ def _alone(comparison: Comparison, main: Metric | None) -> Iterator[str]:
 
 def _beside(comparison: Comparison, main: Metric, best: str, others: Sequence[str]) -> Iterator[str]:
     """How much sooner the best scheme is than each other, as far as that can be told."""
-    sooner, alike, late = [], [], []
+    sooner, same, alike, late = [], [], [], []
     for other in others:
         difference = comparison.relation(best, other, main.name)
         if difference is None or not difference.has_sign:
             late.append(other)
+        elif difference.value == 0 and difference.ci95 in (None, (0, 0)):
+            same.append(other)
         elif _is_told(difference):
             sooner.append(f"{_size(difference)} sooner than {other}")
         else:
             alike.append(f"{other} ({_signed(difference)})")
     if sooner:
         yield f"{best} finishes {_whom(main)} {_joined(sooner)}."
+    if len(sooner) > 1 and len(comparison.seeds) > 1:
+        chosen = f"{best} being the best of {len(others) + 1} schemes on these very seeds"
+        yield f"These intervals do not allow for {chosen}."
+    if same:
+        yield f"{_joined([best, *same])} take the same time for {_whom(main)}."
     if alike:
         what = f"{best} finishes them" if sooner else f"{best}, whose mean is least, finishes {_whom(main)}"
         yield f"Whether {what} sooner than {_joined(alike, 'or')}, {len(comparison.seeds)} seeds do not tell."
     if late:
         what = "them" if sooner or alike else _whom(main)
-        yield f"Whether {best} finishes {what} sooner than {_joined(late, 'or')}, some of whose flows did not, is open."
+        those = "where some flows did not finish"
+        yield f"Whether {best} finishes {what} sooner than {_joined(late, 'or')}, {those}, is open."
 
 
 def _costs(comparison: Comparison, main: Metric, best: str, other: str) -> Iterator[str]:
@@ -118,7 +131,7 @@ def _costs(comparison: Comparison, main: Metric, best: str, other: str) -> Itera
         else:
             alike.append(f"{_whose(metric)} ({_signed(difference)})")
     if told:
-        yield f"Beside {other} it {_joined(told)}."
+        yield f"Against {other}, {best} {_joined(told)}."
     if alike:
         yield f"No difference{f' from {other}' if not told else ''} can be told in {_joined(alike, 'or')}."
 
@@ -131,7 +144,7 @@ def _effect(metric: Metric, difference: Estimate) -> str:
         return f"costs {flows} {size} of their goodput" if less else f"gives {flows} {size} more goodput"
     if metric.statistic is MEAN_FCT:
         return f"finishes {_whom(metric)} {size} {'sooner' if less else 'later'}"
-    return f"{'lowers' if less else 'raises'} their 99th percentile by {size}"
+    return f"{'lowers' if less else 'raises'} the 99th percentile of {_whom(metric)} by {size}"
 
 
 def _unfinished(comparison: Comparison, *, quiet: bool = False) -> Iterator[str]:
@@ -146,7 +159,7 @@ def _unfinished(comparison: Comparison, *, quiet: bool = False) -> Iterator[str]
     if parts:
         yield f"{_joined(parts)} did not finish, and count with their age at the end of the run."
     elif not quiet:
-        yield "Every flow finished."
+        yield EVERY_FLOW
 
 
 def _counts(comparison: Comparison, scheme: str) -> tuple[int, int]:
@@ -207,7 +220,7 @@ def _size(difference: Estimate) -> str:
     """How large a difference is, without its sign."""
     value = abs(difference.value) * 100
     if difference.lower_bound or difference.upper_bound:
-        return f"at least {number(value)} %"
+        return f"at least {number(min(abs(end) for end in difference.ci95 or (difference.value,)) * 100)} %"
     if difference.ci95 is None:
         return f"{number(value)} %"
     ends = sorted(abs(end) * 100 for end in difference.ci95)

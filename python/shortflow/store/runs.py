@@ -142,7 +142,9 @@ def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> No
     check_target(target)
     if target.parent.is_dir():
         sweep(target.parent)
-    _write(complete(result, tables=True), target, {"flows.csv": result.flows.write_csv().encode()} if csv else {})
+    more = {"flows.csv": result.flows.write_csv().encode()} if csv else {}
+    burst = _burst_files(pl.DataFrame(result.tables["burst"])) if "burst" in result.tables else {}
+    _write(complete(result, tables=True), target, {**more, **burst})
 
 
 def _write(done: Finished, target: Path, more: Mapping[str, bytes] | None = None) -> None:
@@ -283,10 +285,34 @@ def measured_today(directory: Path, record: Record) -> Record:
 def _read(directory: Path, key: str | None = None) -> RunResult:
     record = _read_record(directory, key)
     tables = {name: _read_table(directory, name, record) for name in TABLES}
-    if (burst := directory / BURST).exists():
-        with _reading(burst):
-            tables["burst"] = pl.read_parquet(burst)
+    if (burst := _read_burst(directory)) is not None:
+        tables["burst"] = burst
     return RunResult(tables, record["meta"], record["provenance"])
+
+
+def write_burst(directory: Path, table: pl.DataFrame) -> None:
+    """Put what happened to the packets of a run's largest burst beside its tables, and its checksum beside it."""
+    for name, data in _burst_files(table).items():
+        write_bytes(directory / name, data)
+
+
+def _burst_files(table: pl.DataFrame) -> dict[str, bytes]:
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    return {BURST: buffer.getvalue(), f"{BURST}.sum": msgspec.json.encode(checksum(buffer.getvalue()))}
+
+
+def _read_burst(directory: Path) -> pl.DataFrame | None:
+    """The same again; none if it is not there as it was written."""
+    try:
+        with _reading(directory / BURST):
+            data = (directory / BURST).read_bytes()
+            _check(checksum(data), msgspec.json.decode((directory / f"{BURST}.sum").read_bytes(), type=Checksum))
+            return pl.read_parquet(io.BytesIO(data))
+    except DamagedResult as damage:
+        if (directory / BURST).exists():
+            _log.warning("%s; the command that made it traces the burst again", damage)
+        return None
 
 
 def _readable(directory: Path) -> Record | None:
