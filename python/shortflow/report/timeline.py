@@ -100,7 +100,7 @@ def _caption(result: RunResult) -> str:
     assert burst  # as it was traced
     few = len(burst.rows) < burst.flows
     shown = f"the slowest {len(burst.rows)} of its {burst.flows} flows" if few else f"its {burst.flows} flows"
-    origin = f"The largest burst of seed {result.provenance['seed']}, which begins at {burst.begin_s:.6g} s"
+    origin = f"The largest burst of seed {result.provenance['seed']}, which begins at {burst.begin_s * 1e3:,.3f} ms"
     return (
         f"{origin}: {shown}, all to {burst.host}, each a line from its start to its last acknowledgement, in order of "
         "completion. Blue: it has packets in the queue above, that of the bottleneck. Orange: nothing moves until "
