@@ -294,3 +294,19 @@ def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Comp
         *("--set", "load=0.2", "--set", "duration=300ms"),
     ).document
     assert of_command == comparison.document()
+
+
+def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario) -> None:
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: sf.run(scenario, 3), "scheme: 3 is no name"),  # type: ignore[arg-type]
+        (lambda: sf.run(scenario, "dctcp", seed="1"), "seeds: "),  # type: ignore[arg-type]
+        (lambda: sf.compare(scenario, "dctcp", seeds=[1, 1]), r"seeds: \[1, 1\] has one twice"),
+        (lambda: sf.sweep(scenario, "dctcp", {"load": [0.2]}, [7, 8]), r"seeds: \[7, 8\] is not how many"),  # type: ignore[arg-type]
+    ]
+    for call, said in wrong:
+        with pytest.raises(sf.ConfigError, match=said):
+            call()
+
+
+def test_what_was_changed_twice_is_shown_as_it_is() -> None:
+    assert repr(sf.load("incast").with_(servers=5).with_(servers=10)).startswith("<Scenario incast, servers=10: ")

@@ -487,6 +487,16 @@ def test_on_paper_plots_are_light_and_fit(browser: Browser, tmp_path: Path) -> N
     assert seen == ["rgb(230, 232, 235)", "rgb(31, 41, 55)", "rgb(230, 232, 235)"]
 
 
+def test_plots_follow_a_window_that_shrinks(browser: Browser, tmp_path: Path) -> None:
+    page_of(RESULTS, tmp_path)
+
+    def use(page: "Page") -> None:
+        page.set_viewport_size({"width": 320, "height": 900})
+        page.wait_for_function("[...document.querySelectorAll('.plot svg')].every(each => each.clientWidth <= 320)")
+
+    assert browser.see(tmp_path / "report.html", width=700, then=use).faults == []
+
+
 def test_an_ideal_scheduler_is_a_grey_line_beside_schemes_and_like_one_alone() -> None:
     beside = [make_result("dctcp"), make_result("ideal-srpt", fct_s=(5e-4, 1e-3))]
     (plot,) = (plot for plot in plots(*studies(beside)) if plot.heading.startswith("Completion time"))

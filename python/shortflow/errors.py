@@ -62,7 +62,7 @@ class Interrupted(Exception):
     """The user stopped the work; whatever was finished before is kept."""
 
 
-EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, SimulationError)
+EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, OSError, SimulationError)
 """What users can mend, or did, or should report as it is: the message says it all."""
 
 _MISTYPED = 0.8

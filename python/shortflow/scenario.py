@@ -127,7 +127,7 @@ class Scenario:
 
     def __repr__(self) -> str:
         """Its name and what was changed."""
-        changed = "".join(f", {key}={value}" for key, value in self.source.settings)
+        changed = "".join(f", {key}={value}" for key, value in dict(self.source.settings).items())
         return f"<Scenario {self.name}{changed}: {self.title}>"
 
     def files(self) -> dict[str, str]:

@@ -62,7 +62,9 @@ def run(
     that is told how far the work is. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a
     fault of the simulator.
     """
-    (work,) = runner.plan(_loaded(scenario, settings), [scheme], [seed], settings)
+    if not isinstance(scheme, str | type):
+        raise ConfigError(f"scheme: {scheme!r} is no name, nor a subclass of CongestionControl")
+    (work,) = runner.plan(_loaded(scenario, settings), [scheme], _seeds([seed]), settings)
     with told(f"{work.scenario.name}, {work.scheme.name}", progress) as bar:
         return extended(RunResult, run_one(work, bar))
 
@@ -300,6 +302,8 @@ def _seeds(seeds: int | Sequence[int]) -> Sequence[int]:
     if isinstance(seeds, int) and seeds >= 1:
         return range(1, seeds + 1)
     if isinstance(seeds, Sequence) and seeds and all(isinstance(seed, int) for seed in seeds):
+        if len(set(seeds)) < len(seeds):
+            raise ConfigError(f"seeds: {list(seeds)} has one twice")
         return seeds
     raise ConfigError(f"seeds: {seeds!r} is not how many there are, from 1 on, nor a list of whole numbers")
 

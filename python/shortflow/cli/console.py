@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
 
+_FAR_S = 86_400.0
+"""A pace that would take longer says nothing yet."""
+
 
 def print_json(document: object) -> None:
     """Print the one JSON document of a command on stdout."""
@@ -64,7 +67,7 @@ def _progress_lines(label: str) -> "Progress":
         now = time.monotonic()
         if now - last >= LATELY_S:
             last, spent = now, now - started
-            rest = f", at most {left:.0f} s left" if left and fraction < 1 else ""
+            rest = f", about {left:.0f} s left at this pace" if left and left < _FAR_S and fraction < 1 else ""
             shown = f"; {waiting}" if waiting else ""
             print_note(
                 f"{label}: {finished}/{total} runs{rate}, {fraction:.0%} of the work, {spent:.0f} s{rest}{shown}"

@@ -43,7 +43,7 @@ def live_bar(label: str) -> "Iterator[Told]":
         TaskProgressColumn(),
         TextColumn("{task.fields[runs]}"),
         TimeElapsedColumn(),
-        TextColumn("so far, at most"),
+        TextColumn("so far, about"),
         TimeRemainingColumn(),
         TextColumn("left{task.fields[waiting]}"),
     )

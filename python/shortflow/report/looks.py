@@ -18,7 +18,8 @@ PALETTE = (
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 DASHES = ("solid", "dash", "dot", "dashdot")
 HATCHES = ("", "/", ".", "x")
-_GREYS = ("#6f7782", "#7d8590", "#8b929c")
+_MUTED = ("#6f7782", "#8a7350", "#5f8575", "#8a6a80", "#5c7f9c")
+"""Of ideal schedulers; they too have a contrast of 3 or more on both pages."""
 _THIN_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 _STROKES = {
     "solid": "",
@@ -83,8 +84,8 @@ def look_of(scheme: str) -> Look:
         return GROUPS[scheme]
     if is_ideal(scheme):
         place = _places("ideal")[scheme]
-        grey, symbol = _GREYS[place % len(_GREYS)], SYMBOLS[place % len(SYMBOLS)]
-        return Look(grey, symbol, _THIN_DASHES[place % len(_THIN_DASHES)], "", width=1.3)
+        muted, symbol = _MUTED[place % len(_MUTED)], SYMBOLS[place % len(SYMBOLS)]
+        return Look(muted, symbol, _THIN_DASHES[place % len(_THIN_DASHES)], "", width=1.3)
     places = _places("schemes")
     place = places.get(scheme, len(places) + zlib.crc32(scheme.encode()) % len(PALETTE))
     turn = place // len(PALETTE) % len(DASHES)

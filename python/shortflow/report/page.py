@@ -11,6 +11,7 @@ from shortflow import _core
 from shortflow.comparison import Comparison
 from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.figures import plots
+from shortflow.report.looks import is_ideal
 from shortflow.report.markup import page
 from shortflow.report.plot import Plot
 from shortflow.report.study import Study
@@ -117,6 +118,7 @@ def _results(studies: Sequence[Study]) -> list[RunResult]:
 def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
+    results = [result for result in results if not is_ideal(result.provenance["scheme"])] or results
     count = len(results) + sum(view.runs for view in sweeps)
     runs = f"{count:,} run{'s' * (count > 1)} of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
     if not results:
