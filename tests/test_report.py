@@ -492,7 +492,9 @@ def test_plots_follow_a_window_that_shrinks(browser: Browser, tmp_path: Path) ->
 
     def use(page: "Page") -> None:
         page.set_viewport_size({"width": 320, "height": 900})
-        page.wait_for_function("[...document.querySelectorAll('.plot svg')].every(each => each.clientWidth <= 320)")
+        page.wait_for_timeout(1000)
+        widths = page.evaluate("[...document.querySelectorAll('.plot svg')].map(each => each.clientWidth)")
+        assert max(widths) <= 320
 
     assert browser.see(tmp_path / "report.html", width=700, then=use).faults == []
 
