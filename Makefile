@@ -189,7 +189,7 @@ manual: setup
 wheel: export RUSTFLAGS := --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo --remap-path-prefix=$(CURDIR)=.
 wheel: manual $(WHEEL_TOOLS)/.ready ## Build dist/shortflow-*.whl, which pip installs without a compiler, for glibc 2.28 and later.
 	@$(MATURIN) build --release --locked --quiet --zig --compatibility $(PLATFORM) --out dist
-	@$(WHEEL_TOOLS)/bin/auditwheel show dist/shortflow-$(VERSION)-*.whl | grep --quiet $(PLATFORM)
+	@$(WHEEL_TOOLS)/bin/auditwheel show dist/shortflow-$(VERSION)-*.whl | grep $(PLATFORM) >/dev/null
 	@ls dist/shortflow-$(VERSION)-*.whl
 
 .PHONY: sdist

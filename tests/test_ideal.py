@@ -129,7 +129,7 @@ def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command,
     answer = shortflow("report", "kept")
     assert answer.code == 0
     page = (tmp_path / answer.stdout.strip()).read_text()
-    assert "12 runs of 1 scheme" in page
+    assert "2 runs of 1 scheme" in page
     assert '<tr class="apart"><th scope="row">ideal-srpt</th>' in page
 
 
