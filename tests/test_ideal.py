@@ -130,7 +130,7 @@ def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command,
     assert answer.code == 0
     page = (tmp_path / answer.stdout.strip()).read_text()
     assert "2 runs of 1 scheme" in page
-    assert "12 runs" not in page, "ideal schedulers simulate nothing"
+    assert "12 runs of 1 scheme" not in page, "ideal schedulers simulate nothing"
     assert '<tr class="apart"><th scope="row">ideal-srpt</th>' in page
 
 
