@@ -65,7 +65,7 @@ class Measured:
     @property
     def summary(self) -> RunSummary:
         """Its completion times, in the form that those of runs have."""
-        end_s = float((self.flows["start_s"] + self.flows["fct_s"]).max() or 0.0)  # type: ignore[arg-type]
+        end_s = float((self.flows["start_s"] + self.flows["fct_s"]).to_numpy().max(initial=0.0))
         run = RunData({"flows": _as_table(self.flows)}, _meta(end_s))
         rows = []
         for name, group in run.classes.items():

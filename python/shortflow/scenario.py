@@ -55,8 +55,9 @@ class Source:
 
     def read(self, directory: Path) -> _core.Scenario:
         """The scenario, its relative file names looked up in `directory`; a `ConfigError` says what is wrong."""
-        read = _core.Scenario.parse if isinstance(self.tables, str) else _core.Scenario.from_values
-        return read(self.tables, self.name, str(directory), self.settings)  # type: ignore[arg-type]
+        if isinstance(self.tables, str):
+            return _core.Scenario.parse(self.tables, self.name, str(directory), self.settings)
+        return _core.Scenario.from_values(self.tables, self.name, str(directory), self.settings)
 
     def changed(self, settings: Iterable[tuple[str, str]]) -> "Source":
         """The same with more settings."""

@@ -75,9 +75,9 @@ class Shown(ABC):
 
     def __str__(self) -> str:
         """The main tables, as the command prints them."""
-        console = Console(file=io.StringIO(), width=WIDTH, highlight=False, emoji=False, markup=False)
-        console.print(self._tables())
-        return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+        text = io.StringIO()
+        Console(file=text, width=WIDTH, highlight=False, emoji=False, markup=False).print(self._tables())
+        return text.getvalue().rstrip()
 
     @abstractmethod
     def _tables(self) -> RenderableType:

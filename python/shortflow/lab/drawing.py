@@ -29,7 +29,7 @@ class Line:
     apart: bool = False
     """Whether its marks are not joined."""
     colour: str = ""
-    """Unless given, that of its place among the names."""
+    """Unless given, its scheme's, or one that no other has."""
 
 
 @dataclass(frozen=True)

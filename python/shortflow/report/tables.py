@@ -108,7 +108,7 @@ def shown(estimate: Estimate | None, divisor: float = 1.0) -> str:
     value = estimate.value / divisor
     if estimate.lower_bound:
         return f"≥ {number(value)}"
-    if not _is_lopsided(estimate):
+    if not is_lopsided(estimate):
         return number(value, None if estimate.half_width is None else estimate.half_width / divisor)
     decimals = _decimals(value)
     low, high = (f"{end / divisor:,.{decimals}f}" for end in estimate.ci95 or ())
@@ -122,13 +122,13 @@ def percent(difference: Estimate | None) -> str:
     text = f"{difference.value * 100:+,.1f}"
     if difference.lower_bound or difference.upper_bound:
         return f"{'≥' if difference.lower_bound else '≤'} {text}"
-    if _is_lopsided(difference):
+    if is_lopsided(difference):
         low, high = (f"{end * 100:+,.1f}" for end in difference.ci95 or ())
         return f"{text} [{low}, {high}]"
     return text if difference.half_width is None else f"{text} ± {difference.half_width * 100:.1f}"
 
 
-def _is_lopsided(estimate: Estimate) -> bool:
+def is_lopsided(estimate: Estimate) -> bool:
     """Whether ± would misplace the ends of the interval."""
     if estimate.ci95 is None or not estimate.half_width:
         return False

@@ -19,7 +19,7 @@ from shortflow.metrics.catalogue import (
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report.study import Study
-from shortflow.report.tables import metrics_of, number, shown
+from shortflow.report.tables import is_lopsided, metrics_of, number, shown
 
 EVERY_FLOW = "Every flow that counts finished."
 
@@ -224,7 +224,7 @@ def _size(difference: Estimate) -> str:
     if difference.ci95 is None:
         return f"{number(value)} %"
     ends = sorted(abs(end) * 100 for end in difference.ci95)
-    if abs(ends[1] - value - (value - ends[0])) > 0.1 * (ends[1] - ends[0]):
+    if is_lopsided(difference):
         return f"{number(value)} % ({number(ends[0])} to {number(ends[1])} %)"
     return f"{number(value, (ends[1] - ends[0]) / 2)} %"
 

@@ -10,6 +10,7 @@ import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shortflow.errors import ConfigError, MissingRequirement
@@ -36,7 +37,7 @@ def require_optuna() -> None:
     try:
         with warnings.catch_warnings():  # tqdm's, in notebooks without widgets, for a bar that nobody asked for
             warnings.simplefilter("ignore")
-            import optuna  # noqa: F401
+            import_module("optuna")
     except ImportError as error:
         raise MissingRequirement(
             "tuning needs Optuna, which is not installed: pip install 'shortflow[tune]'"

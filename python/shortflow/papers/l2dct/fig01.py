@@ -47,7 +47,8 @@ def _times(three: lab.Data, scheme: str) -> list[float]:
 
 def _fluid(scheme: str) -> lab.Condition:
     def times(three: lab.Data) -> Mapping[str, tuple[float, float]]:
-        return {name: pair for name, *pair in zip(FLOWS, _times(three, scheme), PRINTED[scheme], strict=True)}  # type: ignore[misc]
+        pairs = zip(_times(three, scheme), PRINTED[scheme], strict=True)
+        return dict(zip(FLOWS, pairs, strict=True))
 
     return lab.equal(times, error=1e-3)
 
