@@ -71,7 +71,7 @@ def document(
         "stalls": {"count": 1, "longest_s": 2e-3, "per_s": 0.2, "limit_s": 4.8e-4},
         "host_stalls": {"count": 0, "longest_s": 0.0, "per_s": 0.0, "limit_s": 4.8e-4},
     }
-    account |= {"late_starts_s": 0.0, "lost": 0, "busy": 0.5, "real_time": True}
+    account |= {"start_error_s": 0.0, "lost": 0, "busy": 0.5, "real_time": True}
     return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
 
 

@@ -63,7 +63,7 @@ class Interrupted(Exception):
 
 
 EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, OSError, SimulationError)
-"""What users can mend, or did, or should report as it is: the message says it all."""
+"""Errors whose message says it all: what users can fix, or did, or should report as it is."""
 
 _MISTYPED = 0.8
 """So alike are a name and what was mistyped of it."""

@@ -103,7 +103,8 @@ class Account(TypedDict):
     """Of the switch."""
     host_stalls: Stalls
     """Of the thread of the hosts, which takes the times of flows."""
-    late_starts_s: float
+    start_error_s: float
+    """By how much the latest start of a flow was late."""
     lost: int
     """Frames lost outside queues."""
     busy: float

@@ -17,7 +17,7 @@
 //!   α/2 on marks. Without ECN the base makes no difference.
 //! - D3: "sent" is per flow, so each message on a persistent connection starts with W_H.
 //! - D4: W′(s) is left open; both forms named in §V-C run from W_H at T1 to W_L at T2.
-//! - D5: s has each byte once; the counter of §VI grows "when the socket sends data", with what is sent again too.
+//! - D5: s has each byte once; the counter of §VI grows "when the socket sends data", retransmissions included.
 
 use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
@@ -233,13 +233,13 @@ mod tests {
             let mut tcp = newreno::NewReno;
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params::default());
             let mut windows = [Window { cwnd: 2.0, ssthresh: f64::INFINITY }; 4];
-            for (i, (ece, cut)) in events.into_iter().enumerate() {
+            for (i, (ece, decrease)) in events.into_iter().enumerate() {
                 let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, ..ack(ece) };
                 let [a, b] = &mut atcp;
                 let laws: [&mut dyn CongestionControl; 4] = [a, &mut tcp, b, &mut dctcp];
                 for (law, window) in laws.into_iter().zip(&mut windows) {
                     law.on_ack(window, &sample);
-                    if ece && cut {
+                    if ece && decrease {
                         law.on_congestion(window, Cause::EcnEcho, &sample.flow);
                     }
                 }

@@ -103,7 +103,7 @@ impl Dcqcn {
 }
 
 impl State {
-    /// A CNP arrives (Eq. 1): the cut comes before the update of α.
+    /// A CNP arrives (Eq. 1): the decrease comes before the update of α.
     fn on_cnp(&mut self, now: Instant) {
         (self.alpha, self.alpha_due) = self.decayed(now);
         self.target = self.current;
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(law.pacing_rate(), Rate::new(40_000_000_000));
     }
 
-    /// Eq. 1, with g = 1/4: the first cut takes α/2 = 1/2; α stays 1. After a timer of α it is 3/4, and the second takes
+    /// Eq. 1, with g = 1/4: the first decrease takes α/2 = 1/2; α stays 1. After a timer of α it is 3/4, and the second takes
     /// 3/8; then α = 3/4 · 3/4 + 1/4.
     #[test]
     fn a_notification_cuts_by_half_of_alpha() {

@@ -255,11 +255,11 @@ mod tests {
             let mut ps = L2dct::new(Params { profile: Profile::Ps, ..Params::default() });
             let mut dctcp = dctcp::Dctcp::new(dctcp::Params::default());
             let mut windows = [Window { cwnd: 2.0, ssthresh: f64::INFINITY }; 2];
-            for (i, (ece, cut)) in events.into_iter().enumerate() {
+            for (i, (ece, decrease)) in events.into_iter().enumerate() {
                 let sample = AckSample { snd_una: i as u64 * 1460, snd_nxt: i as u64 * 1460 + 3, ..ack(ece) };
                 ps.on_ack(&mut windows[0], &sample);
                 dctcp.on_ack(&mut windows[1], &sample);
-                if ece && cut {
+                if ece && decrease {
                     ps.on_congestion(&mut windows[0], Cause::EcnEcho, &sample.flow);
                     dctcp.on_congestion(&mut windows[1], Cause::EcnEcho, &sample.flow);
                 }

@@ -103,7 +103,7 @@ impl AckSample {
     }
 }
 
-/// What a data packet and its answer found on their way. A packet that was sent again counts from then on.
+/// What a data packet and its ACK met on their way. Of a retransmitted packet, only the last copy counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathSample {
     /// From the sender's hand-over of the packet to its host's port until now.

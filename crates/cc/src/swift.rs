@@ -19,8 +19,8 @@
 //! - D1: `base_target=auto` is the round-trip time that the path would have with empty queues, plus `queueing`. An operator
 //!   works it out from the topology; here each ACK tells. ħ is then in it.
 //! - D2: the paper gives neither ai, β, max_mdf, ħ, fs_range, fs_min_cwnd, fs_max_cwnd, nor the threshold; these defaults are
-//!   ours, those of flow scaling and of the cut after public simulators. `fs_range=0s` switches flow scaling off.
-//! - D3: printed, t_last_decrease is set when cwnd ≤ cwnd_prev. An ACK that changes nothing would then put off the next cut,
+//!   ours, those of flow scaling and of the decrease after public simulators. `fs_range=0s` switches flow scaling off.
+//! - D3: printed, t_last_decrease is set when cwnd ≤ cwnd_prev. An ACK that changes nothing would then put off the next decrease,
 //!   for ever where ACKs come faster than round trips. Here it is set when cwnd falls.
 //! - D4: "rtt" is that of the last ACK, in can_decrease and in pacing_delay.
 //! - D5: what does not bind is held at max_cwnd (the paper: "a ceiling value").
@@ -74,9 +74,9 @@ keys! {
         pub host_target: Span = "100us", POSITIVE_TIME;
         /// additive increase, in segments per round-trip time
         pub ai: f64 = "1", 0.001..=100.0;
-        /// weight of the excess delay in a cut
+        /// weight of the excess delay in a decrease
         pub beta: f64 = "0.8", 0.0..=1.0;
-        /// largest share that a cut takes
+        /// largest share that a decrease takes
         pub max_mdf: f64 = "0.5", 0.0..=0.99;
         /// timeouts in a row that leave the smallest window
         pub retx_reset: u32 = "5", 1..=100u32;
@@ -136,7 +136,7 @@ impl Control {
         }
     }
 
-    /// A cut, at most one per round-trip time.
+    /// A decrease, at most one per round-trip time.
     fn decrease(&mut self, params: &Params, factor: f64, at: Moment) {
         if self.last_decrease.is_none_or(|last| at.now.since(last) >= at.rtt) {
             self.set(params, self.cwnd * factor, at.now);

@@ -12,7 +12,7 @@ use shortflow_units::{Bytes, Instant, Span};
 use std::sync::{Arc, Mutex};
 
 /// How far a fixed-point window may be from the floating-point one after any number of ACKs, as a share of it.
-/// Each ACK adds up to 2^-24 segments and a cut halves what has come together; 2^-17 leaves room for windows of
+/// Each ACK adds up to 2^-24 segments and a decrease halves what has come together; 2^-17 leaves room for windows of
 /// FaST of a tenth of a segment and for alpha^(1/8) at small alpha.
 const DRIFT: f64 = 1.0 / 131_072.0;
 
@@ -22,7 +22,7 @@ struct Drift {
     /// Largest distance, as a share of the window.
     worst: f64,
     hooks: u64,
-    cuts: u64,
+    decreases: u64,
     losses: u64,
     /// Hooks before which the windows were on two sides of an edge.
     ties: u64,
@@ -85,7 +85,7 @@ impl CongestionControl for Followed {
     fn on_congestion(&mut self, window: &mut Window, cause: Cause, flow: &FlowView) {
         self.step(window, |law, window| law.on_congestion(window, cause, flow));
         let mut drift = self.drift.lock().unwrap();
-        if cause == Cause::EcnEcho { drift.cuts += 1 } else { drift.losses += 1 }
+        if cause == Cause::EcnEcho { drift.decreases += 1 } else { drift.losses += 1 }
     }
 
     fn first_window(&self, suggested: f64) -> f64 {
@@ -146,7 +146,7 @@ fn run(scenario: &Scenario, scheme: &Scheme) -> Outcome {
     simulation::run(scenario, scheme, 1, &mut Unattended).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every ACK, cut and loss of every connection of a simulation goes to both laws.
+/// Every ACK, decrease and loss of every connection of a simulation goes to both laws.
 #[test]
 fn windows_stay_together_over_the_acks_of_a_simulation() {
     for name in NAMES {
@@ -164,7 +164,7 @@ fn windows_stay_together_over_the_acks_of_a_simulation() {
                 drift.hooks > 5_000 && drift.losses > 10 && drift.ties < drift.hooks / 1_000,
                 "{drift:?}"
             );
-            assert!(drift.cuts > 50 || name == "atcp", "{name}: {drift:?}"); // which ignores ECN by default
+            assert!(drift.decreases > 50 || name == "atcp", "{name}: {drift:?}"); // which ignores ECN by default
         }
     }
 }
@@ -193,14 +193,14 @@ fn a_simulation_with_fixed_point_laws_is_the_same_experiment() {
 /// What happens to a connection next.
 #[derive(Debug, Clone)]
 enum Event {
-    Ack { bytes: u64, ece: bool, cut: bool },
+    Ack { bytes: u64, ece: bool, decrease: bool },
     Lost(Cause),
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let ack = |ece| {
         (prop_oneof![6 => Just(1_460u64), 1 => 1..1_460u64], any::<bool>())
-            .prop_map(move |(bytes, cut)| Event::Ack { bytes, ece, cut: ece && cut })
+            .prop_map(move |(bytes, decrease)| Event::Ack { bytes, ece, decrease: ece && decrease })
     };
     let loss = prop_oneof![Just(Cause::FastRetransmit), Just(Cause::Timeout)].prop_map(Event::Lost);
     prop::collection::vec(prop_oneof![40 => ack(false), 15 => ack(true), 1 => loss], 1..400)
@@ -284,12 +284,12 @@ proptest! {
             let flow = flow_at(at, size, flight, role);
             match event {
                 Event::Lost(cause) => law.on_congestion(&mut window, cause, &flow),
-                Event::Ack { bytes, ece, cut } => {
+                Event::Ack { bytes, ece, decrease } => {
                     at += bytes;
                     let (snd_una, snd_nxt) = (at, at + flight);
                     let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, in_recovery: false, snd_una, snd_nxt, flow, path: None };
                     law.on_ack(&mut window, &ack);
-                    if cut {
+                    if decrease {
                         law.on_congestion(&mut window, Cause::EcnEcho, &flow);
                     }
                 }

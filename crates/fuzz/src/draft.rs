@@ -1,4 +1,4 @@
-//! [`Draft`]: a scenario drawn from the registry and mended, key by key, until it is accepted.
+//! [`Draft`]: a scenario drawn from the registry and repaired, key by key, until it is accepted.
 
 use crate::choices::Choices;
 use crate::registry::Registry;
@@ -9,7 +9,7 @@ use shortflow_units::NodeId;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
-/// Errors that are mended before a draft is given up.
+/// Errors that are repaired before a draft is given up.
 const MOST_REPAIRS: usize = 24;
 /// After so many, what is around the wrong value is drawn anew.
 const PATIENCE: usize = 5;
@@ -32,10 +32,10 @@ impl<'c, 'i> Draft<'c, 'i> {
         let (root, keys) = (Table::new(), BTreeMap::new());
         let mut draft = Draft { registry: Registry::get(), values, root, keys, settings: Vec::new() };
         draft.network();
-        draft.values.surroundings = surroundings(&draft.mended()?);
+        draft.values.surroundings = surroundings(&draft.repaired()?);
         draft.rest();
         draft.respell();
-        let scenario = draft.mended()?;
+        let scenario = draft.repaired()?;
         Ok((scenario, draft.text()))
     }
 
@@ -198,7 +198,7 @@ impl<'c, 'i> Draft<'c, 'i> {
     }
 
     /// The scenario after as many repairs as it takes.
-    fn mended(&mut self) -> Result<Scenario, ConfigError> {
+    fn repaired(&mut self) -> Result<Scenario, ConfigError> {
         let mut repairs = 0;
         loop {
             let error = match self.parse() {
@@ -206,12 +206,12 @@ impl<'c, 'i> Draft<'c, 'i> {
                 Err(error) => error,
             };
             repairs += 1;
-            let mended = match repairs {
+            let repaired = match repairs {
                 MOST_REPAIRS.. => None,
-                ..PATIENCE => self.mend(&error).or_else(|| self.redraw(&error)),
-                _ => self.redraw(&error).or_else(|| self.mend(&error)),
+                ..PATIENCE => self.repair(&error).or_else(|| self.redraw(&error)),
+                _ => self.redraw(&error).or_else(|| self.repair(&error)),
             };
-            mended.ok_or(error)?;
+            repaired.ok_or(error)?;
         }
     }
 
@@ -240,7 +240,7 @@ impl<'c, 'i> Draft<'c, 'i> {
     }
 
     /// Leaves out the value that is wrong, or draws another one; `None` if there is no help.
-    fn mend(&mut self, error: &ConfigError) -> Option<()> {
+    fn repair(&mut self, error: &ConfigError) -> Option<()> {
         let path = path_of(error)?;
         let of_set = self.settings.len();
         self.settings.retain(|(key, _)| *key != path);

@@ -5,7 +5,7 @@ use std::fmt;
 /// What became of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Accepted, and its run came to its end.
+    /// Accepted, and its run ended.
     Ran,
     /// Accepted, and its run went on until it had had as many events as a run may have here.
     Capped,

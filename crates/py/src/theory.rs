@@ -77,7 +77,7 @@ pub fn atcp_windows(a: f64, b: f64, window: f64, capacity: f64, rounds: usize) -
         .collect()
 }
 
-/// ATCP, Theorem 1 and §VII-A: what two flows of weights `a` and `b` come to.
+/// ATCP, Theorem 1 and §VII-A: the shares that two flows of weights `a` and `b` reach.
 #[pyfunction]
 pub fn atcp_limit(a: f64, b: f64, bdp: f64, buffer: f64, rtt: f64) -> Values {
     let (weights, capacity) = (atcp::Weights { a, b }, atcp::capacity(bdp, buffer));

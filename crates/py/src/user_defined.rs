@@ -110,7 +110,7 @@ pub struct PyAck {
 }
 
 fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
-    // The receivers of the simulator answer every data packet's stamp.
+    // The receivers of the simulator return every data packet's telemetry.
     let path = ack.path.ok_or_else(|| PyValueError::new_err("an ACK without a timestamp"))?;
     let ack = PyAck {
         acked: ack.acked.get(),

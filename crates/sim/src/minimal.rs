@@ -11,7 +11,7 @@
 //! | a packet's number is what is left of its flow (§4.1) | `priority.by = remaining` |
 //!
 //! Choices:
-//! - The timeout counts from the last ACK that advanced, as TCP's does. Then all that is out and not SACKed is sent again, as
+//! - The timeout counts from the last ACK that advanced, as TCP's does. Then all that is out and not SACKed is retransmitted, as
 //!   the window allows.
 //! - What has been SACKed leaves room in the window, so that a hole does not stop a flow before its timeout.
 //! - A probe is a header without payload (the paper: one byte), and goes once a timeout.

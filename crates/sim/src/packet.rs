@@ -91,10 +91,10 @@ impl SackBlocks {
     }
 }
 
-/// When and after what a data packet was sent, and where it waited: the timestamp option (RFC 7323), for transports
-/// that read delays. The answer to the packet brings it back, and goes on counting.
+/// When and after what a data packet was sent, and where it waited: the timestamp option (RFC 7323) and in-band telemetry,
+/// for transports that read delays. The ACK brings it back, with its own waits added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stamp {
+pub struct Telemetry {
     /// When the sender handed it to the port of its host.
     pub sent: Instant,
     /// Bytes that the connection had delivered then.
@@ -123,24 +123,24 @@ pub struct Extension {
     /// Selective acknowledgements, of an ACK.
     pub sack: SackBlocks,
     /// For transports that read delays.
-    pub stamp: Option<Stamp>,
+    pub telemetry: Option<Telemetry>,
 }
 
 impl Extension {
     /// SACK blocks alone; nothing where there are none.
     pub fn of_sack(sack: SackBlocks) -> Option<Box<Extension>> {
-        (!sack.is_empty()).then(|| Box::new(Extension { sack, stamp: None }))
+        (!sack.is_empty()).then(|| Box::new(Extension { sack, telemetry: None }))
     }
 
     #[inline(never)] // keeps the path of packets without one short
     fn wait(&mut self, time: Span, in_host: bool, kind: Kind) {
-        let Some(stamp) = &mut self.stamp else { return };
+        let Some(telemetry) = &mut self.telemetry else { return };
         if in_host {
-            stamp.in_hosts += time;
-            *if kind == Kind::Data { &mut stamp.at_sender } else { &mut stamp.at_receiver } += time;
+            telemetry.in_hosts += time;
+            *if kind == Kind::Data { &mut telemetry.at_sender } else { &mut telemetry.at_receiver } += time;
         } else {
-            stamp.in_switches += time;
-            stamp.hops += u32::from(kind == Kind::Data);
+            telemetry.in_switches += time;
+            telemetry.hops += u32::from(kind == Kind::Data);
         }
     }
 }
@@ -206,10 +206,10 @@ impl Packet {
         self.extension.as_ref().map_or_else(SackBlocks::default, |extension| extension.sack)
     }
 
-    /// When it was sent, of a packet of a transport that reads delays.
+    /// When it was sent and where it waited, of a packet of a transport that reads delays.
     #[inline]
-    pub fn stamp(&self) -> Option<Stamp> {
-        self.extension.as_ref()?.stamp
+    pub fn telemetry(&self) -> Option<Telemetry> {
+        self.extension.as_ref()?.telemetry
     }
 
     /// It waits `time` in a queue of a host or of a switch.
@@ -223,8 +223,8 @@ impl Packet {
 
     /// Its host is late with it by `time`.
     pub fn linger(&mut self, time: Span) {
-        if let Some(stamp) = self.extension.as_mut().and_then(|extension| extension.stamp.as_mut()) {
-            stamp.in_hosts += time;
+        if let Some(telemetry) = self.extension.as_mut().and_then(|extension| extension.telemetry.as_mut()) {
+            telemetry.in_hosts += time;
         }
     }
 

@@ -68,7 +68,7 @@ fn an_answer_after_the_measured_time_counts_nothing_in_it() {
     assert_eq!(answer.acked, answer.size);
 }
 
-/// Five flows of one segment whose first packet is lost at the switch, and sent again after the timeout of 10 ms; the
+/// Five flows of one segment whose first packet is lost at the switch, and retransmitted after the timeout of 10 ms; the
 /// measured time is from 30 to 60 ms. Packets are counted as they come: two a flow, but the last flow's first one comes
 /// before the fourth flow's second.
 ///

@@ -119,7 +119,7 @@ fn flows_of_a_host_take_turns() {
     assert!(waited <= 300e-9, "{waited} s a packet");
 }
 
-/// Go-back-N: what follows a lost packet is sent again, once, and no timeout is needed; but for the last packet, of whose
+/// Go-back-N: what follows a lost packet is retransmitted, once, and no timeout is needed; but for the last packet, of whose
 /// loss nothing tells.
 #[test]
 fn losses_are_repaired_from_the_first_missing_packet_on() {

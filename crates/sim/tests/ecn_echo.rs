@@ -47,8 +47,8 @@ fn answers(scheme: &Scheme, echoes: &[bool]) -> Vec<(f64, f64, u64, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// RFC 3168 §6.1.2: a marked ACK never opens the window, and the window is cut at most once until all that
-    /// was out at the cut has been acknowledged; an unmarked ACK never cuts.
+    /// RFC 3168 §6.1.2: a marked ACK never opens the window, and the window is decreased at most once until all that
+    /// was out at the decrease has been acknowledged; an unmarked ACK never decreases it.
     #[test]
     fn a_marked_ack_never_opens_the_window_and_cuts_at_most_once_per_window(
         echoes in prop::collection::vec(prop::bool::weighted(0.3), 1..400)
@@ -75,8 +75,8 @@ proptest! {
     }
 }
 
-/// Every packet is marked and alpha held at 0, so cuts only end slow start. With `grow_on_marked_acks = "yes"`
-/// all ACKs of a window but the one that cuts open it, by 1 − 1/W segments in all: in 16 to 18 round trips,
+/// Every packet is marked and alpha held at 0, so decreases only end slow start. With `grow_on_marked_acks = "yes"`
+/// all ACKs of a window but the one that decreases it open it, by 1 − 1/W segments in all: in 16 to 18 round trips,
 /// from 2 segments, to about 14. With `"ns-2"` all but the very first do, by a segment per round trip. With
 /// `"no"` it stays at two segments.
 #[test]

@@ -29,7 +29,7 @@ fn the_first_segments_are_acknowledged_one_by_one() {
 #[test]
 fn what_changes_the_echo_is_acknowledged_at_once() {
     // Segments, those marked, waits for the timer without the setting and with it. In the last case the
-    // second mark changes nothing, but its segment tells of the cut (CWR).
+    // second mark changes nothing, but its segment tells of the decrease (CWR).
     for (segments, marked, without, with) in
         [(1, "[]", 1, 1), (1, "[1]", 1, 0), (2, "[2]", 2, 1), (2, "[1]", 2, 0), (2, "[1, 2]", 2, 0)]
     {

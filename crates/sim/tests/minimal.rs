@@ -14,7 +14,7 @@ fn flow(segments: u64, faults: &str, settings: &[(&str, &str)]) -> Outcome {
     run(&scenario(&text, &[&format!("0,h0,h2,{}", segments * 1460)]), &scheme("pfabric-minimal", settings))
 }
 
-/// Completion time in ns, segments sent again, and timeouts.
+/// Completion time in ns, retransmitted segments, and timeouts.
 fn told(outcome: &Outcome) -> (u64, u32, u32) {
     let row = &outcome.flows[0];
     (fct(outcome, 0).as_ps() / 1000, row.retransmits, row.timeouts)

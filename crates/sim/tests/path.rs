@@ -213,7 +213,7 @@ fn acks_that_do_not_advance_have_samples() {
     }
 }
 
-/// Packets sprayed over four spines, which mark above two packets, arrive in any order, and none is sent again. What the laws
+/// Packets sprayed over four spines, which mark above two packets, arrive in any order, and none is retransmitted. What the laws
 /// are told of marks adds up to what arrived marked.
 #[test]
 fn marks_are_told_of_in_whatever_order_packets_arrive() {

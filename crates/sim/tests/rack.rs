@@ -18,7 +18,7 @@ fn rack(segments: u64, faults: &str) -> Outcome {
     flow(segments, "", faults, &[("transport.recovery", "rack")])
 }
 
-/// Segments sent again, and timeouts.
+/// Retransmitted segments, and timeouts.
 fn repairs(outcome: &Outcome) -> (u32, u32) {
     (outcome.flows[0].retransmits, outcome.flows[0].timeouts)
 }
@@ -126,7 +126,7 @@ fn reordering_is_learnt() {
     assert!(reordered(20_000, "24us", &[("transport.recovery", "sack")]) > 100);
 }
 
-/// Step 3: whatever is overtaken is so by more than DupThresh, and sent again before it comes. DSACK widens a window that is
+/// Step 3: whatever is overtaken is so by more than DupThresh, and retransmitted before it comes. DSACK widens a window that is
 /// not waited for, until one that comes late is not the only one.
 #[test]
 fn reordering_that_is_never_seen_takes_longer_to_learn() {

@@ -207,7 +207,7 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
 
 /// The whole first window is lost, and of what is retransmitted the first segment is marked. The timeout has answered
 /// for the losses: the mark keeps the window at one segment for a round trip, but slow start goes on to half the
-/// flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A cut would end it at two.
+/// flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A decrease would end it at two.
 #[test]
 fn a_mark_on_what_a_timeout_sends_again_does_not_cut() {
     let [plain, marked] = ["", "mark_data = [41]"].map(|faults| first_window_lost(40, faults));

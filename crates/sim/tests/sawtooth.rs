@@ -36,9 +36,9 @@ sample_every = "50us"
 /// What the windows of a run do from its second second on.
 struct Teeth {
     mean_window: f64,
-    /// Median drop of the first flow's window at a cut.
+    /// Median drop of the first flow's window at a decrease.
     swing: f64,
-    /// Mean time between its cuts, in round trips.
+    /// Mean time between its decreases, in round trips.
     period: f64,
     alpha: f64,
 }
@@ -52,16 +52,16 @@ impl Teeth {
         let mean = |values: &[(f64, f64)]| values.iter().map(|v| v.1).sum::<f64>() / values.len() as f64;
         let windows = series(|subject| matches!(subject, Subject::Cwnd(flow) if flow.0 == 0));
         let alphas = series(|subject| matches!(subject, Subject::Alpha(flow) if flow.0 == 0));
-        let cuts: Vec<(f64, f64)> = windows
+        let decreases: Vec<(f64, f64)> = windows
             .windows(2)
             .filter(|pair| pair[1].1 < pair[0].1 - 0.5)
             .map(|pair| (pair[0].0, pair[0].1 - pair[1].1))
             .collect();
-        let mut drops: Vec<f64> = cuts.iter().map(|cut| cut.1).collect();
+        let mut drops: Vec<f64> = decreases.iter().map(|decrease| decrease.1).collect();
         drops.sort_by(f64::total_cmp);
         let mean_window = mean(&windows);
         let round_trip = n as f64 * mean_window * 12e-6; // the windows' packets, 12 µs each
-        let between = (cuts[cuts.len() - 1].0 - cuts[0].0) / (cuts.len() - 1) as f64;
+        let between = (decreases[decreases.len() - 1].0 - decreases[0].0) / (decreases.len() - 1) as f64;
         Teeth {
             mean_window,
             swing: drops[drops.len() / 2],

@@ -97,7 +97,7 @@ fn account(measured: &Measured, trust: &Trust) -> Value {
         "timing_error_s": { "p50": late(0.5), "p99": late(0.99), "max": seconds(switch.timing_errors.max()) },
         "stalls": stalls(&switch.stalls),
         "host_stalls": stalls(&measured.host_stalls),
-        "late_starts_s": seconds(measured.late_starts),
+        "start_error_s": seconds(measured.start_error),
         "lost": switch.lost,
         "busy": switch.busy,
         "real_time": switch.real_time,

@@ -14,7 +14,7 @@ pub struct Measured {
     /// When the thread of the hosts, which takes the times of flows, was late.
     pub host_stalls: Stalls,
     /// By how much the last of the starts was late.
-    pub late_starts: Span,
+    pub start_error: Span,
     /// The kernel's congestion control.
     pub congestion: String,
 }

@@ -158,7 +158,7 @@ fn measured(
     traffic: TrafficReport,
     congestion: &str,
 ) -> Measured {
-    let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, stalls, late_starts, end } =
+    let TrafficReport { rows: mut flows, numbers, mut samples, unfinished, stalls, start_error, end } =
         traffic;
     for (row, number) in flows.iter_mut().zip(&numbers) {
         let number_or_any = number.unwrap_or_default();
@@ -186,5 +186,5 @@ fn measured(
     };
     let (tasks, ports, drops) = (Vec::new(), PortRow::all(network, seconds), DropRow::all(network));
     let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end };
-    Measured { outcome, switch, host_stalls: stalls, late_starts, congestion: congestion.to_owned() }
+    Measured { outcome, switch, host_stalls: stalls, start_error, congestion: congestion.to_owned() }
 }

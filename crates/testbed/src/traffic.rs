@@ -150,7 +150,7 @@ pub struct Traffic<'a> {
     pending: usize,
     /// The measured time, as far as it has begun and ended.
     window: Range<Instant>,
-    late_starts: Span,
+    start_error: Span,
 }
 
 /// What the hosts have seen.
@@ -167,7 +167,7 @@ pub struct TrafficReport {
     /// When the thread was late.
     pub stalls: Stalls,
     /// By how much the last of the starts was late.
-    pub late_starts: Span,
+    pub start_error: Span,
     /// When it was over.
     pub end: Instant,
 }
@@ -214,7 +214,7 @@ impl<'a> Traffic<'a> {
             sampled: Instant::ZERO,
             pending: 0,
             window: Instant::MAX..Instant::MAX,
-            late_starts: Span::ZERO,
+            start_error: Span::ZERO,
         })
     }
 
@@ -311,7 +311,7 @@ impl<'a> Traffic<'a> {
             self.begin(number)?;
         }
         let now = clock.now();
-        self.late_starts = self.late_starts.max(now.since(arrival.at));
+        self.start_error = self.start_error.max(now.since(arrival.at));
         let backlogged = arrival.size == Bytes::MAX;
         let flow = if counted { FlowId::from(self.rows.len()) } else { UNCOUNTED };
         if counted {
@@ -481,7 +481,7 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Closes the books. Connections stay open: their ends are no part of the run.
+    /// Ends the measurement. Connections stay open: closing them is no part of the run.
     fn finish(&mut self, end: Instant, stalls: Stalls) -> io::Result<TrafficReport> {
         let unfinished = self.pending;
         for number in std::mem::take(&mut self.active) {
@@ -501,6 +501,6 @@ impl<'a> Traffic<'a> {
         };
         let numbers = self.carriers.iter().map(number).collect();
         let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));
-        Ok(TrafficReport { rows, numbers, samples, unfinished, stalls, late_starts: self.late_starts, end })
+        Ok(TrafficReport { rows, numbers, samples, unfinished, stalls, start_error: self.start_error, end })
     }
 }

@@ -17,7 +17,7 @@ const STALLS_PER_SECOND: f64 = 1.0;
 /// How long one may be, in packets.
 const LONGEST_STALL_PACKETS: u64 = 20;
 /// How late a flow may start, in packets.
-const LATE_START_PACKETS: u64 = 20;
+const START_ERROR_PACKETS: u64 = 20;
 /// A switch that computes for a larger share of the time has no room for bursts.
 const BUSY: f64 = 0.9;
 
@@ -51,7 +51,7 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
         switch.timing_errors.percentile(SHARE),
         LATE_PACKETS,
     ));
-    against.extend(late("a flow started", measured.late_starts, LATE_START_PACKETS));
+    against.extend(late("a flow started", measured.start_error, START_ERROR_PACKETS));
     for (who, stalls) in [("the switch", &switch.stalls), ("the hosts' thread", &measured.host_stalls)] {
         against.extend(late(&format!("{who} was"), stalls.longest(), LONGEST_STALL_PACKETS));
         against.extend(too_many(who, stalls, switch.wall));
@@ -97,8 +97,8 @@ mod tests {
         let (flows, tasks, samples) = (Vec::new(), Vec::new(), Vec::new());
         let (ports, drops, counters) = (Vec::new(), Vec::new(), Counters::default());
         let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end: Instant::ZERO };
-        let (host_stalls, late_starts) = (Stalls::default(), Span::ZERO);
-        Measured { outcome, switch, host_stalls, late_starts, congestion: "reno".to_owned() }
+        let (host_stalls, start_error) = (Stalls::default(), Span::ZERO);
+        Measured { outcome, switch, host_stalls, start_error, congestion: "reno".to_owned() }
     }
 
     /// Six stalls of a millisecond in a second of 8,000 frames are far from the 99th percentile.
@@ -134,7 +134,7 @@ mod tests {
         assert!(late.starts_with("not trustworthy: 1 % of the frames left at least 200 µs late"), "{late}");
         assert!(late.ends_with("more than 120 µs"), "{late}");
         let mut lossy = measured(1);
-        (lossy.switch.lost, lossy.switch.busy, lossy.late_starts) = (2, 0.95, Span::from_millis(3));
+        (lossy.switch.lost, lossy.switch.busy, lossy.start_error) = (2, 0.95, Span::from_millis(3));
         assert_eq!(verdict(&scenario, &lossy).against.len(), 3);
     }
 }

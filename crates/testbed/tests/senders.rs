@@ -291,7 +291,7 @@ fn many_windows_of_fast_keep_the_queue_short() {
     });
 }
 
-/// `class` reaches the law: with ns = 0, short flows of xDCTCP do not cut and the queue stays as slow start left it.
+/// `class` reaches the law: with ns = 0, short flows of xDCTCP do not slow down and the queue stays as slow start left it.
 #[test]
 fn the_class_of_a_port_decides_the_cut() {
     let Some(_alone) = alone() else { return };

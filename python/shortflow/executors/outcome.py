@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that came to its end."""
+    """A run that ended."""
 
     record: Record
     """Provenance, metrics and the simulator's own account: some kilobytes."""

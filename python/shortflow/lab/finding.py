@@ -37,7 +37,7 @@ class Finding:
     """What was measured for a claim, and what that says of it."""
 
     worst: Verdict
-    """What it comes to at worst; the same as at best unless it is undecided."""
+    """Its worst verdict; the same as the best unless it is undecided."""
     best: Verdict
     measured: Measured = field(default_factory=dict)
     ci95: tuple[float, float] | None = None
@@ -53,7 +53,7 @@ class Finding:
 
     @property
     def could_be(self) -> list[Verdict]:
-        """The verdicts that an undecided claim may come to, the worst first; empty for others."""
+        """The verdicts that an undecided claim may get, the worst first; empty for others."""
         return [] if self.worst is self.best else [self.worst, self.best]
 
     @property

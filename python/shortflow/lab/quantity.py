@@ -221,7 +221,7 @@ class Quantity:
         return replace(self, text=f"{word} {self.words}", find=find, where={}, name=name, metric="")
 
     def _of_points(self, of: Callable[[list[float]], float], rising: bool, studies: Studies) -> Estimate:
-        """What the points of each seed come to; with bounds a bound if it rises with every point, else open."""
+        """The points of each seed together; with bounds a bound if it rises with every point, else open."""
         parts = _each_seed(studies, self.studies, self.repeats) or [studies]
         found = over_seeds([of([each.value for each in self.points(part).values()]) for part in parts])
         points = self.points(studies).values()

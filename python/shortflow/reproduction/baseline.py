@@ -1,4 +1,4 @@
-"""What a claim comes to with the baseline in the scheme's place: one that it would pass says nothing of the scheme."""
+"""What becomes of a claim with the baseline in the scheme's place: one that passes says nothing about it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum

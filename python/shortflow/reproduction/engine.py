@@ -49,10 +49,10 @@ class ClaimRow(TypedDict):
     ci95: list[Number] | None
     tolerance: str
     could_be: list[str]
-    """The verdicts that an undecided claim may come to, the worst first."""
+    """The verdicts that an undecided claim may get, the worst first."""
     reason: str
     baseline: str
-    """What the claim comes to with the baseline in the scheme's place, or why that cannot be asked."""
+    """The claim's verdict with the baseline in the scheme's place, or why there is none."""
 
 
 class Counts(TypedDict):

@@ -44,7 +44,7 @@ def claim_table(claims: Sequence[Judged]) -> Table:
 
 
 def verdict_text(judged: Judged) -> str:
-    """The verdict, what an undecided claim may come to, and whether the baseline agrees too."""
+    """The verdict, what an undecided claim may turn out to be, and whether the baseline agrees too."""
     spans = f" ({' or '.join(verdict.value for verdict in judged.finding.could_be)})" if judged.finding.could_be else ""
     return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
 

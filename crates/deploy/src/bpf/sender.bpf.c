@@ -64,7 +64,7 @@ struct sender {
 	struct MY(_state) law;
 	struct window prior;		/* before the loss that recovery is about */
 	__u32 snd_una, delivered_ce;	/* at the last ACK */
-	__u32 cut_end;			/* no further ECN cut before this is acknowledged */
+	__u32 cwr_end;			/* no further decrease for ECN before this is acknowledged */
 	__u32 prior_rcv_nxt;
 	__u32 delivered;		/* at the last ACK */
 	__u32 lost;			/* at the last ACK, in all */
@@ -106,7 +106,7 @@ INLINE __u32 in_flight(struct tcp_sock *tp)
 /*
  * The window in recovery, in segments. The first retransmission leaves at once; from there one segment leaves for
  * two that arrive, until cwnd is reached (RFC 9937 with its factor 1/2). Below cwnd the sender has lost more than
- * it has cut: then as many leave as arrived, so that no burst follows the loss, and one more at first and where an ACK
+ * its decrease: then as many leave as arrived, so that no burst follows the loss, and one more at first and where an ACK
  * repairs something without telling of another loss.
  */
 INLINE __u32 recovering(struct tcp_sock *tp, struct sender *s, __u32 cwnd)
@@ -280,7 +280,7 @@ HOOK(void, MY(_start), struct sock *sk)
 	s->initial = initial_window(sk);
 	MY(_init)(&s->law, &s->window, &ack, params());
 	s->snd_una = tp->snd_una;
-	s->cut_end = tp->snd_una - 1;
+	s->cwr_end = tp->snd_una - 1;
 	s->delivered_ce = tp->delivered_ce;
 	s->prior_rcv_nxt = tp->rcv_nxt;
 	s->prior = s->window;
@@ -309,11 +309,11 @@ INLINE void on_ack(struct sock *sk, struct tcp_sock *tp, struct sender *s, __u8 
 	s->snd_una = tp->snd_una;
 	s->delivered_ce = tp->delivered_ce;
 	MY(_on_ack)(&s->law, &s->window, &ack, params());
-	if ((__s32)(tp->snd_una - s->cut_end) <= 0)
+	if ((__s32)(tp->snd_una - s->cwr_end) <= 0)
 		return;
-	s->cut_end = tp->snd_una - 1; /* follows, because sequence numbers wrap */
+	s->cwr_end = tp->snd_una - 1; /* follows, because sequence numbers wrap */
 	if (ack.ece && phase != CA_RECOVERY) {
-		s->cut_end = tp->snd_nxt;
+		s->cwr_end = tp->snd_nxt;
 		MY(_on_congestion)(&s->law, &s->window, &ack, params());
 	}
 }
@@ -352,7 +352,7 @@ INLINE void on_probed(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 
 	ack.flight = tp->snd_nxt - s->snd_una; /* before this ACK */
 	MY(_on_loss)(&s->law, &s->window, &ack, 0, params());
-	s->cut_end = tp->snd_nxt;
+	s->cwr_end = tp->snd_nxt;
 }
 
 /* Loss: once when recovery starts, once for a series of timeouts, and once when a probe has repaired it. */
@@ -380,7 +380,7 @@ HOOK(void, MY(_phase), struct sock *sk, __u8 phase)
 	if (s->is_loss)
 		s->window.ssthresh = ssthresh;
 	s->is_loss = phase == CA_LOSS;
-	s->cut_end = tp->snd_nxt;
+	s->cwr_end = tp->snd_nxt;
 	if (phase == CA_LOSS)
 		return;
 	s->pipe = 2 * (in_flight(tp) + 1);

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Comparison {
     /// Law, and the settings that differ from its defaults.
     pub law: String,
-    /// What was compared: the window after a cut, after a loss, after an unmarked ACK, or alpha.
+    /// What was compared: the window after a decrease, after a loss, after an unmarked ACK, or alpha.
     pub quantity: &'static str,
     /// Points of the grid.
     pub cases: u64,
@@ -58,24 +58,24 @@ fn units(bits: i32) -> f64 {
     2f64.powi(-bits)
 }
 
-/// A law with settings, and the bounds of its cut and of its growth. See the headers for the analysis.
+/// A law with settings, and the bounds of its decrease and of its growth. See the headers for the analysis.
 struct Variant {
     law: &'static str,
     settings: &'static [(&'static str, &'static str)],
-    cut: i32,
+    decrease: i32,
     growth: i32,
 }
 
 const fn variant(
     law: &'static str,
     settings: &'static [(&'static str, &'static str)],
-    cut: i32,
+    decrease: i32,
     growth: i32,
 ) -> Variant {
-    Variant { law, settings, cut, growth }
+    Variant { law, settings, decrease, growth }
 }
 
-/// A cut is rounded to 2^-24 segments and its factor to 2^-30, so that the smallest window decides: one segment,
+/// A decrease is rounded to 2^-24 segments and its factor to 2^-30, so that the smallest window decides: one segment,
 /// or 0.0112 for FaST. A power adds the error of its exponent. Growth is rounded to 2^-24 segments and its step to
 /// 2^-24; where the weight is a power of w_low/w_high, w_low = 0.01 is known to 2^-18 of itself.
 const VARIANTS: [Variant; 15] = [
@@ -144,7 +144,7 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
     let given = variant.settings.iter().copied();
     let label = given.clone().map(|(name, text)| format!(" {name}={text}")).collect::<String>();
     let label = variant.law.to_owned() + &label;
-    let mut cut = Comparison::of(&label, "cut", units(variant.cut));
+    let mut decrease = Comparison::of(&label, "decrease", units(variant.decrease));
     let mut growth = Comparison::of(&label, "growth", units(variant.growth));
     let mut loss = Comparison::of(&label, "loss", units(23));
     for alpha in alphas() {
@@ -155,8 +155,8 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
             let window = Window { cwnd, ssthresh: 2.0 };
             let [float, fixed] =
                 pair.both(window, |law, window| law.on_congestion(window, Cause::EcnEcho, &flow));
-            cut.add(fixed.cwnd, float.cwnd, cwnd);
-            cut.add(fixed.ssthresh, float.ssthresh, cwnd.max(2.0));
+            decrease.add(fixed.cwnd, float.cwnd, cwnd);
+            decrease.add(fixed.ssthresh, float.ssthresh, cwnd.max(2.0));
         }
     }
     let config = TransportConfig::with(variant.law, given)?;
@@ -185,7 +185,7 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
             loss.add(fixed.ssthresh, float.ssthresh, cwnd.max(1.0));
         }
     }
-    Ok([cut, growth, loss])
+    Ok([decrease, growth, loss])
 }
 
 fn points(law: &str) -> impl Iterator<Item = (FlowView, f64)> {
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_error_above_its_bound_is_found() {
-        let mut comparison = Comparison::of("dctcp", "cut", 1e-6);
+        let mut comparison = Comparison::of("dctcp", "decrease", 1e-6);
         comparison.add(1.0, 1.0, 1.0);
         assert!(comparison.holds());
         comparison.add(10.1, 10.0, 10.0);

@@ -56,7 +56,7 @@ impl Tally {
 pub struct MessageCounts {
     /// Bytes acknowledged.
     pub acked: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,

@@ -1,16 +1,16 @@
-//! What packets find on their way, for controls that read it: stamps, and samples of round-trip time, delays and delivery
-//! rate (draft-ietf-ccwg-bbr §4.1).
+//! What packets meet on their way, for laws that read it: telemetry, and samples of round-trip time, delays and delivery rate
+//! (draft-ietf-ccwg-bbr §4.1).
 //!
-//! The stamp of a packet holds what the draft has a sender remember of it, and the answer brings it back, so nothing is
-//! looked up. An ACK answers the packet that caused it, a delayed one the last of those that it stands for.
+//! A packet's telemetry holds what the draft has a sender remember of it, and its ACK brings it back, so nothing is looked up.
+//! A delayed ACK brings back that of the last packet that it acknowledges.
 //!
 //! Deviation: a packet that waits in the queue of its host counts as in flight (the draft's C.pending_transmissions).
 
-use crate::packet::{Extension, Stamp};
+use crate::packet::{Extension, Telemetry};
 use shortflow_cc::PathSample;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
-/// What a sender keeps for its stamps and samples.
+/// What a sender keeps for telemetry and samples.
 #[derive(Debug)]
 pub struct PathMeter {
     /// C.delivered and C.delivered_time of the draft.
@@ -49,43 +49,44 @@ impl PathMeter {
     }
 
     /// What a packet carries that leaves now; with nothing else in flight a new rate sample begins.
-    pub fn stamp(&mut self, now: Instant, is_alone: bool) -> Box<Extension> {
+    pub fn on_sent(&mut self, now: Instant, is_alone: bool) -> Box<Extension> {
         if is_alone {
             (self.first_sent, self.delivered_at) = (now, now);
         }
         let PathMeter { delivered, delivered_at, first_sent, .. } = *self;
         let app_limited = self.app_limited.is_some();
-        let stamp = Stamp { sent: now, delivered, delivered_at, first_sent, app_limited, ..Stamp::default() };
-        Box::new(Extension { stamp: Some(stamp), ..Extension::default() })
+        let telemetry =
+            Telemetry { sent: now, delivered, delivered_at, first_sent, app_limited, ..Telemetry::default() };
+        Box::new(Extension { telemetry: Some(telemetry), ..Extension::default() })
     }
 
-    /// The answer to a packet with this stamp, when `delivered` bytes are known to be.
-    pub fn sample(&mut self, now: Instant, stamp: Stamp, delivered: u64) -> PathSample {
+    /// The ACK of a packet with this telemetry, when `delivered` bytes are known to be.
+    pub fn sample(&mut self, now: Instant, telemetry: Telemetry, delivered: u64) -> PathSample {
         let newly_delivered = Bytes::new(delivered.saturating_sub(self.delivered));
         if newly_delivered > Bytes::ZERO {
             (self.delivered, self.delivered_at) = (delivered, now);
             self.app_limited = self.app_limited.filter(|until| delivered <= *until);
         }
-        self.last_rtt = now.since(stamp.sent);
+        self.last_rtt = now.since(telemetry.sent);
         self.min_rtt = self.min_rtt.min(self.last_rtt);
-        let send_elapsed = stamp.sent.since(stamp.first_sent);
-        let ack_elapsed = self.delivered_at.since(stamp.delivered_at);
-        self.first_sent = self.first_sent.max(stamp.sent);
+        let send_elapsed = telemetry.sent.since(telemetry.first_sent);
+        let ack_elapsed = self.delivered_at.since(telemetry.delivered_at);
+        self.first_sent = self.first_sent.max(telemetry.sent);
         let interval = send_elapsed.max(ack_elapsed);
-        let gained = Bytes::new(self.delivered.saturating_sub(stamp.delivered));
+        let gained = Bytes::new(self.delivered.saturating_sub(telemetry.delivered));
         let says_nothing = newly_delivered == Bytes::ZERO || interval < self.min_rtt;
         PathSample {
             rtt: self.last_rtt,
             min_rtt: self.min_rtt,
-            in_switches: stamp.in_switches,
-            in_hosts: stamp.in_hosts,
-            at_sender: stamp.at_sender,
-            at_receiver: stamp.at_receiver,
-            hops: stamp.hops,
+            in_switches: telemetry.in_switches,
+            in_hosts: telemetry.in_hosts,
+            at_sender: telemetry.at_sender,
+            at_receiver: telemetry.at_receiver,
+            hops: telemetry.hops,
             delivered: Bytes::new(self.delivered),
             newly_delivered,
             rate: if says_nothing { None } else { Rate::of(gained, interval) },
-            app_limited: stamp.app_limited,
+            app_limited: telemetry.app_limited,
         }
     }
 }
@@ -103,13 +104,14 @@ mod tests {
     #[test]
     fn the_slower_of_sending_and_delivery_is_the_rate() {
         let mut meter = PathMeter::default();
-        let stamps: Vec<Stamp> = (0..10).map(|i| meter.stamp(at(12 * i), i == 0).stamp.unwrap()).collect();
+        let telemetry: Vec<Telemetry> =
+            (0..10).map(|i| meter.on_sent(at(12 * i), i == 0).telemetry.unwrap()).collect();
         let samples: Vec<PathSample> =
-            (0..10).map(|i| meter.sample(at(100 + 24 * i), stamps[i as usize], 1500 * (i + 1))).collect();
+            (0..10).map(|i| meter.sample(at(100 + 24 * i), telemetry[i as usize], 1500 * (i + 1))).collect();
         assert_eq!(samples[0].rate, Rate::of(Bytes::new(1500), Span::from_micros(100)));
         assert_eq!(samples[9].rate, Rate::of(Bytes::new(15_000), Span::from_micros(316)));
         assert_eq!((samples[9].rtt, samples[9].min_rtt), (Span::from_micros(208), Span::from_micros(100)));
-        let late = meter.stamp(at(316), false).stamp.unwrap();
+        let late = meter.on_sent(at(316), false).telemetry.unwrap();
         let sample = meter.sample(at(436), late, 16_500);
         assert_eq!(
             sample.rate,
@@ -122,9 +124,9 @@ mod tests {
     #[test]
     fn what_a_sample_cannot_tell_is_said() {
         let mut meter = PathMeter::default();
-        let first = meter.stamp(at(0), true).stamp.unwrap();
+        let first = meter.on_sent(at(0), true).telemetry.unwrap();
         meter.sample(at(100), first, 1500);
-        let soon = Stamp { sent: at(90), first_sent: at(80), delivered_at: at(100), ..first };
+        let soon = Telemetry { sent: at(90), first_sent: at(80), delivered_at: at(100), ..first };
         assert_eq!(meter.sample(at(180), soon, 3000).rate, None);
         let again = meter.sample(at(300), first, 3000);
         assert_eq!((again.rate, again.newly_delivered), (None, Bytes::ZERO));
@@ -136,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_sent_after_data_ran_out_is_marked() {
         let mut meter = PathMeter::default();
-        let sent = |meter: &mut PathMeter, us| meter.stamp(at(us), false).stamp.unwrap();
+        let sent = |meter: &mut PathMeter, us| meter.on_sent(at(us), false).telemetry.unwrap();
         meter.note_app_limited(0);
         let first = sent(&mut meter, 0);
         meter.sample(at(100), first, 1500);
@@ -145,7 +147,7 @@ mod tests {
         meter.sample(at(210), second, 3000);
         let third = sent(&mut meter, 220);
         meter.sample(at(320), third, 4500);
-        let limited = [first, second, third, sent(&mut meter, 330)].map(|stamp| stamp.app_limited);
+        let limited = [first, second, third, sent(&mut meter, 330)].map(|telemetry| telemetry.app_limited);
         assert_eq!(limited, [true, true, true, false]);
     }
 }

@@ -31,9 +31,9 @@ struct Rule {
     delays: Stream,
 }
 
-/// How late packets of a host reach its switch, without overtaking one another.
+/// By how much a host delays its packets, which do not overtake one another.
 #[derive(Debug, Clone)]
-struct Lateness {
+struct HostDelay {
     jitter: Option<(Span, Stream)>,
     stalls: Option<Stalls>,
     last: Instant,
@@ -52,11 +52,11 @@ struct Stalls {
     end: Instant,
 }
 
-/// The faults of one port, and the lateness of its host.
+/// The faults of one port, and the delays of its host.
 #[derive(Debug, Clone)]
 pub struct FaultInjector {
     rules: Vec<Rule>,
-    lateness: Option<Lateness>,
+    host_delay: Option<HostDelay>,
     /// Outages that go on: two entries may overlap.
     outages: u32,
     /// Packets that arrive late, by when they do and in order of holding.
@@ -96,16 +96,16 @@ impl FaultInjector {
             rules.extend((!rule.is_idle()).then_some(rule));
         }
         let host = scenario.graph.is_host(ends.0).then_some(&scenario.host);
-        let lateness = host.and_then(|host| Lateness::of(host, index, seeds));
-        let injector = FaultInjector { rules, lateness, outages: 0, held: BTreeMap::new(), holds: 0 };
-        let is_idle = !fails && injector.rules.is_empty() && injector.lateness.is_none();
+        let host_delay = host.and_then(|host| HostDelay::of(host, index, seeds));
+        let injector = FaultInjector { rules, host_delay, outages: 0, held: BTreeMap::new(), holds: 0 };
+        let is_idle = !fails && injector.rules.is_empty() && injector.host_delay.is_none();
         (!is_idle).then(|| Box::new(injector))
     }
 
     /// One with which nothing goes wrong.
     pub(super) fn idle() -> Box<FaultInjector> {
         let (rules, held) = (Vec::new(), BTreeMap::new());
-        Box::new(FaultInjector { rules, lateness: None, outages: 0, held, holds: 0 })
+        Box::new(FaultInjector { rules, host_delay: None, outages: 0, held, holds: 0 })
     }
 
     /// Judges an arriving packet; `Queued` leaves the decision to the queue discipline.
@@ -136,9 +136,9 @@ impl FaultInjector {
                 late += delay;
             }
         }
-        match &mut self.lateness {
-            Some(lateness) => {
-                let of_host = lateness.delay(now);
+        match &mut self.host_delay {
+            Some(host_delay) => {
+                let of_host = host_delay.delay(now);
                 packet.linger(of_host);
                 Passage::Late(of_host + late)
             }
@@ -188,12 +188,12 @@ impl FaultInjector {
     }
 }
 
-impl Lateness {
-    /// That of `host`, whose port is `index`; `None` if it is punctual.
-    fn of(host: &HostSpec, index: usize, seeds: Seeds) -> Option<Lateness> {
+impl HostDelay {
+    /// That of `host`, whose port is `index`; `None` if it never delays.
+    fn of(host: &HostSpec, index: usize, seeds: Seeds) -> Option<HostDelay> {
         let jitter = (!host.jitter.is_zero()).then(|| (host.jitter, seeds.stream("host jitter", index)));
         let stalls = (host.stalls > 0.0).then(|| Stalls::new(host, seeds.stream("host stalls", index)));
-        (jitter.is_some() || stalls.is_some()).then_some(Lateness { jitter, stalls, last: Instant::ZERO })
+        (jitter.is_some() || stalls.is_some()).then_some(HostDelay { jitter, stalls, last: Instant::ZERO })
     }
 
     /// How late the packet that comes now is.

@@ -198,8 +198,8 @@ fn tcp(ports: [u16; 2], packet: &Packet) -> Vec<u8> {
 /// Timestamps (RFC 7323) and SACK blocks (RFC 2018).
 fn options(packet: &Packet) -> Vec<u8> {
     let mut options = Vec::new();
-    if let Some(stamp) = packet.stamp() {
-        let sent = (stamp.sent.as_ps() / 1_000_000) as u32;
+    if let Some(telemetry) = packet.telemetry() {
+        let sent = (telemetry.sent.as_ps() / 1_000_000) as u32;
         let (value, echo) = if packet.kind == Kind::Data { (sent, 0) } else { (0, sent) };
         options.extend([[1, 1, 8, 10], value.to_be_bytes(), echo.to_be_bytes()].concat());
     }

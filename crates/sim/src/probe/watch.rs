@@ -107,7 +107,7 @@ struct Connection {
     chosen: bool,
 }
 
-/// What a port made of a packet that came to it.
+/// What a port did with an arriving packet.
 #[derive(Debug)]
 pub struct Arrival {
     /// When.
@@ -134,7 +134,7 @@ pub struct Watch {
     what: Watching,
     /// By number.
     connections: Vec<Connection>,
-    /// Packets that came to a port with a scheduler without a mark.
+    /// Packets that arrived unmarked at a port with a scheduler.
     clean: BTreeSet<(PortId, u32, u64)>,
     noted: Vec<PacketEvent>,
     /// So long after a departure it is noted at most.
@@ -171,7 +171,7 @@ impl Watch {
         self.noted.len()
     }
 
-    /// A packet has come to a port.
+    /// A packet has arrived at a port.
     pub fn arrival(&mut self, arrival: Arrival) {
         let Arrival { at, port, of_host, scheduled, packet, marked, dropped, backlog } = arrival;
         let is = |one: &Packet, other: &Packet| {

@@ -3,7 +3,7 @@
 use super::{Backlog, Waiting};
 use std::collections::VecDeque;
 
-/// Packets in order of arrival, and what they come to.
+/// Packets in order of arrival, and their total size.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fifo {
     packets: VecDeque<Waiting>,

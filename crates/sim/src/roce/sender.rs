@@ -120,7 +120,7 @@ impl Sender {
             wire,
             priority,
             ecn: EcnField::Ect,
-            extension: self.meter.as_mut().map(|meter| meter.stamp(now, is_alone)),
+            extension: self.meter.as_mut().map(|meter| meter.on_sent(now, is_alone)),
             ..self.identity.control(start, tcp)
         });
         self.last = Some((now + waits, size));
@@ -141,9 +141,12 @@ impl Sender {
         let idle = self.snd_una == self.snd_max;
         self.timers[usize::from(TIMEOUT)].deadline = (!idle).then(|| scene.now + self.timeout);
         let delivered = self.snd_una;
-        let stamp = packet.stamp();
-        let path =
-            self.meter.as_mut().zip(stamp).map(|(meter, stamp)| meter.sample(scene.now, stamp, delivered));
+        let telemetry = packet.telemetry();
+        let path = self
+            .meter
+            .as_mut()
+            .zip(telemetry)
+            .map(|(meter, telemetry)| meter.sample(scene.now, telemetry, delivered));
         let sample = AckSample {
             acked: Bytes::new(acked),
             ece: false,

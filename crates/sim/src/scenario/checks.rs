@@ -159,7 +159,7 @@ pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, Con
     Ok(Measure { ports, sample_every: keys.sample_every })
 }
 
-/// Packets are lost and marked by their ordinals in switches only.
+/// Only switches drop and mark packets by number.
 pub(super) fn faults(
     top: &Reader,
     faults: &[Fault],
@@ -172,7 +172,7 @@ pub(super) fn faults(
     let port = format!("{}->{}", graph.name(from), graph.name(to));
     for (number, fault) in faults.iter().enumerate() {
         let keys = [("drop_data", &fault.drop_data), ("mark_data", &fault.mark_data)];
-        let Some((key, _)) = keys.iter().find(|(_, ordinals)| !ordinals.is_empty()) else { continue };
+        let Some((key, _)) = keys.iter().find(|(_, numbers)| !numbers.is_empty()) else { continue };
         let entry = if faults.len() == 1 { "faults".to_owned() } else { format!("faults.{}", number + 1) };
         let reason = format!(
             "the first of measure.ports is {port}, a host's port; only packets at switches are counted"

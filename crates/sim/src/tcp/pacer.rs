@@ -1,4 +1,4 @@
-//! What a sender keeps whose law reads the path: stamps and samples, the pacer, and the event of the law's timer.
+//! State of a sender whose law reads the path: telemetry and samples, the pacer, and the event of the law's timer.
 
 use crate::host::{Alarm, PathMeter};
 use shortflow_units::{Bytes, Instant, Rate, Span};

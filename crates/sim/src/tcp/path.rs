@@ -1,4 +1,4 @@
-//! What laws need that read the path ([`CongestionControl::reads_path`]): stamps on packets, the pacer, and the law's timer.
+//! What laws that read the path ([`CongestionControl::reads_path`]) need: telemetry, the pacer, and the law's timer.
 //! Other senders have none of it.
 //!
 //! Deviation: the segment with which fast retransmit begins, and with NewReno each that a partial ACK asks for, does not wait for
@@ -18,17 +18,17 @@ const LAW: u8 = 2;
 impl Sender {
     /// What the data packet that leaves now carries for the law. `is_alone`: nothing else is in flight.
     #[inline]
-    pub(super) fn stamp(&mut self, now: Instant, wire: u32, is_alone: bool) -> Option<Box<Extension>> {
-        if self.path.is_some() { self.new_stamp(now, wire, is_alone) } else { None }
+    pub(super) fn telemetry(&mut self, now: Instant, wire: u32, is_alone: bool) -> Option<Box<Extension>> {
+        if self.path.is_some() { self.new_telemetry(now, wire, is_alone) } else { None }
     }
 
     #[inline(never)]
-    fn new_stamp(&mut self, now: Instant, wire: u32, is_alone: bool) -> Option<Box<Extension>> {
+    fn new_telemetry(&mut self, now: Instant, wire: u32, is_alone: bool) -> Option<Box<Extension>> {
         let wire = Bytes::new(wire.into());
         self.law.on_sent(wire, now);
         let path = self.path.as_mut()?;
         path.sent = Some((now, wire));
-        Some(path.meter.stamp(now, is_alone))
+        Some(path.meter.on_sent(now, is_alone))
     }
 
     /// What the packet found that `ack` answers.
@@ -40,7 +40,7 @@ impl Sender {
     #[inline(never)]
     fn new_path_sample(&mut self, now: Instant, ack: &Packet) -> Option<PathSample> {
         let outstanding = self.scoreboard.unsacked_bytes(self.snd_una, self.snd_max);
-        Some(self.path.as_mut()?.meter.sample(now, ack.stamp()?, self.snd_max - outstanding))
+        Some(self.path.as_mut()?.meter.sample(now, ack.telemetry()?, self.snd_max - outstanding))
     }
 
     /// The law sees an ACK that does not advance.
@@ -66,7 +66,7 @@ impl Sender {
         self.law.on_ack(&mut self.window, &sample);
     }
 
-    /// Bytes in flight, if data has run out, and not the window, and none that is lost waits to be sent again
+    /// Bytes in flight, if data has run out, and not the window, and nothing lost waits for its retransmission
     /// (draft-ietf-ccwg-bbr, CheckIfApplicationLimited).
     fn app_limited(&self, tcp: &TcpSpec) -> Option<u64> {
         let (in_flight, all_resent) = match (&self.rack, self.recovery, self.phase) {

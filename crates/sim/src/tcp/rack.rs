@@ -19,7 +19,7 @@
 //!   RACK.min_RTT, alone (§6.2 step 2 has both tests).
 //! - As in Linux, a DSACK that answers a tail loss probe says nothing of reordering.
 //!
-//! Where every segment that comes late is overtaken by DupThresh others, it is sent again before it comes, step 3 never sees
+//! Where every segment that comes late is overtaken by DupThresh others, it is retransmitted before it comes, step 3 never sees
 //! reordering, and the window of step 4 is not waited for, however often DSACK widens it. So the RFC has it, and Linux.
 
 use super::scoreboard::Scoreboard;
@@ -40,7 +40,7 @@ struct Segment {
     again: bool,
     /// Selectively acknowledged.
     sacked: bool,
-    /// Lost, and not sent again since.
+    /// Lost, and not retransmitted since.
     lost: bool,
 }
 
@@ -126,7 +126,7 @@ impl Rack {
         self.segments.back().map(|segment| (segment.start, segment.end))
     }
 
-    /// The first lost segment that has not been sent again.
+    /// The first lost segment that has not been retransmitted.
     pub fn first_lost(&mut self) -> Option<(u64, u64)> {
         if self.lost_bytes == 0 {
             return None;
@@ -137,7 +137,7 @@ impl Rack {
         Some((found.start, found.end))
     }
 
-    /// Whether no lost segment waits to be sent again.
+    /// Whether no lost segment waits to be retransmitted.
     pub fn is_all_resent(&self) -> bool {
         self.lost_bytes == 0
     }
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!((bench.rack.pipe(), bench.rack.sacked(), bench.rack.first_lost()), (0, 0, None));
     }
 
-    /// Step 3: a segment that arrives after one behind it was overtaken, unless it was sent again. In one ACK there is no
+    /// Step 3: a segment that arrives after one behind it was overtaken, unless it was retransmitted. In one ACK there is no
     /// order.
     #[test]
     fn reordering_is_seen_when_an_original_comes_late() {

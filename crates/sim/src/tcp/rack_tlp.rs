@@ -2,11 +2,11 @@
 //! probe [`super::tlp`], and how much may be sent during recovery [`super::prr`].
 //!
 //! Deviations:
-//! - A lost retransmission is sent again within the same recovery and is no second indication of congestion: the rate
+//! - A lost retransmission is repeated within the same recovery and is no second indication of congestion: the rate
 //!   is reduced in proportion (§9.3), as in Linux. RFC 5681 §4.3 would reduce the window again.
 //! - A reduction is not undone when DSACK tells that all retransmissions were in vain; Linux does that, and RFC 8985 does
 //!   not ask for it. Nor is there F-RTO (RFC 5682).
-//! - Segments are sent again as they were, also where a law would send shorter ones by then.
+//! - Segments are retransmitted as they were, also where a law would send shorter ones by then.
 //! - Outside recovery what SACK acknowledges releases new data at once, as limited transmit does (RFC 3042) and Linux.
 
 use super::prr::Prr;
@@ -135,7 +135,7 @@ impl Sender {
     }
 
     /// A segment leaves, §6.1. The retransmission timer starts if it does not run (RFC 6298 (5.1)), and again where the
-    /// first segment is sent again, as in Linux.
+    /// first segment is retransmitted, as in Linux.
     pub(super) fn note_sent(&mut self, start: u64, end: u64, now: Instant) {
         let (is_new, rto) = (start >= self.snd_max, now + self.rto.rto());
         let Some(state) = self.rack.as_deref_mut() else { return };
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(
             bench.sender.alarm.deadline,
             Some(at(10_385)),
-            "the timer of retransmissions, since the first was sent again"
+            "the timer of retransmissions, since the first was retransmitted"
         );
     }
 

@@ -3,7 +3,7 @@
 
 use super::{ecn::LatchedEcho, exact_echo::ExactEcho};
 use crate::host::{Alarm, Egress, Identity};
-use crate::packet::{EcnField, Extension, Kind, Packet, SackBlocks, Stamp};
+use crate::packet::{EcnField, Extension, Kind, Packet, SackBlocks, Telemetry};
 use crate::specs::TcpSpec;
 use shortflow_cc::{Ecn, Recovery};
 use shortflow_units::Instant;
@@ -34,8 +34,8 @@ pub struct Receiver {
     unacknowledged: u32,
     /// Of a delayed ACK.
     pub(super) alarm: Alarm,
-    /// Stamp of the packet that the next ACK answers, and when it came, for transports that read delays.
-    answered: Option<Box<(Stamp, Instant)>>,
+    /// Telemetry that the next ACK brings back, and when it came, for transports that read delays.
+    answered: Option<Box<(Telemetry, Instant)>>,
 }
 
 impl Receiver {
@@ -85,7 +85,7 @@ impl Receiver {
         let (ce, ece) = (packet.ecn == EcnField::Ce, self.ece());
         self.note_mark(now, (ce, packet.ecn_flag), tcp, out);
         if packet.extension.is_some() {
-            self.answered = packet.stamp().map(|stamp| Box::new((stamp, now)));
+            self.answered = packet.telemetry().map(|telemetry| Box::new((telemetry, now)));
         }
         let at_once = tcp.ack_ecn_changes && (packet.ecn_flag || self.ece() != ece);
         let in_order = self.accept(packet.seq, packet.seq + u64::from(packet.payload));
@@ -195,15 +195,15 @@ impl Receiver {
         out.send(Packet { ecn_flag, extension, ..self.identity.control(next, tcp) });
     }
 
-    /// Blocks, and the stamp of the packet that is answered.
+    /// SACK blocks, and the telemetry to bring back.
     #[inline(never)] // keeps the path of ACKs without short
     fn extension(&mut self, now: Instant) -> Option<Box<Extension>> {
         let sack = if self.has_blocks { self.blocks() } else { SackBlocks::default() };
-        let Some((stamp, arrived)) = self.answered.take().map(|answered| *answered) else {
+        let Some((telemetry, arrived)) = self.answered.take().map(|answered| *answered) else {
             return Extension::of_sack(sack);
         };
-        let stamp = Some(Stamp { in_hosts: stamp.in_hosts + now.since(arrived), ..stamp });
-        Some(Box::new(Extension { sack, stamp }))
+        let telemetry = Some(Telemetry { in_hosts: telemetry.in_hosts + now.since(arrived), ..telemetry });
+        Some(Box::new(Extension { sack, telemetry }))
     }
 }
 

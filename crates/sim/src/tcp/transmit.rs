@@ -147,7 +147,7 @@ impl Sender {
             payload,
             wire,
             priority,
-            extension: self.stamp(now, wire, start == self.snd_una && !again),
+            extension: self.telemetry(now, wire, start == self.snd_una && !again),
             ecn: self.ecn_field(again),
             ecn_flag: !again && self.decrease_once.take_cwr(),
             ..self.identity.control(start, tcp)

@@ -130,7 +130,7 @@ fn hash(parts: &[&[u8]]) -> u32 {
     parts.iter().flat_map(|part| part.iter()).fold(0x811c_9dc5, mix)
 }
 
-/// Sets CE, and mends the header's checksum where there is one (RFC 1624).
+/// Sets CE, and updates the header's checksum where there is one (RFC 1624).
 pub fn set_ce(frame: &mut [u8]) {
     let Some((ethernet, packet)) = frame.split_at_mut_checked(ETHERNET) else { return };
     match ([ethernet[12], ethernet[13]], packet) {

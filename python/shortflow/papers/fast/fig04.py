@@ -54,7 +54,7 @@ def small_segments(result: RunResult) -> float:
 
 @lab.measure("share of queries without a loss")
 def queries_without_loss(result: RunResult) -> float:
-    """None of whose flows retransmitted: nothing is sent again unless something is lost."""
+    """None of whose flows retransmitted: nothing is retransmitted unless something is lost."""
     lossy = result.flows.filter(pl.col("retransmits") > 0)["task"].n_unique()
     return 1.0 - lossy / asked(result)
 

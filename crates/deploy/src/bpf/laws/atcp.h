@@ -50,7 +50,7 @@ INLINE void atcp_on_ack(struct atcp_state *s, struct window *w, const struct ack
 INLINE void atcp_on_congestion(struct atcp_state *s, struct window *w, const struct ack *ack,
 			       const struct atcp_params *p)
 {
-	cut(w, p->base == ATCP_DCTCP ? less_half(s->marks.alpha) : FACTOR / 2, p->cwnd_floor);
+	decrease(w, p->base == ATCP_DCTCP ? less_half(s->marks.alpha) : FACTOR / 2, p->cwnd_floor);
 }
 
 INLINE void atcp_on_loss(struct atcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,

@@ -51,7 +51,7 @@ INLINE void d2tcp_on_ack(struct d2tcp_state *s, struct window *w, const struct a
 INLINE void d2tcp_on_congestion(struct d2tcp_state *s, struct window *w, const struct ack *ack,
 				const struct d2tcp_params *p)
 {
-	cut(w, less_half(power(s->marks.alpha, d2tcp_imminence(w, ack, p))), p->cwnd_floor);
+	decrease(w, less_half(power(s->marks.alpha, d2tcp_imminence(w, ack, p))), p->cwnd_floor);
 }
 
 INLINE void d2tcp_on_loss(struct d2tcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,

@@ -27,7 +27,7 @@ INLINE void dctcp_on_ack(struct dctcp_state *s, struct window *w, const struct a
 INLINE void dctcp_on_congestion(struct dctcp_state *s, struct window *w, const struct ack *ack,
 				const struct dctcp_params *p)
 {
-	cut(w, less_half(s->marks.alpha), p->cwnd_floor);
+	decrease(w, less_half(s->marks.alpha), p->cwnd_floor);
 }
 
 INLINE void dctcp_on_loss(struct dctcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,

@@ -68,7 +68,7 @@ INLINE void fast_on_congestion(struct fast_state *s, struct window *w, const str
 	if (s->probes_left)
 		w->ssthresh = at_least(p->w_min, 2 * SEGMENT);
 	else
-		cut(w, less_half(s->marks.alpha), at_least(floor, 1)); /* Eq. 8 */
+		decrease(w, less_half(s->marks.alpha), at_least(floor, 1)); /* Eq. 8 */
 }
 
 INLINE void fast_on_loss(struct fast_state *s, struct window *w, const struct ack *ack, _Bool timeout,

@@ -49,7 +49,7 @@ INLINE void l2dct_on_ack(struct l2dct_state *s, struct window *w, const struct a
 INLINE void l2dct_on_congestion(struct l2dct_state *s, struct window *w, const struct ack *ack,
 				const struct l2dct_params *p)
 {
-	cut(w, less_half(power(s->marks.alpha, l2dct_weight(ack, p))), p->cwnd_floor); /* Eq. 2 and 3 */
+	decrease(w, less_half(power(s->marks.alpha, l2dct_weight(ack, p))), p->cwnd_floor); /* Eq. 2 and 3 */
 }
 
 INLINE void l2dct_on_loss(struct l2dct_state *s, struct window *w, const struct ack *ack, _Bool timeout,

@@ -10,11 +10,11 @@
  *   alpha, p = alpha^w     2^-60    1              down
  *
  * What these widths cost, which `shortflow-linux laws` measures and tests assert:
- *   growth  2^-24 segments per ACK, and the step 2^-24
- *   cut     2^-24 segments and 2^-30 of cwnd, and half the error of p (power.h)
- *   alpha   2^-31 (1 + 1/g): F is rounded at every update and g once; the mean forgets the rest
- *           Below 2^-60 it counts as 0, which takes 645 unmarked windows with g = 1/16. alpha^(1/8) would still
- *           be up to 2^-7.5 then: a cut by 0.3 % of cwnd that is left out.
+ *   growth    2^-24 segments per ACK, and the step 2^-24
+ *   decrease  2^-24 segments and 2^-30 of cwnd, and half the error of p (power.h)
+ *   alpha     2^-31 (1 + 1/g): F is rounded at every update and g once; the mean forgets the rest
+ *             Below 2^-60 it counts as 0, which takes 645 unmarked windows with g = 1/16. alpha^(1/8) would still
+ *             be up to 2^-7.5 then: a decrease by 0.3 % of cwnd that is left out.
  */
 #pragma once
 #include <linux/types.h>
@@ -120,13 +120,13 @@ INLINE void grow(struct window *w, const struct ack *ack, __u64 step)
 }
 
 /* The response to ECN-Echo: cwnd times `factor` (2^-30), which also ends slow start. */
-INLINE void cut(struct window *w, __u64 factor, __u64 floor)
+INLINE void decrease(struct window *w, __u64 factor, __u64 floor)
 {
 	w->cwnd = clamp64(times(w->cwnd, at_most(factor, FACTOR)), floor, WINDOW_MAX);
 	w->ssthresh = at_least(w->cwnd, 2 * SEGMENT);
 }
 
-/* The factor 1 - p/2 of a cut, p in 2^-60. */
+/* The factor 1 - p/2 of a decrease, p in 2^-60. */
 INLINE __u64 less_half(__u64 p) { return FACTOR - (at_most(p, UNIT) >> 31); }
 
 /* RFC 5681, Eq. 4: half the flight; after a timeout cwnd is one segment. */

@@ -16,7 +16,7 @@ struct xdctcp_params {
 
 struct xdctcp_state { struct marks marks; };
 
-/* The share of alpha by which the flow cuts its window. */
+/* The share of alpha by which the flow decreases its window. */
 INLINE __u64 xdctcp_reduction(const struct ack *ack, const struct xdctcp_params *p)
 {
 	if (p->classify == XDCTCP_BY_ROLE && ack->role != ROLE_UNKNOWN)
@@ -40,7 +40,7 @@ INLINE void xdctcp_on_ack(struct xdctcp_state *s, struct window *w, const struct
 INLINE void xdctcp_on_congestion(struct xdctcp_state *s, struct window *w, const struct ack *ack,
 				 const struct xdctcp_params *p)
 {
-	cut(w, FACTOR - times(xdctcp_reduction(ack, p), s->marks.alpha >> 30), p->cwnd_floor); /* Eq. 3 and 4 */
+	decrease(w, FACTOR - times(xdctcp_reduction(ack, p), s->marks.alpha >> 30), p->cwnd_floor); /* Eq. 3 and 4 */
 }
 
 INLINE void xdctcp_on_loss(struct xdctcp_state *s, struct window *w, const struct ack *ack, _Bool timeout,
