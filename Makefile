@@ -23,7 +23,7 @@ help: ## Show this help.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F'\t' '{ printf "make %-10s %s\n", $$1, $$2 }'
 
 .PHONY: setup
-setup: $(VENV)/.extension ## Build everything into .venv; does nothing when it is up to date.
+setup: $(VENV)/.extension python/shortflow/spec.pyi ## Build everything into .venv; does nothing when it is up to date.
 
 .PHONY: require
 require:
@@ -49,6 +49,10 @@ $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
 		|| { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 	@echo "ready: $(BIN)/shortflow"
+
+# The types of shortflow.spec.
+python/shortflow/spec.pyi: $(VENV)/.extension python/shortflow/stubs.py python/shortflow/declared.py
+	@$(BIN)/python -m shortflow.stubs >$@.partial && mv $@.partial $@
 
 .PHONY: demo
 demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
@@ -287,10 +291,6 @@ docs: setup $(VENV)/.site ## The documentation site with Rust's pages beside it,
 	@rm -rf $(SITE)/rust && cp -r target/doc $(SITE)/rust
 	@echo "$(SITE)/index.html"
 
-.PHONY: stubs
-stubs: setup ## The types of shortflow.spec, from the core's declarations; to be run when a key has changed.
-	$(BIN)/python -m shortflow.stubs python/shortflow/spec.pyi
-
 .PHONY: clean
 clean: ## Remove everything that was built.
-	rm -rf target dist $(VENV) results $(MANUAL) python/shortflow/_core*.so .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf target dist $(VENV) results $(MANUAL) python/shortflow/_core*.so python/shortflow/spec.pyi .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -87,7 +87,7 @@ def test_the_wheel_holds_what_it_should() -> None:
     with zipfile.ZipFile(wheel) as held:
         names = held.namelist()
     assert {f"shortflow/scenarios/{name}.toml" for name in shipped_scenarios()} <= set(names)
-    assert f"shortflow-{VERSION}.data/data/share/man/man1/shortflow.1" in names
+    assert {f"shortflow-{VERSION}.data/data/share/man/man1/shortflow.1", "shortflow/spec.pyi"} <= set(names)
     assert f"shortflow-{VERSION}.dist-info/sboms/shortflow-py.cyclonedx.json" in names
     assert [name for name in names if name.endswith(".so")] == ["shortflow/_core.abi3.so"]
 
@@ -96,7 +96,7 @@ def test_the_source_archive_holds_what_it_is_built_from() -> None:
     with tarfile.open(built(f"shortflow-{VERSION}.tar.gz")) as held:
         names = {name.partition("/")[2] for name in held.getnames()}
     assert {"Cargo.lock", "data/flow-sizes.toml", "crates/py/src/lib.rs", "python/shortflow/py.typed"} <= names
-    assert "crates/py/wheel/data/share/man/man1/shortflow.1" in names
+    assert {"crates/py/wheel/data/share/man/man1/shortflow.1", "python/shortflow/spec.pyi"} <= names
     assert not [name for name in names if name.startswith(("crates/deploy", "target", ".")) or name.endswith(".so")]
 
 

@@ -21,7 +21,7 @@ UNIFORM = sf.sizes.Uniform(min="2KB", max="98KB")
 
 def test_the_types_for_editors_are_those_of_the_core() -> None:
     written = (ROOT / "python/shortflow/spec.pyi").read_text(encoding="utf-8")
-    assert written == stubs(), "make stubs"
+    assert written == stubs(), "make setup"
 
 
 def named(values: Mapping[str, Any]) -> dict[str, Any]:

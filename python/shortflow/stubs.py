@@ -1,21 +1,15 @@
-"""`make stubs`: the types of `shortflow.spec`, for editors and type checkers, from what the core declares.
+"""Prints `spec.pyi`: the types of `shortflow.spec`, for editors and type checkers, from what the core declares."""
 
-Prints them, or writes them to the file that is named.
-"""
-
-import subprocess
-import sys
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 
 from shortflow.declared import all_declared, class_name, declared_schemes, describe, is_kind, python_name
 from shortflow.records import Declared
 
 HEAD = '''\
-"""Scenarios as typed values: a class for each table and kind. Written by `make stubs`; `spec.py` says more."""
+"""Scenarios as typed values: a class for each table and kind. Written by `make setup`; `spec.py` says more."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -31,7 +25,7 @@ TIERS = "**tiers: Mapping[str, object]"
 
 
 def stubs() -> str:
-    """The whole file, as Ruff formats it."""
+    """The whole file."""
     parts = [HEAD]
     for table, group in groupby(all_declared(), key=lambda declared: declared["table"]):
         entries = list(group)
@@ -42,14 +36,7 @@ def stubs() -> str:
     parts += _kinds(
         "schemes", "AnyScheme", "The text that names a scheme, with settings of its own.", declared_schemes()
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", "format", "--stdin-filename", "spec.pyi", "-"],
-        input="\n".join(parts),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+    return "\n".join(parts)
 
 
 def _kinds(namespace: str, base: str, about: str, entries: Sequence[Declared]) -> list[str]:
@@ -91,7 +78,4 @@ def _doc(lines: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        Path(sys.argv[1]).write_text(stubs(), encoding="utf-8")
-    else:
-        print(stubs(), end="")
+    print(stubs(), end="")
