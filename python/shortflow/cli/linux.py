@@ -12,7 +12,7 @@ HANDED_ON = {
     "check": "List what this host supports and what is missing.",
     "load": "Register congestion controls with the kernel.",
     "unload": "Remove them again.",
-    "status": "Say what is loaded and how its connections fare.",
+    "status": "Show what is loaded, and its connections.",
     "class": "Say which ports carry short flows, and which long ones.",
     "dscp": "Give packets that leave a device their priority.",
     "laws": "Compare the fixed-point laws with the simulator's.",

@@ -37,7 +37,7 @@ def reproduce_figures(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="Decide otherwise what a paper leaves unspecified (`shortflow list choices`).",
+            help="Take another value for what a paper leaves unspecified (`shortflow list choices`).",
         ),
     ] = None,
     sensitivity: Annotated[
@@ -47,7 +47,7 @@ def reproduce_figures(
         float | None,
         typer.Option(
             min=0,
-            help="Begin with no other value after so many minutes of --sensitivity, and leave out what is known.",
+            help="Begin no other value after this many minutes of --sensitivity, and leave out what is known.",
         ),
     ] = None,
     jobs: Jobs = None,

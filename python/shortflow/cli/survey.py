@@ -29,7 +29,7 @@ def survey(
     ] = Scale.QUICK,
     set_values: SetValues = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Seeds of each comparison. More of them tell smaller differences apart.")
+        int, typer.Option(min=1, help="Seeds of each comparison. More of them show smaller differences.")
     ] = SEEDS,
     jobs: Jobs = None,
     dask: Dask = None,

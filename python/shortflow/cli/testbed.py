@@ -52,7 +52,7 @@ Congestion = Annotated[
 Attempts = Annotated[
     int,
     typer.Option(
-        metavar="NUMBER", parser=whole_number(1), help="Try a run so often at most, until the testbed keeps time."
+        metavar="NUMBER", parser=whole_number(1), help="Try a run at most this often, until the testbed keeps time."
     ),
 ]
 AllowLate = Annotated[

@@ -90,13 +90,15 @@ def tune(
     ] = None,
     check_metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC=METRIC", help="What stands on the second workload for a metric of the goal."),
+        typer.Option(
+            metavar="METRIC=METRIC", help="The metric of the second workload that takes the place of one of the goal's."
+        ),
     ] = None,
     check_set: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Change a value of the second workload.")
     ] = None,
     check_seeds: Annotated[
-        int, typer.Option(metavar="NUMBER", parser=whole_number(2, 1000), help="So many fresh seeds for the check.")
+        int, typer.Option(metavar="NUMBER", parser=whole_number(2, 1000), help="Fresh seeds for the check.")
     ] = CHECK_SEEDS,
     jobs: Jobs = None,
     dask: Dask = None,

@@ -30,7 +30,7 @@ pub enum Command {
     Load(load::Args),
     /// Remove them again; without names, all of them and everything that came with them.
     Unload(unload::Args),
-    /// Say what is loaded, with which parameters, and how its connections fare.
+    /// Show what is loaded, its parameters, and its connections.
     Status(status::Args),
     /// Say which ports carry short flows, and which carry long ones.
     Class(class::Args),

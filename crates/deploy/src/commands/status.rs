@@ -1,4 +1,4 @@
-//! `status`: what is loaded, and how its connections fare.
+//! `status`: what is loaded, and its connections.
 
 use super::class::word;
 use crate::Failure;
