@@ -2,12 +2,9 @@
 
 import json as formats
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from shortflow.cli.console import print_json, print_note
-from shortflow.cli.options import Json, Seeds
+from shortflow.cli.options import Json, KeptIn, Seeds
 from shortflow.cli.terminal import print_result
 from shortflow.cli.testbed import AllowLate, Attempts, Virtual, chosen, exit_code
 from shortflow.errors import Interrupted
@@ -18,9 +15,7 @@ from shortflow.store.files import write_text
 
 def agreement(
     seeds: Seeds = 10,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Keep the runs and the table in this directory.")
-    ] = Path("results/agreement"),
+    out: KeptIn = Path("results/agreement"),
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,

@@ -17,6 +17,7 @@ from shortflow.cli.options import (
     MeasuredFile,
     OutDirectory,
     ScenarioName,
+    SchemeNames,
     Seeds,
     SetValues,
     UntilCi,
@@ -39,15 +40,7 @@ MORE = f" (--metrics {ALL}: every one)"
 
 def compare(
     scenario: ScenarioName,
-    schemes: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Schemes, separated by commas: NAME, TRANSPORT over QUEUE, FILE.toml:NAME or FILE.py:CLASS; "
-            "with settings of its own: `xdctcp+g=0.09`.",
-            autocompletion=completion.schemes,
-        ),
-    ],
+    schemes: SchemeNames,
     seeds: Seeds = 5,
     until_ci: UntilCi = None,
     max_seeds: MaxSeeds = None,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow.cli.console import print_json, print_note
-from shortflow.cli.options import Json, whole_number
+from shortflow.cli.options import Json, KeptIn, whole_number
 from shortflow.cli.terminal import print_result
 from shortflow.cli.testbed import AllowLate, Attempts, Virtual, chosen, exit_code
 from shortflow.errors import ConfigError, Interrupted
@@ -25,9 +25,7 @@ def fig14(
     full: Annotated[
         bool, typer.Option("--full", help=f"Flows of {figure.FULL_MB} MB, which take hours in all.")
     ] = False,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep the runs in this directory.")] = Path(
-        "results/fig14"
-    ),
+    out: KeptIn = Path("results/fig14"),
     attempts: Attempts = ATTEMPTS,
     allow_late: AllowLate = False,
     virtual: Virtual = False,

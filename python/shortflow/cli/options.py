@@ -44,6 +44,15 @@ SchemeName = Annotated[
     str,
     typer.Option(help="Transport and queue discipline (`shortflow list schemes`).", autocompletion=completion.schemes),
 ]
+SchemeNames = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help="Schemes, separated by commas: NAME, TRANSPORT over QUEUE, FILE.toml:NAME or FILE.py:CLASS; "
+        "with settings of its own: `xdctcp+g=0.09`.",
+        autocompletion=completion.schemes,
+    ),
+]
 SetValues = Annotated[
     list[str] | None,
     typer.Option(
@@ -53,6 +62,7 @@ SetValues = Annotated[
         autocompletion=completion.keys,
     ),
 ]
+Seed = Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")]
 Seeds = Annotated[
     int, typer.Option(metavar="NUMBER", parser=whole_number(1, MOST_SEEDS), help="Run seeds 1 to this number.")
 ]
@@ -91,6 +101,7 @@ MeasuredFile = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+KeptIn = Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")]
 OutDirectory = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Keep the results in this directory.")]
 
 

@@ -9,7 +9,7 @@ import typer
 
 from shortflow import papers
 from shortflow.cli.console import note_report, print_json, print_note, progress_bar
-from shortflow.cli.options import Dask, Jobs, Json, executor
+from shortflow.cli.options import Dask, Jobs, Json, KeptIn, executor
 from shortflow.cli.terminal import print_result
 from shortflow.errors import ExitCode
 from shortflow.lab.choices import parse_choices
@@ -52,9 +52,7 @@ def reproduce_figures(
     ] = None,
     jobs: Jobs = None,
     dask: Dask = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
-        "results/reproduction"
-    ),
+    out: KeptIn = Path("results/reproduction"),
     json: Json = False,
 ) -> int:
     """Reproduce figures of the papers and decide their claims: agrees, direction, differs, undecided or untested.

@@ -13,10 +13,10 @@ from shortflow.cli.options import (
     OutDirectory,
     ScenarioName,
     SchemeName,
+    Seed,
     SetValues,
     parse_settings,
     scenario_with,
-    whole_number,
 )
 from shortflow.comparison import Comparison
 from shortflow.engine import run_one
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def run(
     scenario: ScenarioName,
     scheme: SchemeName = "dctcp",
-    seed: Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")] = 1,
+    seed: Seed = 1,
     set_values: SetValues = None,
     out: OutDirectory = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the flow table as CSV too (with --out).")] = False,

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from shortflow.cli.console import note_report, print_json, progress_bar
-from shortflow.cli.options import Dask, Jobs, Json, SetValues, executor, parse_settings
+from shortflow.cli.options import Dask, Jobs, Json, KeptIn, SetValues, executor, parse_settings
 from shortflow.cli.terminal import print_result
 from shortflow.lab.study import Scale
 from shortflow.report.tables import lay_out, stacked
@@ -33,9 +33,7 @@ def survey(
     ] = SEEDS,
     jobs: Jobs = None,
     dask: Dask = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs and report in this directory.")] = Path(
-        "results/survey"
-    ),
+    out: KeptIn = Path("results/survey"),
     json: Json = False,
 ) -> None:
     """Compare all schemes on the papers' workloads and on published flow sizes: who wins where.

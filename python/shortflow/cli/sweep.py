@@ -10,8 +10,10 @@ from shortflow.cli.options import (
     Dask,
     Jobs,
     Json,
+    KeptIn,
     MaxSeeds,
     ScenarioName,
+    SchemeNames,
     Seeds,
     SetValues,
     UntilCi,
@@ -36,14 +38,7 @@ from shortflow.sweeping import sweep as run_sweep
 
 def sweep(
     scenario: ScenarioName,
-    schemes: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Schemes, separated by commas, written as `shortflow compare` takes them.",
-            autocompletion=completion.schemes,
-        ),
-    ],
+    schemes: SchemeNames,
     grid: Annotated[
         list[str],
         typer.Option(
@@ -52,9 +47,7 @@ def sweep(
             autocompletion=completion.keys,
         ),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Keep the runs in this directory, and resume there.")
-    ],
+    out: KeptIn,
     link: Annotated[
         list[str] | None, typer.Option("--link", metavar="A=B", help="Give key B the value that --grid gives key A.")
     ] = None,

@@ -6,7 +6,7 @@ import typer
 
 from shortflow._core import Scheme
 from shortflow.cli.console import note_about, note_faults, print_json, print_note, progress_bar
-from shortflow.cli.options import Json, ScenarioName, SchemeName, Seeds, SetValues, parse_settings, whole_number
+from shortflow.cli.options import Json, ScenarioName, SchemeName, Seed, Seeds, SetValues, parse_settings, whole_number
 from shortflow.cli.terminal import print_result
 from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
@@ -71,7 +71,7 @@ Virtual = Annotated[
 def run_on_testbed(
     scenario: ScenarioName,
     scheme: SchemeName = "dctcp",
-    seed: Annotated[int, typer.Option(metavar="NUMBER", parser=whole_number(0), help="Seed of all random draws.")] = 1,
+    seed: Seed = 1,
     congestion: Congestion = None,
     set_values: SetValues = None,
     attempts: Attempts = ATTEMPTS,

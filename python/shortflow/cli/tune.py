@@ -1,6 +1,5 @@
 """`shortflow tune`: the parameters of a scheme that serve a goal best, and whether they hold elsewhere."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from shortflow.cli.options import (
     Dask,
     Jobs,
     Json,
+    KeptIn,
     ScenarioName,
     SetValues,
     executor,
@@ -52,7 +52,7 @@ def tune(
             autocompletion=completion.keys,
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep runs, trials and report in this directory.")],
+    out: KeptIn,
     minimize: Annotated[
         list[str] | None,
         typer.Option(
