@@ -243,8 +243,8 @@ WORKLOADS = {
             "atcp",
             "ATCP's tree: answers of 1 KB to 10 MB to one host, beside a background flow",
             "Sec. VII-C of the paper: tree with full bisection, 1 and 10 Gbps, deadlines of 30 ms; ours: 100-packet "
-            "buffers, RTOmin 200 ms, answers that arrive with the gaps of its trace instead of queries; short is up to "
-            "100 KB",
+            "buffers, RTOmin 200 ms, answers that arrive with the inter-arrival times of its trace instead of queries; "
+            "short is up to 100 KB",
             LOADS,
             _atcp,
         ),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Source;
-use shortflow_units::{Bytes, Occupancy};
+use shortflow_units::Occupancy;
 
 /// A small scenario with `traffic` after its tables.
 fn with_traffic(traffic: &str) -> String {
@@ -57,30 +57,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!(scenario.drain, Span::from_millis(1000));
     assert_eq!(scenario.switch.mark_above, Occupancy::Packets(20));
     assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, Span::ZERO));
-    assert_eq!(
-        scenario.tcp,
-        TcpSpec {
-            mss: Bytes::new(1460),
-            header: Bytes::new(40),
-            initial_window: 2.0,
-            initial_ssthresh: f64::INFINITY,
-            rto_min: Span::from_millis(10),
-            rto_max: Span::from_millis(60_000),
-            initial_rto: None,
-            clock_granularity: Span::ZERO,
-            tlp_ack_delay: None,
-            tlp_slack: Span::ZERO,
-            ack_every: 1,
-            ack_delay: Span::from_micros(500),
-            ack_message_end: false,
-            quick_acks: 0,
-            ack_ecn_changes: false,
-            receive_window: f64::INFINITY,
-            handshake: false,
-            grow_on_marked_acks: crate::specs::MarkedGrowth::No,
-            grow_by_segments: false,
-        }
-    );
+    assert_eq!(scenario.tcp, crate::tcp::testing::tcp());
     assert_eq!(scenario.classes, ["long"]);
     assert_eq!(scenario.measure, Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None });
     assert_eq!(scenario.faults, []);

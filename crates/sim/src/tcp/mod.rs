@@ -34,7 +34,7 @@ pub mod rto;
 pub mod scoreboard;
 pub mod sender;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod tlp;

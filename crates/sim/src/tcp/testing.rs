@@ -3,7 +3,7 @@
 use crate::specs::{MarkedGrowth, TcpSpec};
 use shortflow_units::{Bytes, Span};
 
-/// 1460-byte segments, RTOmin 10 ms, an ACK per segment.
+/// The documented defaults of `[tcp]`.
 pub(crate) fn tcp() -> TcpSpec {
     TcpSpec {
         mss: Bytes::new(1460),

@@ -1,7 +1,6 @@
 //! Leaf–spine: every leaf has an uplink to every spine.
 
 use super::racks::{RackKeys, Racks};
-use super::{Graph, Topology};
 use crate::config::{Kind, ParamInfo, keys};
 
 /// Registry entry.
@@ -12,7 +11,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
     parameters,
     read: |reader| {
         let spines = LeafSpineKeys::read(reader)?.spines;
-        Ok(Box::new(LeafSpine(Racks::read(reader, spines, ["leaf", "spine"])?)))
+        Ok(Box::new(Racks::read(reader, spines, ["leaf", "spine"])?))
     },
 };
 
@@ -26,19 +25,6 @@ keys! {
 
 fn parameters() -> Vec<ParamInfo> {
     [RackKeys::parameters(), LeafSpineKeys::parameters()].concat()
-}
-
-#[derive(Debug)]
-struct LeafSpine(Racks);
-
-impl Topology for LeafSpine {
-    fn build(&self) -> Graph {
-        self.0.build()
-    }
-
-    fn note(&self) -> Option<String> {
-        Some(self.0.note())
-    }
 }
 
 #[cfg(test)]

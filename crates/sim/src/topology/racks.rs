@@ -1,7 +1,7 @@
 //! [`Racks`]: racks of hosts whose top-of-rack switches all hang on each of the switches above them.
 
 use super::legs::{Leg, delays};
-use super::{Graph, HOSTS};
+use super::{Graph, HOSTS, Topology};
 use crate::config::{ANY_TIME, ConfigError, Positive, RATE, Reader, keys};
 use shortflow_units::{NodeId, Rate, Span};
 
@@ -65,8 +65,10 @@ impl Racks {
             tiers,
         })
     }
+}
 
-    pub(super) fn build(&self) -> Graph {
+impl Topology for Racks {
+    fn build(&self) -> Graph {
         let mut graph = Graph::new(self.racks * self.hosts_per_rack, 0);
         let racks = graph.add_tier(self.tiers[0], self.racks);
         let above = graph.add_tier(self.tiers[1], self.above);
@@ -80,14 +82,14 @@ impl Racks {
         graph
     }
 
-    pub(super) fn note(&self) -> String {
+    fn note(&self) -> Option<String> {
         let down = self.hosts_per_rack as f64 * self.rate.as_bps() as f64;
         let up = self.above as f64 * self.uplink_rate.as_bps() as f64;
         let oversubscription = (down / up * 1000.0).round() / 1000.0;
-        format!(
+        Some(format!(
             "{} racks of {} hosts, each {} x {} down and {} x {} up: oversubscription {oversubscription}",
             self.racks, self.hosts_per_rack, self.hosts_per_rack, self.rate, self.above, self.uplink_rate
-        )
+        ))
     }
 }
 

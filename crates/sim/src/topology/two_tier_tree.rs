@@ -1,7 +1,6 @@
 //! Two-tier tree: racks under one core switch, as in FaST (5 racks of 20) and pECN (18 racks of 20).
 
 use super::racks::{RackKeys, Racks};
-use super::{Graph, Topology};
 use crate::config::Kind;
 
 /// Registry entry.
@@ -10,21 +9,8 @@ pub(super) const KIND: Kind<super::Read> = Kind {
     summary: "racks of hosts, each under a switch tor<i>, all under one switch core0",
     source: "FaST, Fig. 3 (5 x 20); pECN (18 x 20)",
     parameters: RackKeys::parameters,
-    read: |reader| Ok(Box::new(TwoTierTree(Racks::read(reader, 1, ["tor", "core"])?))),
+    read: |reader| Ok(Box::new(Racks::read(reader, 1, ["tor", "core"])?)),
 };
-
-#[derive(Debug)]
-struct TwoTierTree(Racks);
-
-impl Topology for TwoTierTree {
-    fn build(&self) -> Graph {
-        self.0.build()
-    }
-
-    fn note(&self) -> Option<String> {
-        Some(self.0.note())
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -28,7 +28,7 @@ ARRIVALS: dict[str, object] = {
         }
     ],
 }
-"""A median gap of 4 ms, the middle of the published range, is 49.5 flows a second: half a million flows."""
+"""A median of 4 ms between flows, the middle of the published range, is 49.5 flows a second: half a million flows."""
 
 TRAFFIC = lab.Study(ARRIVALS, ("ideal-ps",), seeds=1, quick_settings={"duration": "4000s"})
 
@@ -56,8 +56,8 @@ def _drawn(result: RunResult) -> Floats:
     return np.asarray(result.flows["size_bytes"].drop_nulls().to_numpy(), dtype=np.float64)
 
 
-@lab.measure("share of gaps of 0.4 to 40 ms")
-def usual_gaps(result: RunResult) -> float:
+@lab.measure("share of inter-arrival times of 0.4 to 40 ms")
+def usual_times(result: RunResult) -> float:
     """Between starts of flows."""
     between = np.diff(np.sort(result.flows["start_s"].to_numpy()))
     return float(((between >= 0.4e-3) & (between <= 40e-3)).mean())
@@ -98,10 +98,10 @@ sizes = lab.Figure("atcp/fig3a", "Fig. 3(a)", "Sizes of the trace", {"traffic": 
         lab.level("ideal-ps", bytes_above).at_least(0.75),
     )
 )
-gaps = lab.Figure("atcp/fig3d", "Fig. 3(d)", "Times between flows", {"traffic": TRAFFIC}).decides(
+interarrival = lab.Figure("atcp/fig3d", "Fig. 3(d)", "Times between flows", {"traffic": TRAFFIC}).decides(
     lab.paper(
         "atcp/fig3d-interarrival", "numeric", {"low_us": 400, "high_ms": 40, "fraction": 0.8}, "Fig. 3(d), Sec. III"
-    ).says("80 % of the gaps between flows are 0.4 to 40 ms", lab.level("ideal-ps", usual_gaps).near(0.8))
+    ).says("80 % of the inter-arrival times are 0.4 to 40 ms", lab.level("ideal-ps", usual_times).near(0.8))
 )
 durations = lab.Figure("atcp/fig3b", "Fig. 3(b)", "Durations of flows", {"chain": CHAIN}).decides(
     lab.paper("atcp/fig3b-duration", "numeric", {"p_below_10s": 0.8}, "Fig. 3(b), Sec. III").says(

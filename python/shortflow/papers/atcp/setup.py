@@ -39,7 +39,7 @@ TRACE_SIZES = {
 }
 NON_LARGE_SIZES = {"kind": "mixture", "parts": [{"share": 80 / 99, **SMALL_SIZES}, {"share": 19 / 99, **MEDIUM_SIZES}]}
 INTERARRIVAL = {"kind": "log-normal", "sigma": 1.8}
-"""80 % of the gaps within two orders of magnitude, as those of Fig. 3(d)."""
+"""80 % of the inter-arrival times within two orders of magnitude, as those of Fig. 3(d)."""
 
 TRACE_MEAN_BYTES = 2_577_000
 """Mean of `TRACE_SIZES`: 0.8 x 21.5 KB + 0.19 x 2.15 MB + 0.01 x 215 MB."""
@@ -89,8 +89,8 @@ def chain(title: str, parameters: Table, traffic: Sequence[Table]) -> dict[str, 
     }
 
 
-def across(flow_class: str, sizes: Table, rate: Value, ends: tuple[str, str]) -> dict[str, object]:
-    """Flows with the gaps of the trace from one group of hosts to another; `rate` in flows per second."""
+def across(flow_class: str, ends: tuple[str, str], **rate: Value) -> dict[str, object]:
+    """Flows with the inter-arrival times of the trace from one group of hosts to another."""
     return {
         "kind": "arrivals",
         "class": flow_class,
@@ -98,8 +98,8 @@ def across(flow_class: str, sizes: Table, rate: Value, ends: tuple[str, str]) ->
         "from": ends[0],
         "to": ends[1],
         "interarrival": INTERARRIVAL,
-        "rate_per_s": rate,
-        "sizes": sizes,
+        "sizes": NON_LARGE_SIZES,
+        **rate,
     }
 
 
@@ -111,7 +111,7 @@ def large(flows: Value, ends: tuple[str, str | int]) -> dict[str, object]:
 TRACE = chain(
     "The trace on a chain of four 100 Mbps hops: small and medium flows beside large ones that are always there",
     {"others": OTHERS, "large": LARGE_FLOWS},
-    [across("other", NON_LARGE_SIZES, "$others", END_TO_END), large("$large", ("0-3", 16))],
+    [across("other", END_TO_END, rate_per_s="$others"), large("$large", ("0-3", 16))],
 )
 
 

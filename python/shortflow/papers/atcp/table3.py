@@ -3,33 +3,16 @@
 from shortflow import lab
 from shortflow.papers.atcp.setup import (
     BASE,
-    INTERARRIVAL,
     LARGE_TIME,
     MEDIUM,
-    NON_LARGE_SIZES,
     SMALL,
     SWITCH,
     TCP,
+    across,
     large,
     median,
     over_tcp,
 )
-
-
-def _flows(flow_class: str, ends: tuple[str, str], link: str) -> dict[str, object]:
-    """Flows with the gaps of the trace that load a link with 20 %."""
-    return {
-        "kind": "arrivals",
-        "class": flow_class,
-        "pattern": "all-to-all",
-        "from": ends[0],
-        "to": ends[1],
-        "interarrival": INTERARRIVAL,
-        "sizes": NON_LARGE_SIZES,
-        "load": 0.2,
-        "link": link,
-    }
-
 
 TREE: dict[str, object] = {
     "title": "Web tree: clients 0-3, web server 4, database 8 that is backed up to 12, background between their racks",
@@ -41,8 +24,8 @@ TREE: dict[str, object] = {
     "switch": SWITCH,
     "tcp": TCP,
     "traffic": [
-        _flows("web", ("4-4", "0-3"), "tor1->root0"),
-        _flows("web", ("8-8", "4-4"), "tor2->root0"),
+        across("web", ("4-4", "0-3"), load=0.2, link="tor1->root0"),
+        across("web", ("8-8", "4-4"), load=0.2, link="tor2->root0"),
         large("$background", ("5-7", 1)),
         large("$background", ("9-11", 5)),
         large(1, ("8-8", 12)),

@@ -8,7 +8,6 @@ from shortflow.papers.atcp.setup import (
     END_TO_END,
     LARGE_FLOWS,
     MEDIUM,
-    NON_LARGE_SIZES,
     OTHERS,
     QUICK_TRACE,
     SMALL,
@@ -35,7 +34,7 @@ LARGE_ON_CHAIN = lab.Study(
     chain(
         "Large flows over the whole chain, others over one link each",
         {"others": OTHERS / 4, "large": LARGE_FLOWS},
-        [large("$large", ("0-3", 16)), *(across("other", NON_LARGE_SIZES, "$others", ends) for ends in HOPS)],
+        [large("$large", ("0-3", 16)), *(across("other", ends, rate_per_s="$others") for ends in HOPS)],
     ),
     ("tcp", "atcp"),
     settings=TRACE_SETTINGS,
@@ -48,7 +47,7 @@ SMALL_ON_CHAIN = lab.Study(
         "Large flows over one link each, others over the whole chain",
         {"others": OTHERS, "large": 1},
         [
-            across("other", NON_LARGE_SIZES, "$others", END_TO_END),
+            across("other", END_TO_END, rate_per_s="$others"),
             *(large("$large", (f"{4 * hop}-{4 * hop + 3}", 4 * hop + 4)) for hop in range(4)),
         ],
     ),
