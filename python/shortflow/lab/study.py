@@ -1,5 +1,6 @@
 """The runs behind a figure: one scenario, some schemes, a grid of settings, several seeds."""
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,7 +63,7 @@ class Study:
         `chosen` are the settings of choices: they replace those of the study but not its grid, and schemes take what
         concerns them.
         """
-        return self._planned(scale, position, chosen, self.seed_range(scale))
+        return self._planned(self._planner(), scale, position, chosen, self.seed_range(scale))
 
     def follows(self, scale: Scale, change: Change) -> bool:
         """Whether a choice is the study's to follow.
@@ -72,23 +73,28 @@ class Study:
         """
         if not change.before.keys().isdisjoint(self.grid(scale)):
             return False
-        own = self._keys(scale, {})
+        planner = self._planner()
+
+        def keys(chosen: Settings) -> list[str]:
+            return [run.key for at in self.positions(scale) for run in self._planned(planner, scale, at, chosen, [1])]
+
+        own = keys({})
         try:
-            return own == self._keys(scale, change.before) and own != self._keys(scale, change.after)
+            return own == keys(change.before) and own != keys(change.after)
         except ConfigError:
             return False
 
-    def _keys(self, scale: Scale, chosen: Settings) -> list[str]:
-        """The keys of one run of each scheme at every point."""
-        return [run.key for at in self.positions(scale) for run in self._planned(scale, at, chosen, [1])]
+    def _planner(self) -> Planner:
+        return Planner(load_scenario(self.scenario), self.schemes)
 
-    def _planned(self, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int]) -> list[Run]:
+    def _planned(
+        self, planner: Planner, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int]
+    ) -> list[Run]:
         fixed = {**self.settings, **(self.quick_settings if scale is Scale.QUICK else {})}
         varied = dict(zip(self.grid(scale), position, strict=True))
         of_scenario, of_schemes = split_settings(chosen)
         accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
         settings = {**fixed, **of_scenario, **accepted, **varied}
-        planner = Planner(load_scenario(self.scenario), self.schemes)
         runs = planner.runs(settings, seeds)
         for scheme, own in self.of_scheme.items():
             changed = planner.runs({**settings, **own}, seeds)
@@ -96,5 +102,6 @@ class Study:
         return runs
 
 
+@functools.cache
 def _accepts(scheme: str, key: str) -> bool:
     return Scheme.accepts(scheme, key)
