@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
-unexport CONDA_PREFIX
+unexport CONDA_PREFIX PYTHONDONTWRITEBYTECODE # commands start faster with bytecode kept
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
