@@ -1,18 +1,7 @@
 //! What leaves a port as a capture file: pcapng with times in nanoseconds, Ethernet II, IPv4 (RFC 791) and TCP
 //! (RFC 9293), of which the headers are kept and the payload, zeros, is cut off.
-//!
-//! | in the file | from |
-//! |---|---|
-//! | addresses | host n is 10.0.0.0 + n + 1, and 02:00 followed by n in its MAC address |
-//! | ports | 49152 + connection mod 16384 at the sender, 49152 + connection / 16384 at the receiver |
-//! | sequence numbers | the SYN, sent or not, is 0, so byte n of the stream is n + 1 |
-//! | ECN, ECE, CWR, SACK | as in the packet |
-//! | timestamp option | of transports that read delays: when the data packet was sent, in µs; an ACK echoes it, and has no clock |
-//! | DSCP | the priority, at most 63 |
-//! | window | 65535, as no scaling is modelled |
-//!
-//! Transports that are not TCP are UDP: "SHFL", the kind of packet, three zeros, the sequence number in eight bytes, and
-//! the payload. A packet stands there when its last bit has left; what the port dropped before it is its comment.
+//! A packet stands there when its last bit has left; what the port dropped before it is its comment. docs/results.md says what
+//! each field holds.
 
 use super::watch::{Happening, PacketEvent};
 use crate::packet::{EcnField, Kind, Packet};
