@@ -23,7 +23,7 @@ use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
-use shortflow_spec::{choice, keys};
+use shortflow_spec::{keys, words};
 use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
@@ -36,7 +36,7 @@ pub const INFO: TransportInfo = TransportInfo {
     ecn: Ecn::Off,
 };
 
-choice! {
+words! {
     /// The form of W′(s) between T1 and T2.
     pub enum Middle {
         /// A straight line.
@@ -46,7 +46,7 @@ choice! {
     }
 }
 
-choice! {
+words! {
     /// What a mark does.
     pub enum Base {
         /// Halves, as a loss does.

@@ -21,7 +21,7 @@ use crate::newreno::{grow, multiplicative_decrease, on_loss};
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, TransportInfo, Window,
 };
-use shortflow_spec::{choice, keys};
+use shortflow_spec::{keys, words};
 use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
@@ -34,7 +34,7 @@ pub const INFO: TransportInfo = TransportInfo {
     ecn: Ecn::Exact,
 };
 
-choice! {
+words! {
     /// What the weight depends on (§III-E).
     pub enum Profile {
         /// Bytes sent so far: least attained service.

@@ -1,6 +1,6 @@
 //! What a congestion control sees and what it may change.
 
-use shortflow_spec::choice;
+use shortflow_spec::words;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// The two variables of RFC 5681, in segments.
@@ -234,7 +234,7 @@ impl Host {
     pub const ALL: [Host; 3] = [Host::Tcp, Host::Roce, Host::Minimal];
 }
 
-choice! {
+words! {
     /// How lost segments are found and resent.
     pub enum Recovery {
         /// RFC 6582: one hole per round trip on partial ACKs.
@@ -246,7 +246,7 @@ choice! {
     }
 }
 
-choice! {
+words! {
     /// What ECN means to the sender and the receiver.
     pub enum Ecn {
         /// Packets are not ECN-capable.

@@ -22,7 +22,7 @@ use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, MarkFraction, Recovery, Role, TransportInfo,
     Window,
 };
-use shortflow_spec::{choice, keys};
+use shortflow_spec::{keys, words};
 use shortflow_units::{Bytes, Instant};
 
 /// Registry entry.
@@ -35,7 +35,7 @@ pub const INFO: TransportInfo = TransportInfo {
     ecn: Ecn::Exact,
 };
 
-choice! {
+words! {
     /// How a flow is found to be short or long.
     pub enum Classify {
         /// By its traffic class, where that says so, otherwise by bytes.

@@ -1,7 +1,7 @@
 //! What switch ports, host ports, TCP and measurements are to be like: plain values, each the table of a scenario.
 
 use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, Unless, keys};
-use shortflow_spec::choice;
+use shortflow_spec::words;
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
 
 keys! {
@@ -90,7 +90,7 @@ keys! {
     }
 }
 
-choice! {
+words! {
     /// Which ACKs with ECN-Echo may open the window.
     pub enum MarkedGrowth {
         /// None.

@@ -1,4 +1,4 @@
-//! [`keys!`] and [`choice!`]: one declaration per table, and one per list of words.
+//! [`keys!`] and [`words!`]: one declaration per table, and one per list of words.
 
 use crate::document::{Document, no_files};
 use crate::error::ConfigError;
@@ -104,7 +104,7 @@ pub fn defaults<T>(read: fn(&Reader) -> Result<T, ConfigError>) -> T {
 
 /// Declares an enum whose variants have names that users type.
 #[macro_export]
-macro_rules! choice {
+macro_rules! words {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $vdoc:literal])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use super::pins::{Pins, refused};
 use crate::{Failure, sys};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, MapHandle, Object, TC_EGRESS, TcHook, TcHookBuilder};
-use shortflow_spec::choice;
+use shortflow_spec::words;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 
-choice! {
+words! {
     /// What the priority is made from, as in `shortflow_sim::tcp::priority`.
     pub enum By {
         /// The bytes of the message.

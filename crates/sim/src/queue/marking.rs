@@ -1,10 +1,10 @@
 //! [`Marking`]: what a port of several queues compares with K.
 
 use super::{Backlog, PortSetup, Waiting};
-use shortflow_spec::choice;
+use shortflow_spec::words;
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
-choice! {
+words! {
     /// What is compared with K.
     pub enum Scope {
         /// The backlog of the port, when a packet arrives.

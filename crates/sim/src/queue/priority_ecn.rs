@@ -22,7 +22,7 @@
 
 use super::ranked::Ranked;
 use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
-use shortflow_spec::{choice, keys};
+use shortflow_spec::{keys, words};
 use shortflow_units::{Instant, Occupancy};
 
 /// Registry entry.
@@ -33,7 +33,7 @@ pub const INFO: QueueInfo = QueueInfo {
     by_priority: true,
 };
 
-choice! {
+words! {
     /// Which packet a marking queue marks.
     pub enum Marked {
         /// The one that arrives: plain ECN.

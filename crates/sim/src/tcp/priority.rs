@@ -19,10 +19,10 @@
 
 use crate::config::{Format, Shape, Text, keys};
 use crate::host::Message;
-use shortflow_spec::{Value, choice};
+use shortflow_spec::{Value, words};
 use shortflow_units::{Bytes, Instant};
 
-choice! {
+words! {
     /// What a packet's priority is made from.
     pub enum By {
         /// Nothing: all packets are alike.

@@ -1,6 +1,6 @@
 //! [`Arrival`]: a flow that begins.
 
-use shortflow_spec::choice;
+use shortflow_spec::words;
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 
 /// A flow that begins.
@@ -33,7 +33,7 @@ pub enum ConnectionUse {
     Shared(u32),
 }
 
-choice! {
+words! {
     /// Which flows share a connection.
     pub enum Connections {
         /// None: each has its own.
