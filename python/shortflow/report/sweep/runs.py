@@ -13,7 +13,7 @@ from shortflow.quantities import common_axis, in_base_unit
 from shortflow.report.tables import headline_metrics
 from shortflow.result import RunSummary
 from shortflow.scenario import Setting
-from shortflow.store.frames import short_name, varying
+from shortflow.store.frames import UNSET, short_name, varying
 
 Place = tuple[str, ...]
 """A value for each of some keys."""
@@ -106,7 +106,8 @@ def _swept(name: str, runs: Sequence[RunSummary]) -> Swept:
         scheme: varying(_settings(run, "scheme_settings") for run in group) for scheme, group in by_scheme.items()
     }
     names = list(dict.fromkeys([*of_scenario, *(key for keys in of_schemes.values() for key in keys)]))
-    keys = _keys(names, [_values(run) for run in runs])
+    values = {id(run): dict.fromkeys([*of_scenario, *of_schemes[run.scheme]], UNSET) | _values(run) for run in runs}
+    keys = _keys(names, list(values.values()))
     own = {
         scheme: [i for i, key in enumerate(keys) if key.name in of_scenario or key.name in of_schemes[scheme]]
         for scheme in by_scheme
@@ -115,8 +116,7 @@ def _swept(name: str, runs: Sequence[RunSummary]) -> Swept:
     found: dict[str, dict[Place, list[RunSummary]]] = {}
     for scheme, group in by_scheme.items():
         for run in group:
-            values = _values(run)
-            place = tuple(values.get(keys[i].name, "") for i in own[scheme])
+            place = tuple(values[id(run)][keys[i].name] for i in own[scheme])
             found.setdefault(scheme, {}).setdefault(place, []).append(run)
     compared = {
         scheme: {place: Comparison(name, title, {}, group) for place, group in places.items()}
