@@ -204,3 +204,10 @@ def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> 
     (sweep,) = document["sweeps"]
     assert len(sweep["points"]) == 2 + 4
     assert len(sweep["plots"][0]["maps"]) == 2
+
+
+def test_a_bound_that_leaves_the_sign_open_is_no_difference() -> None:
+    runs = [run_of("dctcp", 1, 4e-3, {}, {}), run_of("tcp", 1, 3e-3, {}, {}), run_of("l2dct", 1, 6e-3, {}, {})]
+    runs[1:] = [replace(run, rows=[row._replace(lower_bound=True) for row in run.rows]) for run in runs[1:]]
+    (sweep,) = swept(runs)
+    assert view(sweep).answer.endswith("the same flows: tcp open, as flows did not finish, l2dct ≥ +50.0 %.")

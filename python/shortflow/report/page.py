@@ -43,7 +43,7 @@ class StudyView:
     verdicts: Sequence[str]
     """A paragraph for each point, if there are several."""
     measured_time: str
-    """Of the first point."""
+    """Empty where it is another one at some point."""
     traffic_notes: Sequence[str]
     main: Sequence[Section]
     """The main table: of the only point, or an overview of all."""
@@ -131,16 +131,17 @@ def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequen
 
 def _view(study: Study) -> StudyView:
     labelled = [(point.label, point.comparison) for point in study.points]
+    measured = {measured_time(point.comparison) for point in study.points}
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
     return StudyView(
         study,
         *study_verdict(study),
-        measured_time(study.points[0].comparison),
+        measured.pop() if len(measured) == 1 else "",
         study.points[0].results[0].provenance["traffic_notes"],
         [overview_section("Overview", study.x_name, labelled)] if study.x_name else _main(study.points[0].comparison),
         [
             *(drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)),
-            *time_lines(study.points[0].results),
+            *time_lines(study.points[0].results, f" at {study.x_name} {study.points[0].label}" if study.x_name else ""),
         ],
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
         [(label, comparison_sections(comparison)) for label, comparison in labelled],

@@ -100,10 +100,12 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
     counts = {scheme: len(sweep.runs[scheme]) for scheme in sweep.schemes}
     chosen = max(counts.values()) > 1
     others = []
-    for scheme in sweep.schemes:
+    for scheme in (each for each in sweep.schemes if each != first):
         runs = [*found[first][1].runs, *found[scheme][1].runs]
         difference = Comparison(sweep.name, sweep.title, {}, runs).relation(scheme, first, metric.name)
-        if scheme != first and difference:
+        if difference and not difference.has_sign:
+            others.append(f"{scheme} open, as flows did not finish")
+        elif difference:
             others.append(f"{scheme} {percent(replace(difference, ci95=None) if chosen else difference)} %")
     words = f" Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
     among = ", ".join(f"{count:,} of {scheme}" for scheme, count in counts.items())
