@@ -194,6 +194,19 @@ def test_a_bound_goes_before_nothing_and_is_no_best_point() -> None:
 
 
 @pytest.mark.usefixtures("scenario")
+def test_runs_that_were_done_again_with_tables_stay_in_their_sweep(shortflow: Command) -> None:
+    common = ("small.toml", "--schemes", "tcp", "--out", "s")
+    assert shortflow("sweep", *common, "--grid", "load=0.2,0.4", "--seeds", "3").code == 0
+    assert shortflow("compare", *common, "--set", "load=0.4", "--seeds", "2").code == 0
+    answer = shortflow("report", "s", "--json")
+    (sweep,) = json.loads(answer.stdout)["sweeps"]
+    assert [each["metrics"]["afct_short_s"]["n"] for each in sweep["points"]] == [3, 3]
+    assert {each["scheme"] for each in sweep["points"]} == {"tcp"}
+    assert shortflow("report", "s").code == 0
+    assert "6 runs of 1 scheme; 2 of them have tables" in Path("s/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("scenario")
 def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> None:
     grid = ("--grid", "transport.g=0.05,0.2", "--grid", "load=0.2,0.4")
     assert shortflow("sweep", "small.toml", "--schemes", "tcp,dctcp", *grid, "--seeds", "1", "--out", "s").code == 0
