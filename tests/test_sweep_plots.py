@@ -130,6 +130,7 @@ def test_the_best_point_of_each_scheme_is_in_the_table() -> None:
     assert shown.runs == 7
     assert shown.answer.startswith("The least afct_short_s has tcp: 4 ms with one seed. Beside it")
     assert ": l2dct -37.5 %. These were" in shown.answer, "with seed 1, which both have: 2.5 over 4 ms"
+    assert "Points have different seeds, from 1 to 2 of them: the fewer" in shown.answer
     numbers = table(of_keys(g=["3", "1", "2"]))
     assert numbers["keys"] == ["transport.g"]
     assert {point["at"].get("transport.g") for point in numbers["points"]} == {"1", "2", "3", None}
