@@ -192,6 +192,9 @@ def test_a_bound_goes_before_nothing_and_is_no_best_point() -> None:
     shown = view(*swept([without, bound]))
     assert shown.answer == "No point is the best: flows did not finish, so that every afct_short_s is a lower bound."
     assert shown.best.rows[0][:2] == ("l2dct", "2")
+    exact = run_of("l2dct", 1, 9e-3, {}, {"transport.g": "3"})
+    shown = view(*swept([bound, exact]))
+    assert shown.answer.startswith("The least afct_short_s has l2dct with transport.g = 3: 9 ms")
 
 
 @pytest.mark.usefixtures("scenario")
