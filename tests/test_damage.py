@@ -79,6 +79,29 @@ def test_other_bytes(good: Path, name: str, place: float, cut: int, put: bytes) 
         read_by_every_door(run)
 
 
+@EXAMPLES
+@given(place=st.floats(0, 1), bit=st.integers(0, 7))
+def test_a_flipped_bit_of_the_record_changes_nothing_unseen(good: Path, place: float, bit: int) -> None:
+    with copied(good) as run:
+        before = read_run(run)
+        data = bytearray((run / "result.json").read_bytes())
+        data[round(place * (len(data) - 1))] ^= 1 << bit
+        (run / "result.json").write_bytes(data)
+        with contextlib.suppress(DamagedResult):
+            after = read_run(run)
+            assert (after.meta, after.provenance) == (before.meta, before.provenance)
+            assert read_runs(run.parents[1])["afct_short_s"].to_list() == [before.metrics["afct_short_s"]]
+
+
+def test_a_flipped_digit_of_a_metric_is_damage(good: Path) -> None:
+    with copied(good) as run:
+        text = (run / "result.json").read_text(encoding="utf-8")
+        assert '"afct_short_s": 0.002' in text
+        (run / "result.json").write_text(text.replace('"afct_short_s": 0.002', '"afct_short_s": 0.006'))
+        with pytest.raises(DamagedResult, match=r"result\.json: damaged: its checksum is wrong"):
+            read_runs(run.parents[1])
+
+
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths of all values in a document, those of tables and lists included."""
     yield path

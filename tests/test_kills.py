@@ -87,13 +87,13 @@ def report_of_what_is_left(folder: Path, store: str) -> None:
 
 
 def contents(store: Path) -> dict[str, Any]:
-    """Every run of a store: its record without times, and its tables."""
+    """Every run of a store: its record without times, and so without its checksum, and its tables."""
     found = {}
     for place in sorted((store / "runs").iterdir()):
         record = json.loads((place / "result.json").read_text(encoding="utf-8"))
         origin = {key: value for key, value in record["provenance"].items() if key not in TIMES}
         tables = {name: pl.read_parquet(place / f"{name}.parquet").to_dict(as_series=False) for name in TABLES}
-        found[place.name] = ({**record, "provenance": origin}, tables)
+        found[place.name] = ({**record, "provenance": origin, "checksum": ""}, tables)
     return found
 
 

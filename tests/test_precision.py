@@ -1,6 +1,7 @@
 """Seeds until an interval is narrow enough."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -124,3 +125,12 @@ def test_each_point_of_a_sweep_has_the_seeds_that_it_needs(shortflow: Command, s
     assert few["until_ci_met"]
     assert len(few["seeds"]) < len(many["seeds"])
     assert "--until-ci: " in answer.stderr
+
+
+def test_no_lower_bound_is_ever_narrow_enough() -> None:
+    exact = compared(1.0, 1.0, 1.0)
+    rows = [row._replace(lower_bound=True) for row in exact.runs[2].rows]
+    bound = replace(exact, runs=[*exact.runs[:2], replace(exact.runs[2], rows=rows)])
+    assert Precision(0.05).is_met(exact)
+    assert not Precision(0.05).is_met(bound)
+    assert widths(bound)[0].share == math.inf

@@ -18,6 +18,7 @@ from shortflow.lab.finding import Finding
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate
 from shortflow.report.looks import PALETTE, look_of
+from shortflow.reproduction import index
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, draw, select
 from shortflow.reproduction.matrix import COLOURS
 from shortflow.reproduction.pages import write_pages
@@ -157,7 +158,9 @@ def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) 
             ET.parse(file)
 
 
-def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path) -> None:
+def test_the_front_page_keeps_papers_that_were_reproduced_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), Drawing("old", "", "", [])), tmp_path)
     write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
     front = (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -175,6 +178,14 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(tmp_path: Path)
     assert "| [l2dct](l2dct.md) | 1 | 0 | 0 |" in (tmp_path / "markdown" / "README.md").read_text(encoding="utf-8")
     known = json.loads((tmp_path / "index.json").read_text(encoding="utf-8"))
     assert list(known) == ["l2dct", "pecn"]
+    monkeypatch.setattr(index, "build_id", lambda: "0+new")
+    write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)
+    for page in (tmp_path / "index.html", tmp_path / "markdown" / "README.md"):
+        text = page.read_text(encoding="utf-8")
+        assert "Made by 0+new at the quick scale." in text
+        assert "No sum of all: different builds" in text
+        assert "| all |" not in text
+        assert "<td>all</td>" not in text
     (tmp_path / "index.json").write_text("{")
     with pytest.raises(DamagedResult, match="reproduce its papers again"):
         write_pages(reproduced("pecn/fig1", within(0.5, 0, 1)), tmp_path)

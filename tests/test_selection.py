@@ -13,8 +13,11 @@ import shortflow
 from made import make_result
 from shortflow import result
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.report.sweep.runs import swept
 from shortflow.report.write import write_report
 from shortflow.result import Failure, RunResult
+from shortflow.scenario import Setting
+from shortflow.store.frames import UNSET, varying
 from shortflow.store.reading import read_flows
 from shortflow.store.runs import select_runs, write_run
 from shortflow.store.selection import supersede
@@ -40,7 +43,7 @@ def stored(directory: Path, results: Sequence[RunResult]) -> Path:
     return directory
 
 
-def settings(**values: tuple[str, str]) -> list[dict[str, str]]:
+def settings(**values: tuple[str, str]) -> list[Setting]:
     return [{"key": key, "value": value, "source": source} for key, (value, source) in values.items()]
 
 
@@ -63,6 +66,35 @@ def test_the_newest_failure_is_told_in_whatever_order_they_lie() -> None:
 def test_runs_that_differ_in_seed_scheme_or_setting_all_count(tmp_path: Path) -> None:
     results = [make_result(), make_result(seed=2), make_result("tcp"), make_result(load="0.4")]
     assert len(select_runs(stored(tmp_path, results)).current) == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "labels"),
+    [
+        ({"traffic.2.kind": ("poisson", "scenario"), "traffic.2.to": ("0", "default")}, "traffic.2.kind", UNSET),
+        ({"traffic.1.load": ("0.9", "--set")}, "traffic.1.load", "0.2"),
+    ],
+)
+def test_runs_with_other_settings_are_never_one_point(
+    tmp_path: Path, more: Mapping[str, tuple[str, str]], key: str, labels: str
+) -> None:
+    """Where one has a traffic entry that the other has not, or sets what follows a parameter in the other."""
+    plain = make_result()
+    kept = [each for each in plain.provenance["scenario_settings"] if each["key"] not in more]
+    other = changed(plain, scenario_settings=[*kept, *settings(**more)], key="other")
+    found = shortflow.read_store(stored(tmp_path, [plain, other]))
+    assert [each.settings for each in found.comparisons()] == [{key: labels}, {key: more[key][0]}]
+    assert found.to_frame().columns[10] == key
+    (sweep,) = swept([plain.summary, other.summary])
+    assert [len(each.runs) for each in sweep.runs["dctcp"].values()] == [1, 1]
+
+
+def test_what_follows_from_other_keys_varies_with_them() -> None:
+    def drain(duration: str) -> list[Setting]:
+        return settings(duration=(duration, "--set"), drain=(duration, "default"))
+
+    assert varying([drain("1s"), drain("2s")]) == ["duration"]
+    assert varying([drain("1s"), settings(duration=("1s", "scenario"), drain=("3s", "--set"))]) == ["drain"]
 
 
 def test_a_new_default_of_a_new_build_supersedes_too(tmp_path: Path) -> None:

@@ -77,7 +77,14 @@ def test_nothing_is_more_than_all_of_it_less() -> None:
     assert found.value == pytest.approx(-0.9)
     factor = math.exp(12.7062 * 0.1 / 0.1)
     assert found.ci95 == pytest.approx((0.1 / factor - 1, 0.1 * factor - 1), rel=1e-4)
-    assert paired_difference([0.0, 0.0], [1.0, 2.0]) == Estimate(-1.0, (-1.0, -1.0), 2)
+
+
+def test_none_of_something_rare_is_not_less_for_sure() -> None:
+    # Mean 1/3 and standard error 1/3: one drop in three seeds may be none in the next ones.
+    found = paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
+    assert found is not None
+    assert found.ci95 == pytest.approx((-1.0, 4.3026527 - 1), rel=1e-6)
+    assert paired_difference([0.0, 0.0], [2.0, 2.0]) == Estimate(-1.0, (-1.0, -1.0), 2)
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,7 @@ def test_the_best_point_of_each_scheme_is_in_the_table() -> None:
     assert shown.runs == 7
     assert shown.answer.startswith("The least afct_short_s has tcp: 4 ms with one seed. Beside it")
     assert ": l2dct -37.5 %. These were" in shown.answer, "with seed 1, which both have: 2.5 over 4 ms"
+    assert "Points have different seeds, from 1 to 2 of them: the fewer" in shown.answer
     numbers = table(of_keys(g=["3", "1", "2"]))
     assert numbers["keys"] == ["transport.g"]
     assert {point["at"].get("transport.g") for point in numbers["points"]} == {"1", "2", "3", None}
@@ -191,6 +192,22 @@ def test_a_bound_goes_before_nothing_and_is_no_best_point() -> None:
     shown = view(*swept([without, bound]))
     assert shown.answer == "No point is the best: flows did not finish, so that every afct_short_s is a lower bound."
     assert shown.best.rows[0][:2] == ("l2dct", "2")
+    exact = run_of("l2dct", 1, 9e-3, {}, {"transport.g": "3"})
+    shown = view(*swept([bound, exact]))
+    assert shown.answer.startswith("The least afct_short_s has l2dct with transport.g = 3: 9 ms")
+
+
+@pytest.mark.usefixtures("scenario")
+def test_runs_that_were_done_again_with_tables_stay_in_their_sweep(shortflow: Command) -> None:
+    common = ("small.toml", "--schemes", "tcp", "--out", "s")
+    assert shortflow("sweep", *common, "--grid", "load=0.2,0.4", "--seeds", "3").code == 0
+    assert shortflow("compare", *common, "--set", "load=0.4", "--seeds", "2").code == 0
+    answer = shortflow("report", "s", "--json")
+    (sweep,) = json.loads(answer.stdout)["sweeps"]
+    assert [each["metrics"]["afct_short_s"]["n"] for each in sweep["points"]] == [3, 3]
+    assert {each["scheme"] for each in sweep["points"]} == {"tcp"}
+    assert shortflow("report", "s").code == 0
+    assert "6 runs of 1 scheme; 2 of them have tables" in Path("s/report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("scenario")
@@ -204,3 +221,10 @@ def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> 
     (sweep,) = document["sweeps"]
     assert len(sweep["points"]) == 2 + 4
     assert len(sweep["plots"][0]["maps"]) == 2
+
+
+def test_a_bound_that_leaves_the_sign_open_is_no_difference() -> None:
+    runs = [run_of("dctcp", 1, 4e-3, {}, {}), run_of("tcp", 1, 3e-3, {}, {}), run_of("l2dct", 1, 6e-3, {}, {})]
+    runs[1:] = [replace(run, rows=[row._replace(lower_bound=True) for row in run.rows]) for run in runs[1:]]
+    (sweep,) = swept(runs)
+    assert view(sweep).answer.endswith("the same flows: tcp open, as flows did not finish, l2dct ≥ +50.0 %.")

@@ -218,3 +218,9 @@ def test_of_one_run_each_metric_is_a_row_with_its_unit() -> None:
     assert rows["mean FCT"] == ["2.50", "ms"]
     assert rows["goodput, long flows"] == ["800", "Mbps"]
     assert rows["queue, mean"] == ["12.5", "pkt"]
+
+
+def test_two_runs_of_one_scheme_and_seed_are_no_comparison() -> None:
+    run = make_result().summary
+    with pytest.raises(ValueError, match="several runs of dctcp with seed 1"):
+        Comparison("made", "", {}, [run, run])

@@ -315,7 +315,11 @@ def test_another_question_needs_another_directory(small: dict[str, object], tmp_
     run_tuning(small, tmp_path / "t", trials=8)
     with pytest.raises(ConfigError, match=r"another tuning, which differs in seeds \(2 there, 3 here\)"):
         run_tuning(small, tmp_path / "t", trials=8, seeds=3)
-    (tmp_path / "t" / record.FILE).write_text('{"question": 1}')
+    kept = tmp_path / "t" / record.FILE
+    kept.write_bytes(kept.read_bytes().replace(b'"afct_short_s": [\n', b'"afct_short_s": [\n     1,\n', 1))
+    with pytest.raises(DamagedResult, match=r"tuning\.json: damaged.*its checksum"):
+        run_tuning(small, tmp_path / "t", trials=8)
+    kept.write_text('{"question": 1}')
     with pytest.raises(DamagedResult, match=r"tuning\.json: damaged"):
         run_tuning(small, tmp_path / "t", trials=8)
 

@@ -90,6 +90,13 @@ class Comparison:
     measured: "Measured | None" = None
     """Flows of the user's own, which stand beside the schemes and are compared with none."""
 
+    def __post_init__(self) -> None:
+        """Refuse to take runs for one another that have the same scheme and seed: a fault of whoever put them here."""
+        named = [(run.scheme, run.seed) for run in (*self.runs, *self.ideal)]
+        if len(set(named)) < len(named):
+            scheme, seed = next(each for each in named if named.count(each) > 1)
+            raise ValueError(f"{self.scenario}: there are several runs of {scheme} with seed {seed}")
+
     @property
     def schemes(self) -> list[str]:
         """The schemes in the order of their first run."""

@@ -22,7 +22,7 @@ from shortflow.metrics.stats import Estimate
 from shortflow.quantities import in_base_unit
 from shortflow.report.markup import part
 from shortflow.report.study import Point, Study, studies
-from shortflow.report.sweep.runs import swept
+from shortflow.report.sweep.runs import stored_sweeps
 from shortflow.report.sweep.tables import sweep_section, sweep_tables
 from shortflow.report.sweep.view import best_section
 from shortflow.report.tables import (
@@ -383,11 +383,6 @@ class Results(Shown):
         places = [place for place in self._selection.current if records[place]["tables"]]
         return studies(read_each(places, read_run).values())
 
-    @property
-    def _without_tables(self) -> list[RunSummary]:
-        found = (self._selection.records[place] for place in self._selection.current)
-        return [result.summarize(each) for each in found if not each["tables"]]
-
     def _tables(self) -> RenderableType:
         _, sections, _ = self._view()
         return stacked(*(table for section in sections for table in lay_out(section)))
@@ -399,7 +394,7 @@ class Results(Shown):
             )
             for study in self._studies
         ]
-        found += [best_section(each) for each in swept(self._without_tables)]
+        found += [best_section(each) for each in stored_sweeps(self._selection)]
         return f"{self.directory}: {self._frame.height} runs of {', '.join(self.scenarios)}", found, ()
 
 

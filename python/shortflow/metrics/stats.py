@@ -90,7 +90,8 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
     is that of the residuals value - ratio * baseline (the classical ratio estimator), which keeps the pairing and
     allows single seeds whose baseline is zero. Of values that are nowhere below zero the interval is Student's t on the
     logarithm of the ratio: it ends above -1, and whether it holds zero does not depend on which side is the baseline.
-    Beside a baseline with mean zero there is no relative difference.
+    Beside a baseline with mean zero there is no relative difference; of values that are all zero the interval is that
+    of the baseline's mean, so that none of something rare is not less for sure.
     """
     if not values or len(values) != len(baseline):
         raise ValueError("a paired difference needs the same seeds, at least one, on both sides")
@@ -104,7 +105,7 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
     if min(*values, *baseline) < 0:
         return Estimate(ratio - 1.0, (ratio - 1.0 - half, ratio - 1.0 + half), n)
     if ratio == 0:
-        return Estimate(-1.0, (-1.0, half - 1.0), n)
+        return Estimate(-1.0, (-1.0, (_half_width(baseline) or 0.0) / scale - 1.0), n)
     factor = math.exp(half / ratio)
     return Estimate(ratio - 1.0, (ratio / factor - 1.0, ratio * factor - 1.0), n)
 

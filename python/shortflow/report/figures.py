@@ -19,7 +19,8 @@ from shortflow.metrics.catalogue import (
     Metric,
     Statistic,
 )
-from shortflow.metrics.stats import Interval, nearest_rank
+from shortflow.metrics.data import LowerBound, Times
+from shortflow.metrics.stats import Interval
 from shortflow.quantities import Scale, scale_for
 from shortflow.report.plot import Axis, Panel, Plot, Series
 from shortflow.report.plotting import percentage
@@ -472,21 +473,21 @@ def _by_size(flows: pl.DataFrame) -> pl.DataFrame:
     """Up to ten groups of about equally many flows by size, those of one size in one group.
 
     Columns: `size_kb` (median), `mean` and `p99` of the slowdown, `mean_bound` and `p99_bound` (whether they are lower
-    bounds), `unfinished_share`. A percentile is exact if no completion time of unfinished flows could change it.
+    bounds), `unfinished_share`.
     """
     tenth = (pl.col("size_bytes").rank("min") - 1) * _SIZE_GROUPS // pl.len()
     rows = []
     for _, group in sorted(flows.group_by(tenth.alias("group")), key=lambda each: each[0]):
-        slowdown, censored = group["elapsed_slowdown"].to_numpy(), group["censored"].to_numpy()
-        p99 = nearest_rank(slowdown, 99)
+        slowdowns = Times(group["elapsed_slowdown"].to_list(), group["censored"].to_list())
+        mean, p99 = slowdowns.mean, slowdowns.percentile(99)
         rows.append(
             {
                 "size_kb": float(np.median(group["size_bytes"].to_numpy())) / 1e3,
-                "mean": float(slowdown.mean()),
+                "mean": mean,
                 "p99": p99,
-                "mean_bound": bool(censored.any()),
-                "p99_bound": p99 != nearest_rank(np.where(censored, np.inf, slowdown), 99),
-                "unfinished_share": _share(group),
+                "mean_bound": isinstance(mean, LowerBound),
+                "p99_bound": isinstance(p99, LowerBound),
+                "unfinished_share": slowdowns.open_share,
             }
         )
     return pl.DataFrame(rows)

@@ -43,7 +43,7 @@ class StudyView:
     verdicts: Sequence[str]
     """A paragraph for each point, if there are several."""
     measured_time: str
-    """Of the first point."""
+    """Empty where it is another one at some point."""
     traffic_notes: Sequence[str]
     main: Sequence[Section]
     """The main table: of the only point, or an overview of all."""
@@ -72,16 +72,14 @@ def render(studies: Sequence[Study], sweeps: Sequence[Swept] = (), failures: Seq
     """The whole page."""
     results = _results(studies)
     shown = [sweep_view(sweep) for sweep in sweeps]
-    swept = [
-        run.origin for sweep in sweeps for places in sweep.runs.values() for of in places.values() for run in of.runs
-    ]
+    origins = [*(of.provenance for of in results), *(origin for sweep in sweeps for origin in sweep.origins)]
     return page(
         "report/page.html",
         lead=_lead(studies, results, shown),
         views=[_view(study) for study in studies],
         sweeps=shown,
         failures=failures,
-        versions=", ".join(sorted({each["version"] for each in (*(of.provenance for of in results), *swept) if each})),
+        versions=", ".join(sorted({each["version"] for each in origins})),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         revision=git_revision() or f"version {_core.version()}",
     )
@@ -119,7 +117,8 @@ def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequen
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
     results = [result for result in results if not is_ideal(result.provenance["scheme"])] or results
-    count = len(results) + sum(view.runs for view in sweeps)
+    keys = {result.provenance["key"] for result in results}
+    count = len(keys.union(origin["key"] for view in sweeps for origin in view.sweep.origins))
     runs = f"{count:,} run{'s' * (count > 1)} of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
     if not results:
         return f"{runs}."
@@ -131,16 +130,17 @@ def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequen
 
 def _view(study: Study) -> StudyView:
     labelled = [(point.label, point.comparison) for point in study.points]
+    measured = {measured_time(point.comparison) for point in study.points}
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
     return StudyView(
         study,
         *study_verdict(study),
-        measured_time(study.points[0].comparison),
+        measured.pop() if len(measured) == 1 else "",
         study.points[0].results[0].provenance["traffic_notes"],
         [overview_section("Overview", study.x_name, labelled)] if study.x_name else _main(study.points[0].comparison),
         [
             *(drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)),
-            *time_lines(study.points[0].results),
+            *time_lines(study.points[0].results, f" at {study.x_name} {study.points[0].label}" if study.x_name else ""),
         ],
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
         [(label, comparison_sections(comparison)) for label, comparison in labelled],

@@ -9,7 +9,7 @@ from shortflow.measured import Measured
 from shortflow.metrics.catalogue import Metric
 from shortflow.quantities import common_axis
 from shortflow.result import Provenance, RunResult
-from shortflow.store.frames import short_name, varying
+from shortflow.store.frames import UNSET, short_name, varying
 from shortflow.store.selection import decisive
 
 
@@ -114,7 +114,7 @@ def _study(name: str, results: Sequence[RunResult], superseded: Sequence[Provena
     by_values: dict[tuple[str, ...], list[RunResult]] = {}
     for result in results:
         values = _values(result.provenance)
-        by_values.setdefault(tuple(values.get(key, "") for key in keys), []).append(result)
+        by_values.setdefault(tuple(values.get(key, UNSET) for key in keys), []).append(result)
     places, unit = _places(list(by_values))
     names = [short_name(key) for key in keys]
     points = [

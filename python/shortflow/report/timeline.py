@@ -85,12 +85,12 @@ def timeline(result: RunResult) -> go.Figure:
     return figure
 
 
-def time_lines(results: Sequence[RunResult]) -> list[Drawn]:
-    """The figures of the runs whose largest burst was traced, each with its heading and caption."""
+def time_lines(results: Sequence[RunResult], at: str = "") -> list[Drawn]:
+    """The figures of the runs whose largest burst was traced, each with its heading, which says `at`, and caption."""
     traced = [result for result in results if "burst" in result.tables]
     heading = "Time-line of one burst: "
     return [
-        Drawn(Plot(heading + result.provenance["scheme"], _caption(result), [], {}), [("", timeline(result))], [])
+        Drawn(Plot(heading + result.provenance["scheme"] + at, _caption(result), [], {}), [("", timeline(result))], [])
         for result in traced
     ]
 

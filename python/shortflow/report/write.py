@@ -10,9 +10,8 @@ from shortflow.measured import Source, read_measured
 from shortflow.report.page import StoredFailure, document, render
 from shortflow.report.study import Study, with_measured
 from shortflow.report.study import studies as make_studies
-from shortflow.report.sweep.runs import Swept
-from shortflow.report.sweep.runs import swept as make_swept
-from shortflow.result import Failure, Provenance, summarize
+from shortflow.report.sweep.runs import Swept, stored_sweeps
+from shortflow.result import Failure, Provenance
 from shortflow.store.files import write_text
 from shortflow.store.runs import read_each, read_run, select_runs
 from shortflow.store.selection import changed
@@ -40,8 +39,9 @@ def write_report(
         return tuning.runs
     studies, sweeps, failures = _found(directory, only, measured)
     write_text(page, render(studies, sweeps, failures))
-    of_sweeps = sum(len(each.runs) for sweep in sweeps for places in sweep.runs.values() for each in places.values())
-    return of_sweeps + sum(len(point.results) for study in studies for point in study.points)
+    origins = [origin for sweep in sweeps for origin in sweep.origins]
+    origins += [each.provenance for study in studies for point in study.points for each in point.results]
+    return len({origin["key"] for origin in origins})
 
 
 def report_numbers(directory: Path, *, measured: "Source | None" = None) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def report_numbers(directory: Path, *, measured: "Source | None" = None) -> dict
 def _found(
     directory: Path, only: Sequence[Path] | None = None, measured: "Source | None" = None
 ) -> tuple[list[Study], list[Swept], list[StoredFailure]]:
-    """What counts in a directory: runs with tables as studies, those of sweeps, which have none, over a grid.
+    """What counts in a directory: runs with tables as studies, those of sweeps, which need none, over a grid.
 
     Beside them the runs that failed.
     """
@@ -62,9 +62,7 @@ def _found(
     superseded = [selection.origin(place) for place in selection.superseded]
     if superseded:
         _log.warning("%s", _left_out(directory, superseded))
-    records = {place: selection.records[place] for place in selection.current}
-    with_tables = [place for place, record in records.items() if record["tables"]]
-    alone = [summarize(record) for record in records.values() if not record["tables"]]
+    with_tables = [place for place in selection.current if selection.records[place]["tables"]]
     failures = [_failure(failure) for failure in selection.failures.values()]
     studies = make_studies(read_each(with_tables, read_run).values(), superseded)
     if measured is not None:
@@ -73,7 +71,7 @@ def _found(
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
         classes = studies[0].classes
         studies = [with_measured(studies[0], read_measured(measured, classes))]
-    return studies, make_swept(alone), failures
+    return studies, stored_sweeps(selection), failures
 
 
 def _failure(failure: Failure) -> StoredFailure:

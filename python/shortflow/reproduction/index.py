@@ -4,11 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from shortflow.papers import PAPERS
 from shortflow.reproduction.engine import Counts, Judged, Reproduced, Reproduction
 from shortflow.reproduction.summary import verdict_text
+from shortflow.result import build_id
 from shortflow.store.files import read_json, write_text
 
 EMPTILY = "emptily"
@@ -39,6 +40,8 @@ class Entry(TypedDict):
 
     state: str
     """What was run."""
+    made: NotRequired[str]
+    """By which build, and at which scale."""
     counts: Counts
     figures: list[Cell]
     open: list[Open]
@@ -74,6 +77,26 @@ def total(counts: Iterable[Counts]) -> Counts:
     }
 
 
+def counts_of(known: Mapping[str, Entry]) -> dict[str, Counts]:
+    """The counts of each paper and, if one build made them at one scale, of all together."""
+    counts = {paper: entry["counts"] for paper, entry in known.items()}
+    return {**counts, "all": total(counts.values())} if _is_of_one_kind(known) else counts
+
+
+def states(known: Mapping[str, Entry]) -> list[str]:
+    """What was run of each paper; and what made it, where that differs."""
+    if _is_of_one_kind(known):
+        return [f"{paper}: {entry['state']}" for paper, entry in known.items()]
+    each = [
+        f"{paper}: {entry['state']} Made by {entry.get('made', 'an earlier build')}." for paper, entry in known.items()
+    ]
+    return [*each, "No sum of all: different builds, or scales, made them. Reproduce the older ones again."]
+
+
+def _is_of_one_kind(known: Mapping[str, Entry]) -> bool:
+    return len({entry.get("made") for entry in known.values()}) == 1
+
+
 def _load(file: Path) -> Mapping[str, Entry]:
     return read_json(file, dict[str, Entry], "reproduce its papers again") if file.exists() else {}
 
@@ -83,6 +106,7 @@ def _entry(done: Reproduction, paper: str) -> Entry:
     left = [each for figure in figures for each in figure.claims if not each.finding.holds or each.agrees_emptily]
     return {
         "state": done.conditions,
+        "made": f"{build_id()} at the {done.scale.value} scale",
         "counts": done.summary[paper],
         "figures": [_cell(each) for each in figures],
         "open": [_open(each) for each in left],

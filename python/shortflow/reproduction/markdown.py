@@ -5,7 +5,7 @@ from pathlib import Path
 
 from shortflow.papers import choices, title
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
-from shortflow.reproduction.index import Entry, total
+from shortflow.reproduction.index import Entry, counts_of, states
 from shortflow.reproduction.matrix import matrix
 from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
 from shortflow.reproduction.svg import picture
@@ -27,15 +27,18 @@ def write_markdown(done: Reproduction, known: Mapping[str, Entry], folder: Path)
                 write_text(folder / name, picture(drawing))
         write_text(folder / f"{paper}.md", _page(done, paper))
     write_text(folder / "pictures" / "matrix.svg", matrix(known, linked=False))
-    counts = {paper: entry["counts"] for paper, entry in known.items()}
-    rows = [
+    shown = [
         summary_row(f"[{paper}]({paper}.md)" if paper in known else paper, each)
-        for paper, each in {**counts, "all": total(counts.values())}.items()
+        for paper, each in counts_of(known).items()
     ]
     head = f"| {' | '.join(HEADERS)} |\n|---|{'---:|' * (len(HEADERS) - 1)}"
-    table = "\n".join([head, *(f"| {' | '.join(row)} |" for row in rows)])
-    states = "\n".join(f"- {paper}: {entry['state']}" for paper, entry in known.items())
-    front = ["# The papers, claim by claim", "![verdicts by paper and figure](pictures/matrix.svg)", table, states]
+    table = "\n".join([head, *(f"| {' | '.join(row)} |" for row in shown)])
+    front = [
+        "# The papers, claim by claim",
+        "![verdicts by paper and figure](pictures/matrix.svg)",
+        table,
+        "\n".join(f"- {each}" for each in states(known)),
+    ]
     write_text(folder / "README.md", "\n\n".join(front) + "\n")
 
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from shortflow.papers import choices, title
 from shortflow.report.markup import page
 from shortflow.reproduction.engine import Reproduction
-from shortflow.reproduction.index import Entry, kind, total, update
+from shortflow.reproduction.index import Entry, counts_of, kind, states, update
 from shortflow.reproduction.markdown import write_markdown
 from shortflow.reproduction.matrix import matrix
 from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
@@ -44,7 +44,6 @@ def write_pages(done: Reproduction, out: Path) -> Path:
 
 
 def _front(known: dict[str, Entry]) -> str:
-    counts = {paper: entry["counts"] for paper, entry in known.items()}
     return page(
         "reproduction/front.html",
         heading="The papers, claim by claim",
@@ -52,6 +51,7 @@ def _front(known: dict[str, Entry]) -> str:
         state="",
         matrix=Markup(matrix(known, linked=True)),
         headers=HEADERS,
-        rows=[summary_row(name, each) for name, each in {**counts, "all": total(counts.values())}.items()],
+        rows=[summary_row(name, each) for name, each in counts_of(known).items()],
+        states=states(known),
         papers=known,
     )

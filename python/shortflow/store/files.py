@@ -9,7 +9,9 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -30,6 +32,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
+_SEAL = re.compile(rb',\n "checksum": "([0-9a-f]{64})"\n}\n\Z')
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
@@ -98,6 +101,19 @@ def read_json(path: Path, shape: type[Found], remedy: str) -> Found:
         return msgspec.json.decode(text, type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise DamagedResult(f"{path}: damaged: {error}; remove it, and {remedy}") from None
+
+
+def sealed(document: bytes) -> bytes:
+    """A JSON object, as text indented by one, with the checksum (SHA-256) of what stands before that as its end."""
+    body = document.rstrip().removesuffix(b"\n}")
+    return body + b',\n "checksum": "%b"\n}\n' % hashlib.sha256(body).hexdigest().encode()
+
+
+def check_seal(document: bytes) -> None:
+    """A `ValueError` if a sealed text is not as it was written; earlier versions wrote none."""
+    found = _SEAL.search(document)
+    if found and hashlib.sha256(document[: found.start()]).hexdigest().encode() != found[1]:
+        raise ValueError("its checksum is wrong")
 
 
 def sweep(directory: Path) -> None:

@@ -13,6 +13,8 @@ from shortflow.store.columns import TABLES
 from shortflow.transport import SOURCE
 
 _PARAMETER = "parameters."
+UNSET = "not set"
+"""In place of the value of a key that a run does not have."""
 _HEAD = {
     "run": pl.String(),
     "scenario": pl.String(),
@@ -82,16 +84,29 @@ def counted(flows: pl.DataFrame, meta: Meta, origin: Provenance) -> pl.DataFrame
 
 
 def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
-    """The keys that differ between runs.
+    """The fewest keys by which the settings of some runs are told apart, in their order.
 
-    Keys that follow a parameter differ with it, and are left to it; so are keys that only some runs have, and words.
+    Keys that somebody chose come first. One that follows a parameter or a default, or that only some runs have, is
+    needed only where the others do not tell all; words and the source of a law never are.
     """
-    seen: dict[str, set[str]] = {}
-    for each in settings:
-        for setting in each:
-            if not setting["source"].startswith("parameter ") and setting["key"] not in ("title", SOURCE):
-                seen.setdefault(setting["key"], set()).add(setting["value"])
-    return [key for key, values in seen.items() if len(values) > 1]
+    known = {id(each): each for each in settings}.values()  # runs of a log share their settings
+    values = [{one["key"]: one["value"] for one in each if one["key"] not in ("title", SOURCE)} for each in known]
+    every = dict.fromkeys(key for each in values for key in each)
+    chosen = {one["key"] for each in known for one in each if not _follows(one)}
+    differing = [key for key in every if len({each.get(key) for each in values}) > 1]
+    leading = [key for key in differing if key in chosen and all(key in each for each in values)]
+    found: list[str] = []
+    apart = 1
+    for key in [*leading, *(key for key in differing if key not in leading)]:
+        now = len({tuple(each.get(one) for one in (*found, key)) for each in values})
+        if key in leading or now > apart:
+            found, apart = [*found, key], now
+    return [key for key in every if key in found]
+
+
+def _follows(setting: Setting) -> bool:
+    """Whether a value follows from others."""
+    return setting["source"] == "default" or setting["source"].startswith("parameter ")
 
 
 def short_name(key: str) -> str:

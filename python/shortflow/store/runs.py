@@ -24,7 +24,7 @@ from shortflow.executors.outcome import Finished, checksum, complete
 from shortflow.metrics.catalogue import measuring_id, possible
 from shortflow.result import KEY_LENGTH, Checksum, Provenance, Record, Run, RunResult, measured, provenance
 from shortflow.store.columns import TABLES, check_columns
-from shortflow.store.files import is_hidden, new_directory, sweep, write_bytes
+from shortflow.store.files import check_seal, is_hidden, new_directory, sealed, sweep, write_bytes
 from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, read_run_logs
 from shortflow.store.selection import Selection, check_one_code, supersede
 
@@ -157,7 +157,7 @@ def _write(done: Finished, target: Path, more: Mapping[str, bytes] | None = None
 
 
 def _encoded(record: Record) -> bytes:
-    return (json.dumps(record, indent=1, allow_nan=False) + "\n").encode()
+    return sealed(json.dumps(record, indent=1, allow_nan=False).encode())
 
 
 def check_same_run(target: Path, key: str) -> None:
@@ -326,7 +326,9 @@ def _read_record(directory: Path, key: str | None = None) -> Record:
     """The record of any run, or of the run with this key."""
     path = directory / RECORD
     with _reading(path):
-        record = _DECODER.decode(path.read_bytes())
+        data = path.read_bytes()
+        record = _DECODER.decode(data)
+        check_seal(data)
         if wrong := _impossible(record):
             raise ValueError(wrong)
         if key not in (None, record["provenance"]["key"]):

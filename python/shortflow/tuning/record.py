@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.store.files import write_bytes
+from shortflow.store.files import check_seal, sealed, write_bytes
 from shortflow.tuning.goal import Goal, Judgement, Measurement, dominates
 from shortflow.tuning.space import Parameter
 
@@ -199,19 +199,21 @@ def is_tuning(directory: Path) -> bool:
 
 def write(directory: Path, tuning: Tuning) -> None:
     """Keep a tuning, in place of its earlier state; the file appears complete or not at all."""
-    write_bytes(directory / FILE, msgspec.json.format(msgspec.json.encode(tuning), indent=1) + b"\n")
+    write_bytes(directory / FILE, sealed(msgspec.json.format(msgspec.json.encode(tuning), indent=1)))
 
 
 def read_tuning(directory: str | Path) -> Tuning:
     """The tuning in a directory; a `DamagedResult` if there is none, or not as it was written."""
     path = Path(directory) / FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Tuning)
+        data = path.read_bytes()
+        check_seal(data)
+        return msgspec.json.decode(data, type=Tuning)
     except FileNotFoundError:
         raise DamagedResult(f"{path}: missing; `shortflow tune` writes it") from None
     except OSError as error:
         raise DamagedResult(f"{path}: {error.strerror}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise DamagedResult(
             f"{path}: damaged, or written by another version: {error}; remove it to start anew"
         ) from error

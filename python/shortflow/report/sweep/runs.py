@@ -10,10 +10,13 @@ from shortflow.grid import keeps_flows
 from shortflow.metrics.catalogue import Metric
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import common_axis, in_base_unit
+from shortflow.report.looks import is_ideal
 from shortflow.report.tables import headline_metrics
-from shortflow.result import RunSummary
+from shortflow.result import Provenance, RunSummary
 from shortflow.scenario import Setting
-from shortflow.store.frames import short_name, varying
+from shortflow.store.frames import UNSET, short_name, varying
+from shortflow.store.reading import summaries
+from shortflow.store.selection import Selection
 
 Place = tuple[str, ...]
 """A value for each of some keys."""
@@ -72,6 +75,12 @@ class Swept:
         return list(itertools.product(*(key.values for key in self.keys)))
 
     @property
+    def origins(self) -> list[Provenance]:
+        """Where its runs came from."""
+        every = [run.origin for places in self.runs.values() for of in places.values() for run in of.runs]
+        return [origin for origin in every if origin]
+
+    @property
     def flow_keys(self) -> list[int]:
         """The places of keys that change the flows themselves: at their values there is nothing to compare."""
         return [i for i, key in enumerate(self.keys) if not keeps_flows((key.name, *key.in_step))]
@@ -86,6 +95,17 @@ class Swept:
         """A metric of a scheme at a point, of which only its own keys matter; none where there is no run."""
         comparison = self.runs[scheme].get(tuple(point[place] for place in self.own[scheme]))
         return comparison.estimate(scheme, metric.name) if comparison else None
+
+
+def stored_sweeps(selection: Selection) -> list[Swept]:
+    """The current runs of scenarios of which a store has some without tables.
+
+    Those that were done with tables too are among them, as they supersede the others.
+    """
+    records = selection.records
+    scenarios = {records[at]["provenance"]["scenario"] for at in selection.current if not records[at]["tables"]}
+    runs = [run for run in summaries(selection) if not is_ideal(run.scheme)] if scenarios else []
+    return swept(run for run in runs if run.origin and run.origin["scenario"] in scenarios)
 
 
 def swept(runs: Iterable[RunSummary]) -> list[Swept]:
@@ -106,7 +126,8 @@ def _swept(name: str, runs: Sequence[RunSummary]) -> Swept:
         scheme: varying(_settings(run, "scheme_settings") for run in group) for scheme, group in by_scheme.items()
     }
     names = list(dict.fromkeys([*of_scenario, *(key for keys in of_schemes.values() for key in keys)]))
-    keys = _keys(names, [_values(run) for run in runs])
+    values = {id(run): dict.fromkeys([*of_scenario, *of_schemes[run.scheme]], UNSET) | _values(run) for run in runs}
+    keys = _keys(names, list(values.values()))
     own = {
         scheme: [i for i, key in enumerate(keys) if key.name in of_scenario or key.name in of_schemes[scheme]]
         for scheme in by_scheme
@@ -115,8 +136,7 @@ def _swept(name: str, runs: Sequence[RunSummary]) -> Swept:
     found: dict[str, dict[Place, list[RunSummary]]] = {}
     for scheme, group in by_scheme.items():
         for run in group:
-            values = _values(run)
-            place = tuple(values.get(keys[i].name, "") for i in own[scheme])
+            place = tuple(values[id(run)][keys[i].name] for i in own[scheme])
             found.setdefault(scheme, {}).setdefault(place, []).append(run)
     compared = {
         scheme: {place: Comparison(name, title, {}, group) for place, group in places.items()}

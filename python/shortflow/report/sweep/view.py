@@ -89,7 +89,17 @@ def _answer(sweep: Swept) -> str:
     where = f"{first} with {at}" if at else first
     seeds = f"{exact[first].n} seeds" if exact[first].n > 1 else "one seed"
     best = f"The least {metric.name} has {where}: {shown(exact[first], scale.divisor)} {scale.unit} with {seeds}."
-    return f"{best}{_beside(sweep, metric, first, found)}"
+    return f"{best}{_beside(sweep, metric, first, found)}{_unlike_seeds(sweep)}"
+
+
+def _unlike_seeds(sweep: Swept) -> str:
+    """Said where points have different seeds, as in an unfinished sweep, or one that adds seeds as they are needed."""
+    seeds = {tuple(of.seeds) for places in sweep.runs.values() for of in places.values()}
+    if len(seeds) < 2:
+        return ""
+    counts = sorted({len(each) for each in seeds})
+    many = f"from {counts[0]} to {counts[-1]} of them" if len(counts) > 1 else f"{counts[0]} each"
+    return f" Points have different seeds, {many}: the fewer, the more is chance, and means are not of the same flows."
 
 
 def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[Place, Comparison]]) -> str:
@@ -100,10 +110,12 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
     counts = {scheme: len(sweep.runs[scheme]) for scheme in sweep.schemes}
     chosen = max(counts.values()) > 1
     others = []
-    for scheme in sweep.schemes:
+    for scheme in (each for each in sweep.schemes if each != first):
         runs = [*found[first][1].runs, *found[scheme][1].runs]
         difference = Comparison(sweep.name, sweep.title, {}, runs).relation(scheme, first, metric.name)
-        if scheme != first and difference:
+        if difference and not difference.has_sign:
+            others.append(f"{scheme} open, as flows did not finish")
+        elif difference:
             others.append(f"{scheme} {percent(replace(difference, ci95=None) if chosen else difference)} %")
     words = f" Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
     among = ", ".join(f"{count:,} of {scheme}" for scheme, count in counts.items())
