@@ -9,6 +9,7 @@ import tomli_w
 
 from conftest import Command
 from shortflow import Ack, CongestionControl, Window, bench, runner
+from shortflow.cli.listing import KINDS
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
@@ -252,6 +253,7 @@ def test_another_simulator_does_not_find_the_runs_of_this_one(
         "routing",
         "traffic",
         "sizes",
+        "tables",
         "scenarios",
         "metrics",
         "choices",
@@ -280,6 +282,12 @@ def test_a_list_is_short_until_names_or_details_are_asked_for(shortflow: Command
     wrong = shortflow("list", "schemes", "dctpc")
     assert (wrong.code, wrong.stdout) == (2, "")
     assert '"dctpc": unknown name in `list schemes`; did you mean "dctcp"?' in wrong.stderr
+    assert "rto_min = 10ms" in " ".join(shortflow("list", "tables", "tcp").stdout.split())
+
+
+def test_the_help_of_lists_names_every_kind(shortflow: Command) -> None:
+    text = shortflow("list", "--help").stdout
+    assert [kind for kind in KINDS if kind not in text] == []
 
 
 def test_show_tells_where_each_value_came_from(shortflow: Command) -> None:

@@ -1,6 +1,7 @@
 """Tables fit 100 columns, carry units and intervals, and say nothing that is not there."""
 
 import io
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -9,7 +10,7 @@ from rich.console import Console, RenderableType
 from made import make_flows, make_result, with_tables
 from shortflow.comparison import Comparison, with_distances
 from shortflow.errors import ConfigError
-from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric
+from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric, missing
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report.spreads import spread_section
@@ -92,6 +93,9 @@ def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
 def test_an_unknown_metric_suggests_the_nearest() -> None:
     with pytest.raises(ConfigError, match='did you mean "afct_short_s"'):
         compared(["dctcp"]).require("afct_shorts_s")
+    assert re.search(
+        r"p99_pkt: no run here has it: .*`measure\.sample_every` is set", str(missing("queue_p99_pkt", []))
+    )
 
 
 def test_numbers_have_about_three_digits() -> None:

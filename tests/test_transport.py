@@ -90,6 +90,44 @@ def test_a_wrong_base_is_named_with_its_class(star: shortflow.Scenario) -> None:
         shortflow.compare(star, [Baseless], seeds=[1])
 
 
+def test_a_base_whose_hosts_do_not_serve_the_law_is_an_error(star: shortflow.Scenario) -> None:
+    class OfPFabric(shortflow.CongestionControl):
+        base = "pfabric-minimal"
+
+    class OfDcqcn(shortflow.CongestionControl):
+        base = "dcqcn"
+
+    with pytest.raises(
+        shortflow.ConfigError, match=r'OfPFabric.*: base: "pfabric-minimal" is not a scheme whose hosts'
+    ):
+        shortflow.compare(star, [OfPFabric], seeds=[1])
+    with pytest.raises(shortflow.ConfigError, match=r"OfDcqcn: ValueError: no pacing_bps is set"):
+        shortflow.compare(star, [OfDcqcn], seeds=[1])
+
+
+def test_a_base_with_a_rate_sends_at_that_of_the_law(one_flow: shortflow.Scenario) -> None:
+    times = [ack.flow.now_s for ack in kept(one_flow, base="dcqcn", pacing_bps=100e6).seen]
+    assert times[9] - times[8] == pytest.approx(12e-6), "at the link's rate until the first ACK is there"
+    assert times[-1] - times[-2] == pytest.approx(120e-6)
+
+
+def test_a_parameter_that_hides_a_part_of_every_law_is_an_error(star: shortflow.Scenario) -> None:
+    class Fast(shortflow.CongestionControl):
+        parameters: ClassVar[dict[str, float]] = {"floor": 0.1, "alpha": 10}
+
+    with pytest.raises(shortflow.ConfigError, match=r"Fast\.parameters: 'alpha' means something else"):
+        shortflow.compare(star, [Fast], seeds=[1])
+
+
+def test_an_attribute_that_is_not_there_names_the_nearest(star: shortflow.Scenario) -> None:
+    class Misspelt(shortflow.CongestionControl):
+        def on_ack(self, window: shortflow.Window, ack: shortflow.Ack) -> None:
+            window.pacing_bsp = 1e6  # type: ignore[attr-defined]
+
+    with pytest.raises(shortflow.ConfigError, match=r'no attribute .pacing_bsp.; did you mean "pacing_bps"\? \('):
+        shortflow.compare(star, [Misspelt], seeds=[1])
+
+
 def digest(star: shortflow.Scenario, scheme: str | Transport, **settings: str) -> str:
     changes = {key.replace("__", "."): value for key, value in settings.items()}
     return shortflow.run(star, scheme, settings=changes).provenance["digest"]
@@ -118,6 +156,8 @@ def test_a_scheme_may_have_settings_of_its_own(example: str, star: shortflow.Sce
         ("dctcp+gg=1", r"transport\.gg: no parameter of dctcp; did you mean \"transport\.g\""),
         ("dctcp+g", r"'g' is not KEY=VALUE"),
         ("dctcp+g=2", r"transport\.g: 2 is not a number from 0 to 1"),
+        ("g=1", r"'g=1' is no scheme; settings of one begin with \+ each"),
+        ("sack", r"'sack' is a transport; a scheme says over which queues, as in 'sack over droptail'"),
         ("my_dctcp.py", "FILE.py:CLASS"),
     ],
 )
@@ -293,11 +333,13 @@ def test_two_files_of_one_name_are_two_transports(tmp_path: Path) -> None:
         ("missing.py:Law", "there is no file 'missing.py'"),
         ("{dir}/my_dctcp.py:MyDctpc", 'did you mean "MyDctcp"'),
         ("{dir}/wrong.py:Law", "wrong.py: SyntaxError"),
+        ("{dir}/parted.py:Law", "No module named 'my_dctcp'; PYTHONPATH="),
     ],
 )
 def test_wrong_references_are_explained(reference: str, message: str, example: str) -> None:
     folder = Path(example.rpartition(":")[0]).parent
     (folder / "wrong.py").write_text("def (", encoding="utf-8")
+    (folder / "parted.py").write_text("import my_dctcp", encoding="utf-8")
     with pytest.raises(shortflow.ConfigError, match=re.escape(message)):
         load_transport(reference.format(dir=folder))
 

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import platform
+import re
 import subprocess
 import time
 import traceback
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from shortflow import _core
-from shortflow.errors import Cancelled, ConfigError, SimulationError
+from shortflow.errors import Cancelled, ConfigError, SimulationError, did_you_mean
 from shortflow.metrics.catalogue import Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
 from shortflow.records import Meta
@@ -215,7 +216,8 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
         if capture and isinstance(error, OSError):  # or by a file that takes what is captured
             raise
-        raise ConfigError(f"{run.scheme.name}: {type(error).__name__}: {error}{_place(error)}") from error
+        said = f"{type(error).__name__}: {error}{_meant(error)}"
+        raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
     tables = {"flows": result.flows(), "tasks": result.tasks(), "samples": result.samples(), "ports": result.ports()}
     return finished(run, tables, result.meta(), time.perf_counter() - started)
 
@@ -266,6 +268,14 @@ def labelled(table: "pl.DataFrame", scheme: str, seed: int, key: str) -> "pl.Dat
         pl.lit(seed, pl.UInt64).alias("seed"),
         pl.lit(key[:KEY_LENGTH]).alias("run"),
     )
+
+
+def _meant(error: BaseException) -> str:
+    """The nearest of what hooks are given, where it has no attribute of the name that was asked for."""
+    missed = re.fullmatch(r"'shortflow\._core\.(\w+)' object has no attribute '(\w+)'.*", str(error))
+    if missed is None:
+        return ""
+    return did_you_mean(missed[2], (name for name in dir(getattr(_core, missed[1])) if not name.startswith("_")))
 
 
 def _place(error: BaseException) -> str:

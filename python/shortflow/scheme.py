@@ -123,7 +123,13 @@ def _plain(name: str) -> _Choice:
     if file or name.endswith(".py"):
         found = load_transport(name)
         return _Choice(found.__name__, found, {}, str(Path(name).absolute()))
+    if "=" in name:
+        raise ConfigError(f"{name!r} is no scheme; settings of one begin with + each, as in dctcp+g=0.5+recovery=rack")
     name = " ".join(name.split())
+    known = registry()
+    schemes, transports = ({entry["name"] for entry in known[kind]} for kind in ("schemes", "transports"))
+    if name in transports - schemes:
+        raise ConfigError(f"{name!r} is a transport; a scheme says over which queues, as in '{name} over droptail'")
     return _Choice(name, name, {})
 
 

@@ -102,7 +102,7 @@ def load_transport(reference: str) -> Transport:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ConfigError(f"{file}: {type(error).__name__}: {error}") from error
+        raise ConfigError(f"{file}: {type(error).__name__}: {error}{_beside(error, path.parent)}") from error
     found: dict[str, Transport] = {key: value for key, value in vars(module).items() if _is_transport(value)}
     if name not in found:
         known = f" (known: {', '.join(found)})" if found else ""
@@ -112,9 +112,16 @@ def load_transport(reference: str) -> Transport:
     return found[name]
 
 
+def _beside(error: Exception, folder: Path) -> str:
+    """How a module is found that stands beside the law, if that is what was missed."""
+    if isinstance(error, ModuleNotFoundError) and error.name and (folder / f"{error.name}.py").is_file():
+        return f"; PYTHONPATH={folder} finds it"
+    return ""
+
+
 def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | None = None) -> Scheme:
     """A transport with its parameters, and its base with those of the settings that are left to it, as a scheme."""
-    _check_hooks(transport)
+    _check_names(transport)
     own = {key: text for key, text in settings.items() if _is_own(transport, key)}
     values = dict(transport.parameters)
     for key, text in own.items():
@@ -136,8 +143,13 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
         raise ConfigError(f"{transport.__name__}, over the scheme {transport.base!r}: {error}") from None
 
 
-def _check_hooks(transport: Transport) -> None:
-    """Refuse a method that looks like a hook and is none: it would never be called."""
+def _check_names(transport: Transport) -> None:
+    """Refuse a method that looks like a hook and is none, which nothing calls, and a parameter that hides one."""
+    for name in transport.parameters:
+        if name != "floor" and name in vars(CongestionControl):
+            raise ConfigError(
+                f"{transport.__name__}.parameters: {name!r} means something else of every law; give it another name"
+            )
     hooks = [name for name in vars(CongestionControl) if name.startswith("on_")]
     for name in dir(transport):
         if name.startswith("on_") and name not in hooks:

@@ -4,7 +4,7 @@ use crate::errors::config_error;
 use crate::user_defined::{Failure, PythonLaw};
 use crate::values;
 use pyo3::prelude::*;
-use shortflow_cc::UserDefined;
+use shortflow_cc::{Host, UserDefined};
 use shortflow_sim::config::Setting;
 use shortflow_sim::contender::Contender;
 use shortflow_sim::ideal::policies_for;
@@ -189,8 +189,11 @@ impl PyScheme {
     ) -> PyResult<Self> {
         let failure = Failure::default();
         let raised = failure.clone();
-        let start =
-            Arc::new(move || Box::new(PythonLaw::new(&factory, raised.clone())) as Box<dyn UserDefined>);
+        let is_paced =
+            Scheme::named(base, &settings).is_ok_and(|base| base.transport.info().host == Host::Roce);
+        let start = Arc::new(move || {
+            Box::new(PythonLaw::new(&factory, raised.clone(), is_paced)) as Box<dyn UserDefined>
+        });
         let scheme = Scheme::user_defined(base, name, summary, &settings, start).map_err(config_error)?;
         Ok(PyScheme { inner: Contender::Packets(Box::new(scheme)), failure, of_law: resolved })
     }

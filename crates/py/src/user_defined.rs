@@ -167,28 +167,29 @@ pub struct PythonLaw {
     failure: Failure,
     /// The smallest window that it keeps.
     floor: f64,
+    /// Whether its hosts look at the pacing rate alone.
+    is_paced: bool,
     pacing: Option<Rate>,
     timer: Option<Instant>,
 }
 
 impl PythonLaw {
-    /// A new instance from `factory`.
-    pub fn new(factory: &Py<PyAny>, failure: Failure) -> PythonLaw {
+    /// A new instance from `factory`, for hosts that look at the pacing rate alone or at the window too.
+    pub fn new(factory: &Py<PyAny>, failure: Failure, is_paced: bool) -> PythonLaw {
         let made = Python::attach(|py| -> PyResult<_> {
             let instance = factory.call0(py)?;
             let floor = checked_floor(instance.bind(py))?;
             let timer = timer_of(instance.bind(py), Instant::ZERO)?;
             Ok((instance, floor, timer))
         });
-        match made {
-            Ok((instance, floor, timer)) => {
-                PythonLaw { instance: Ok(instance), failure, floor, pacing: None, timer }
-            }
+        let (instance, floor, timer) = match made {
+            Ok((instance, floor, timer)) => (Ok(instance), floor, timer),
             Err(error) => {
                 failure.raise(Python::attach(|py| PyErr::clone_ref(&error, py)));
-                PythonLaw { instance: Err(error), failure, floor: 1.0, pacing: None, timer: None }
+                (Err(error), 1.0, None)
             }
-        }
+        };
+        PythonLaw { instance, failure, floor, is_paced, pacing: None, timer }
     }
 
     /// Calls a hook with the window and takes back what it made of it. A timer may be due at `earliest`.
@@ -268,9 +269,16 @@ fn complaint(left: &PyWindow, floor: f64) -> Option<String> {
 
 impl CongestionControl for PythonLaw {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
+        let is_paced = self.is_paced;
         self.call(window, ack.flow.now, |instance, window| {
             let ack = ack_object(instance.py(), ack)?;
-            instance.call_method1("on_ack", (window, ack)).map(|_| ())
+            instance.call_method1("on_ack", (window, ack))?;
+            match is_paced && window.borrow().pacing_bps.is_none() {
+                true => Err(PyValueError::new_err(
+                    "no pacing_bps is set, and the hosts of its base have no window",
+                )),
+                false => Ok(()),
+            }
         });
     }
 

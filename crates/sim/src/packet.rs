@@ -32,6 +32,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether receivers send it.
+    pub fn is_answer(self) -> bool {
+        match self {
+            Kind::Data | Kind::Syn => false,
+            Kind::Ack | Kind::SynAck | Kind::Cnp | Kind::Nack => true,
+        }
+    }
+
     /// In a word.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@
 use crate::config::{ConfigError, Document, Format, ParamInfo, Reader, Setting, Shape, Source, Text, keys};
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{StartUserDefined, TransportConfig, transports};
+use shortflow_cc::{Host, StartUserDefined, TransportConfig, transports};
 use shortflow_spec::{Value, hint};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -270,7 +270,7 @@ pub(crate) fn unknown(what: &'static str, name: &str, names: &[&str]) -> ConfigE
 
 impl Scheme {
     /// The scheme called `base`, with `settings` of what is left of it, and with a window law that is not
-    /// registered in place of its own.
+    /// registered in place of its own. An error where the hosts of `base` hand laws no [`PathSample`](shortflow_cc::PathSample).
     pub fn user_defined(
         base: &str,
         name: String,
@@ -278,7 +278,14 @@ impl Scheme {
         settings: &[(String, String)],
         start: StartUserDefined,
     ) -> Result<Scheme, ConfigError> {
-        let base = Scheme::named(base, settings)?;
+        let (called, base) = (base, Scheme::named(base, settings)?);
+        if base.transport.info().host == Host::Minimal {
+            return Err(ConfigError::Value {
+                key: "base".to_owned(),
+                value: format!("{called:?}"),
+                expected: "a scheme whose hosts tell laws of delays: those of TCP, and of DCQCN".to_owned(),
+            });
+        }
         let transport = base.transport.with_law(start);
         let kept: Vec<String> = transport.params().iter().map(|p| format!("transport.{}", p.name)).collect();
         let mut resolved = base.resolved;
@@ -290,7 +297,7 @@ impl Scheme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shortflow_cc::{Ecn, Host, Recovery};
+    use shortflow_cc::{Ecn, Recovery};
 
     fn with(name: &str, key: &str, value: &str) -> Result<Scheme, ConfigError> {
         Scheme::named(name, &[(key.to_owned(), value.to_owned())])

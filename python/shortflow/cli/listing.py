@@ -11,8 +11,10 @@ from shortflow import _core
 from shortflow.cli.console import print_json
 from shortflow.cli.options import Json
 from shortflow.cli.terminal import print_result, working
+from shortflow.declared import all_declared, is_kind
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.metrics.catalogue import STATISTICS, possible
+from shortflow.records import Declared
 from shortflow.report.tables import named_table, stacked
 from shortflow.scenario import load_scenario, shipped_scenarios
 
@@ -45,7 +47,8 @@ def list_names(
 ) -> None:
     """List what has a name, or show the details of some.
 
-    Kinds: schemes, ideal, transports, queues, topologies, traffic, sizes, scenarios, metrics, figures, claims, choices.
+    Kinds: schemes, ideal, transports, queues, topologies, routing, traffic, sizes, tables (the other keys
+    of scenarios), scenarios, metrics, figures, claims, choices.
     """
     if kind is None:
         raise ConfigError(f"list: name one of these kinds: {', '.join(KINDS)}")
@@ -75,7 +78,18 @@ def _entries(kind: str) -> Sequence[Mapping[str, Any]]:
         return [{"name": name, "summary": load_scenario(name).title} for name in shipped_scenarios()]
     if kind == "metrics":
         return [{"name": name, "unit": each.unit, "summary": each.about} for name, each in STATISTICS.items()]
+    if kind == "tables":
+        return [
+            {"name": _table_name(each), "summary": each["summary"], "parameters": each["keys"]}
+            for each in all_declared()
+            if not is_kind(each) or each["table"] in ("deadline", "interarrival")
+        ]
     return _of_papers(kind) if kind in OF_PAPERS else _core.registry()[kind]
+
+
+def _table_name(declared: Declared) -> str:
+    """What a table is called, or a kind of one; keys outside any table are the scenario's."""
+    return f"{declared['table']}.{declared['name']}" if is_kind(declared) else declared["name"] or "scenario"
 
 
 def _of_papers(kind: str) -> Sequence[Mapping[str, Any]]:
@@ -181,8 +195,8 @@ def _short(figures: Sequence[str]) -> str:
 
 
 DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
-    **dict.fromkeys(_core.registry(), _parameters),
+    **dict.fromkeys([*_core.registry(), "tables"], _parameters),
     "choices": _choice,
 }
 OF_PAPERS = ("figures", "claims", "choices")
-KINDS = (*_core.registry(), "scenarios", "metrics", *OF_PAPERS)
+KINDS = (*_core.registry(), "tables", "scenarios", "metrics", *OF_PAPERS)

@@ -63,7 +63,9 @@ def run(
     if csv and not out:
         raise ConfigError("--csv: writes into the result directory, so it needs --out DIR")
     if "," in scheme:
-        raise ConfigError(f"--scheme {scheme}: one scheme; `shortflow compare` runs several")
+        raise ConfigError(
+            f"--scheme {scheme}: one scheme, whose settings begin with + each; `shortflow compare` runs several"
+        )
     if watch and (json or trace or pcap):
         raise ConfigError("--watch: draws for people, of all flows; leave out --json, --trace and --pcap")
     if out:

@@ -275,7 +275,7 @@ for _name, _unit in (("pkt", "pkt"), ("bytes", "B")):
             f"queue_p{_percent}_{_name}",
             f"queue, p{_percent}",
             _unit,
-            f"backlog over time: percentile {_percent}; likewise",
+            f"backlog over time: percentile {_percent}; likewise, and only where `measure.sample_every` is set",
         )(_mean_of(f"queue_p{_percent}_{_name}"))
     OF_PORTS.has(f"queue_max_{_name}", "queue, max", _unit, "longest backlog of any measured port after the warm-up")(
         _most_of(f"queue_max_{_name}")
@@ -394,6 +394,8 @@ def missing(name: str, present: Iterable[Metric]) -> ConfigError:
     """Why runs with the metrics `present` do not have this one."""
     metrics = list(present)
     wanted = possible(metric.flow_class for metric in metrics if metric.flow_class).get(name)
+    if wanted and wanted.statistic in OF_PORTS.statistics:
+        return ConfigError(f"{name}: no run here has it: {wanted.statistic.about}")
     flow_class = wanted and wanted.flow_class
     of_class = [metric.statistic for metric in metrics if metric.flow_class == flow_class]
     if not flow_class or THROUGHPUT not in of_class or UNFINISHED_SHARE in of_class:

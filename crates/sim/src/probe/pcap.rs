@@ -126,11 +126,10 @@ fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
     let connection = event.connection;
     let client = (FIRST_PORT + connection % PORTS) as u16;
     let server = (FIRST_PORT + connection / PORTS % PORTS) as u16;
-    let to_client = matches!(packet.kind, Kind::Ack | Kind::SynAck | Kind::Cnp | Kind::Nack);
-    let ports = if to_client { [server, client] } else { [client, server] };
+    let ports = if packet.kind.is_answer() { [server, client] } else { [client, server] };
     let (protocol, mut transport, checksum_at) = match event.host {
         Host::Tcp => (6, tcp(ports, packet), 16),
-        Host::Roce | Host::Minimal => (17, udp(ports, packet), 6),
+        _ => (17, udp(ports, packet), 6),
     };
     let length = transport.len() as u32 + packet.payload;
     let (from, to) = (address(event.source), address(packet.to));
@@ -174,7 +173,7 @@ fn tcp(ports: [u16; 2], packet: &Packet) -> Vec<u8> {
         Kind::Syn => (0, 0, 0x02),
         Kind::SynAck => (0, 1, 0x12),
         Kind::Data => (stream(packet.seq), 1, 0x10),
-        Kind::Ack | Kind::Cnp | Kind::Nack => (1, stream(packet.seq), 0x10),
+        _ => (1, stream(packet.seq), 0x10),
     };
     let options = options(packet);
     let mut header = ports.map(u16::to_be_bytes).concat();
