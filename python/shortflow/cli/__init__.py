@@ -157,7 +157,8 @@ def execute(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         # Without any argument the message is the help, which is printed already.
         message = error.format_message().rstrip(".")
-        return _fail(f"{message}; see `--help`", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
+        hint = "" if message.endswith("?") else "; see `--help`"
+        return _fail(message + hint, ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
     except OSError as error:
         return _print_system_error(error)
     except tuple(FAILURES) as error:
