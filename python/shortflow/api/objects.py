@@ -424,7 +424,7 @@ def in_memory(held: Held) -> Reader:
 
     def read(run: RunSummary) -> RunResult:
         found = held[_origin(run)["key"]]
-        return RunResult(_Encoded(found.tables), found.record["meta"], found.record["provenance"])
+        return RunResult(_Encoded(found.tables), found.record["meta"], found.record["provenance"], found.run)
 
     return read
 
