@@ -20,7 +20,7 @@ RUST_SOURCES := $(shell find Cargo.toml Cargo.lock crates data -type f -not -pat
 
 .PHONY: help
 help: ## Show this help.
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F'\t' '{ printf "make %-10s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F'\t' '{ printf "make %-18s  %s\n", $$1, $$2 }'
 
 .PHONY: setup
 setup: $(VENV)/.extension python/shortflow/spec.pyi ## Build everything into .venv; does nothing when it is up to date.
@@ -32,8 +32,9 @@ require:
 		|| { echo "missing: Rust $(RUST_VERSION) or newer (this is $$version); install it from https://rustup.rs" >&2; exit 3; }
 	@command -v cc >/dev/null || { echo "missing: a C compiler; on Debian: apt-get install gcc libc6-dev" >&2; exit 3; }
 	@test -n "$(PYTHON)" || { echo "missing: Python 3.11 or newer; on Debian: apt-get install python3 python3-venv" >&2; exit 3; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-		|| { echo "missing: Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1 | head -n 1)" >&2; exit 3; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || { \
+		found=$$($(PYTHON) --version 2>/dev/null || true); \
+		echo "missing: Python 3.11 or newer; $(PYTHON) $${found:+is }$${found:-does not start}" >&2; exit 3; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 		|| { echo "missing: Python's venv; on Debian: apt-get install python3-venv" >&2; exit 3; }
 

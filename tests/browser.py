@@ -19,6 +19,8 @@ _OWN = ("file", "data", "blob")
 _GRAVE_MESSAGES = ("warning", "error")
 _GRAVE = ("serious", "critical")
 _HEIGHT = 900
+_PATIENCE_MS = 120_000
+"""A computer that has other work takes long to draw a page."""
 
 _OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -73,6 +75,7 @@ class Browser:
             viewport={"width": width, "height": _HEIGHT}, color_scheme="dark" if dark else "light"
         )
         with contextlib.closing(context):
+            context.set_default_timeout(_PATIENCE_MS)
             page = context.new_page()
             page.on("console", hear)
             page.on("pageerror", lambda error: messages.append(f"exception: {error}"))

@@ -119,7 +119,7 @@ def test_the_plots_are_those_of_the_report(comparison: sf.Comparison) -> None:
     ours = {trace.name: list(trace.x) for trace in comparison.plot.fct_cdf().data}
     theirs = {series["scheme"]: series["x"] for series in cdf["panels"][0]["series"]}
     assert ours["tcp"] == pytest.approx(theirs["tcp"])
-    plots = (comparison.plot.fct, comparison.plot.by_size, comparison.plot.goodput, comparison.plot.timeline)
+    plots = (comparison.plot.fct, comparison.plot.by_size, comparison.plot.goodput, comparison.plot.queue)
     for figure in (each() for each in plots):
         shown = {trace.name: trace for trace in figure.data}
         for scheme in ("tcp", "dctcp"):
@@ -128,14 +128,29 @@ def test_the_plots_are_those_of_the_report(comparison: sf.Comparison) -> None:
     assert look_of("dctcp").colour in comparison.plot.sketch()
 
 
-def test_the_burst_of_a_comparison_that_is_kept_has_a_time_line(tmp_path: Path) -> None:
+def test_the_time_line_of_a_burst_is_the_same_kept_or_in_memory(tmp_path: Path) -> None:
     settings: Settings = {"servers": 10, "duration": "60ms", "warmup": "0s", "traffic.1.repeat": 1}
-    comparison = sf.compare("incast", "tcp,dctcp", seeds=1, settings=settings, out=tmp_path)
-    names = {trace.name for trace in comparison.plot.burst("dctcp").data}
-    assert {"on its way", "in the queue", "sends", "is marked"} <= names
-    assert comparison.plot.burst() == comparison.plot.burst("tcp") != comparison.plot.burst("dctcp")
-    with pytest.raises(sf.ConfigError, match="no burst of l2dct was traced"):
-        comparison.plot.burst("l2dct")
+    kept = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings, out=tmp_path)
+    assert len(list(tmp_path.rglob("burst.parquet"))) == 2, "of the first seed"
+    assert {"on its way", "in the queue", "sends", "is marked"} <= {
+        trace.name for trace in kept.plot.timeline("dctcp").data
+    }
+    assert kept.plot.timeline() == kept.plot.timeline("tcp") != kept.plot.timeline("dctcp")
+    held = sf.compare("incast", "tcp,dctcp", seeds=2, settings=settings)
+    assert held.plot.timeline("dctcp") == kept.plot.timeline("dctcp")
+    assert sf.run("incast", "dctcp", settings=settings).plot.timeline() == kept.plot.timeline("dctcp")
+    with pytest.raises(sf.ConfigError, match='"l2dct": unknown scheme of these runs'):
+        kept.plot.timeline("l2dct")
+    with pytest.raises(sf.ConfigError, match="no 8 flows to one host begin together"):
+        sf.run("incast", "dctcp", settings={**settings, "servers": 7}).plot.timeline()
+
+
+def test_bursts_are_the_same_at_any_number_of_jobs(tmp_path: Path) -> None:
+    settings: Settings = {"servers": 10, "duration": "60ms", "warmup": "0s", "traffic.1.repeat": 1}
+    for jobs in (1, 2):
+        sf.compare("incast", "tcp,dctcp", seeds=1, settings=settings, out=tmp_path / str(jobs), jobs=jobs)
+    one, two = ([path.read_bytes() for path in sorted((tmp_path / jobs).rglob("burst.parquet"))] for jobs in "12")
+    assert one == two != []
 
 
 def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:

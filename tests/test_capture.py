@@ -86,7 +86,8 @@ def tshark(file: Path | str, *arguments: str) -> list[str]:
     if not shutil.which("tshark"):
         pytest.skip("needs tshark")
     checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
-    command = ["tshark", "-r", str(file), *checks, *arguments]
+    absolute = ["-o", "tcp.relative_sequence_numbers:FALSE"]  # the blocks of SACK have no raw fields
+    command = ["tshark", "-r", str(file), *checks, *absolute, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
@@ -128,7 +129,7 @@ def test_tshark_finds_what_the_trace_has(kept: Path) -> None:
 SEEN = {
     "dctcp": {"ip.dsfield.ecn": "3", "tcp.flags.ece": "1", "tcp.flags.cwr": "1", "tcp.flags.syn": "1"},
     "pecn": {"ip.dsfield.ecn": "3", "ip.dsfield.dscp": "63"},
-    "swift": {"tcp.flags.ack": "1"},
+    "swift": {"tcp.options.timestamp.tsecr": "0", "tcp.flags.syn": "1"},
     "dcqcn": {"ip.proto": "17", "ip.dsfield.ecn": "3"},
     "pfabric-minimal": {"ip.proto": "17"},
     "tcp+recovery=rack": {"tcp.options.sack.count": "1", "tcp.flags.syn": "1"},
@@ -143,6 +144,63 @@ def test_tshark_takes_every_kind_of_packet(scheme: str, shortflow: Command) -> N
     seen = fields("to.pcapng", *SEEN[scheme]) + fields("acks.pcapng", *SEEN[scheme])
     for column, (name, value) in enumerate(SEEN[scheme].items()):
         assert value in {line[column] for line in seen}, name
+
+
+def of_acks(connection: pl.DataFrame) -> list[list[tuple[int, int]]]:
+    """What a receiver had above each of its ACKs: ranges of bytes, as they stood when the ACK was sent."""
+    had: list[tuple[int, int]] = []
+    found = []
+    for event, kind, seq, length in connection.select("event", "kind", "seq", "length").iter_rows():
+        if (event, kind) == ("delivered", "data"):
+            had = merged([*had, (seq, seq + length)])
+        elif (event, kind) == ("sent", "ack"):
+            found.append([each for each in had if each[0] > seq])
+    return found
+
+
+def merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    whole: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if whole and low <= whole[-1][1]:
+            whole[-1] = (whole[-1][0], max(whole[-1][1], high))
+        else:
+            whole.append((low, high))
+    return whole
+
+
+def test_sack_blocks_are_what_the_receiver_has(shortflow: Command) -> None:
+    captures = ["--trace", "all=t", "--pcap", "s0->h0=acks.pcapng"]
+    assert shortflow("run", *INCAST, "--scheme", "tcp", *captures).code == 0
+    trace = pl.read_parquet("t")
+    left = trace.filter((pl.col("port") == "s0->h0") & (pl.col("event") == "departed"))
+    had = {name: iter(of_acks(trace.filter(pl.col("connection") == name))) for name in left["connection"].unique()}
+    found = fields("acks.pcapng", "tcp.ack_raw", "tcp.options.sack_le", "tcp.options.sack_re")
+    blocks = 0
+    for (ack, lows, highs), (connection, seq) in zip(found, left.select("connection", "seq").iter_rows(), strict=True):
+        assert int(ack) == seq + 1
+        told = [
+            (int(low) - 1, int(high) - 1) for low, high in zip(lows.split(","), highs.split(","), strict=True) if low
+        ]
+        above = next(had[connection])
+        assert set(told) <= set(above), "each block ends where the receiver misses something"
+        assert len(told) == min(len(above), 3)
+        blocks += len(told)
+    assert blocks > 20
+
+
+def test_timestamps_say_when_data_was_sent_and_acks_echo_them(shortflow: Command) -> None:
+    captures = ["--trace", "all=t", "--pcap", f"{FAN_IN}=data.pcapng", "--pcap", "s0->h0=acks.pcapng"]
+    assert shortflow("run", *INCAST, "--scheme", "swift", *captures).code == 0
+    trace = pl.read_parquet("t")
+    assert trace.filter(pl.col("event") == "dropped").is_empty(), "so that packets can be counted off"
+    data = trace.filter((pl.col("event") == "sent") & (pl.col("kind") == "data"))
+    for port, file, column in ((FAN_IN, "data.pcapng", 0), ("s0->h0", "acks.pcapng", 1)):
+        sent = {name[0]: iter(of["time_s"]) for name, of in data.group_by("connection", maintain_order=True)}
+        left = trace.filter((pl.col("port") == port) & (pl.col("event") == "departed"))
+        found = fields(file, "tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr")
+        for stamps, connection in zip(found, left["connection"], strict=True):
+            at_us = round(next(sent[connection]) * 1e12) // 10**6
+            assert (int(stamps[column]), int(stamps[1 - column])) == (at_us, 0)
 
 
 @pytest.mark.parametrize(
@@ -202,12 +260,12 @@ def test_reports_show_time_lines_where_there_are_bursts(shortflow: Command) -> N
     assert shortflow("compare", *INCAST, "--schemes", "tcp,dctcp", "--seeds", "1", "--out", "c").code == 0
     assert shortflow("report", "c").code == 0
     page = Path("c/report.html").read_text()
-    assert page.count("Time-line of one burst: ") >= 2
+    assert all(f"<h3>Time-line of one burst: {scheme}, seed 1</h3>" in page for scheme in ("tcp", "dctcp"))
     more = ["--set", "duration=300ms", "--schemes", "tcp", "--seeds", "1"]
     assert shortflow("compare", *INCAST, *more, "--out", "c").code == 0
     assert shortflow("report", "c").code == 0
     page = Path("c/report.html").read_text()
-    assert "Time-line of one burst: tcp at duration 200ms" in page
+    assert "Time-line of one burst: tcp, seed 1, duration 200ms" in page
     assert "measured from" not in page, "of one point"
     quiet = ["two-long-flows", "--set", "duration=20ms", "--set", "warmup=1ms"]
     assert shortflow("compare", *quiet, "--schemes", "dctcp", "--seeds", "1", "--out", "q").code == 0

@@ -28,7 +28,10 @@ BENCHMARK = "l2dct-benchmark"
         (["run", BENCHMARK, "--scheme", "dctcp", "--set", "transport.gg=0.1"], ["transport.gg", "transport.g"]),
         (["run", BENCHMARK, "--csv"], ["--csv", "--out"]),
         (["run", BENCHMARK, "--scheme", "tcp-cubic"], ['"tcp-cubic"', 'did you mean "cubic"?']),
-        (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "p99"], ['"p99_short_s"', "did you mean"]),
+        (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "p99"], ['"p99_long_s", "p99_short_s" or "queue_p99']),
+        (["run", BENCHMARK, "--set", "g=0.1"], ['g: unknown parameter; did you mean "transport.g"?']),
+        (["run", BENCHMARK, "--scheme", "dctcp+gg=0.1"], ['transport.gg: no parameter of dctcp; did you mean "trans']),
+        (["run", BENCHMARK, "--scheme", "dctcp+mark_above=9"], ["no parameter of dctcp (known: transport.g, "]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "latency"], ["`shortflow list metrics` has them all"]),
         (["run", BENCHMARK, "--set", "swich.buffer=9pkt"], ["swich.buffer", 'did you mean "switch.buffer"']),
         (["run", BENCHMARK, "--seed", "-1"], ["--seed", "-1 is not a whole number from 0 on"]),
@@ -57,7 +60,7 @@ BENCHMARK = "l2dct-benchmark"
         (["list", "figures", "fats"], ["fats", "fast/"]),
         (["show", "incats"], ['did you mean "incast"']),
         (["report", "nowhere"], ["nowhere", "holds no results"]),
-        (["rum"], ["rum", "run"]),
+        (["rum"], ["rum", "run'?\n"]),
     ],
     ids=lambda value: " ".join(value) if "run" in value or "compare" in value else None,
 )
@@ -286,3 +289,6 @@ def test_an_old_python_is_named_with_what_is_needed(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     assert f"missing: Python 3.11 or newer; {old} is Python 3.9.2" in done.stderr
+    none = subprocess.run([*command[:-1], "PYTHON=no-python"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert none.returncode != 0
+    assert "missing: Python 3.11 or newer; no-python does not start" in none.stderr

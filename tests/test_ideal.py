@@ -129,8 +129,8 @@ def test_they_are_kept_and_found_again_at_any_number_of_jobs(shortflow: Command,
     answer = shortflow("report", "kept")
     assert answer.code == 0
     page = (tmp_path / answer.stdout.strip()).read_text()
-    assert "2 runs of 1 scheme" in page
-    assert "12 runs of 1 scheme" not in page, "ideal schedulers simulate nothing"
+    assert "2 runs of 1 scheme, beside 10 runs of ideal schedulers on the same flows: " in page
+    assert "Provenance: all 12 runs, 10 of them of ideal schedulers" in page
     assert '<tr class="apart"><th scope="row">ideal-srpt</th>' in page
 
 

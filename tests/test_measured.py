@@ -83,7 +83,8 @@ def test_it_is_a_curve_of_the_report(own: Path, shortflow: Command, tmp_path: Pa
         assert series["at"] is None, "it is there at every point"
         assert len(series["x"]) > 5
     assert shortflow("report", "kept", "--measured", str(own)).code == ExitCode.FINE
-    assert MEASURED in (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
+    assert "of them left out as a warm-up; without seeds" in page
     missing = shortflow("report", "kept", "--measured", "none.csv")
     assert (missing.code, missing.stderr) == (
         ExitCode.WRONG_INPUT,

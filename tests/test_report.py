@@ -487,6 +487,18 @@ def test_on_paper_plots_are_light_and_fit(browser: Browser, tmp_path: Path) -> N
     assert seen == ["rgb(230, 232, 235)", "rgb(31, 41, 55)", "rgb(230, 232, 235)"]
 
 
+def test_error_bars_stand_out_from_their_bars(browser: Browser, tmp_path: Path) -> None:
+    page_of([make_result(scheme, seed) for scheme in ("tcp", "dctcp") for seed in (1, 2)], tmp_path)
+    colours: set[str] = set()
+
+    def use(page: "Page") -> None:
+        read = "all => all.map(each => getComputedStyle(each).stroke)"
+        colours.update(page.locator(".barlayer .errorbar path").evaluate_all(read))
+
+    browser.see(tmp_path / "report.html", dark=True, then=use)
+    assert colours == {"rgb(230, 232, 235)"}
+
+
 def test_plots_follow_a_window_that_shrinks(browser: Browser, tmp_path: Path) -> None:
     page_of(RESULTS, tmp_path)
 

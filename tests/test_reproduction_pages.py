@@ -6,9 +6,11 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from browser import Browser
 from made import make_rows
 from shortflow.comparison import Comparison
 from shortflow.errors import DamagedResult
@@ -25,6 +27,9 @@ from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.svg import picture
 from shortflow.result import RunSummary
 from shortflow.store.runs import Store
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -156,6 +161,23 @@ def test_texts_of_claims_and_drawings_are_text_and_nothing_else(tmp_path: Path) 
             assert "<img" not in text
         for file in (tmp_path / "markdown" / "pictures").glob("*.svg"):
             ET.parse(file)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
+def test_a_browser_finds_no_fault_with_the_pages(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
+    lines = [Line("tcp", [1, 2], [2, 3]), Line("dctcp", [1, 2], [1, 2], lower_bound=[False, True])]
+    drawings = [Drawing("times", "load", "ms", lines), Drawing("rates", "load", "Mbps", lines)]
+    front = write_pages(reproduced("l2dct/fig2", within(3.0, 0, 1), *drawings), tmp_path)
+    assert browser.see(front, width=width, dark=dark).faults == []
+    papers: list[str] = []
+
+    def read(page: "Page") -> None:
+        papers.append(page.evaluate("getComputedStyle(document.querySelector('svg.drawn > rect')).fill"))
+
+    assert browser.see(tmp_path / "l2dct.html", width=width, dark=dark, then=read).faults == []
+    assert papers == ["rgb(22, 27, 34)" if dark else "rgb(255, 255, 255)"]
+    markdown = (tmp_path / "markdown" / "l2dct.md").read_text()
+    assert "**times**\n\n![Fig. 2: times](pictures/l2dct-fig2-1.svg)" in markdown
 
 
 def test_the_front_page_keeps_papers_that_were_reproduced_before(

@@ -57,6 +57,13 @@ def test_pages_are_as_they_should_be(site: Path, browser: Browser, page: str, wi
     assert [fault for fault in seen.faults if not OF_AXE.search(fault)] == []
 
 
+def test_a_notebook_can_be_downloaded_and_says_that_outputs_are_missing(site: Path) -> None:
+    page = (site / "notebooks" / "first-comparison.html").read_text(encoding="utf-8")
+    assert "shows it without what it prints and draws" in page
+    (file,) = re.findall(r'href="\.\./(_downloads/\w+/first-comparison\.ipynb)"', page)
+    assert (site / file).read_text() == (ROOT / "docs" / "notebooks" / "first-comparison.ipynb").read_text()
+
+
 def test_the_search_works_without_a_server(site: Path, browser: Browser) -> None:
     titles: list[str] = []
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from browser import Browser
 from conftest import Command
 from made import make_rows
 from shortflow import _core
@@ -202,6 +203,12 @@ def test_the_page_has_every_workload_at_every_level(tmp_path: Path) -> None:
     # Three criteria have a map, for no flow here has a goodput.
     assert page.count('id="map-') == 2 * 3
     assert "Changed: tcp.initial_window=4." in markdown
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
+def test_a_browser_finds_no_fault_with_the_page(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
+    page = write_pages(made_survey({"0": {}, "1": {"fast": 0.5}}, [WORKLOADS["fast"]]), tmp_path)
+    assert browser.see(page, width=width, dark=dark).faults == []
 
 
 def test_hostile_names_are_text_on_both_pages(tmp_path: Path) -> None:

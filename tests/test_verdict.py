@@ -102,4 +102,7 @@ def test_schemes_that_take_the_same_time_are_told_so() -> None:
 
 def test_the_best_of_many_is_said_to_be_chosen() -> None:
     three = compared({"a": [2.0, 2.1, 1.9], "b": [4.0, 4.2, 3.9], "c": [6.0, 6.1, 6.2]})
-    assert "These intervals do not allow for a being the best of 3 schemes on these very seeds." in verdict(three)
+    assert (
+        "The intervals take no account of it that a was picked as the best of 3 schemes on these same seeds."
+        in verdict(three)
+    )

@@ -1,5 +1,6 @@
 """What Sphinx is told of this repository: generated reference, quoted source, links to it, and formulas as MathML."""
 
+import json
 import re
 import textwrap
 from pathlib import Path
@@ -25,10 +26,24 @@ AT_THE_ROOT = {"README": "index"}
 logger = logging.getLogger(__name__)
 
 
-def generate(app: Sphinx, _: str, source: list[str]) -> None:
+def generate(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the generated parts of a page where it says `<!-- generated: NAME -->`, and drop pages not there."""
+    if docname.startswith("notebooks/"):
+        source[0] = with_download(source[0], docname)
+        return
     text = SOME_PAGES.sub(lambda found: found[0] if any(app.srcdir.glob(found[0])) else "", source[0])
     source[0] = GENERATED.sub(lambda found: reference.part(found[1]), text)
+
+
+def with_download(notebook: str, docname: str) -> str:
+    """A notebook that says below its title where it is, as the site shows it without outputs."""
+    document = json.loads(notebook)
+    file = f"{docname.rpartition('/')[2]}.ipynb"
+    document["cells"][0]["source"].append(
+        f"\n\n{{download}}`Download this notebook <{file}>` and run it, which takes seconds: the site shows it "
+        "without what it prints and draws."
+    )
+    return json.dumps(document)
 
 
 def rust_page(path: str, docname: str) -> str | None:

@@ -2,18 +2,25 @@
 
 import contextlib
 import logging
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shortflow.capture import FlowChoice, events
-from shortflow.engine import Progress, run_one
+from shortflow.engine import Jobs, Progress, run_each, run_one
 from shortflow.errors import Cancelled, Interrupted
+from shortflow.executors import Executor, Local
 from shortflow.result import Run, RunResult
-from shortflow.store.runs import write_burst
+from shortflow.store.runs import read_run, write_burst
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shortflow._core import Capture
+
+    Happened = Callable[[], pl.DataFrame]
+    """Tells what happened to the packets, once the run is over."""
 
 _log = logging.getLogger(__name__)
 
@@ -65,29 +72,59 @@ def find_burst(result: RunResult) -> Burst | None:
     return Burst(group["destination"][0], begin, end, sorted(slowest["id"].to_list()), count)
 
 
-def trace_burst(run: Run, result: RunResult, progress: Progress | None = None) -> "pl.DataFrame | None":
+def trace_burst(run: Run, result: RunResult) -> "pl.DataFrame | None":
     """What happens to the packets of a run's largest burst, by running it once more until that is over.
 
     The rows are those of a packet trace (docs/results.md). None for a run without bursts, or without packets.
     """
-    if result.ports.is_empty() or (burst := find_burst(result)) is None:
+    if (followed := _followed(run, result)) is None:
         return None
-    choice = FlowChoice([(row, row) for row in burst.rows])
-    capture, happened = events(run.scenario, choice, (burst.begin_s, burst.end_s + 1e-9))
+    capture, happened = followed
     with contextlib.suppress(Cancelled):
-        run_one(run, progress, capture)
+        run_one(run, capture=capture)
     return happened()
 
 
-def keep_burst(run: Run, result: RunResult, directory: Path, progress: Progress | None = None) -> None:
-    """Put the packets of a run's largest burst beside its tables, unless they are there.
+def with_burst(result: RunResult) -> RunResult | None:
+    """A result with the packets of its largest burst: those that it has, or traced now.
 
-    The result is complete without them: where they cannot be written, or the user does not wait, a warning says so.
+    None without bursts, and for a result that was read and has none.
     """
     if "burst" in result.tables:
+        return result
+    if result.run is None or (table := trace_burst(result.run, result)) is None:
+        return None
+    return replace(result, tables={**result.tables, "burst": table})
+
+
+def keep_bursts(kept: Iterable[tuple[Run, Path]], jobs: Jobs = None, progress: Progress | None = None) -> None:
+    """Put the packets of the largest burst of stored runs beside their tables, unless they are there.
+
+    The runs are done once more on this machine, `jobs` at a time. The results are complete without: where the packets
+    cannot be written, or the user does not wait, a warning says so.
+    """
+    followed: dict[str, tuple[Capture, Happened]] = {}
+    places = {run.key: (run, place) for run, place in kept}
+    for key, (run, place) in places.items():
+        result = read_run(place)
+        if "burst" not in result.tables and (found := _followed(run, result)):
+            followed[key] = found
+    if not followed:
         return
+    captures = {key: capture for key, (capture, _) in followed.items()}
+    here = Local(jobs.jobs if isinstance(jobs, Local) else 1 if isinstance(jobs, Executor) else jobs, captures)
     try:
-        if (table := trace_burst(run, result, progress)) is not None:
-            write_burst(directory, table)
+        run_each([places[key][0] for key in followed], jobs=here, keep_going=True, progress=progress)
+        for key, (_, happened) in followed.items():
+            write_burst(places[key][1], happened())
     except (OSError, Interrupted) as reason:
-        _log.warning("%s: complete, but without the time-line of its largest burst: %s", directory, reason)
+        where = next(iter(followed))
+        _log.warning("%s: complete, but without the time-line of its largest burst: %s", places[where][1], reason)
+
+
+def _followed(run: Run, result: RunResult) -> "tuple[Capture, Happened] | None":
+    """What follows the packets of a run's largest burst and ends the run after it, and what then tells of them."""
+    if result.ports.is_empty() or (burst := find_burst(result)) is None:
+        return None
+    choice = FlowChoice([(row, row) for row in burst.rows])
+    return events(run.scenario, choice, (burst.begin_s, burst.end_s + 1e-9))

@@ -131,7 +131,7 @@ def run_one(run: Run, progress: Progress | None = None, capture: Capture | None 
     """
     tally = _Tally(1, progress)
     try:
-        with closing(Local(1, capture).outcomes([run], watch=tally.tell)) as outcomes:
+        with closing(Local(1, {run.key: capture} if capture else {}).outcomes([run], watch=tally.tell)) as outcomes:
             (outcome,) = (outcome for _, outcome in outcomes)
     except KeyboardInterrupt as cause:
         raise Interrupted("interrupted; the run was not finished") from cause
@@ -182,7 +182,7 @@ def _keep(run: Run, outcome: Outcome, store: "Store | None", held: Held | None, 
     if store:
         store.keep(run, outcome)
     elif held is not None and isinstance(outcome, Finished):
-        held[run.key] = replace(outcome, result=None)  # whose tables are not encoded, and larger
+        held[run.key] = replace(outcome, result=None, run=run)  # a result's tables are not encoded, and larger
     if isinstance(outcome, Failed):
         batch.failures[run.key] = outcome
     else:

@@ -88,8 +88,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         within = sorted((each for each in by_lower if each in words and likeness(each) >= nearest), key=len)[-1:]
         around = sorted((each for each in by_lower if set(words) <= set(re.split(r"[^a-z0-9]+", each))), key=len)
         alike = within or around[:_MOST_MEANT] or alike
-    meant = " or ".join(f'"{by_lower[each]}"' for each in alike)
-    return f"; did you mean {meant}?" if meant else ""
+    if not alike:
+        return ""
+    *others, last = (f'"{by_lower[each]}"' for each in alike)
+    return f"; did you mean {' or '.join([', '.join(others), last] if others else [last])}?"
 
 
 def require_at_least(least: int, **numbers: int) -> None:

@@ -184,6 +184,8 @@ class RunResult:
     """Its tables by name, as the core or a file has them."""
     meta: Meta
     provenance: Provenance
+    run: Run | None = field(default=None, repr=False, compare=False)
+    """What was run; none for a result that was read."""
 
     @functools.cached_property
     def summary(self) -> RunSummary:
@@ -224,7 +226,7 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
 
 def finished(run: Run, tables: Mapping[str, ArrowTable], meta: Meta, wall_s: float) -> RunResult:
     """The result of a run that gave these tables."""
-    return RunResult(tables, meta, provenance(run, meta["digest"], wall_s))
+    return RunResult(tables, meta, provenance(run, meta["digest"], wall_s), run)
 
 
 def provenance(run: Run, digest: str, wall_s: float) -> Provenance:

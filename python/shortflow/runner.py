@@ -94,7 +94,10 @@ def compare(
         else:
             look(seeds)
     if store:
-        _keep_bursts(store, planner.runs(settings or {}, seeds[:1]), progress)
+        from shortflow.bursts import keep_bursts
+
+        first = planner.runs(settings or {}, seeds[:1])
+        keep_bursts(((run, store.place(run)) for run in first), jobs, progress)
     if measured is None:
         return so_far()
     return replace(so_far(), measured=measured.in_network(_flows(of_schemes, store, held or {})))
@@ -111,15 +114,6 @@ def _flows(runs: Sequence[RunSummary], store: "Store | None", held: Held) -> "It
                 yield read_run(place_of(store.directory, run.origin)).flows
             else:
                 yield decoded(held[run.origin["key"]].tables["flows"])
-
-
-def _keep_bursts(store: "Store", runs: Sequence[Run], progress: Progress | None) -> None:
-    """For the report: what happens to the packets of the largest burst of each run."""
-    from shortflow.bursts import keep_burst
-
-    for run in runs:
-        if result := store.find(run):
-            keep_burst(run, result, store.place(run), progress)
 
 
 class Planner:

@@ -4,13 +4,14 @@ import copy
 import functools
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypedDict
 
 from shortflow import _core
-from shortflow.errors import ConfigError, front_door, unknown_name
+from shortflow.errors import ConfigError, did_you_mean, front_door, unknown_name
 
 SHIPPED = Path(__file__).parent / "scenarios"
 
@@ -59,8 +60,24 @@ class Source:
             return _core.Scenario.parse(self.tables, self.name, str(directory), self.settings)
         return _core.Scenario.from_values(self.tables, self.name, str(directory), self.settings)
 
+    @property
+    def parameters(self) -> list[str]:
+        """The parameters that it declares."""
+        try:
+            tables = tomllib.loads(self.tables) if isinstance(self.tables, str) else self.tables
+        except tomllib.TOMLDecodeError:
+            return []  # `read` says what is wrong
+        declared = tables.get("parameters")
+        return list(declared) if isinstance(declared, Mapping) else []
+
     def changed(self, settings: Iterable[tuple[str, str]]) -> "Source":
-        """The same with more settings."""
+        """The same with more settings; a `ConfigError` for what is a parameter of schemes without its prefix."""
+        settings = tuple(settings)
+        bare = [key for key, _ in settings if "." not in key]
+        for key in bare:
+            meant = [path for path in _scheme_parameters() if path.endswith(f".{key}")]
+            if meant and key not in self.parameters:
+                raise ConfigError(f"{key}: unknown parameter{did_you_mean(key, meant)}")
         return replace(self, settings=(*self.settings, *settings))
 
 
@@ -148,6 +165,13 @@ class Scenario:
         """A hash of everything in the scenario that decides a run: the resolved values and the files they name."""
         settings = [[setting["key"], setting["value"]] for setting in self.resolved() if setting["key"] != "title"]
         return hashlib.sha256(json.dumps([self.name, settings, self.files()]).encode()).hexdigest()
+
+
+@functools.cache
+def _scheme_parameters() -> list[str]:
+    """The paths of all parameters that a registered scheme has."""
+    found = (parameter["name"] for scheme in _core.registry()["schemes"] for parameter in scheme["parameters"])
+    return list(dict.fromkeys(found))
 
 
 def shipped_scenarios() -> list[str]:

@@ -170,4 +170,6 @@ def _unaccepted(key: str, schemes: Sequence[Scheme]) -> ConfigError:
     known = [parameter for parameter in dict.fromkeys(resolved) if parameter != SOURCE]
     names = ", ".join(scheme.name for scheme in schemes)
     all_known = f" (known: {', '.join(known)})" if known else " (there are none)"
-    return ConfigError(f"{key}: no parameter of {names}{did_you_mean(key, known) or all_known}")
+    prefix = f"{key.partition('.')[0]}."
+    alike = [each for each in known if did_you_mean(key.removeprefix(prefix), [each.removeprefix(prefix)])]
+    return ConfigError(f"{key}: no parameter of {names}{did_you_mean(key, alike) or all_known}")

@@ -36,6 +36,7 @@ from shortflow.report.tables import (
     overview_section,
     stacked,
 )
+from shortflow.report.verdict import verdict
 from shortflow.result import KEY_LENGTH, RunSummary
 from shortflow.store.frames import counted, runs_frame
 from shortflow.store.reading import read_flows, read_runs, renew_table, summaries
@@ -223,10 +224,10 @@ class Comparison(comparison.Comparison, Shown):
         return Study(self.scenario, self.title, None, [Point("", None, results, self)], measured=self.measured)
 
     def _tables(self) -> RenderableType:
-        return stacked(main_tables(self), Text("\n".join(self.notes)))
+        return stacked(main_tables(self), Text(" ".join(verdict(self))), Text("\n".join(self.notes)))
 
     def _view(self) -> tuple[str, Sequence[Section], Sequence[str]]:
-        return caption(self), main_sections(self), self.notes
+        return caption(self), main_sections(self), [" ".join(verdict(self)), *self.notes]
 
 
 @dataclass(frozen=True, repr=False)
@@ -419,7 +420,7 @@ def in_memory(held: Held) -> Reader:
 
     def read(run: RunSummary) -> RunResult:
         found = held[_origin(run)["key"]]
-        return RunResult(_Encoded(found.tables), found.record["meta"], found.record["provenance"])
+        return RunResult(_Encoded(found.tables), found.record["meta"], found.record["provenance"], found.run)
 
     return read
 

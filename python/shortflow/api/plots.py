@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import plotly.graph_objects as go
 
-from shortflow.errors import ConfigError, front_door
+from shortflow.bursts import with_burst
+from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.lab.drawing import Drawing, Line
 from shortflow.report.drawing import draw
 from shortflow.report.figures import plot_of
@@ -56,27 +57,35 @@ class Plots:
         return draw(plot_of(self._study(False), "goodput", flow_class))
 
     @front_door
-    def timeline(self) -> go.Figure:
+    def queue(self) -> go.Figure:
         """The queue of the busiest measured port over time, of one seed, and its distribution over all seeds.
 
         Runs take samples where `measure.sample_every` says how often.
         """
-        return draw(plot_of(self._study(True), "timeline"))
+        return draw(plot_of(self._study(True), "queue"))
 
     @front_door
-    def burst(self, scheme: str | None = None) -> go.Figure:
+    def timeline(self, scheme: str | None = None) -> go.Figure:
         """The time-line of the largest burst: who sent, who queued, who was marked, and who waited for a timer.
 
-        It is that of the first seed under a scheme, or under the first one. `compare(…, out=DIR)` traces it, where 8 or
-        more flows to a host begin together.
+        A burst is 8 or more flows to one host that begin together; that of the first seed is shown, under a scheme or
+        under the first one. What a store keeps has its packets (`compare(…, out=DIR)`); a run that is in memory is done
+        once more until the burst is over.
         """
-        results = [each for point in self._study(True).points for each in point.results]
-        traced = [each for each in results if "burst" in each.tables]
-        of_scheme = [each for each in traced if scheme in (None, each.provenance["scheme"])]
-        if not of_scheme:
-            whose = f" of {scheme}" if scheme else ""
-            raise ConfigError(f"no burst{whose} was traced; compare(…, out=DIR) does it where flows begin together")
-        return timeline(of_scheme[0])
+        study = self._study(True)
+        results = [each for point in study.points for each in point.results]
+        if scheme is not None and scheme not in (names := [*study.schemes, *study.ideal]):
+            raise unknown_name("scheme of these runs", scheme, names)
+        first = min(each.provenance["seed"] for each in results)
+        for each in results:
+            origin = each.provenance
+            of_scheme = scheme in (None, origin["scheme"]) and origin["seed"] == first
+            if of_scheme and (traced := with_burst(each)):
+                return timeline(traced)
+        raise ConfigError(
+            f"{study.name}: no burst; in seed {first}{f' of {scheme}' if scheme else ''} no 8 flows to one host begin "
+            "together, or the runs were read from where their packets were not kept, as `compare(…, out=DIR)` does"
+        )
 
     @front_door
     def metric(self, name: str | None = None) -> go.Figure:

@@ -41,6 +41,22 @@ COMMANDS = {
 """The commands, and what implements each in the module of its name (`listing` for `list`)."""
 
 
+def _plain(parameters: list[Any]) -> list[Any]:
+    """Options and arguments, of which those that take no value name no type in the help."""
+    for each in parameters:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return parameters
+
+
+class Command(TyperCommand):
+    """One of the commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options and arguments, `--help` among them."""
+        return _plain(super().get_params(ctx))
+
+
 class Commands(TyperGroup):
     """The commands, each imported when it is first asked for, so that no command waits for what others need."""
 
@@ -56,6 +72,10 @@ class Commands(TyperGroup):
                 self.add_command(_load(name), name)
         return super().get_command(ctx, cmd_name)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options before a command."""
+        return _plain(super().get_params(ctx))
+
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """What the shell offers in place of a command: the names alone, as the imports of all take long."""
         self.commands = {name: TyperCommand(name) for name in COMMANDS}
@@ -68,7 +88,7 @@ def _load(name: str) -> Any:
     if isinstance(found, typer.Typer):
         return get_command(found)
     alone = typer.Typer(add_completion=False)
-    alone.command(name)(found)
+    alone.command(name, cls=Command)(found)
     return get_command(alone)
 
 
@@ -157,7 +177,8 @@ def execute(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         # Without any argument the message is the help, which is printed already.
         message = error.format_message().rstrip(".")
-        return _fail(f"{message}; see `--help`", ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
+        hint = "" if message.endswith("?") else "; see `--help`"
+        return _fail(message + hint, ExitCode.WRONG_INPUT) if message else ExitCode.WRONG_INPUT
     except OSError as error:
         return _print_system_error(error)
     except tuple(FAILURES) as error:

@@ -103,10 +103,15 @@ def compare(
     from shortflow.cli.terminal import print_result
     from shortflow.report.spreads import spread_section
     from shortflow.report.tables import comparison_tables, lay_out, main_tables, stacked
+    from shortflow.report.verdict import verdict
 
-    print_result(comparison_tables(comparison, shown) if metrics else main_tables(comparison, MORE))
-    if not metrics and sys.stdout.isatty() and (spread := spread_section(comparison)):
+    if metrics:
+        print_result(comparison_tables(comparison, shown))
+        return
+    print_result(main_tables(comparison, MORE))
+    if sys.stdout.isatty() and (spread := spread_section(comparison)):
         print_result(stacked(*lay_out(spread)))
+    print_result(" ".join(verdict(comparison)))
 
 
 def _chosen(metrics: str | None) -> list[str]:

@@ -3,7 +3,6 @@
 Nothing here may fail, print or take long: polars and what else tables need stay unimported.
 """
 
-import tomllib
 from collections.abc import Iterable
 
 import typer
@@ -33,7 +32,7 @@ def metrics(context: typer.Context, incomplete: str) -> list[str]:
 def keys(context: typer.Context, incomplete: str) -> list[str]:
     """Keys of the scenario, and of the schemes that are named before, with the `=` that follows."""
     scenario = _scenario(context)
-    found = [*_parameters(scenario), *(setting["key"] for setting in scenario.resolved())] if scenario else []
+    found = [*scenario.source.parameters, *(setting["key"] for setting in scenario.resolved())] if scenario else []
     for name in str(context.params.get("schemes") or context.params.get("scheme") or "").split(","):
         try:
             found += [key for key, _, _ in Scheme.parse(name, ()).resolved()]
@@ -55,8 +54,3 @@ def _scenario(context: typer.Context) -> Scenario | None:
         return load_scenario(named)
     except (ConfigError, OSError):
         return None
-
-
-def _parameters(scenario: Scenario) -> list[str]:
-    """What the file itself names; resolved values have the keys that follow from it."""
-    return list(tomllib.loads(str(scenario.source.tables)).get("parameters", {}))

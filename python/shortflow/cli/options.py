@@ -97,7 +97,7 @@ MeasuredFile = Annotated[
     typer.Option(
         "--measured",
         metavar="FILE",
-        help="Show measured flows beside the schemes: CSV or Parquet with start_s,size_bytes,fct_s[,class].",
+        help="Show measured flows beside the schemes: CSV or Parquet with start_s, size_bytes, fct_s, perhaps class.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]

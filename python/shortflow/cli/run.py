@@ -82,10 +82,10 @@ def run(
         if out:
             write_run(result, out, csv=csv)
     if out:
-        from shortflow.bursts import keep_burst
+        from shortflow.bursts import keep_bursts
 
         with console.progress_bar(f"{work.scenario.name}, its largest burst") as progress:
-            keep_burst(work, result, out, progress)
+            keep_bursts([(work, out)], progress=progress)
         console.print_note(f"result: {out}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])

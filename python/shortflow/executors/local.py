@@ -6,7 +6,7 @@ A law in Python does not release it, so such runs have processes of their own; e
 import contextlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -27,27 +27,32 @@ def available_cores() -> int:
 class Local(Executor):
     """Threads of this process and, of laws in Python, processes beside it."""
 
-    def __init__(self, jobs: int | None = None, capture: Capture | None = None) -> None:
+    def __init__(self, jobs: int | None = None, captures: Mapping[str, Capture] | None = None) -> None:
         """So many runs at a time; unless told otherwise one for each core that this process may use.
 
-        `capture` gets what it asks for of the packets of one run at a time.
+        `captures` get what they ask for of the packets of runs, by the keys of these.
         """
         self.jobs = jobs or available_cores()
-        self._capture = capture
+        self._captures = captures or {}
 
     @contextlib.contextmanager
     def session(self, *, tables: bool) -> Iterator[Session]:
         """Threads, which last until all runs are done."""
         with contextlib.closing(Processes()) as processes, ThreadPoolExecutor(self.jobs) as pool:
-            yield _Threads(pool, self.jobs, processes, tables, self._capture)
+            yield _Threads(pool, self.jobs, processes, tables, self._captures)
 
 
 class _Threads(Session):
     def __init__(
-        self, pool: ThreadPoolExecutor, jobs: int, processes: Processes, tables: bool, capture: Capture | None
+        self,
+        pool: ThreadPoolExecutor,
+        jobs: int,
+        processes: Processes,
+        tables: bool,
+        captures: Mapping[str, Capture],
     ) -> None:
         self._pool, self._jobs, self._processes, self._tables = pool, jobs, processes, tables
-        self._capture = capture
+        self._captures = captures
         self._at_work: dict[Future[Finished], Control] = {}
         self._stopping = threading.Event()
 
@@ -85,7 +90,8 @@ class _Threads(Session):
     def _work(self, run: Run, control: Control) -> Finished:
         if self._stopping.is_set():
             raise Cancelled("the run was cancelled")
-        if self._jobs > 1 and run.scheme_source and run.scheme_source.in_python:
+        capture = self._captures.get(run.key)
+        if self._jobs > 1 and run.scheme_source and run.scheme_source.in_python and not capture:
             return self._processes.work(run, tables=self._tables)
-        result = execute(run, control, self._capture)
+        result = execute(run, control, capture)
         return replace(complete(result, tables=self._tables), result=result)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shortflow.errors import ConfigError, LostRun, SimulationError
-from shortflow.result import Checksum, Record, RunResult, RunSummary, measured, summarize
+from shortflow.result import Checksum, Record, Run, RunResult, RunSummary, measured, summarize
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +23,8 @@ class Finished:
     """Its tables as Parquet, by name; empty unless they were asked for."""
     result: RunResult | None = field(default=None, compare=False, repr=False)
     """The result itself, if it was made in this process."""
+    run: Run | None = field(default=None, compare=False, repr=False)
+    """What was run, if this process has it in memory."""
 
     @property
     def summary(self) -> RunSummary:

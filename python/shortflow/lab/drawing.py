@@ -138,4 +138,4 @@ def _in_unit(unit: str, rows: Sequence[Row]) -> Beside:
         )
         for row in rows
     ]
-    return Beside("What the paper prints, and what we measure", label, shown)
+    return Beside(f"What the paper prints, and what we measure{f': {label}' if label else ''}", label, shown)

@@ -14,6 +14,7 @@ from shortflow.report.plotting import error_bars, labelled, log_axis, percentage
 _PALE = 0.35
 _WIDE = 1.6
 """So much wider than others are panels over time."""
+_INK = "#1f2937"
 _HOLLOW = "rgba(0,0,0,0)"
 _AT_LEAST = "≥"
 _FRAME = {"showline": True, "linecolor": "#9ca3af", "gridcolor": "#e5e7eb", "zeroline": False, "ticks": "outside"}
@@ -156,7 +157,7 @@ def _traces(panel: Panel, series: Series) -> Iterator[go.Scatter | go.Bar]:
             **common,
             **_bounds(series, "outside"),
             marker=_bar_look(series),
-            error_y=error_bars(series.y, _ends(series)),
+            error_y=_whiskers(series),
         )
     else:
         bounds = _bounds(series, "top center")
@@ -226,6 +227,12 @@ def _bar_look(series: Series) -> dict[str, object]:
     return {**look.bar, "color": colours, "line": {"color": look.colour, "width": [2 if each else 0 for each in low]}}
 
 
+def _whiskers(series: Series) -> dict[str, object] | None:
+    """Error bars in the colour of text, as the lower half of each stands on its bar."""
+    found = error_bars(series.y, _ends(series))
+    return found and {**found, "color": _INK}
+
+
 def _low(series: Series) -> list[bool]:
     return list(series.lower_bound) or [False] * len(series.x)
 
@@ -281,7 +288,7 @@ def _styled(figure: go.Figure, *, framed: bool = True) -> go.Figure:
         figure.update_yaxes(**_FRAME)
     figure.update_layout(
         template="none",
-        font={"family": "system-ui, sans-serif", "size": 13, "color": "#1f2937"},
+        font={"family": "system-ui, sans-serif", "size": 13, "color": _INK},
         margin={"l": 70, "r": 50, "t": 70, "b": 60},
         legend={"orientation": "h", "x": 0, "y": 1.2, "yanchor": "top"},
         modebar={"orientation": "v"},

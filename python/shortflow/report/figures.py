@@ -38,7 +38,7 @@ _SIZE_GROUPS = 10
 _NAMED = 6
 """So many exceptions a caption names."""
 
-Kind = Literal["fct", "fct_cdf", "by_size", "goodput", "timeline"]
+Kind = Literal["fct", "fct_cdf", "by_size", "goodput", "queue"]
 Pools = Sequence[tuple[Point, str, pl.DataFrame]]
 """The counted flows of one class under each scheme at each point, all seeds together."""
 
@@ -56,7 +56,7 @@ def plots(study: Study) -> list[Plot]:
 
 def plot_of(study: Study, kind: Kind, flow_class: str | None = None) -> Plot:
     """One plot of a study, of a class of flows or else of the first that has it; a `ConfigError` where none has."""
-    if kind == "timeline":
+    if kind == "queue":
         for plot in _queue(study):
             return plot
         raise ConfigError(f"{study.name}: these runs took no samples of queues; measure.sample_every=1ms turns them on")
@@ -337,7 +337,7 @@ def _queue(study: Study) -> Iterator[Plot]:
             shares.append(Series(scheme, point.label, *_quantiles(queue, len(queue))))
     if not over_time:
         return
-    meta = _default_point(study).results[0].meta
+    meta = study.shown_first.results[0].meta
     window = (meta["warmup_s"] * 1e3, min(meta["warmup_s"] + _WINDOW_S, meta["duration_s"]) * 1e3)
     which = f"seed {seeds.pop()}" if len(seeds) == 1 else "each scheme's first seed"
     length = Axis(f"queue of {port}", "packets")
@@ -362,7 +362,7 @@ def _with_menu(study: Study, heading: str, caption: str, panels: Sequence[Panel]
     """A plot that shows one point of the study at a time."""
     labels = [point.label for point in study.points]
     menu = {label: f"{study.x_name} {label}" for label in labels} if len(labels) > 1 else {}
-    return Plot(heading, caption, panels, menu, _default_point(study).label)
+    return Plot(heading, caption, panels, menu, study.shown_first.label)
 
 
 def _versus(study: Study) -> str:
@@ -453,10 +453,6 @@ def _common_scale(study: Study, *metrics: Metric) -> Scale:
         for metric in metrics
     ]
     return scale_for(metrics[0].unit, [each.value for each in estimates if each])
-
-
-def _default_point(study: Study) -> Point:
-    return study.points[len(study.points) // 2]
 
 
 def _share(flows: pl.DataFrame) -> float:

@@ -53,6 +53,8 @@ class StudyView:
     """The full tables of each point."""
     choices: Sequence[tuple[str, Sequence[Setting]]]
     """Every value the runs used, under a heading for whom it belongs to."""
+    provenance: str
+    """Of which runs."""
     runs: Sequence[Sequence[str]]
     """Where each number came from: one row per run."""
 
@@ -116,16 +118,33 @@ def _results(studies: Sequence[Study]) -> list[RunResult]:
 def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
-    results = [result for result in results if not is_ideal(result.provenance["scheme"])] or results
-    keys = {result.provenance["key"] for result in results}
+    every, results = results, [each for each in results if not _of_ideal(each)] or results
+    keys, ideal = {result.provenance["key"] for result in results}, len(every) - len(results)
     count = len(keys.union(origin["key"] for view in sweeps for origin in view.sweep.origins))
-    runs = f"{count:,} run{'s' * (count > 1)} of {len(schemes)} scheme{'s' * (len(schemes) > 1)}"
+    runs = f"{_counted(count, 'run')} of {_counted(len(schemes), 'scheme')}"
+    if ideal:
+        runs += f", beside {_counted(ideal, 'run')} of ideal schedulers on the same flows"
     if not results:
         return f"{runs}."
     flows = sum(len(result.flows) for result in results)
     simulated = sum(result.meta["end_s"] for result in results)
     of_which = f"; {len(results)} of them have tables, with" if sweeps else ":"
     return f"{runs}{of_which} {flows:,} flows in {simulated:,.1f} simulated seconds."
+
+
+def _of_ideal(result: RunResult) -> bool:
+    return is_ideal(result.provenance["scheme"])
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _provenance(results: Sequence[RunResult]) -> str:
+    """How many runs the table of provenance has, and how many of them the head of the page does not count."""
+    ideal = sum(map(_of_ideal, results))
+    which = f", {ideal:,} of them of ideal schedulers" if 0 < ideal < len(results) else ""
+    return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
 def _view(study: Study) -> StudyView:
@@ -140,11 +159,12 @@ def _view(study: Study) -> StudyView:
         [overview_section("Overview", study.x_name, labelled)] if study.x_name else _main(study.points[0].comparison),
         [
             *(drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)),
-            *time_lines(study.points[0].results, f" at {study.x_name} {study.points[0].label}" if study.x_name else ""),
+            *time_lines(study),
         ],
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
         [(label, comparison_sections(comparison)) for label, comparison in labelled],
         list(_choices(study)),
+        _provenance(_results([study])),
         [_run(point.label, result) for point in study.points for result in point.results],
     )
 

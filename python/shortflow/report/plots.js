@@ -24,6 +24,12 @@ function themed(layout, narrow) {
   };
 }
 
+// Error bars on bars are in the colour of text, which is the page's.
+function inked(trace) {
+  const ink = getComputedStyle(root).getPropertyValue("--ink").trim();
+  return trace.type === "bar" && trace.error_y ? { ...trace, error_y: { ...trace.error_y, color: ink } } : trace;
+}
+
 const figures = [...document.querySelectorAll("figure")].map((figure) => {
   const plots = [...figure.querySelectorAll("script[data-plot]")].map((script) => ({
     box: document.getElementById(script.dataset.plot),
@@ -37,7 +43,7 @@ const figures = [...document.querySelectorAll("figure")].map((figure) => {
     for (const { box, data, layout } of plots) {
       if (layout.height) box.style.height = `${layout.height}px`;
       const shapes = (layout.shapes ?? []).map((each) => ({ ...each, visible: seen(each.legendgroup, null) }));
-      const traces = data.map((each) => ({ ...each, visible: seen(each.legendgroup, each.meta?.at) }));
+      const traces = data.map((each) => ({ ...inked(each), visible: seen(each.legendgroup, each.meta?.at) }));
       Plotly.react(box, traces, { ...themed(layout, box.clientWidth < 420), shapes, ...printed }, quiet);
     }
   };

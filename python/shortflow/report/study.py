@@ -61,6 +61,11 @@ class Study:
         return list(dict.fromkeys(metric.flow_class for metric in self.metrics if metric.flow_class))
 
     @property
+    def shown_first(self) -> Point:
+        """The one that plots show at first which show one at a time."""
+        return self.points[len(self.points) // 2]
+
+    @property
     def numeric(self) -> bool:
         """Whether the points lie on a numeric axis."""
         return len(self.points) > 1 and all(point.x is not None for point in self.points)

@@ -168,8 +168,7 @@ def main_tables(comparison: Comparison, more: str = "") -> RenderableType:
 def main_sections(comparison: Comparison, heading: str = "Main metrics") -> list[Section]:
     """The same before it is laid out."""
     main = headline_metrics(comparison)
-    unfinished = metrics_of(comparison, UNFINISHED_OF_ALL)
-    sections = [_estimates(comparison, heading, [*main, *unfinished])]
+    sections = [_estimates(comparison, heading, [*main, *_unfinished(comparison)])]
     sections.append(_estimates(comparison, "Deadlines and losses", metrics_of(comparison, *_LOSSES)))
     if len(comparison.schemes) > 1:
         sections.append(_differences(comparison, main))
@@ -179,6 +178,14 @@ def main_sections(comparison: Comparison, heading: str = "Main metrics") -> list
 def _laid_out(comparison: Comparison, sections: Sequence[Section]) -> RenderableType:
     tables = [table for section in sections for table in lay_out(section)]
     return stacked(Text(caption(comparison)), *tables)
+
+
+def _unfinished(comparison: Comparison) -> list[Metric]:
+    """The share of flows that did not finish, if there are any."""
+    runs = [*comparison.runs, *comparison.ideal]
+    return [
+        each for each in metrics_of(comparison, UNFINISHED_OF_ALL) if any(run.metrics.get(each.name) for run in runs)
+    ]
 
 
 def overview_section(
@@ -193,9 +200,7 @@ def overview_section(
         Column(x_name, [label if (label, scheme) in first_rows else "" for label, _, scheme in rows]),
         Column("scheme", [scheme for _, _, scheme in rows]),
     ]
-    unfinished = Metric(UNFINISHED_OF_ALL)
-    if any(run.metrics.get(unfinished.name) for _, comparison in points for run in comparison.runs):
-        metrics.append(unfinished)
+    metrics += dict.fromkeys(each for _, comparison in points for each in _unfinished(comparison))
     estimates = {each: [comparison.estimate(scheme, each.name) for _, comparison, scheme in rows] for each in metrics}
     scales = common_scales(estimates)
     columns = []

@@ -12,6 +12,7 @@ from shortflow.report.drawing import Drawn
 from shortflow.report.looks import look_of
 from shortflow.report.plot import Plot
 from shortflow.report.plotting import plain
+from shortflow.report.study import Study
 from shortflow.result import RunResult
 
 _QUEUED, _WAITING, _OPEN = "#0072b2", "#d55e00", "#9ca3af"
@@ -85,14 +86,21 @@ def timeline(result: RunResult) -> go.Figure:
     return figure
 
 
-def time_lines(results: Sequence[RunResult], at: str = "") -> list[Drawn]:
-    """The figures of the runs whose largest burst was traced, each with its heading, which says `at`, and caption."""
-    traced = [result for result in results if "burst" in result.tables]
-    heading = "Time-line of one burst: "
+def time_lines(study: Study) -> list[Drawn]:
+    """The figures of the runs whose largest burst was traced, at the point that plots show first."""
+    point = study.shown_first
+    at = f", {study.x_name} {point.label}" if study.x_name else ""
     return [
-        Drawn(Plot(heading + result.provenance["scheme"] + at, _caption(result), [], {}), [("", timeline(result))], [])
-        for result in traced
+        Drawn(
+            Plot(f"Time-line of one burst: {_of(result)}{at}", _caption(result), [], {}), [("", timeline(result))], []
+        )
+        for result in point.results
+        if "burst" in result.tables
     ]
+
+
+def _of(result: RunResult) -> str:
+    return f"{result.provenance['scheme']}, seed {result.provenance['seed']}"
 
 
 def _caption(result: RunResult) -> str:
@@ -100,7 +108,7 @@ def _caption(result: RunResult) -> str:
     assert burst  # as it was traced
     few = len(burst.rows) < burst.flows
     shown = f"the slowest {len(burst.rows)} of its {burst.flows} flows" if few else f"its {burst.flows} flows"
-    origin = f"The largest burst of seed {result.provenance['seed']}, which begins at {burst.begin_s * 1e3:,.3f} ms"
+    origin = f"The largest burst of this run, which begins at {burst.begin_s * 1e3:,.3f} ms"
     return (
         f"{origin}: {shown}, all to {burst.host}, each a line from its start to its last acknowledgement, in order of "
         "completion. Blue: it has packets in the queue above, that of the bottleneck. Orange: nothing moves until "

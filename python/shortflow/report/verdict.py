@@ -103,8 +103,8 @@ def _beside(comparison: Comparison, main: Metric, best: str, others: Sequence[st
     if sooner:
         yield f"{best} finishes {_whom(main)} {_joined(sooner)}."
     if len(sooner) > 1 and len(comparison.seeds) > 1:
-        chosen = f"{best} being the best of {len(others) + 1} schemes on these very seeds"
-        yield f"These intervals do not allow for {chosen}."
+        picked = f"{best} was picked as the best of {len(others) + 1} schemes on these same seeds"
+        yield f"The intervals take no account of it that {picked}."
     if same:
         yield f"{_joined([best, *same])} take the same time for {_whom(main)}."
     if alike:

@@ -62,7 +62,10 @@ def _page(done: Reproduction, paper: str) -> str:
 def _figure(done: Reproduced) -> Iterator[str]:
     yield f"## {done.figure.ref}: {done.figure.title}"
     pictures = zip(done.drawings, _pictures(done), strict=True)
-    yield from (f"![{cell(drawing.title)}]({name})" for drawing, name in pictures)
+    for drawing, name in pictures:
+        said = cell(drawing.title)
+        yield f"**{said}**"
+        yield f"![{done.figure.ref}: {said}]({name})"
     yield "\n".join([_CLAIMS, *map(_row, done.claims)])
     yield "<details><summary>all numbers, and when a claim agrees</summary>"
     yield "\n".join(map(_details, done.claims))

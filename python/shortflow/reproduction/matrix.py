@@ -18,7 +18,8 @@ COLOURS = {
 }
 """The colour of each kind of verdict, and its name."""
 _LEFT, _WIDE, _HIGH, _IN_ROW = 74, 94, 36, 10
-_TEXT = 'font-family="system-ui, sans-serif" fill="#1f2937"'
+_FONT = 'font-family="system-ui, sans-serif"'
+_TEXT = f'{_FONT} fill="#374151"'
 
 
 def matrix(papers: Mapping[str, Entry], *, linked: bool) -> str:
@@ -59,7 +60,7 @@ def _cell(cell: Cell, left: int, top: int) -> Iterator[str]:
     for number, text in enumerate(lines):
         y = top + _HIGH / 2 + 4 + 13 * (number - (len(lines) - 1) / 2)
         where = f'x="{left + width / 2:.0f}" y="{y:.0f}" font-size="11" text-anchor="middle"'
-        yield f"<text {where} {_TEXT}>{html.escape(text)}</text>"
+        yield f'<text {where} {_FONT} fill="#1f2937">{html.escape(text)}</text>'
 
 
 def _short(ref: str) -> list[str]:

@@ -24,6 +24,11 @@ _DECADES = 20
 """Numbers as far apart as this stand on a logarithmic axis."""
 _MOST = 900
 """Points of a curve without marks."""
+_IN_THE_DARK = {
+    "fill": {"#fff": "#161b22", "#374151": "#d1d5db"},
+    "stroke": {"#e5e7eb": "#343b45", "#6b7280": "#9ca3af"},
+}
+"""What paper, text, grid and frame become where the reader's screen is dark; curves are as good to see on both."""
 _TEXT = 'font-family="system-ui, sans-serif" font-size="12" fill="#374151"'
 
 
@@ -80,9 +85,18 @@ def document(title: str, height: int, parts: Iterable[str], width: int = WIDTH) 
     role = "group" if "<a href" in drawn else "img"  # in an image nobody finds links
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="{role}" aria-label="{label}"><title>{label}</title>'
+        f'role="{role}" aria-label="{label}" class="drawn"><title>{label}</title><style>{_dark()}</style>'
         f'<rect width="{width}" height="{height}" fill="#fff"/>{drawn}</svg>\n'
     )
+
+
+def _dark() -> str:
+    rules = (
+        f'.drawn [{attribute}="{light}"]{{{attribute}:{dark}}}'
+        for attribute, colours in _IN_THE_DARK.items()
+        for light, dark in colours.items()
+    )
+    return f"@media screen and (prefers-color-scheme:dark){{{''.join(rules)}}}"
 
 
 def _rows(drawing: Beside) -> str:
