@@ -28,7 +28,7 @@ from shortflow import CongestionControl
 class Mine(CongestionControl):
     base = "dctcp"
 """
-IN_PYTHON = "import shortflow; print(*shortflow.read_store({kept!r})['scheme'].unique().sort()[-2:])"
+IN_PYTHON = "import shortflow; print(*shortflow.read_store({kept!r}).to_frame()['scheme'].unique().sort()[-2:])"
 FLOWS = "start,source,destination,bytes\n0,0,2,100000\n1ms,1,2,50000\n"
 SCENARIO = """
 title = "A user's own"
