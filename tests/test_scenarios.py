@@ -23,6 +23,7 @@ SMALL: dict[str, dict[str, str | int]] = {
     "testbed-weights": {
         "traffic.1.sizes.value": "100KB",
         "traffic.2.at": "10ms",
+        "traffic.2.jitter": "0s",
         "traffic.2.sizes.value": "50KB",
         "warmup": "0s",
     },
