@@ -265,7 +265,7 @@ def test_reports_show_time_lines_where_there_are_bursts(shortflow: Command) -> N
     assert shortflow("compare", *INCAST, *more, "--out", "c").code == 0
     assert shortflow("report", "c").code == 0
     page = Path("c/report.html").read_text()
-    assert "Time-line of one burst: tcp, seed 1, duration 200ms" in page
+    assert "Time-line of one burst: tcp, seed 1, duration 300ms" in page
     assert "measured from" not in page, "of one point"
     quiet = ["two-long-flows", "--set", "duration=20ms", "--set", "warmup=1ms"]
     assert shortflow("compare", *quiet, "--schemes", "dctcp", "--seeds", "1", "--out", "q").code == 0

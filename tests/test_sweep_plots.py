@@ -207,7 +207,9 @@ def test_runs_that_were_done_again_with_tables_stay_in_their_sweep(shortflow: Co
     assert [each["metrics"]["afct_short_s"]["n"] for each in sweep["points"]] == [3, 3]
     assert {each["scheme"] for each in sweep["points"]} == {"tcp"}
     assert shortflow("report", "s").code == 0
-    assert "6 runs of 1 scheme; 2 of them have tables" in Path("s/report.html").read_text(encoding="utf-8")
+    page = Path("s/report.html").read_text(encoding="utf-8")
+    assert "6 runs of 1 scheme, beside" in page
+    assert "; 2 of the 6 have tables" in page
 
 
 @pytest.mark.usefixtures("scenario")

@@ -265,7 +265,7 @@ def test_every_cell_of_agreement_is_valid() -> None:
             slower = {**settings, **agreement.SLOWER.get(scenario, {})}
             linux = {**linux_settings(scenario, scheme, slower), "duration": "60ms", "warmup": "0s"}
             linux |= {key: value for key, value in (("traffic.1.repeat", "1"),) if "incast" in scenario}
-            linux |= {"traffic.2.at": "10ms"} if "weights" in scenario else {}
+            linux |= {"traffic.2.at": "10ms", "traffic.2.jitter": "0s"} if "weights" in scenario else {}
             linux |= {"traffic.2.start": "0s"} if "short-long" in scenario or "messages" in scenario else {}
             assert shortflow.run(shortflow.load(scenario), scheme, settings=linux).metrics["marks"] >= 0
 

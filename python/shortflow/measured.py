@@ -58,8 +58,8 @@ class Measured:
                 "is no slowdown of all"
             )
         return (
-            f"{MEASURED}: all {self.flows.height:,} flows of {self.name}, without a warm-up; without seeds, so no "
-            f"interval, and in no paired difference; {slowdown}"
+            f"{MEASURED}: all {self.flows.height:,} flows of {self.name}, none of them left out as a warm-up; without "
+            f"seeds, so no interval, and in no paired difference; {slowdown}"
         )
 
     @property

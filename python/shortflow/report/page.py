@@ -128,7 +128,7 @@ def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequen
         return f"{runs}."
     flows = sum(len(result.flows) for result in results)
     simulated = sum(result.meta["end_s"] for result in results)
-    of_which = f"; {len(results)} of them have tables, with" if sweeps else ":"
+    of_which = f"; {len(results):,} of the {count:,} have tables, with" if sweeps else ":"
     return f"{runs}{of_which} {flows:,} flows in {simulated:,.1f} simulated seconds."
 
 
