@@ -122,6 +122,41 @@ def renew(folder: Path, files: dict[str, bytes]) -> None:
             path.write_bytes(content)
 
 
+def test_the_metric_that_is_added_works_as_written(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "adding-a-topology.md").read_text(encoding="utf-8")
+    block = re.search(r'^```py before="(?P<line>.*?)" in=python/(?P<path>\S+)\n(?P<text>.*?)^```', page, re.M | re.S)
+    assert block
+    shutil.copytree(ROOT / "python" / "shortflow", tmp_path / "shortflow")
+    catalogue = tmp_path / block["path"]
+    text = catalogue.read_text(encoding="utf-8")
+    assert text.count(block["line"]) == 1
+    catalogue.write_text(text.replace(block["line"], block["text"] + "\n" + block["line"]), encoding="utf-8")
+    few = [
+        "compare",
+        "incast",
+        "--schemes",
+        "tcp,dctcp",
+        "--seeds",
+        "1",
+        "--no-ideal",
+        "--set",
+        "servers=5",
+        "--metrics",
+        "tail_short",
+    ]
+    listed = ("list", "metrics", "tail_<class>")
+    for command, said in ((listed, "percentile 99 over the median"), (few, "p99 over median FCT")):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "shortflow", *command],
+            env=os.environ | {"PYTHONPATH": str(tmp_path), "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout
+
+
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
 def test_the_walk_throughs_of_what_is_added_in_rust_work_as_written() -> None:
     kinds = ("transport", "queue", "topology")

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from rich.console import Console, RenderableType
@@ -228,3 +229,11 @@ def test_two_runs_of_one_scheme_and_seed_are_no_comparison() -> None:
     run = make_result().summary
     with pytest.raises(ValueError, match="several runs of dctcp with seed 1"):
         Comparison("made", "", {}, [run, run])
+
+
+def test_cells_say_where_seeds_have_no_value() -> None:
+    whole = compared(["dctcp", "l2dct"])
+    lacks = [replace(run, rows=run.rows if run.seed > 1 else []) for run in whole.runs]
+    text = "\n".join(printed(comparison_tables(replace(whole, runs=lacks), [Metric(MEAN_FCT, "short")])))
+    assert text.count("(2 of 3 seeds)") == 3, "each scheme's mean and their difference"
+    assert "seeds)" not in "\n".join(printed(comparison_tables(whole, [Metric(MEAN_FCT, "short")])))

@@ -170,7 +170,8 @@ class Comparison:
         if not values:
             return None
         found = estimate(values, self._described[metric].support)
-        return replace(found, lower_bound=self._is_bound(scheme, metric))
+        lacking = len(self._runs_of(scheme)) - len(values)
+        return replace(found, lower_bound=self._is_bound(scheme, metric), lacking=lacking)
 
     def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
         """How far a scheme lies above a baseline, relatively, over the seeds that both have.
@@ -194,7 +195,8 @@ class Comparison:
         if found is None:
             return None
         bounds = (self._is_bound(each, metric) for each in (scheme, baseline))
-        return replace(found, lower_bound=next(bounds), upper_bound=next(bounds))
+        lacking = len({run.seed for each in (scheme, baseline) for run in self._runs_of(each)}) - len(common)
+        return replace(found, lower_bound=next(bounds), upper_bound=next(bounds), lacking=lacking)
 
     @property
     def scheme_tables(self) -> dict[str, SchemeTable]:

@@ -44,6 +44,8 @@ class Estimate:
     """Whether the truth is this or more."""
     upper_bound: bool = False
     """Whether the truth is this or less."""
+    lacking: int = 0
+    """How many more seeds were run that do not have the value."""
 
     def __repr__(self) -> str:
         """In as many digits as are read; `value` has all."""

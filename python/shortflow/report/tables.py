@@ -102,30 +102,34 @@ def number(value: float, spread: float | None = None) -> str:
 
 
 def shown(estimate: Estimate | None, divisor: float = 1.0) -> str:
-    """An estimate over `divisor` with its interval; one that is a bound has none."""
+    """An estimate over `divisor` with its interval, and its seeds where some lack it; a bound has no interval."""
     if estimate is None:
         return NOTHING
-    value = estimate.value / divisor
+    value, of_seeds = estimate.value / divisor, _of_seeds(estimate)
     if estimate.lower_bound:
-        return f"≥ {number(value)}"
+        return f"≥ {number(value)}{of_seeds}"
     if not is_lopsided(estimate):
-        return number(value, None if estimate.half_width is None else estimate.half_width / divisor)
+        return number(value, None if estimate.half_width is None else estimate.half_width / divisor) + of_seeds
     decimals = _decimals(value)
     low, high = (f"{end / divisor:,.{decimals}f}" for end in estimate.ci95 or ())
-    return f"{value:,.{decimals}f} [{low}, {high}]"
+    return f"{value:,.{decimals}f} [{low}, {high}]{of_seeds}"
+
+
+def _of_seeds(estimate: Estimate) -> str:
+    return f" ({estimate.n} of {estimate.n + estimate.lacking} seeds)" if estimate.lacking else ""
 
 
 def percent(difference: Estimate | None) -> str:
-    """A relative difference with its interval, signed; one that is a bound has none."""
+    """A relative difference with its interval, signed, and its seeds where some lack it; a bound has no interval."""
     if difference is None:
         return NOTHING
-    text = f"{difference.value * 100:+,.1f}"
+    text, of_seeds = f"{difference.value * 100:+,.1f}", _of_seeds(difference)
     if difference.lower_bound or difference.upper_bound:
-        return f"{'≥' if difference.lower_bound else '≤'} {text}"
+        return f"{'≥' if difference.lower_bound else '≤'} {text}{of_seeds}"
     if is_lopsided(difference):
         low, high = (f"{end * 100:+,.1f}" for end in difference.ci95 or ())
-        return f"{text} [{low}, {high}]"
-    return text if difference.half_width is None else f"{text} ± {difference.half_width * 100:.1f}"
+        return f"{text} [{low}, {high}]{of_seeds}"
+    return text + ("" if difference.half_width is None else f" ± {difference.half_width * 100:.1f}") + of_seeds
 
 
 def is_lopsided(estimate: Estimate) -> bool:

@@ -116,7 +116,8 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
         if difference and not difference.has_sign:
             others.append(f"{scheme} open, as flows did not finish")
         elif difference:
-            others.append(f"{scheme} {percent(replace(difference, ci95=None) if chosen else difference)} %")
+            told = replace(difference, ci95=None if chosen else difference.ci95, lacking=0)  # named below
+            others.append(f"{scheme} {percent(told)} %")
     words = f" Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
     among = ", ".join(f"{count:,} of {scheme}" for scheme, count in counts.items())
     caution = (
