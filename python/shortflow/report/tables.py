@@ -101,18 +101,18 @@ def number(value: float, spread: float | None = None) -> str:
     return text if spread is None else f"{text} ± {spread:,.{decimals}f}"
 
 
-def shown(estimate: Estimate | None, divisor: float = 1.0) -> str:
+def shown(estimate: Estimate | None, divisor: float = 1.0, unit: str = "") -> str:
     """An estimate over `divisor` with its interval, and its seeds where some lack it; a bound has no interval."""
     if estimate is None:
         return NOTHING
-    value, of_seeds = estimate.value / divisor, _of_seeds(estimate)
+    value, end = estimate.value / divisor, (f" {unit}" if unit else "") + _of_seeds(estimate)
     if estimate.lower_bound:
-        return f"≥ {number(value)}{of_seeds}"
+        return f"≥ {number(value)}{end}"
     if not is_lopsided(estimate):
-        return number(value, None if estimate.half_width is None else estimate.half_width / divisor) + of_seeds
+        return number(value, None if estimate.half_width is None else estimate.half_width / divisor) + end
     decimals = _decimals(value)
-    low, high = (f"{end / divisor:,.{decimals}f}" for end in estimate.ci95 or ())
-    return f"{value:,.{decimals}f} [{low}, {high}]{of_seeds}"
+    low, high = (f"{limit / divisor:,.{decimals}f}" for limit in estimate.ci95 or ())
+    return f"{value:,.{decimals}f} [{low}, {high}]{end}"
 
 
 def _of_seeds(estimate: Estimate) -> str:

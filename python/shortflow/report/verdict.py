@@ -191,7 +191,7 @@ def _level(comparison: Comparison, scheme: str, metric: Metric) -> str:
     if found is None or not math.isfinite(found.value):
         return ""
     scale = scale_for(metric.unit, [found.value])
-    return f"{shown(found, scale.divisor)} {scale.unit}"
+    return shown(found, scale.divisor, scale.unit)
 
 
 def _tail(main: Metric) -> Metric:
