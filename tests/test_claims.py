@@ -380,6 +380,8 @@ def test_the_sentence_about_other_choices_has_their_numbers(tmp_path: Path) -> N
         "initial-alpha=1": outcome("differs", "-0.69"),
         "marked-acks=yes": outcome("direction", "-0.56"),
         "rto-clock=10ms": outcome("differs", "-0.6"),
+        "initial-alpha=1+marked-acks=yes": outcome("agrees", "-0.41"),
+        "marked-acks=yes+rto-clock=10ms": outcome("differs", "-0.7"),
     }
     save({"l2dct/one": {"taken": outcome("differs", "-0.6"), "others": others}}, tmp_path / "tried.json")
     save({"l2dct/two": {"taken": outcome("differs", ""), "others": {}}}, tmp_path / "tried.json")
@@ -391,8 +393,9 @@ def test_the_sentence_about_other_choices_has_their_numbers(tmp_path: Path) -> N
     save({"l2dct/two": {"taken": outcome("differs", "1"), "others": more}}, tmp_path / "tried.json")
     assert load(tmp_path / "tried.json")["l2dct/two"]["others"] == more, "what was tried of another build is gone"
     assert sentence(found["l2dct/one"]) == (
-        "other choices: agrees with handshake=on (-0.39); -0.6 becomes -0.69 with initial-alpha=1, "
-        "-0.56 with marked-acks=yes (direction); the same with rto-clock=10ms"
+        "other choices: agrees with handshake=on (-0.39), initial-alpha=1+marked-acks=yes (-0.41); -0.6 becomes "
+        "-0.69 with initial-alpha=1, -0.56 with marked-acks=yes (direction); the same with rto-clock=10ms; "
+        "pairs of these that do not agree: 1"
     )
     assert sentence(found["l2dct/two"]) == ""
     (tmp_path / "tried.json").write_text("{")

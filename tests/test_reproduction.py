@@ -39,10 +39,11 @@ from shortflow.papers.atcp.setup import SMALL, in_time, median
 from shortflow.papers.pecn.bursts import overtakers
 from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
-from shortflow.reproduction.engine import Judged, decide, draw, reproduce, select
+from shortflow.reproduction.engine import Chosen, Judged, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.markdown import cell
-from shortflow.reproduction.sensitivity import Shift
+from shortflow.reproduction.sensitivity import Shift, outcomes, pairs, shifts
 from shortflow.reproduction.summary import claim_table, reason_table, shift_table
+from shortflow.reproduction.tried import Outcome
 from shortflow.result import Run, RunResult, RunSummary, execute
 from shortflow.runner import plan
 from shortflow.scenario import Settings, load_scenario
@@ -401,13 +402,13 @@ def test_sensitivity_tries_what_is_not_chosen_and_says_what_decides(shortflow: C
     arguments = ("reproduce", "l2dct/eq1-4", "--sensitivity", "--choice", "initial-window=10", "--out", "here")
     rows = shortflow(*arguments, "--json").document["sensitivity"]
     assert not _undocumented(["sensitivity", *rows[0]])
-    tried = {(row["choice"], row["value"]) for row in rows}
-    assert ("initial-window", "2") in tried
-    assert ("initial-window", "10") not in tried
-    assert {row["reached"] for row in rows if row["choice"] == "initial-alpha"} == {False}
-    reached = {row["claim"].partition("/")[2]: row["reached"] for row in rows if row["choice"] == "handshake"}
+    tried = [row["choices"] for row in rows]
+    assert {"initial-window": "2"} in tried
+    assert {"initial-window": "10"} not in tried
+    assert {row["reached"] for row in rows if "initial-alpha" in row["choices"]} == {False}
+    reached = {row["claim"].partition("/")[2]: row["reached"] for row in rows if "handshake" in row["choices"]}
     assert [name for name, moved in reached.items() if moved] == ["eq3-window-decrease"], "equations have no runs"
-    assert {row["reached"] for row in rows if (row["choice"], row["value"]) == ("initial-window", "2")} == {False, True}
+    assert {row["reached"] for row in rows if row["choices"] == {"initial-window": "2"}} == {False, True}
     table = shortflow(*arguments).stdout
     assert "not reached by" in table
     assert "initial-window=10" not in table
@@ -421,10 +422,33 @@ def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
     assert int(left) > 3
     assert "sensitivity" not in nothing.document
     rows = shortflow(*arguments, "60").document["sensitivity"]
-    assert len({(row["choice"], row["value"]) for row in rows if row["reached"]}) == int(left)
+    assert len({str(row["choices"]) for row in rows if row["reached"]}) == int(left)
     again = shortflow(*arguments, "60")
     assert "sensitivity" not in again.document, "all of it is known"
     assert "left" not in again.stderr
+
+
+def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_path: Path) -> None:
+    base = reproduce(select(["pecn/fig4"]), scale=Scale.QUICK, out=tmp_path)
+    known = outcomes([Shift({}, each, each, reached=True) for each in base.claims])
+    moving, still = known["pecn/fig4-finish-times"], known["pecn/fig4-cwnd-evolution"]
+    moved: Outcome = {"verdict": moving["taken"]["verdict"], "number": "1"}
+    both = ("marked-acks=yes", "marked-acks=ns-2")
+    moving["others"] = {"initial-window=10": moving["taken"], "handshake=on": moved} | dict.fromkeys(both, moved)
+    still["others"] = {"initial-window=10": moved, "handshake=on": still["taken"]}
+    found = pairs(base, known)
+    assert [each.text for each in found] == [f"handshake=on+{each}" for each in reversed(both)]
+    asked = []
+
+    def again(chosen: Chosen, _: object) -> Reproduction:
+        asked.append(chosen)
+        return base
+
+    (shift,) = shifts(base, again, found[0])
+    assert asked == [{"handshake": "on", "marked-acks": "ns-2"}]
+    assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
+    moving["taken"] = moved
+    assert pairs(base, known) == [], "what was found for other runs says nothing"
 
 
 @pytest.mark.usefixtures("here")
@@ -433,10 +457,10 @@ def test_papers_without_a_chosen_value_keep_theirs_and_are_named(shortflow: Comm
     moved = shortflow(*arguments, "--choice", "initial-window=1", "--choice", "delayed-acks=nobody").document
     assert moved["not_reached"] == {"initial-window=1": ["l2dct"], "delayed-acks=nobody": ["l2dct", "fast/fig3"]}
     rows = shortflow(*arguments, "--sensitivity").document["sensitivity"]
-    reached = {row["claim"].partition("/")[0] for row in rows if row["choice"] == "initial-window" and row["reached"]}
+    reached = {row["claim"].partition("/")[0] for row in rows if "initial-window" in row["choices"] and row["reached"]}
     assert reached == {"l2dct", "fast"}
-    tried = {(row["choice"], row["value"]) for row in rows}
-    assert {("initial-window", "2"), ("initial-alpha", "0"), ("initial-alpha", "1")} <= tried
+    tried = [row["choices"] for row in rows]
+    assert all(each in tried for each in ({"initial-window": "2"}, {"initial-alpha": "0"}, {"initial-alpha": "1"}))
 
 
 def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> None:
@@ -448,8 +472,8 @@ def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> 
     ]
     before, after = (Judged(claim, all_hold(each)) for each in ours)
     gone = Judged(claim, all_hold({"other": within(7.0, 0, 1)}))
-    moved = [Shift("a", "1", before, after, True), Shift("b", "2", before, gone, True)]
-    _, _, decides = shift_table([*moved, Shift("c", "3", before, before, False)]).columns
+    moved = [Shift({"a": "1"}, before, after, True), Shift({"b": "2"}, before, gone, True)]
+    _, _, decides = shift_table([*moved, Shift({"c": "3"}, before, before, False)]).columns
     assert list(decides.cells) == ["high: 3", "0.5; low: -2", "other: 7", "c=3"]
 
 

@@ -1,7 +1,7 @@
 """`shortflow reproduce`: the figures of the papers, with a verdict for every claim."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +18,9 @@ from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
 from shortflow.reproduction.pages import write_pages
-from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, shifts, untried
+from shortflow.reproduction.sensitivity import Again, Other, Shift, alternatives, outcomes, pairs, shifts, untried
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
-from shortflow.reproduction.tried import load, save
+from shortflow.reproduction.tried import Tried, load, save
 
 
 def reproduce_figures(
@@ -41,7 +41,11 @@ def reproduce_figures(
         ),
     ] = None,
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Try every other choice too, and say which verdicts change.")
+        bool,
+        typer.Option(
+            "--sensitivity",
+            help="Try every other choice too, and pairs of those that move a claim; say which verdicts change.",
+        ),
     ] = False,
     minutes: Annotated[
         float | None,
@@ -72,17 +76,7 @@ def reproduce_figures(
             return reproduce(figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress)
 
     done = again(chosen, chosen_figures)
-    moved: list[Shift] = []
-    if sensitivity:
-        other, tried = alternatives(chosen_figures, chosen), out / "tried.json"
-        other = untried(done, other, load(tried)) if end else other
-        for place, (name, value) in enumerate(other):
-            if end and time.monotonic() > end:
-                print_note(f"{len(other) - place} of {len(other)} values are left: the same command goes on with them")
-                break
-            moved += shifts(done, again, name, value)
-            if not chosen:
-                save(outcomes(moved), tried)
+    moved = _sensitivity(done, again, out / "tried.json", end) if sensitivity else []
     report = write_pages(done, out)
     note_report(report, done.runs, done.reused, done.seconds)
     for change, places in done.not_reached.items():
@@ -93,6 +87,31 @@ def reproduce_figures(
         _print_tables(done, moved)
     differs = any(judged.finding.verdict is Verdict.DIFFERS for judged in done.claims)
     return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
+
+
+def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None) -> list[Shift]:
+    """Try other values, then two at once; with an end those that are not known, until then."""
+    moved: list[Shift] = []
+
+    def known() -> Mapping[str, Tried]:
+        return load(tried) if not done.chosen else outcomes(moved)
+
+    def all_tried(what: str, others: Sequence[Other]) -> bool:
+        others = untried(done, others, known()) if end else others
+        for place, other in enumerate(others):
+            if end and time.monotonic() > end:
+                print_note(
+                    f"{len(others) - place} of {len(others)} {what} are left: the same command goes on with them"
+                )
+                return False
+            moved.extend(shifts(done, again, other))
+            if not done.chosen:
+                save(outcomes(moved), tried)
+        return True
+
+    if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)):
+        all_tried("pairs of values", pairs(done, known()))
+    return moved
 
 
 def _print_tables(done: Reproduction, moved: Sequence[Shift]) -> None:
@@ -117,8 +136,7 @@ def _values(figures: list[Figure]) -> dict[str, list[str]]:
 
 def _row(shift: Shift) -> dict[str, object]:
     return {
-        "choice": shift.choice,
-        "value": shift.value,
+        "choices": dict(shift.other),
         "claim": shift.before.claim.id,
         "reached": shift.reached,
         "before": {"verdict": shift.before.finding.verdict.value, "measured": shift.before.finding.document()},

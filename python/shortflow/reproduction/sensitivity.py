@@ -1,5 +1,8 @@
-"""Which claims depend on what a paper leaves unspecified: the same figures again with every other choice."""
+"""Which claims depend on what a paper leaves unspecified: the same figures again with every other choice, and with two
+others at once where each by itself moves a claim.
+"""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +12,8 @@ from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
-from shortflow.reproduction.engine import Chosen, Judged, Reproduced, Reproduction, followed
-from shortflow.reproduction.tried import Outcome, Tried
+from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
+from shortflow.reproduction.tried import Outcome, Tried, apart, single, together
 from shortflow.scenario import as_pairs
 
 Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
@@ -18,15 +21,32 @@ Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
 
 
 @dataclass(frozen=True)
-class Shift:
-    """A claim under another choice."""
+class Other:
+    """Another value of a choice, or of two at once, and the claims to look at."""
 
-    choice: str
-    value: str
+    values: Chosen
+    claims: frozenset[str]
+
+    @property
+    def text(self) -> str:
+        """As it is stored and shown."""
+        return together(self.values)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A claim under other choices."""
+
+    other: Chosen
     before: Judged
     after: Judged
     reached: bool
-    """Whether the choice changes a study that the claim looks at."""
+    """Whether each of the choices changes a study that the claim looks at."""
+
+    @property
+    def text(self) -> str:
+        """The choices as they are stored and shown."""
+        return together(self.other)
 
     @property
     def flips(self) -> bool:
@@ -41,7 +61,7 @@ def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
         tried = found.setdefault(shift.before.claim.id, {"taken": _taken(shift.before), "others": {}})
         if shift.reached:
             name = deciding(shift.before.finding)
-            tried["others"][f"{shift.choice}={shift.value}"] = _outcome(shift.after, name)
+            tried["others"][shift.text] = _outcome(shift.after, name)
     return found
 
 
@@ -87,33 +107,48 @@ def reach(paper: str, name: str, value: str) -> tuple[list[str], list[str]]:
     return [name for name, yes in follows.items() if yes], [name for name, yes in follows.items() if not yes]
 
 
-def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[tuple[str, str]]:
+def alternatives(of_figures: Sequence[Figure], chosen: Chosen) -> list[Other]:
     """Every value of every choice of the figures' papers but those that are chosen or, without that, taken."""
     papers = dict.fromkeys(figure.paper for figure in of_figures)
-    every = [
+    every = frozenset(claim.id for figure in of_figures for claim in figure.claims)
+    found = [
         (name, value)
         for paper in papers
         for name, choice in choices(paper).items()
         for value in choice.values
         if value != chosen.get(name, choice.taken)
     ]
-    return list(dict.fromkeys(every))
+    return [Other({name: value}, every) for name, value in dict.fromkeys(found)]
 
 
-def shifts(base: Reproduction, again: Again, name: str, value: str) -> list[Shift]:
-    """What another value does to each claim; `again` reproduces the figures that it reaches with other choices."""
-    moved = _moved(base, name, value)
-    reached = [each.figure for each in base.figures if moved[each.figure.id]]
-    after = again({**base.chosen, name: value}, reached).figures if reached else []
+def pairs(base: Reproduction, known: Mapping[str, Tried]) -> list[Other]:
+    """The values of two choices of which each by itself moves one and the same claim."""
+    moved: dict[tuple[str, str], set[str]] = {}
+    for judged in base.claims:
+        tried = known.get(judged.claim.id)
+        if tried is None or tried["taken"] != _taken(judged):
+            continue
+        movers = [text for text, outcome in tried["others"].items() if single(text) and outcome != tried["taken"]]
+        for one, two in itertools.combinations(sorted(movers), 2):
+            if apart(one)[0] != apart(two)[0]:
+                moved.setdefault((one, two), set()).add(judged.claim.id)
+    return [Other(dict(map(apart, texts)), frozenset(claims)) for texts, claims in moved.items()]
+
+
+def shifts(base: Reproduction, again: Again, other: Other) -> list[Shift]:
+    """What other values do to each claim; `again` reproduces the figures that they reach with other choices."""
+    reached = _reached(base, other)
+    again_with = [each.figure for each in base.figures if any(one.claim.id in reached for one in each.claims)]
+    after = again({**base.chosen, **other.values}, again_with).figures if again_with else []
     judged = {each.claim.id: each for figure in after for each in figure.claims}
     return [
-        Shift(name, value, each, judged.get(each.claim.id, each), _looks_at(figure, each, moved))
-        for figure in base.figures
-        for each in figure.claims
+        Shift(other.values, each, judged.get(each.claim.id, each), each.claim.id in reached)
+        for each in base.claims
+        if each.claim.id in other.claims
     ]
 
 
-def untried(base: Reproduction, other: Sequence[tuple[str, str]], known: Mapping[str, Tried]) -> list[tuple[str, str]]:
+def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tried]) -> list[Other]:
     """The values that reach a claim of which is not known what they do to it as it stands now."""
 
     def is_known(judged: Judged, text: str) -> bool:
@@ -121,25 +156,24 @@ def untried(base: Reproduction, other: Sequence[tuple[str, str]], known: Mapping
         return tried is not None and tried["taken"] == _taken(judged) and text in tried["others"]
 
     return [
-        (name, value)
-        for name, value in other
-        for moved in [_moved(base, name, value)]
-        if any(
-            _looks_at(figure, each, moved) and not is_known(each, f"{name}={value}")
-            for figure in base.figures
-            for each in figure.claims
-        )
+        other
+        for other in others
+        for reached in [_reached(base, other)]
+        if any(each.claim.id in reached and not is_known(each, other.text) for each in base.claims)
     ]
 
 
-def _moved(base: Reproduction, name: str, value: str) -> dict[str, set[str]]:
-    """For each figure the studies that another value changes."""
-    found = {}
+def _reached(base: Reproduction, other: Other) -> set[str]:
+    """The claims to look at that look at a study which each of the values changes."""
+    by_value = [_looking_at_moved(base, name, value) for name, value in other.values.items()]
+    return set(other.claims).intersection(*by_value)
+
+
+def _looking_at_moved(base: Reproduction, name: str, value: str) -> set[str]:
+    """The claims that look at a study which another value changes."""
+    found = set()
     for each in base.figures:
         now = followed(each.figure, base.scale, {**base.chosen, name: value})
-        found[each.figure.id] = {study for study, was in each.followed.items() if was != now[study]}
+        moved = {study for study, was in each.followed.items() if was != now[study]}
+        found |= {one.claim.id for one in each.claims if not moved.isdisjoint(each.figure.looked_at(one.claim))}
     return found
-
-
-def _looks_at(figure: Reproduced, judged: Judged, moved: Mapping[str, set[str]]) -> bool:
-    return not moved[figure.figure.id].isdisjoint(figure.figure.looked_at(judged.claim))

@@ -92,8 +92,8 @@ def shift_table(moved: Sequence[Shift]) -> Table:
             after = shift.after.finding
             verdict = f"→ {after.verdict.value}" if shift.flips else after.verdict.value
             if shift.reached:
-                table.add_row(f"  {shift.choice}={shift.value}", verdict, _decided_by(after, decides))
-        if unmoved := [f"{shift.choice}={shift.value}" for shift in shifts if not shift.reached]:
+                table.add_row(f"  {shift.text}", verdict, _decided_by(after, decides))
+        if unmoved := [shift.text for shift in shifts if not shift.reached]:
             table.add_row("  not reached by", "", ", ".join(unmoved))
     return table
 
@@ -112,7 +112,7 @@ def flips_text(moved: Sequence[Shift]) -> str:
     flips: dict[str, list[str]] = {}
     for shift in moved:
         if shift.flips:
-            flips.setdefault(shift.before.claim.id, []).append(f"{shift.choice}={shift.value}")
+            flips.setdefault(shift.before.claim.id, []).append(shift.text)
     if not flips:
         return "no verdict depends on these choices"
     return "verdicts that change:\n" + "\n".join(f"  {claim}: {', '.join(found)}" for claim, found in flips.items())

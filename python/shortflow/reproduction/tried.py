@@ -23,7 +23,7 @@ class Tried(TypedDict):
 
     taken: Outcome
     others: dict[str, Outcome]
-    """By choice and value, such as `handshake=on`."""
+    """By choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
 
 
 STORED = Path(papers.__file__).with_name("tried.json")
@@ -33,6 +33,22 @@ STORED = Path(papers.__file__).with_name("tried.json")
 def load(file: Path) -> dict[str, Tried]:
     """What was tried, by claim; empty without such a file."""
     return read_json(file, dict[str, Tried], "run `reproduce --sensitivity` again") if file.exists() else {}
+
+
+def together(values: Mapping[str, str]) -> str:
+    """Values of choices as they are stored and shown."""
+    return "+".join(f"{name}={value}" for name, value in values.items())
+
+
+def single(text: str) -> bool:
+    """Whether it is the value of one choice."""
+    return "+" not in text
+
+
+def apart(text: str) -> tuple[str, str]:
+    """The choice and the value of a single one."""
+    name, _, value = text.partition("=")
+    return name, value
 
 
 @functools.cache
@@ -53,10 +69,11 @@ def save(found: Mapping[str, Tried], file: Path) -> None:
 
 
 def sentence(tried: Tried) -> str:
-    """Which other choices make a claim agree, what the others give, and which change nothing."""
+    """Which choices make a claim agree, what single others give or leave as it is, and how many pairs do not help."""
     others = tried["others"]
     agree = [f"{name} ({each['number']})" for name, each in others.items() if each["verdict"] == "agrees"]
-    rest = {name: each for name, each in others.items() if each["verdict"] != "agrees"}
+    rest = {name: each for name, each in others.items() if each["verdict"] != "agrees" and single(name)}
+    pairs = len(others) - len(agree) - len(rest)
     same = [name for name, each in rest.items() if each == tried["taken"]]
     moved = [
         f"{each['number'] or each['verdict']} with {name}" + f" ({each['verdict']})" * _turned(each, tried["taken"])
@@ -66,6 +83,7 @@ def sentence(tried: Tried) -> str:
     parts = [f"agrees with {', '.join(agree)}"] * bool(agree)
     parts += [f"{tried['taken']['number'] or tried['taken']['verdict']} becomes {', '.join(moved)}"] * bool(moved)
     parts += [f"the same with {', '.join(same)}"] * bool(same)
+    parts += [f"pairs of these that do not agree: {pairs}"] * bool(pairs)
     return f"other choices: {'; '.join(parts)}" if parts else ""
 
 
