@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 import tomli_w
 
-from conftest import Command
+from conftest import Answer, Command
 from shortflow import Ack, CongestionControl, Window, bench, runner
 from shortflow.cli.listing import KINDS
 from shortflow.result import Run
@@ -307,3 +307,55 @@ def test_show_tells_where_each_value_came_from(shortflow: Command) -> None:
 def test_version_and_help(shortflow: Command) -> None:
     assert shortflow("--version").stdout.startswith("shortflow ")
     assert "compare" in shortflow("--help").stdout
+
+
+def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow: Command, tmp_path: Path) -> None:
+    """Two classes that are so rare that some seeds have none; the sizes of one lie in two bins."""
+    path = tmp_path / "rare.toml"
+    path.write_text("""
+title = "rare"
+duration = "20ms"
+warmup = "5ms"
+topology = { kind = "star", hosts = 4, rate = "1Gbps", rtt = "100us" }
+switch = { buffer = "100pkt", mark_above = "20pkt" }
+[[traffic]]
+kind = "poisson"
+class = "rare"
+from = 0
+to = 3
+rate_per_s = 60
+sizes = { kind = "uniform", min = "2KB", max = "18KB" }
+[[traffic]]
+kind = "poisson"
+class = "never"
+from = 1
+to = 3
+rate_per_s = 1e-9
+sizes = { kind = "fixed", value = "20KB" }
+""")
+    answer = shortflow("compare", str(path), "--schemes", "dctcp", "--seeds", "8", "--no-ideal", "--json", "--out", "k")
+    metrics = answer.document["schemes"]["dctcp"]["metrics"]
+    runs = pl.read_parquet(tmp_path / "k/runs.parquet")
+    counts = {name: runs[name].to_list() for name in ("flows_rare", "flows_rare_10kb", "flows_rare_100kb")}
+    assert [a + b for a, b in zip(counts["flows_rare_10kb"], counts["flows_rare_100kb"], strict=True)] == counts[
+        "flows_rare"
+    ]
+    for name, of_runs in counts.items():
+        having = sum(count > 0 for count in of_runs)
+        assert 0 < having < 8, "otherwise it tests nothing"
+        assert (metrics[name]["mean"], metrics[name]["n"]) == (sum(of_runs) / 8, 8)
+        assert metrics[f"{name.replace('flows', 'afct')}_s"]["n"] == having
+    assert metrics["flows_never"]["mean"] == 0
+
+    def chosen(name: str) -> Answer:
+        return shortflow("compare", str(path), "--schemes", "dctcp", "--seeds", "8", "--out", "k", "--metrics", name)
+
+    assert chosen("flows_never").code == 0
+    for name, wanted in {
+        "afct_never_s": "no never flow was counted, as none started in the measured time of any run",
+        "p99_rare_1mb_s": "no rare flow of 100 KB–1 MB was counted",
+        "goodput_rare_bps": "no run here has it: payload of all backlogged flows",
+    }.items():
+        answer = chosen(name)
+        assert answer.code == 2
+        assert wanted in answer.stderr

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from shortflow.metrics.catalogue import UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing
+from shortflow.metrics.catalogue import UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing, telling
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
@@ -114,8 +114,8 @@ class Comparison:
 
     @functools.cached_property
     def metrics(self) -> dict[str, Metric]:
-        """Every metric that some run has by name, in the order in which runs list them."""
-        return {row.metric.name: row.metric for run in self.runs for row in run.rows}
+        """Every metric that some run has to tell by name, in the order in which runs list them."""
+        return telling(row for run in self.runs for row in run.rows)
 
     @property
     def metric_names(self) -> list[str]:
@@ -155,9 +155,10 @@ class Comparison:
 
     def require(self, name: str) -> Metric:
         """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
-        if name not in self.metrics:
-            raise missing(name, self.metrics.values())
-        return self.metrics[name]
+        metrics = {row.metric.name: row.metric for run in self.runs for row in run.rows}
+        if name not in metrics:
+            raise missing(name, metrics.values())
+        return metrics[name]
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
         """A metric of each seed's run that has it."""
