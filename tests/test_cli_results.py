@@ -1,5 +1,6 @@
 """What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -359,3 +360,20 @@ sizes = { kind = "fixed", value = "20KB" }
         answer = chosen(name)
         assert answer.code == 2
         assert wanted in answer.stderr
+
+
+def test_unfinished_flows_are_counted_alike_in_every_place(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    """Without a drain the last flows do not finish, nor does one of the warm-up, which counts nowhere."""
+    early = {"kind": "incast", "class": "early", "flows": 1, "sizes": {"kind": "fixed", "value": "80MB"}}
+    with (tmp_path / scenario).open("a", encoding="utf-8") as file:
+        file.write(tomli_w.dumps({"traffic": [{**early, "from": 0, "to": 4, "at": "0s", "unmeasured": True}]}))
+    answer = shortflow("run", scenario, "--scheme", "dctcp", "--set", "drain=0s", "--out", "kept")
+    flows = pl.read_parquet(tmp_path / "kept/flows.parquet").filter(pl.col("size_bytes").is_not_null())
+    left = flows.filter(pl.col("fct_s").is_null())
+    counted = left.filter(pl.col("start_s") >= 0.01)
+    assert 0 < counted.height < left.height, "otherwise it tests nothing"
+    assert f"unfinished at the end of the drain: {counted.height} of dctcp;" in answer.stderr
+    assert re.search(rf"unfinished flows +{counted.height} ", answer.stdout)
+    every = flows.filter(pl.col("start_s") >= 0.01).height
+    assert shortflow("report", "kept").code == 0
+    assert f"{counted.height} of {every} flows did not finish" in (tmp_path / "kept/report.html").read_text("utf-8")

@@ -308,8 +308,11 @@ DEADLINE_MISS = OF_NETWORK.has(
     "share of the flows with a deadline",
 )(lambda run: run.flows.deadline_miss)
 UNFINISHED = OF_NETWORK.has(
-    "unfinished", "unfinished flows", "", "finite flows that were not done at the end of the drain"
-)(lambda run: float(run.meta["unfinished"]))
+    "unfinished",
+    "unfinished flows",
+    "",
+    "finite flows that started after the warm-up and were not done at the end of the drain",
+)(lambda run: float(run.flows.times.censored.count(True)))
 UNFINISHED_OF_ALL = OF_NETWORK.has(
     "unfinished_share",
     "unfinished",

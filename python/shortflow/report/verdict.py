@@ -13,6 +13,7 @@ from shortflow.metrics.catalogue import (
     TASK_TIME,
     TASK_TIMES,
     TASKS,
+    UNFINISHED,
     UNFINISHED_OF_ALL,
     Metric,
 )
@@ -164,13 +165,9 @@ def _unfinished(comparison: Comparison, *, quiet: bool = False) -> Iterator[str]
 
 def _counts(comparison: Comparison, scheme: str) -> tuple[int, int]:
     """How many flows of all seeds that started in the measured time did not finish, and how many there were."""
-    late = counted = 0
-    for run in comparison.runs:
-        if run.scheme == scheme and (share := run.metrics.get(UNFINISHED_OF_ALL.pattern)) is not None:
-            done = round(sum(row.value for row in run.rows if row.metric.statistic is FLOWS_DONE))
-            every = round(done / (1 - share)) if share < 1 else round(run.metrics["unfinished"])
-            late, counted = late + every - done, counted + every
-    return late, counted
+    rows = [row for run in comparison.runs if run.scheme == scheme for row in run.rows]
+    late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
+    return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
 
 
 def _has_flows(comparison: Comparison) -> bool:
