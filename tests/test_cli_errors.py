@@ -31,6 +31,7 @@ BENCHMARK = "l2dct-benchmark"
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "p99"], ['"p99_long_s", "p99_short_s" or "queue_p99']),
         (["run", BENCHMARK, "--set", "g=0.1"], ['g: unknown parameter; did you mean "transport.g"?']),
         (["run", BENCHMARK, "--scheme", "dctcp+gg=0.1"], ['transport.gg: no parameter of dctcp; did you mean "trans']),
+        (["run", BENCHMARK, "--scheme", "dctcp+g=1+transport.g=0.5"], ["transport.g is given twice, as 1 and 0.5"]),
         (["run", BENCHMARK, "--scheme", "dctcp+mark_above=9"], ["no parameter of dctcp (known: transport.g, "]),
         (["compare", BENCHMARK, "--schemes", "tcp", "--metrics", "latency"], ["`shortflow list metrics` has them all"]),
         (["run", BENCHMARK, "--set", "swich.buffer=9pkt"], ["swich.buffer", 'did you mean "switch.buffer"']),
