@@ -10,6 +10,7 @@ import tomli_w
 
 from conftest import Answer, Command
 from shortflow import Ack, CongestionControl, Window, bench, runner
+from shortflow import run as api_run
 from shortflow.cli.listing import KINDS
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
@@ -25,7 +26,7 @@ def test_compare_prints_one_document_in_the_promised_shape(shortflow: Command, s
     document = answer.document
     assert document["scenario"] == "small"
     assert document["seeds"] == [1, 2, 3]
-    assert len(document["digest"]) == 64
+    assert len(document["runs_digest"]) == 64
     assert list(document["schemes"]) == ["tcp", "dctcp", "l2dct"]
     for scheme in document["schemes"].values():
         metrics = scheme["metrics"]
@@ -47,6 +48,9 @@ def test_run_prints_one_scheme_and_nothing_paired(shortflow: Command, scenario: 
     assert list(document["schemes"]) == ["l2dct"]
     assert "paired" not in document
     assert document["schemes"]["l2dct"]["metrics"]["afct_short_s"]["ci95"] is None
+    alone = api_run(load_scenario(scenario), "l2dct", 7).provenance["digest"]
+    assert document["schemes"]["l2dct"]["digests"] == {"7": alone} != {"7": document["runs_digest"]}
+    assert "digest" not in document, "which is a run's"
 
 
 def test_compare_shows_the_main_metrics_unless_all_are_asked_for(shortflow: Command, scenario: str) -> None:

@@ -69,7 +69,7 @@ class Document(TypedDict):
     seeds: list[int]
     measured_s: NotRequired[list[float]]
     """From the warm-up to the duration: the time of goodput, queues, drops, marks, retransmissions and timeouts."""
-    digest: str
+    runs_digest: str
     schemes: dict[str, SchemeTable]
     ideal: NotRequired[dict[str, SchemeTable]]
     measured: NotRequired[MeasuredTable]
@@ -123,7 +123,7 @@ class Comparison:
         return list(self.metrics)
 
     @property
-    def digest(self) -> str:
+    def runs_digest(self) -> str:
         """One hash over the digests of all runs: equal if and only if every run was equal."""
         ordered = sorted(self.runs, key=lambda run: (run.scheme, run.seed))
         return hashlib.sha256("".join(run.digest for run in ordered).encode()).hexdigest()
@@ -217,7 +217,7 @@ class Comparison:
             "title": self.title,
             "settings": self.settings,
             "seeds": self.seeds,
-            "digest": self.digest,
+            "runs_digest": self.runs_digest,
             "schemes": {scheme: self._scheme_table(scheme) for scheme in self.schemes},
         }
         if self.measured_s:
