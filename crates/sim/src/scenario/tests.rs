@@ -556,6 +556,13 @@ fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     assert!(warnings(&[("switch.mark_above", "0pkt"), ("switch.buffer", "2pkt")]).is_empty());
     let delayed = warnings(&[("tcp.ack_every", "2"), ("tcp.ack_delay", "40ms")]);
     assert!(delayed[0].starts_with("tcp.ack_delay: 40ms is not below tcp.rto_min = 10ms"), "{delayed:?}");
+    let found = warnings(&[("tcp.initial_rto", "299us"), ("measure.sample_every", "3600s")]);
+    assert!(
+        found[0].starts_with("tcp.initial_rto: 299us is below 300us, the shortest round trip"),
+        "{found:?}"
+    );
+    assert!(found[1].starts_with("measure.sample_every: 3600s is longer than duration = "), "{found:?}");
+    assert!(warnings(&[("tcp.initial_rto", "300us"), ("measure.sample_every", "1ms")]).is_empty());
     let replaced = warnings(&[("traffic.1.transport", "cubic")]);
     assert_eq!(
         replaced,
