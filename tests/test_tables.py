@@ -122,6 +122,12 @@ def test_a_bound_has_no_interval_and_stands_behind_its_sign() -> None:
     assert percent(Estimate(-0.5, (-0.6, -0.4), 2, upper_bound=True)) == "≤ -50.0"
 
 
+def test_the_unit_stands_before_the_seeds() -> None:
+    some = Estimate(0.5, (0.4, 0.6), 9, lacking=1)
+    assert percent(some, "%") == "+50.0 ± 10.0 % (9 of 10 seeds)"
+    assert shown(some, 1e-3, "ms") == "500 ± 100 ms (9 of 10 seeds)"
+
+
 def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> RunResult:
     """A run of two flows, of which the second starts 2.5 s before the end and stalls where it has no time."""
     flow: dict[str, object] = {"size_bytes": 1000, "start_s": 1.5, "ideal_fct_s": 0.5}

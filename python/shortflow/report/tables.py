@@ -119,17 +119,17 @@ def _of_seeds(estimate: Estimate) -> str:
     return f" ({estimate.n} of {estimate.n + estimate.lacking} seeds)" if estimate.lacking else ""
 
 
-def percent(difference: Estimate | None) -> str:
+def percent(difference: Estimate | None, unit: str = "") -> str:
     """A relative difference with its interval, signed, and its seeds where some lack it; a bound has no interval."""
     if difference is None:
         return NOTHING
-    text, of_seeds = f"{difference.value * 100:+,.1f}", _of_seeds(difference)
+    text, end = f"{difference.value * 100:+,.1f}", (f" {unit}" if unit else "") + _of_seeds(difference)
     if difference.lower_bound or difference.upper_bound:
-        return f"{'≥' if difference.lower_bound else '≤'} {text}{of_seeds}"
+        return f"{'≥' if difference.lower_bound else '≤'} {text}{end}"
     if is_lopsided(difference):
-        low, high = (f"{end * 100:+,.1f}" for end in difference.ci95 or ())
-        return f"{text} [{low}, {high}]{of_seeds}"
-    return text + ("" if difference.half_width is None else f" ± {difference.half_width * 100:.1f}") + of_seeds
+        low, high = (f"{limit * 100:+,.1f}" for limit in difference.ci95 or ())
+        return f"{text} [{low}, {high}]{end}"
+    return text + ("" if difference.half_width is None else f" ± {difference.half_width * 100:.1f}") + end
 
 
 def is_lopsided(estimate: Estimate) -> bool:
