@@ -42,7 +42,11 @@ ScenarioName = Annotated[
 ]
 SchemeName = Annotated[
     str,
-    typer.Option(help="Transport and queue discipline (`shortflow list schemes`).", autocompletion=completion.schemes),
+    typer.Option(
+        metavar="NAME",
+        help="Transport and queue discipline (`shortflow list schemes`).",
+        autocompletion=completion.schemes,
+    ),
 ]
 SchemeNames = Annotated[
     str,
