@@ -72,7 +72,7 @@ def test_steps_and_conditions_are_read() -> None:
     condition = Condition.parse(" p99_short_s <= 5e-3 ")
     assert condition.holds({"p99_short_s": 0.005})
     assert not condition.holds({"p99_short_s": 0.006})
-    assert condition.text == "p99_short_s<=0.005"
+    assert condition.text == "p99_short_s <= 5e-3"
     assert Condition.parse("p99_short_s<=5ms").bound == 0.005
     assert Condition.parse("goodput_long_bps>=600Mbps").bound == 6e8
     assert Condition.parse("deadline_miss<=2%").bound == 0.02
@@ -165,6 +165,7 @@ def test_the_command(shortflow: Command) -> None:
     assert document["condition"] == "deadline_miss==0"
     table = shortflow(*arguments)
     assert table.code == 0
+    assert "Largest senders for which deadline_miss==0" in table.stdout
     assert "in every seed" in table.stdout
     wrong = shortflow("search", "incast-deadlines", "--key", "sender=1:8", "--condition", "deadline_miss==0")
     assert wrong.code == 2

@@ -243,11 +243,11 @@ def settings_table(settings: Sequence[Setting], heading: str) -> Group:
     return _headed(heading, table)
 
 
-def named_table(heading: str, rows: Sequence[tuple[str, str]]) -> Group:
+def named_table(heading: str, rows: Sequence[tuple[str, str]], head: tuple[str, str] = ("name", "what it is")) -> Group:
     """Names with one line about each."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("name", no_wrap=True)
-    table.add_column("what it is", overflow="fold")
+    table.add_column(head[0], no_wrap=True)
+    table.add_column(head[1], overflow="fold")
     for row in rows:
         table.add_row(*row)
     return _headed(heading, table)
