@@ -58,6 +58,9 @@ def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
     lines = printed(comparison_tables(comparison))
     assert max(len(line) for line in lines) <= 100
     overview = overview_section("all", "load", [("0.2", comparison), ("0.4", comparison)])
+    alone = overview_section("all", "load", [("0.2", compared(["dctcp"]))])
+    for section, has_above in ((overview, len(schemes) > 1), (alone, False)):
+        assert any("row\nabove" in each.header for each in section.columns) is has_above
     assert max(len(line) for line in printed(stacked(*lay_out(overview)))) <= 100
 
 

@@ -210,7 +210,7 @@ def overview_section(
     columns = []
     for metric in metrics:
         columns.append(_estimate_column(metric, estimates[metric], scales[metric.unit]))
-        if metric.statistic is MEAN_FCT:
+        if metric.statistic is MEAN_FCT and len(first_rows) < len(rows):
             columns.append(_against_row_above(metric, [(comparison, scheme) for _, comparison, scheme in rows]))
     return Section(heading, lead, columns)
 
