@@ -161,7 +161,7 @@ def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     assert swept.settings == {"duration": "300ms", "transport.g": "0.1"}
     alone = sf.compare("l2dct-benchmark", "dctcp,l2dct", 1, settings={**settings, "load": 0.4}, ideal=False)
     there = swept.points[1].comparison
-    assert there.digest == alone.digest
+    assert there.runs_digest == alone.runs_digest
     assert isinstance(there, sf.Comparison)
     assert there.flows.height == alone.flows.height < swept.flows.height
     assert swept.plot.metric(AFCT).layout.xaxis.title.text == "load"

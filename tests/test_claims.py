@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from made import make_rows
+from made import make_flows, make_result, make_rows, with_tables
 from shortflow import papers
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison
@@ -42,6 +42,7 @@ from shortflow.lab import (
 from shortflow.lab.finding import BOUND, Verdict
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
+from shortflow.papers.atcp.fig02 import _not_slower
 from shortflow.reproduction.baseline import Baseline, with_baseline
 from shortflow.reproduction.engine import Judged, count, decide
 from shortflow.reproduction.markdown import cell
@@ -440,3 +441,17 @@ def test_text_and_numbers_that_part_are_noticed() -> None:
         {**tried, "taken": outcome("direction", "-0.6")},
     ]
     assert [parted(row, {"l2dct/one": each}) for each in planted] == [["l2dct/one"]] * 4
+
+
+def test_a_flow_that_finished_under_neither_is_not_called_no_slower() -> None:
+    """Runs of four flows from 1 s to 4 s: sooner, later, later for sure (its age), and open."""
+    made = [
+        with_tables(
+            make_result(scheme),
+            flows=make_flows([{"id": i, "size_bytes": 9, "start_s": 1.0, "fct_s": fct} for i, fct in enumerate(times)]),
+        )
+        for scheme, times in (("atcp", [1.0, 2.0, None, None]), ("tcp", [2.0, 1.0, 1.0, None]))
+    ]
+    assert _not_slower(*made) == (0.25, True)
+    assert _not_slower(made[0], made[0]) == (0.5, True)
+    assert _not_slower(*made[::-1]) == (0.5, True)

@@ -1,5 +1,6 @@
 """What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import polars as pl
 import pytest
 import tomli_w
 
-from conftest import Command
+from conftest import Answer, Command
 from shortflow import Ack, CongestionControl, Window, bench, runner
+from shortflow import run as api_run
 from shortflow.cli.listing import KINDS
 from shortflow.result import Run
 from shortflow.scenario import load_scenario
@@ -24,7 +26,7 @@ def test_compare_prints_one_document_in_the_promised_shape(shortflow: Command, s
     document = answer.document
     assert document["scenario"] == "small"
     assert document["seeds"] == [1, 2, 3]
-    assert len(document["digest"]) == 64
+    assert len(document["runs_digest"]) == 64
     assert list(document["schemes"]) == ["tcp", "dctcp", "l2dct"]
     for scheme in document["schemes"].values():
         metrics = scheme["metrics"]
@@ -46,6 +48,9 @@ def test_run_prints_one_scheme_and_nothing_paired(shortflow: Command, scenario: 
     assert list(document["schemes"]) == ["l2dct"]
     assert "paired" not in document
     assert document["schemes"]["l2dct"]["metrics"]["afct_short_s"]["ci95"] is None
+    alone = api_run(load_scenario(scenario), "l2dct", 7).provenance["digest"]
+    assert document["schemes"]["l2dct"]["digests"] == {"7": alone} != {"7": document["runs_digest"]}
+    assert "digest" not in document, "which is a run's"
 
 
 def test_compare_shows_the_main_metrics_unless_all_are_asked_for(shortflow: Command, scenario: str) -> None:
@@ -307,3 +312,75 @@ def test_show_tells_where_each_value_came_from(shortflow: Command) -> None:
 def test_version_and_help(shortflow: Command) -> None:
     assert shortflow("--version").stdout.startswith("shortflow ")
     assert "compare" in shortflow("--help").stdout
+    for command in ("run", "reproduce", "survey", "list", "linux", "linux agreement", "linux fig14"):
+        text = shortflow(*command.split(), "--help").stdout
+        assert not re.search(r"<(str|bool|int|float|path|list).*>", text), "types of Python's tell a user nothing"
+
+
+def test_a_class_and_a_bin_without_flows_in_a_seed_count_nothing_there(shortflow: Command, tmp_path: Path) -> None:
+    """Two classes that are so rare that some seeds have none; the sizes of one lie in two bins."""
+    path = tmp_path / "rare.toml"
+    path.write_text("""
+title = "rare"
+duration = "20ms"
+warmup = "5ms"
+topology = { kind = "star", hosts = 4, rate = "1Gbps", rtt = "100us" }
+switch = { buffer = "100pkt", mark_above = "20pkt" }
+[[traffic]]
+kind = "poisson"
+class = "rare"
+from = 0
+to = 3
+rate_per_s = 60
+sizes = { kind = "uniform", min = "2KB", max = "18KB" }
+[[traffic]]
+kind = "poisson"
+class = "never"
+from = 1
+to = 3
+rate_per_s = 1e-9
+sizes = { kind = "fixed", value = "20KB" }
+""")
+    answer = shortflow("compare", str(path), "--schemes", "dctcp", "--seeds", "8", "--no-ideal", "--json", "--out", "k")
+    metrics = answer.document["schemes"]["dctcp"]["metrics"]
+    runs = pl.read_parquet(tmp_path / "k/runs.parquet")
+    counts = {name: runs[name].to_list() for name in ("flows_rare", "flows_rare_10kb", "flows_rare_100kb")}
+    assert [a + b for a, b in zip(counts["flows_rare_10kb"], counts["flows_rare_100kb"], strict=True)] == counts[
+        "flows_rare"
+    ]
+    for name, of_runs in counts.items():
+        having = sum(count > 0 for count in of_runs)
+        assert 0 < having < 8, "otherwise it tests nothing"
+        assert (metrics[name]["mean"], metrics[name]["n"]) == (sum(of_runs) / 8, 8)
+        assert metrics[f"{name.replace('flows', 'afct')}_s"]["n"] == having
+    assert metrics["flows_never"]["mean"] == 0
+
+    def chosen(name: str) -> Answer:
+        return shortflow("compare", str(path), "--schemes", "dctcp", "--seeds", "8", "--out", "k", "--metrics", name)
+
+    assert chosen("flows_never").code == 0
+    for name, wanted in {
+        "afct_never_s": "no never flow was counted, as none started in the measured time of any run",
+        "p99_rare_1mb_s": "no rare flow of 100 KB–1 MB was counted",
+        "goodput_rare_bps": "no run here has it: payload of all backlogged flows",
+    }.items():
+        answer = chosen(name)
+        assert answer.code == 2
+        assert wanted in answer.stderr
+
+
+def test_unfinished_flows_are_counted_alike_in_every_place(shortflow: Command, scenario: str, tmp_path: Path) -> None:
+    """Without a drain the last flows do not finish, nor does one of the warm-up, which counts nowhere."""
+    early = {"kind": "incast", "class": "early", "flows": 1, "sizes": {"kind": "fixed", "value": "80MB"}}
+    with (tmp_path / scenario).open("a", encoding="utf-8") as file:
+        file.write(tomli_w.dumps({"traffic": [{**early, "from": 0, "to": 4, "at": "0s", "unmeasured": True}]}))
+    answer = shortflow("run", scenario, "--scheme", "dctcp", "--set", "drain=0s", "--out", "kept")
+    flows = pl.read_parquet(tmp_path / "kept/flows.parquet").filter(pl.col("size_bytes").is_not_null())
+    left = flows.filter(pl.col("fct_s").is_null())
+    counted = left.filter(pl.col("start_s") >= 0.01)
+    assert 0 < counted.height < left.height, "otherwise it tests nothing"
+    assert f"unfinished at the end of the drain: {counted.height} of dctcp;" in answer.stderr
+    assert re.search(rf"unfinished flows +{counted.height} ", answer.stdout)
+    every = flows.filter(pl.col("start_s") >= 0.01).height
+    assert shortflow("report", "kept").code == 0
+    assert f"{counted.height} of {every} flows did not finish" in (tmp_path / "kept/report.html").read_text("utf-8")

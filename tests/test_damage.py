@@ -219,6 +219,7 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
         "damaged, or written by another version: Expected `str`, got `int` - at `$.provenance.scheme`",
     ),
     "of another run": ("result.json", changed("provenance", "key", value="abc"), "damaged: is of another run"),
+    "record gone": ("result.json", lambda place: (place / "result.json").unlink(), "missing"),
     "flows cut": ("flows.parquet", lambda place: (place / "flows.parquet").write_text("PAR1 and so on"), "damaged"),
     "flows gone": ("flows.parquet", lambda place: (place / "flows.parquet").unlink(), "missing"),
     "flows a directory": ("flows.parquet", directory("flows.parquet"), "damaged: Is a directory"),
@@ -230,7 +231,6 @@ DAMAGES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     ),
 }
 UNSEEN_BY_REPORT = {
-    "record gone": ("result.json", lambda place: (place / "result.json").unlink(), "missing"),
     "all gone but a file": (
         "result.json",
         file_instead,

@@ -123,7 +123,7 @@ def renew(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def test_the_metric_that_is_added_works_as_written(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "adding-a-topology.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "adding-a-metric.md").read_text(encoding="utf-8")
     block = re.search(r'^```py before="(?P<line>.*?)" in=python/(?P<path>\S+)\n(?P<text>.*?)^```', page, re.M | re.S)
     assert block
     shutil.copytree(ROOT / "python" / "shortflow", tmp_path / "shortflow")

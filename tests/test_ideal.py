@@ -37,7 +37,7 @@ def test_compare_shows_them_apart_and_leaves_the_schemes_as_they_are(
     assert set(document["paired"]) == {"tcp", "dctcp"}
     plain = shortflow(*arguments, "--no-ideal", "--json").document
     assert "ideal" not in plain
-    assert plain["digest"] == document["digest"]
+    assert plain["runs_digest"] == document["runs_digest"]
     for name, scheme in plain["schemes"].items():
         beside = document["schemes"][name]["metrics"]
         assert set(beside) - set(scheme["metrics"]) == {"distance_short"}
@@ -114,7 +114,7 @@ def test_settings_of_schemes_pass_them_by(small: dict[str, object]) -> None:
         for settings in ({"load": 0.5}, {"load": 0.5, "transport.g": 0.9})
     )
     assert [run.digest for run in plain.ideal] == [run.digest for run in changed.ideal]
-    assert plain.digest != changed.digest
+    assert plain.runs_digest != changed.runs_digest
     with pytest.raises(ConfigError, match=r"transport\.g: unknown parameter; ideal-las has none"):
         _core.Scheme.parse("ideal-las", [("transport.g", "0.5")])
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from browser import Browser
+from conftest import Command
 from made import make_result, with_tables
 from shortflow import _core
 from shortflow.cli import report as command
@@ -536,3 +537,11 @@ def test_a_page_about_one_run_draws_no_lone_bars(tmp_path: Path) -> None:
     assert "Distribution of the completion time" in rest
     assert "<h3>Throughput of long flows" not in rest
     assert "1 run of 1 scheme: 3 flows" in rest
+
+
+def test_schemes_of_one_name_are_told_apart_by_what_they_were_set_to(shortflow: Command, scenario: str) -> None:
+    for g in ("0.5", "0.9"):
+        arguments = ("--schemes", "dctcp", "--seeds", "1", "--no-ideal", "--set", f"transport.g={g}", "--out", "kept")
+        assert shortflow("compare", scenario, *arguments).code == 0
+    (study,) = shortflow("report", "kept", "--json").document["studies"]
+    assert list(study["points"][0]["comparison"]["schemes"]) == ["dctcp (g = 0.5)", "dctcp (g = 0.9)"]

@@ -19,6 +19,7 @@ from shortflow.lab.drawing import Row
 from shortflow.lab.finding import Finding
 from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate
+from shortflow.papers import figures
 from shortflow.report.looks import PALETTE, look_of
 from shortflow.reproduction import index
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, draw, select
@@ -191,6 +192,9 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(
     readme = (tmp_path / "markdown" / "README.md").read_text(encoding="utf-8")
     assert "| [l2dct](l2dct.md) | 0 | 0 | 1 |" in readme
     assert "| all | 1 | 0 | 1 |" in readme
+    every = sum(name.startswith("l2dct/") for name in figures())
+    for text in (readme, front, (tmp_path / "l2dct.html").read_text(encoding="utf-8")):
+        assert f"A part: 1 of {every} figures." in text
     matrix = (tmp_path / "markdown" / "pictures" / "matrix.svg").read_text(encoding="utf-8")
     assert "l2dct/fig2: " in matrix
     picture = tmp_path / "markdown" / "pictures" / "l2dct-fig2-1.svg"

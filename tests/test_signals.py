@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -192,3 +193,34 @@ def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path, signa
     assert printed.rindex(SHOW_CURSOR) > printed.rindex(HIDE_CURSOR)
     assert b"Traceback" not in printed
     assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_has_room_in_a_narrow_terminal(tmp_path: Path) -> None:
+    """In 60 columns, while five flows drain for half a second."""
+    large = (
+        '{ kind = "incast", flows = 5, from = "0-4", to = 5, at = "0s", sizes = { kind = "fixed", value = "20MB" } }'
+    )
+    (tmp_path / "drain.toml").write_text(f"""
+title = "drain"
+duration = "5ms"
+drain = "60s"
+topology = {{ kind = "star", hosts = 6, rate = "1Gbps", rtt = "100us" }}
+switch = {{ buffer = "250pkt", mark_above = "20pkt" }}
+traffic = [{large}]
+""")
+    command = [sys.executable, "-c", "from shortflow.__main__ import main; main()", "run", "drain.toml"]
+    terminal, side = pty.openpty()
+    options = {"stderr": side, "stdout": subprocess.DEVNULL, "cwd": tmp_path, "env": {**os.environ, "COLUMNS": "60"}}
+    with started(command, **options) as process:
+        os.close(side)
+        printed = b""
+        with contextlib.suppress(OSError):
+            while more := os.read(terminal, 4096):
+                printed += more
+        assert process.wait(timeout=20) == 0
+    os.close(terminal)
+    lines = [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line) for line in re.split(r"[\r\n]+", printed.decode())]
+    assert "…" not in "".join(lines)
+    assert any(re.fullmatch(r"drain, dctcp .*0/1 runs", line.strip()) for line in lines)
+    assert any(re.match(r"0:00:\d\d so far, about .* left; drain: 5 of 5 flows", line) for line in lines)
+    assert max(map(len, lines)) <= 60

@@ -225,10 +225,10 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
     answer = shortflow(*command, "--until-ci", "900%", "--max-seeds", "20")
     assert "5 runs failed, and will be tried again by the same command" in answer.stderr
     assert "\n1 point\n" in answer.stdout
-    assert "1 of 2 points have ±900 % of the main times; 1 stopped at a run that failed" in answer.stderr
+    assert "±900 % of the main times at 1 of 2 points; 1 stopped at a run that failed" in answer.stderr
     again = shortflow(*command, "--until-ci", "0.1%", "--max-seeds", "11")
     assert "found" not in again.stderr, "how many there are to be is not known before"
-    assert "0 of 2 points have ±0.1 % of the main times; 1 have not with 11 seeds; 1 stopped" in again.stderr
+    assert "±0.1 % of the main times at 0 of 2 points; 1 have not with 11 seeds; 1 stopped" in again.stderr
 
 
 def test_a_sweep_has_a_seed_at_least(small: dict[str, object], tmp_path: Path) -> None:

@@ -58,6 +58,9 @@ def test_no_line_is_wider_than_100_columns(schemes: Sequence[str]) -> None:
     lines = printed(comparison_tables(comparison))
     assert max(len(line) for line in lines) <= 100
     overview = overview_section("all", "load", [("0.2", comparison), ("0.4", comparison)])
+    alone = overview_section("all", "load", [("0.2", compared(["dctcp"]))])
+    for section, has_above in ((overview, len(schemes) > 1), (alone, False)):
+        assert any("row\nabove" in each.header for each in section.columns) is has_above
     assert max(len(line) for line in printed(stacked(*lay_out(overview)))) <= 100
 
 
@@ -120,6 +123,12 @@ def test_a_bound_has_no_interval_and_stands_behind_its_sign() -> None:
     assert shown(Estimate(1.0114, (0.96, 1.06), 2, lower_bound=True), 1e-3) == "≥ 1,011"
     assert percent(Estimate(3.5, (3.0, 4.0), 2, lower_bound=True)) == "≥ +350.0"
     assert percent(Estimate(-0.5, (-0.6, -0.4), 2, upper_bound=True)) == "≤ -50.0"
+
+
+def test_the_unit_stands_before_the_seeds() -> None:
+    some = Estimate(0.5, (0.4, 0.6), 9, lacking=1)
+    assert percent(some, "%") == "+50.0 ± 10.0 % (9 of 10 seeds)"
+    assert shown(some, 1e-3, "ms") == "500 ± 100 ms (9 of 10 seeds)"
 
 
 def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> RunResult:

@@ -106,3 +106,24 @@ def test_the_best_of_many_is_said_to_be_chosen() -> None:
         "The intervals take no account of it that a was picked as the best of 3 schemes on these same seeds."
         in verdict(three)
     )
+
+
+def test_what_is_the_same_in_every_seed_is_equal() -> None:
+    """The goodput of all seeds is 800 Mbps under both."""
+    told = verdict(compared({"a": [2.0, 2.1], "b": [4.0, 4.1]}))
+    assert "a and b are equal in the goodput of long flows." in told
+    assert not any("No difference" in each for each in told)
+
+
+def test_a_class_with_enough_flows_leads_and_few_are_said_to_be_few() -> None:
+    """One flow a seed of a class that comes first."""
+    classes = {"flows_other": 1, "afct_other_s": 9e-3}
+    many, few = ({**classes, "flows_short": flows, "afct_short_s": 2e-3} for flows in (10, 9))
+
+    def told(metrics: Mapping[str, float]) -> list[str]:
+        rows = make_rows(**metrics)
+        return verdict(Comparison("made", "Made", {}, [RunSummary("a", seed, f"{seed}", rows, 0.1) for seed in (1, 2)]))
+
+    assert told(many)[0].startswith("a finishes short flows in 2 ")
+    assert told(few)[:1] == ["Only 9 short flows finished in a seed: few to judge by."]
+    assert told(few)[1].startswith("a finishes short flows in 2 ")

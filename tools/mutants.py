@@ -146,6 +146,12 @@ def test_stage(area: Area, work: Path, command: list[str], stage: Stage, skip: s
         sys.exit(f"cargo-mutants stopped with {done.returncode}; see {out / 'log'}")
 
 
+def mutants_of(command: list[str]) -> list[str]:
+    """The names of all mutants, in the order of their places."""
+    listed = subprocess.run([*command, "--list", "--json"], check=True, capture_output=True, text=True)
+    return [mutant["name"] for mutant in json.loads(listed.stdout)]
+
+
 def run(name: str, shard: tuple[int, int]) -> list[str]:
     """Tests what is left of a shard of an area; returns the mutants of the shard, tested or not."""
     area, work = AREAS[name], WORK / name
@@ -154,8 +160,7 @@ def run(name: str, shard: tuple[int, int]) -> list[str]:
     renew_copy(tree)
     forget_changed(work, tree)
     command = cargo_mutants(area, tree)
-    listed = subprocess.run([*command, "--list", "--json"], check=True, capture_output=True, text=True)
-    mutants: list[str] = [mutant["name"] for mutant in json.loads(listed.stdout)]
+    mutants = mutants_of(command)
     chosen = mutants[shard[0] :: shard[1]]
     for stage in area.stages:
         results = collect(work)
@@ -214,14 +219,18 @@ def main() -> int:
     parser.add_argument(
         "--shard", type=shard_of, default=(0, 1), metavar="K/N", help="every Nth mutant from the Kth on"
     )
-    parser.add_argument("--summary", action="store_true", help="tests nothing, prints what is known")
+    parser.add_argument("--summary", action="store_true", help="tests nothing, prints what is known of them")
     options = parser.parse_args()
-    if not options.summary and shutil.which("cargo-mutants") is None:
+    if shutil.which("cargo-mutants") is None:
         print("missing: cargo-mutants; `make mutants` installs it below target/tools", file=sys.stderr)
         return 3
     covered = True
     for name in options.areas:
-        chosen = sorted(collect(WORK / name)) if options.summary else run(name, options.shard)
+        if options.summary:
+            first, every = options.shard
+            chosen = mutants_of(cargo_mutants(AREAS[name], ROOT))[first::every]
+        else:
+            chosen = run(name, options.shard)
         covered &= summarize(name, chosen)
     return 0 if covered else 1
 

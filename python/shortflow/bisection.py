@@ -38,6 +38,7 @@ class Condition:
     bound: float
     unit: str = ""
     """The unit of the bound as metrics have it; empty if none was written, which means the metric's own."""
+    written: str = field(default="", compare=False)
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
@@ -48,8 +49,8 @@ class Condition:
         if not metric or bound is None or not math.isfinite(bound.number):
             raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
         if bound.unit == "%":
-            return cls(metric, comparison, bound.number / 100, "share")
-        return cls(metric, comparison, bound.number * bound.factor, bound.base)
+            return cls(metric, comparison, bound.number / 100, "share", text.strip())
+        return cls(metric, comparison, bound.number * bound.factor, bound.base, text.strip())
 
     def check(self, classes: Sequence[str]) -> None:
         """Refuse a metric that no run with these classes of flows can have, and a bound of another unit."""
@@ -79,8 +80,8 @@ class Condition:
 
     @property
     def text(self) -> str:
-        """The condition as it is written."""
-        return f"{self.metric}{self.comparison}{self.bound:g}"
+        """The condition as it was written, or as it is read."""
+        return self.written or f"{self.metric}{self.comparison}{self.bound:g}"
 
 
 class SearchRun(TypedDict):

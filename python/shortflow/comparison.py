@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from shortflow.metrics.catalogue import UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing
+from shortflow.metrics.catalogue import UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing, telling
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
@@ -69,7 +69,7 @@ class Document(TypedDict):
     seeds: list[int]
     measured_s: NotRequired[list[float]]
     """From the warm-up to the duration: the time of goodput, queues, drops, marks, retransmissions and timeouts."""
-    digest: str
+    runs_digest: str
     schemes: dict[str, SchemeTable]
     ideal: NotRequired[dict[str, SchemeTable]]
     measured: NotRequired[MeasuredTable]
@@ -114,8 +114,8 @@ class Comparison:
 
     @functools.cached_property
     def metrics(self) -> dict[str, Metric]:
-        """Every metric that some run has by name, in the order in which runs list them."""
-        return {row.metric.name: row.metric for run in self.runs for row in run.rows}
+        """Every metric that some run has to tell by name, in the order in which runs list them."""
+        return telling(row for run in self.runs for row in run.rows)
 
     @property
     def metric_names(self) -> list[str]:
@@ -123,7 +123,7 @@ class Comparison:
         return list(self.metrics)
 
     @property
-    def digest(self) -> str:
+    def runs_digest(self) -> str:
         """One hash over the digests of all runs: equal if and only if every run was equal."""
         ordered = sorted(self.runs, key=lambda run: (run.scheme, run.seed))
         return hashlib.sha256("".join(run.digest for run in ordered).encode()).hexdigest()
@@ -155,9 +155,10 @@ class Comparison:
 
     def require(self, name: str) -> Metric:
         """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
-        if name not in self.metrics:
-            raise missing(name, self.metrics.values())
-        return self.metrics[name]
+        metrics = {row.metric.name: row.metric for run in self.runs for row in run.rows}
+        if name not in metrics:
+            raise missing(name, metrics.values())
+        return metrics[name]
 
     def values(self, scheme: str, metric: str) -> dict[int, float]:
         """A metric of each seed's run that has it."""
@@ -216,7 +217,7 @@ class Comparison:
             "title": self.title,
             "settings": self.settings,
             "seeds": self.seeds,
-            "digest": self.digest,
+            "runs_digest": self.runs_digest,
             "schemes": {scheme: self._scheme_table(scheme) for scheme in self.schemes},
         }
         if self.measured_s:

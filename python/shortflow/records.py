@@ -133,6 +133,8 @@ class Meta(TypedDict):
     warmup_s: float
     duration_s: float
     end_s: float
+    classes: NotRequired[list[str]]
+    """The classes that the scenario declares, of which some may have no flow."""
     measured_ports: list[str]
     counters: Counters
     drops: list[Drop]

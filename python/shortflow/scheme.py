@@ -108,8 +108,11 @@ def _choose(scheme: str | Transport) -> _Choice:
         return _Choice(scheme.__name__, scheme, {})
     name, *texts = (part.strip() for part in scheme.split("+"))
     plain = _plain(name)
-    own = dict(_own_setting(scheme, text) for text in texts)
+    pairs = [_own_setting(scheme, text) for text in texts]
+    own = dict(pairs)
     for key in own:
+        if (values := [value for each, value in pairs if each == key])[1:]:
+            raise ConfigError(f"{scheme}: {key} is given twice, as {' and '.join(values)}; give it once")
         if not plain.accepts(key, own):
             raise _unaccepted(key, [plain.build({})])
     return _Choice("+".join([plain.label, *texts]), plain.scheme, {**plain.own, **own}, plain.file)

@@ -23,7 +23,7 @@ class PointTable(TypedDict):
 
     at: dict[str, str]
     seeds: list[int]
-    digest: str
+    runs_digest: str
     schemes: dict[str, SchemeTable]
     until_ci_met: NotRequired[bool]
 
@@ -202,7 +202,7 @@ def _table(point: SweptPoint) -> PointTable:
     table: PointTable = {
         "at": dict(point.at),
         "seeds": of.seeds,
-        "digest": of.digest,
+        "runs_digest": of.runs_digest,
         "schemes": of.scheme_tables,
     }
     if point.met is not None:

@@ -5,6 +5,7 @@
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, Timeouts, Window};
 use shortflow_spec::{ConfigError, Document, Format, POSITIVE_TIME, ParamInfo, Reader, Source, hint};
 use shortflow_units::{Bytes, Instant, Rate, Span};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -266,7 +267,13 @@ impl TransportConfig {
                 }
             })
         });
-        TransportConfig::with(name, settings.collect::<Result<Vec<_>, _>>()?)
+        let settings = settings.collect::<Result<Vec<_>, _>>()?;
+        let mut given = BTreeSet::new();
+        if let Some((twice, _)) = settings.iter().find(|(key, _)| !given.insert(*key)) {
+            let reason = format!("{text:?} gives it twice");
+            return Err(ConfigError::Impossible { key: (*twice).to_owned(), reason });
+        }
+        TransportConfig::with(name, settings)
     }
 
     /// The transport called `name` with what `reader` says of it; whether there are other keys is the caller's
@@ -416,6 +423,7 @@ mod tests {
         assert_eq!((config.info().name, config.recovery()), ("dctcp", Recovery::NewReno));
         assert!(format!("{config:?}").contains("g: 0.5"));
         let error = |text| TransportConfig::parse(text).unwrap_err().to_string();
+        assert_eq!(error("dctcp+g=1+g=0.5"), "g: \"dctcp+g=1+g=0.5\" gives it twice");
         assert_eq!(error("dctcp+g"), "dctcp: \"g\" is not NAME=VALUE, as in dctcp+g=0.09");
         assert!(error("dctpc").contains("\"dctcp\"") && error("cubic+g=1").contains("g: unknown"));
         assert_eq!(error("l2dct+w_min=3"), "w_min: 3 is above w_max = 2.5");

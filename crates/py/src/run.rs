@@ -204,6 +204,7 @@ impl PyOutcome {
         meta.set_item("warmup_s", scenario.warmup.as_secs_f64())?;
         meta.set_item("duration_s", scenario.duration.as_secs_f64())?;
         meta.set_item("end_s", self.outcome.end.as_secs_f64())?;
+        meta.set_item("classes", &scenario.classes)?;
         let ports = scenario.measure.ports.iter().map(|&(from, to)| tables::port_name(scenario, from, to));
         meta.set_item("measured_ports", ports.collect::<Vec<_>>())?;
         meta.set_item("counters", counters)?;

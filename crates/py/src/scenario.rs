@@ -65,7 +65,8 @@ impl PyScenario {
     /// Reads TOML text; file names in it are looked up in `base_dir`.
     #[staticmethod]
     fn parse(text: &str, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
-        PyScenario::read(shortflow_spec::parse(text, name).map_err(config_error)?, name, base_dir, settings)
+        let values = shortflow_spec::parse(text, &format!("{name}.toml")).map_err(config_error)?;
+        PyScenario::read(values, name, base_dir, settings)
     }
 
     /// Takes a dictionary of what such text would say.

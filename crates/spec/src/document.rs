@@ -162,6 +162,8 @@ fn check_use(parameters: &Table, root: &Value) -> Result<(), ConfigError> {
     match parameters.keys().find(|name| !mentions(root, name)) {
         None => Ok(()),
         Some(name) => {
+            // A value that names none of them is misspelt, and says more.
+            Substitution { parameters, replaced: &mut Vec::new() }.visit("", &mut root.clone())?;
             let reason = format!("declared, but no value is \"${name}\"");
             Err(ConfigError::Impossible { key: format!("parameters.{name}"), reason })
         }
@@ -294,8 +296,15 @@ fn is_name(text: &str) -> bool {
 }
 
 fn syntax_error(text: &str, file: &str, error: &toml::de::Error) -> ConfigError {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let span = error.span().unwrap_or_default();
+    let before = text.get(..span.start).unwrap_or_default();
     let line = before.matches('\n').count() as u64 + 1;
-    let reason = error.message().lines().collect::<Vec<_>>().join(", ");
+    let mut reason = error.message().lines().collect::<Vec<_>>().join(", ");
+    // The key whose value is wrong; a mistake at the beginning of a line may be one of the line before.
+    let so_far = before.lines().next_back().filter(|_| !before.ends_with('\n'));
+    let of_value = so_far.and_then(|so_far| so_far.split_once('=')).map(|(key, _)| key.trim());
+    if let Some(key) = of_value.or_else(|| text.get(span).filter(|_| reason == "duplicate key")) {
+        reason = format!("{key}: {reason}");
+    }
     ConfigError::File(vec![RowError { file: file.to_owned(), line, reason }])
 }

@@ -131,6 +131,9 @@ fn values_out_of_range_name_key_value_and_expectation() {
 fn parameters_must_be_used_and_well_named() {
     let unused = text_error("a = 1\n[parameters]\nload = 0.2");
     assert_eq!(unused, "parameters.load: declared, but no value is \"$load\"");
+    let misspelt =
+        text_error("[parameters]\nload = 0.2\nrate = 1\n[traffic]\nload = '$laod'\nrate = '$rate'");
+    assert_eq!(misspelt, "traffic.load: unknown parameter; \"$laod\": did you mean \"load\"?");
     let replaced = read_load_and_rate(&[("traffic.1.load", "0.3")]).unwrap();
     assert_eq!((replaced.0, replaced.2), (0.3, Source::Set), "--set may replace the only use");
     assert!(text_error("[parameters]\n'a b' = 1").starts_with("parameters: \"a b\" is not a parameter name"));
@@ -145,11 +148,15 @@ fn a_title_may_begin_with_a_dollar_sign() {
 
 #[test]
 fn syntax_errors_name_file_and_line() {
-    let error = text_error("a = 1\nb = = 2\n");
-    assert!(error.starts_with("text:2: "), "{error}");
-    assert!(!error.contains('\n'), "{error}");
-    let error = text_error("a = 1\na = 2\n");
-    assert!(error.starts_with("text:2: duplicate key"), "{error}");
+    for (text, wanted) in [
+        ("a = 1\nb = 2s\n", "text:2: b: "),
+        ("a = 1\nb = = 2\n", "text:2: b: "),
+        ("a = 1\na = 2\n", "text:2: a: duplicate key"),
+        ("a = [1, 2\nb = 3\n", "text:2: missing comma"),
+    ] {
+        let error = text_error(text);
+        assert!(error.starts_with(wanted) && !error.contains('\n'), "{error}");
+    }
 }
 
 #[test]

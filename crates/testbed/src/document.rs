@@ -73,6 +73,7 @@ fn meta(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured) -> Va
             "packets_in_flight": totals.packets_in_flight,
         },
         "drops": outcome.drops.iter().map(drop).collect::<Vec<_>>(),
+        "classes": scenario.classes,
         "unfinished": totals.unfinished,
         "connections_peak": totals.connections_peak,
         "bytes_per_connection": 0,

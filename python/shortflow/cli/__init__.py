@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 from typer.main import get_command
 
 from shortflow._core import version
+from shortflow.cli.plain import Command, Group
 from shortflow.errors import (
     ConfigError,
     DamagedResult,
@@ -41,23 +42,7 @@ COMMANDS = {
 """The commands, and what implements each in the module of its name (`listing` for `list`)."""
 
 
-def _plain(parameters: list[Any]) -> list[Any]:
-    """Options and arguments, of which those that take no value name no type in the help."""
-    for each in parameters:
-        if getattr(each, "is_flag", False):
-            each.metavar = ""
-    return parameters
-
-
-class Command(TyperCommand):
-    """One of the commands."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Its options and arguments, `--help` among them."""
-        return _plain(super().get_params(ctx))
-
-
-class Commands(TyperGroup):
+class Commands(Group):
     """The commands, each imported when it is first asked for, so that no command waits for what others need."""
 
     def list_commands(self, _: Any) -> list[str]:
@@ -71,10 +56,6 @@ class Commands(TyperGroup):
             if name not in self.commands:
                 self.add_command(_load(name), name)
         return super().get_command(ctx, cmd_name)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """The options before a command."""
-        return _plain(super().get_params(ctx))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """What the shell offers in place of a command: the names alone, as the imports of all take long."""

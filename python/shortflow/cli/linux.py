@@ -6,6 +6,7 @@ import sys
 import typer
 
 from shortflow.cli import agreement, fig14, testbed
+from shortflow.cli.plain import Command, Group
 from shortflow.linux.kernels import PROGRAM, program
 
 HANDED_ON = {
@@ -23,15 +24,16 @@ HANDED_ON = {
 
 app = typer.Typer(
     name="linux",
+    cls=Group,
     add_completion=False,
     help="The schemes on real Linux.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("testbed")(testbed.run_on_testbed)
-app.command("compare-sim")(testbed.compare_sim)
-app.command("agreement")(agreement.agreement)
-app.command("fig14")(fig14.fig14)
+app.command("testbed", cls=Command)(testbed.run_on_testbed)
+app.command("compare-sim", cls=Command)(testbed.compare_sim)
+app.command("agreement", cls=Command)(agreement.agreement)
+app.command("fig14", cls=Command)(fig14.fig14)
 
 
 def _print_version(wanted: bool) -> None:

@@ -36,9 +36,7 @@ def list_names(
     ] = None,
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Only these, with their details; or 'l2dct*'.", autocompletion=_complete
-        ),
+        typer.Argument(metavar="NAME", help="Only these, with their details; or 'l2dct*'.", autocompletion=_complete),
     ] = None,
     long: Annotated[
         bool, typer.Option("--long", help="Show the details of all: parameters, defaults, ranges.")

@@ -42,7 +42,11 @@ ScenarioName = Annotated[
 ]
 SchemeName = Annotated[
     str,
-    typer.Option(help="Transport and queue discipline (`shortflow list schemes`).", autocompletion=completion.schemes),
+    typer.Option(
+        metavar="NAME",
+        help="Transport and queue discipline (`shortflow list schemes`).",
+        autocompletion=completion.schemes,
+    ),
 ]
 SchemeNames = Annotated[
     str,
@@ -81,7 +85,8 @@ UntilCi = Annotated[
     typer.Option(
         "--until-ci",
         metavar="[METRIC=]PERCENT",
-        help="Add seeds, five at a time, until the 95 % interval is ± this share of the mean: 2%, p99_short_s=5%.",
+        help="Add seeds, five at a time and five at least, until the 95 % interval is ± this share of the mean: 2%, "
+        "p99_short_s=5%.",
     ),
 ]
 MaxSeeds = Annotated[

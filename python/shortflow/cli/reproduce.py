@@ -27,7 +27,7 @@ def reproduce_figures(
     patterns: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATTERN]...",
+            metavar="PATTERN",
             help="Papers, figures or claims, such as fast, l2dct/fig4a or 'pecn/fig1*' (default: all).",
             autocompletion=lambda: list(papers.figures()),
         ),
@@ -50,6 +50,7 @@ def reproduce_figures(
     minutes: Annotated[
         float | None,
         typer.Option(
+            metavar="NUMBER",
             min=0,
             help="Begin no other value after this many minutes of --sensitivity, and leave out what is known.",
         ),

@@ -80,8 +80,9 @@ def search(
         print_json(found.document())
         return
     changed = "".join(f", {name} = {value}" for name, value in found.settings.items())
-    caption = f"{found.title}\n{found.scenario}{changed} under {found.scheme}: {found.steps.key} up to which "
-    print_result(stacked(Text(f"{caption}{found.condition.text}"), named_table(found.steps.key, _rows(found))))
+    caption = f"{found.title}\n{found.scenario}{changed} under {found.scheme}"
+    heading = f"Largest {found.steps.key} for which {found.condition.text}"
+    print_result(stacked(Text(caption), named_table(heading, _rows(found), ("where", found.steps.key))))
 
 
 def _rows(found: Search) -> list[tuple[str, str]]:

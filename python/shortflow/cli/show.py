@@ -17,7 +17,8 @@ from shortflow.scenario import as_settings
 def show(
     scenario: ScenarioName,
     scheme: Annotated[
-        str, typer.Option(help="Show the parameters of this scheme too.", autocompletion=completion.schemes)
+        str,
+        typer.Option(metavar="NAME", help="Show the parameters of this scheme too.", autocompletion=completion.schemes),
     ] = "dctcp",
     set_values: SetValues = None,
     json: Json = False,

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from shortflow.cli.console import note_report, print_json, progress_bar
-from shortflow.cli.options import Dask, Jobs, Json, KeptIn, SetValues, executor, parse_settings
+from shortflow.cli.options import Dask, Jobs, Json, KeptIn, SetValues, executor, parse_settings, whole_number
 from shortflow.cli.terminal import print_result
 from shortflow.lab.study import Scale
 from shortflow.report.tables import lay_out, stacked
@@ -22,14 +22,19 @@ from shortflow.survey.tables import matrix, numbers, standings
 def survey(
     workloads: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORKLOAD]...", help=f"{', '.join(WORKLOADS)} (default: all)."),
+        typer.Argument(metavar="WORKLOAD", help=f"{', '.join(WORKLOADS)} (default: all)."),
     ] = None,
     scale: Annotated[
         Scale, typer.Option(help="A coarse look in minutes, or long runs with ten seeds, in hours.")
     ] = Scale.QUICK,
     set_values: SetValues = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Seeds of each comparison. More of them show smaller differences.")
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            parser=whole_number(1),
+            help="Seeds of each comparison. More of them show smaller differences.",
+        ),
     ] = SEEDS,
     jobs: Jobs = None,
     dask: Dask = None,

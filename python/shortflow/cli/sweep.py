@@ -128,7 +128,7 @@ def _note(done: Sweep, out: Path, until: Precision | None) -> None:
         broken = sum(bool(point.failures) for point in done.points)
         wide = sum(not point.met and not point.failures for point in done.points)
         console.print_note(
-            f"--until-ci: {len(done.points) - wide - broken} of {len(done.points)} points have {until.text}"
+            f"--until-ci: {until.text} at {len(done.points) - wide - broken} of {counted(len(done.points), 'point')}"
             + (f"; {wide} have not with {until.most} seeds" if wide else "")
             + (f"; {broken} stopped at a run that failed" if broken else "")
         )

@@ -3,10 +3,12 @@
 import contextlib
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.text import Text
 
 from shortflow.cli.pace import Pace
 from shortflow.report.tables import terminal_width
@@ -33,6 +35,21 @@ def working(label: str) -> contextlib.AbstractContextManager[object]:
     return Console(file=sys.stderr).status(label)
 
 
+class _Bar(Progress):
+    """A bar, and below it, where a narrow terminal has room for it, how long it takes and what it waits for."""
+
+    def get_renderables(self) -> Iterator[RenderableType]:
+        """The bar of each task, then those lines."""
+        yield self.make_tasks_table(self.tasks)
+        for task in self.tasks:
+            spent, left = map(_clock, (task.elapsed, task.time_remaining))
+            yield Text(f"{spent} so far, about {left} left{task.fields['waiting']}")
+
+
+def _clock(seconds: float | None) -> str:
+    return "-:--:--" if seconds is None else str(timedelta(seconds=int(seconds)))
+
+
 @contextlib.contextmanager
 def live_bar(label: str) -> "Iterator[Told]":
     """A live bar on stderr."""
@@ -42,13 +59,9 @@ def live_bar(label: str) -> "Iterator[Told]":
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[runs]}"),
-        TimeElapsedColumn(),
-        TextColumn("so far, about"),
-        TimeRemainingColumn(),
-        TextColumn("left{task.fields[waiting]}"),
     )
     try:
-        with Progress(*columns, console=console, transient=True) as bar:
+        with _Bar(*columns, console=console, transient=True) as bar:
             task = bar.add_task(label, total=1.0, runs="", waiting="")
             pace = Pace()
 

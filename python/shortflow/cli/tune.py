@@ -41,7 +41,9 @@ def tune(
     scenario: ScenarioName,
     scheme: Annotated[
         str,
-        typer.Option(help="The scheme to tune (`shortflow list schemes`).", autocompletion=completion.schemes),
+        typer.Option(
+            metavar="NAME", help="The scheme to tune (`shortflow list schemes`).", autocompletion=completion.schemes
+        ),
     ],
     params: Annotated[
         list[str],

@@ -22,7 +22,7 @@ from shortflow.linux.testbed import (
 )
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric
 from shortflow.metrics.stats import Estimate
-from shortflow.report.tables import NOTHING, percent, title
+from shortflow.report.tables import percent, title
 from shortflow.scenario import Settings
 
 BOTH: dict[str, Settings] = {"dctcp": {}, "l2dct": {}}
@@ -195,7 +195,6 @@ def _shown(cell: SideBySide | None, metric: Metric) -> str:
     found = standings(cell) if cell else {}
     if cell is None or (found and metric not in found):
         return ""
-    text = percent(cell.comparison.difference(REAL, SIMULATED, metric.name))
-    text = text if text == NOTHING else f"{text} %"
+    text = percent(cell.comparison.difference(REAL, SIMULATED, metric.name), "%")
     marked = {Standing.WITHIN: text, Standing.OUTSIDE: f"**{text}**", Standing.UNDECIDED: f"{text} ?"}
     return marked[found.get(metric, Standing.UNDECIDED)]

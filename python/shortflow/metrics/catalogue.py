@@ -7,6 +7,7 @@ started; so are drops, marks, retransmissions and timeouts. A metric that a run 
 
 import functools
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,8 +155,8 @@ def _bps(flows: Group, some: Sequence[Flow]) -> float | None:
 
 OF_BIN.has(
     "flows_<class>_<bin>", "flows done", "", "flows of a bin of sizes that started after the warm-up and finished"
-)(lambda flows: flows.times.done)
-OF_BIN.has("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean")(
+)(lambda flows: flows.done)
+_BIN_MEAN_FCT = OF_BIN.has("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean")(
     lambda flows: flows.times.mean
 )
 OF_BIN.has("p50_<class>_<bin>_s", "median FCT", "s", "completion time of flows of a bin of sizes: median")(
@@ -167,7 +168,7 @@ OF_BIN.has("p99_<class>_<bin>_s", "p99 FCT", "s", "completion time of flows of a
 
 FLOWS_DONE = OF_CLASS.has(
     "flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished"
-)(lambda flows: flows.times.done)
+)(lambda flows: flows.done)
 UNFINISHED_SHARE = OF_CLASS.has(
     "unfinished_share_<class>",
     "unfinished",
@@ -307,8 +308,11 @@ DEADLINE_MISS = OF_NETWORK.has(
     "share of the flows with a deadline",
 )(lambda run: run.flows.deadline_miss)
 UNFINISHED = OF_NETWORK.has(
-    "unfinished", "unfinished flows", "", "finite flows that were not done at the end of the drain"
-)(lambda run: float(run.meta["unfinished"]))
+    "unfinished",
+    "unfinished flows",
+    "",
+    "finite flows that started after the warm-up and were not done at the end of the drain",
+)(lambda run: float(run.flows.times.censored.count(True)))
 UNFINISHED_OF_ALL = OF_NETWORK.has(
     "unfinished_share",
     "unfinished",
@@ -332,6 +336,18 @@ def measure(tables: Mapping[str, Table], meta: Meta) -> list[Row]:
         for metric in possible(run.classes).values()
         if (subject := _subject(run, metric)) and (value := metric.statistic.function(subject)) is not None
     ]
+
+
+def telling(rows: Iterable[Row]) -> dict[str, Metric]:
+    """The metrics of some runs by name, of bins of sizes those in which a class has flows, if these lie in several."""
+    found = {row.metric.name: row.metric for row in rows}
+    filled = {(each.flow_class, each.size_bin) for each in found.values() if each.statistic is _BIN_MEAN_FCT}
+    bins = Counter(flow_class for flow_class, _ in filled)
+    return {
+        name: each
+        for name, each in found.items()
+        if not each.size_bin or ((each.flow_class, each.size_bin) in filled and bins[each.flow_class] > 1)
+    }
 
 
 def _subject(run: RunData, metric: Metric) -> Group | Tasks | RunData | None:
@@ -394,16 +410,17 @@ def missing(name: str, present: Iterable[Metric]) -> ConfigError:
     """Why runs with the metrics `present` do not have this one."""
     metrics = list(present)
     wanted = possible(metric.flow_class for metric in metrics if metric.flow_class).get(name)
-    if wanted and wanted.statistic in OF_PORTS.statistics:
-        return ConfigError(f"{name}: no run here has it: {wanted.statistic.about}")
-    flow_class = wanted and wanted.flow_class
-    of_class = [metric.statistic for metric in metrics if metric.flow_class == flow_class]
-    if not flow_class or THROUGHPUT not in of_class or UNFINISHED_SHARE in of_class:
+    if wanted is None:
         return unknown_name("metric", name, [metric.name for metric in metrics])
-    return ConfigError(
-        f"{name}: no {flow_class} flow was counted, as all of them started during the `warmup`; start them later, or "
-        "shorten it"
-    )
+    of_class = [metric.statistic for metric in metrics if metric.flow_class == wanted.flow_class]
+    if FLOWS_DONE not in of_class or (UNFINISHED_SHARE in of_class and not wanted.size_bin):
+        return ConfigError(f"{name}: no run here has it: {wanted.statistic.about}")
+    flows = f"{wanted.flow_class} flow{f' of {wanted.sizes}' if UNFINISHED_SHARE in of_class else ''}"
+    if THROUGHPUT in of_class and UNFINISHED_SHARE not in of_class:
+        why = "as all of them started during the `warmup`; start them later, or shorten it"
+    else:
+        why = "as none started in the measured time of any run; more seeds or a longer `duration` may have one"
+    return ConfigError(f"{name}: no {flows} was counted, {why}")
 
 
 @functools.cache

@@ -100,7 +100,7 @@ class Times:
     def __init__(self, values: Sequence[float], censored: Sequence[bool]) -> None:
         """One of each for each flow or task."""
         self.values, self.censored = values, censored
-        self.done = float(censored.count(False)) if values else None
+        self.done = float(censored.count(False))
         """How many are not censored."""
         self.open_share = censored.count(True) / len(values) if values else None
         """The share that is."""
@@ -174,13 +174,20 @@ class Group:
         """The share of deadlines missed."""
         return missed_share(self.counted, self.run.meta["end_s"])
 
+    @property
+    def done(self) -> float | None:
+        """How many of those that count finished, which may be none; there is no such number of backlogged flows."""
+        return self.times.done if self.counted or not self.backlogged else None
+
     @functools.cached_property
     def bins(self) -> dict[str, "Group"]:
-        """The counted flows by bins of sizes, if they lie in several."""
-        found: dict[str, list[Flow]] = {}
+        """The counted flows by bins of sizes: all bins, so that every run has the same; none of backlogged flows."""
+        if self.done is None:
+            return {}
+        found: dict[str, list[Flow]] = {name: [] for name in _BINS}
         for flow in self.counted:
-            found.setdefault(_BINS[bisect_left(_BIN_EDGES, flow.size_bytes or 0)], []).append(flow)
-        return {name: Group(self.run, flows) for name, flows in found.items()} if len(found) > 1 else {}
+            found[_BINS[bisect_left(_BIN_EDGES, flow.size_bytes or 0)]].append(flow)
+        return {name: Group(self.run, flows) for name, flows in found.items()}
 
     @property
     def flow_goodput_bps(self) -> float | None:
@@ -298,8 +305,8 @@ class RunData:
 
     @functools.cached_property
     def classes(self) -> dict[str, Group]:
-        """The flows by class."""
-        names = sorted({flow.flow_class for flow in self.flows.flows})
+        """The flows by class; one that the scenario declares may have none."""
+        names = sorted({flow.flow_class for flow in self.flows.flows}.union(self.meta.get("classes", ())))
         return {name: Group(self, [flow for flow in self.flows.flows if flow.flow_class == name]) for name in names}
 
     @functools.cached_property

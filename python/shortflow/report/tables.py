@@ -119,17 +119,17 @@ def _of_seeds(estimate: Estimate) -> str:
     return f" ({estimate.n} of {estimate.n + estimate.lacking} seeds)" if estimate.lacking else ""
 
 
-def percent(difference: Estimate | None) -> str:
+def percent(difference: Estimate | None, unit: str = "") -> str:
     """A relative difference with its interval, signed, and its seeds where some lack it; a bound has no interval."""
     if difference is None:
         return NOTHING
-    text, of_seeds = f"{difference.value * 100:+,.1f}", _of_seeds(difference)
+    text, end = f"{difference.value * 100:+,.1f}", (f" {unit}" if unit else "") + _of_seeds(difference)
     if difference.lower_bound or difference.upper_bound:
-        return f"{'≥' if difference.lower_bound else '≤'} {text}{of_seeds}"
+        return f"{'≥' if difference.lower_bound else '≤'} {text}{end}"
     if is_lopsided(difference):
-        low, high = (f"{end * 100:+,.1f}" for end in difference.ci95 or ())
-        return f"{text} [{low}, {high}]{of_seeds}"
-    return text + ("" if difference.half_width is None else f" ± {difference.half_width * 100:.1f}") + of_seeds
+        low, high = (f"{limit * 100:+,.1f}" for limit in difference.ci95 or ())
+        return f"{text} [{low}, {high}]{end}"
+    return text + ("" if difference.half_width is None else f" ± {difference.half_width * 100:.1f}") + end
 
 
 def is_lopsided(estimate: Estimate) -> bool:
@@ -210,7 +210,7 @@ def overview_section(
     columns = []
     for metric in metrics:
         columns.append(_estimate_column(metric, estimates[metric], scales[metric.unit]))
-        if metric.statistic is MEAN_FCT:
+        if metric.statistic is MEAN_FCT and len(first_rows) < len(rows):
             columns.append(_against_row_above(metric, [(comparison, scheme) for _, comparison, scheme in rows]))
     return Section(heading, lead, columns)
 
@@ -243,11 +243,11 @@ def settings_table(settings: Sequence[Setting], heading: str) -> Group:
     return _headed(heading, table)
 
 
-def named_table(heading: str, rows: Sequence[tuple[str, str]]) -> Group:
+def named_table(heading: str, rows: Sequence[tuple[str, str]], head: tuple[str, str] = ("name", "what it is")) -> Group:
     """Names with one line about each."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("name", no_wrap=True)
-    table.add_column("what it is", overflow="fold")
+    table.add_column(head[0], no_wrap=True)
+    table.add_column(head[1], overflow="fold")
     for row in rows:
         table.add_row(*row)
     return _headed(heading, table)

@@ -13,6 +13,7 @@ from shortflow.metrics.catalogue import (
     TASK_TIME,
     TASK_TIMES,
     TASKS,
+    UNFINISHED,
     UNFINISHED_OF_ALL,
     Metric,
 )
@@ -21,6 +22,8 @@ from shortflow.quantities import scale_for
 from shortflow.report.study import Study
 from shortflow.report.tables import is_lopsided, metrics_of, number, shown
 
+ENOUGH = 10
+"""A class with so many flows in a seed may lead."""
 EVERY_FLOW = "Every flow that counts finished."
 
 
@@ -46,7 +49,9 @@ def study_verdict(study: Study) -> tuple[list[str], list[str]]:
 
 
 def _findings(comparison: Comparison) -> Iterator[str]:
-    main = next(iter(metrics_of(comparison, TASK_TIME, MEAN_FCT)), None)
+    main = _main(comparison)
+    if main and main.flow_class and (of_seed := _done(comparison, main)) < ENOUGH:
+        yield f"Only {number(of_seed)} {_whom(main)} finished in a seed: few to judge by."
     if main is None or len(comparison.schemes) == 1:
         yield from _alone(comparison, main)
         return
@@ -66,6 +71,20 @@ def _findings(comparison: Comparison) -> Iterator[str]:
     yield from _beside(comparison, main, best, others)
     if others:
         yield from _costs(comparison, main, best, others[0])
+
+
+def _main(comparison: Comparison) -> Metric | None:
+    """What schemes are judged by first: the mean time of tasks, or of the first class that has enough flows."""
+    classes = metrics_of(comparison, MEAN_FCT)
+    enough = [each for each in classes if _done(comparison, each) >= ENOUGH]
+    most = sorted(classes, key=lambda each: -_done(comparison, each))
+    return next(iter([*metrics_of(comparison, TASK_TIME), *enough, *most]), None)
+
+
+def _done(comparison: Comparison, mean: Metric) -> float:
+    """How many of the flows that a mean is of finish in a seed, under the scheme that finishes most."""
+    counts = (comparison.estimate(scheme, Metric(FLOWS_DONE, mean.flow_class).name) for scheme in comparison.schemes)
+    return max((each.value for each in counts if each), default=0.0)
 
 
 def _alone(comparison: Comparison, main: Metric | None) -> Iterator[str]:
@@ -94,7 +113,7 @@ def _beside(comparison: Comparison, main: Metric, best: str, others: Sequence[st
         difference = comparison.relation(best, other, main.name)
         if difference is None or not difference.has_sign:
             late.append(other)
-        elif difference.value == 0 and difference.ci95 in (None, (0, 0)):
+        elif _is_equal(difference):
             same.append(other)
         elif _is_told(difference):
             sooner.append(f"{_size(difference)} sooner than {other}")
@@ -121,19 +140,23 @@ def _costs(comparison: Comparison, main: Metric, best: str, other: str) -> Itera
     more = [_tail(main)]
     more += [each for each in metrics_of(comparison, MEAN_FCT) if each != main and main.flow_class != each.flow_class]
     more += metrics_of(comparison, GOODPUT)
-    told, alike = [], []
+    told, alike, same = [], [], []
     for metric in more:
         difference = comparison.relation(best, other, metric.name)
         if difference is None or not difference.has_sign or not math.isfinite(difference.value):
             continue
         if _is_told(difference):
             told.append(_effect(metric, difference))
+        elif _is_equal(difference):
+            same.append(_whose(metric))
         else:
             alike.append(f"{_whose(metric)} ({_signed(difference)})")
     if told:
         yield f"Against {other}, {best} {_joined(told)}."
     if alike:
         yield f"No difference{f' from {other}' if not told else ''} can be told in {_joined(alike, 'or')}."
+    if same:
+        yield f"{best} and {other} are equal in {_joined(same)}."
 
 
 def _effect(metric: Metric, difference: Estimate) -> str:
@@ -164,13 +187,9 @@ def _unfinished(comparison: Comparison, *, quiet: bool = False) -> Iterator[str]
 
 def _counts(comparison: Comparison, scheme: str) -> tuple[int, int]:
     """How many flows of all seeds that started in the measured time did not finish, and how many there were."""
-    late = counted = 0
-    for run in comparison.runs:
-        if run.scheme == scheme and (share := run.metrics.get(UNFINISHED_OF_ALL.pattern)) is not None:
-            done = round(sum(row.value for row in run.rows if row.metric.statistic is FLOWS_DONE))
-            every = round(done / (1 - share)) if share < 1 else round(run.metrics["unfinished"])
-            late, counted = late + every - done, counted + every
-    return late, counted
+    rows = [row for run in comparison.runs if run.scheme == scheme for row in run.rows]
+    late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
+    return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
 
 
 def _has_flows(comparison: Comparison) -> bool:
@@ -214,6 +233,11 @@ def _is_told(difference: Estimate) -> bool:
     """Whether its interval has one sign; a bound has the sign that is asked for before."""
     low, high = difference.ci95 or (difference.value, difference.value)
     return low > 0 or high < 0
+
+
+def _is_equal(difference: Estimate) -> bool:
+    """Whether two schemes have the same value in every seed."""
+    return difference.value == 0 and difference.ci95 in (None, (0, 0))
 
 
 def _size(difference: Estimate) -> str:

@@ -185,12 +185,13 @@ class Reproduction:
         }
         return {change: list(dict.fromkeys(places)) for change, places in found.items() if places}
 
-    @property
-    def conditions(self) -> str:
-        """What was run, in a few sentences."""
+    def conditions(self, paper: str) -> str:
+        """What was run of a paper, in a few sentences."""
+        here, every = len(self.of_paper(paper)), sum(each.paper == paper for each in figures().values())
+        part = [f"A part: {here} of {every} figures."] if here < every else []
         chosen = ", ".join(f"{name}={value}" for name, value in self.chosen.items()) or "as the recipes take them"
         without = [f"{change} is not followed by {', '.join(places)}." for change, places in self.not_reached.items()]
-        return " ".join([f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
+        return " ".join([*part, f"Scale {self.scale.value}, {self.runs} runs. Choices: {chosen}.", *without])
 
     def document(self) -> Document:
         """The verdicts as plain data."""

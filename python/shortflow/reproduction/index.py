@@ -105,7 +105,7 @@ def _entry(done: Reproduction, paper: str) -> Entry:
     figures = done.of_paper(paper)
     left = [each for figure in figures for each in figure.claims if not each.finding.holds or each.agrees_emptily]
     return {
-        "state": done.conditions,
+        "state": done.conditions(paper),
         "made": f"{build_id()} at the {done.scale.value} scale",
         "counts": done.summary[paper],
         "figures": [_cell(each) for each in figures],

@@ -55,7 +55,7 @@ def _page(done: Reproduction, paper: str) -> str:
         for name, choice in choices(paper).items()
     ]
     figures = [part for each in done.of_paper(paper) for part in _figure(each)]
-    head = [f"# {paper}", title(paper), f"{counts}. {done.conditions}"]
+    head = [f"# {paper}", title(paper), f"{counts}. {done.conditions(paper)}"]
     return "\n\n".join([*head, *figures, "## Choices", "\n".join([_CHOICES, *rows])]) + "\n"
 
 

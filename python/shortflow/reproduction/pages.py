@@ -31,7 +31,7 @@ def write_pages(done: Reproduction, out: Path) -> Path:
             "reproduction/paper.html",
             heading=paper,
             about=title(paper),
-            state=done.conditions,
+            state=done.conditions(paper),
             choices=choices(paper),
             figures=figures,
             **_SHARED,

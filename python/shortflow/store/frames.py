@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from shortflow.metrics.catalogue import telling
 from shortflow.metrics.data import RunData
 from shortflow.quantities import in_base_unit
 from shortflow.records import Meta
@@ -44,7 +45,7 @@ def runs_frame(
     errors = [None] * (len(current) + len(superseded)) + [error for _, error in failed]
     done = [*current, *(run for run, _ in failed)]
     runs = [*current, *superseded, *(run for run, _ in failed)]
-    metrics = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    metrics = list(telling(row for run in runs for row in run.rows))
     settings = _settings([run.origin for run in done if run.origin], {*_HEAD, *metrics, "lower_bounds"})
     old = {id(run) for run in superseded}
     heads = [{**_head(run, id(run) in old), "error": error} for run, error in zip(runs, errors, strict=True)]
@@ -53,7 +54,9 @@ def runs_frame(
             *(pl.Series(name, [head[name] for head in heads], dtype) for name, dtype in _HEAD.items()),
             *(_setting_column(name, key, runs) for name, key in settings.items()),
             *(pl.Series(name, [run.metrics.get(name) for run in runs], pl.Float64) for name in metrics),
-            pl.Series("lower_bounds", [sorted(run.lower_bounds) for run in runs], pl.List(pl.String)),
+            pl.Series(
+                "lower_bounds", [sorted(run.lower_bounds.intersection(metrics)) for run in runs], pl.List(pl.String)
+            ),
         ]
     )
 

@@ -186,13 +186,13 @@ def check_target(target: Path) -> None:
 
 
 def find_runs(directory: Path) -> list[Path]:
-    """The directories of all runs in or below a directory, in the order of their names.
+    """The directories of all runs in or below a directory, in the order of their names; some may have lost files.
 
     Of a store, without those of other stores below it.
     """
     own = directory / "runs"
     others = {place for place in directory.rglob("runs") if place != own} if own.is_dir() else set()
-    places = (record.parent for record in directory.rglob(RECORD))
+    places = (Path(place) for place, _, files in os.walk(directory) if {RECORD, "flows.parquet"}.intersection(files))
     return sorted(place for place in places if not is_hidden(place) and place.parent not in others)
 
 

@@ -102,7 +102,8 @@ impl Scenario {
         checks::faults(top, &faults, &measure, &graph)?;
         let Context { classes, transports, notes, mut warnings, deadlines, .. } = context;
         let transports = transports.into_iter().map(|(class, (_, transport))| (class, transport)).collect();
-        warnings.extend(warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected));
+        let sampling = (run.duration, measure.sample_every);
+        warnings.extend(warnings::of(&graph, (&switch, &tiers, &host), &tcp, &expected, sampling));
         let RunKeys { title, duration, warmup, .. } = run;
         let spec = Spec {
             name: name.to_owned(),

@@ -556,6 +556,13 @@ fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     assert!(warnings(&[("switch.mark_above", "0pkt"), ("switch.buffer", "2pkt")]).is_empty());
     let delayed = warnings(&[("tcp.ack_every", "2"), ("tcp.ack_delay", "40ms")]);
     assert!(delayed[0].starts_with("tcp.ack_delay: 40ms is not below tcp.rto_min = 10ms"), "{delayed:?}");
+    let found = warnings(&[("tcp.initial_rto", "299us"), ("measure.sample_every", "3600s")]);
+    assert!(
+        found[0].starts_with("tcp.initial_rto: 299us is below 300us, the shortest round trip"),
+        "{found:?}"
+    );
+    assert!(found[1].starts_with("measure.sample_every: 3600s is longer than duration = "), "{found:?}");
+    assert!(warnings(&[("tcp.initial_rto", "300us"), ("measure.sample_every", "1ms")]).is_empty());
     let replaced = warnings(&[("traffic.1.transport", "cubic")]);
     assert_eq!(
         replaced,
@@ -572,6 +579,11 @@ fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     assert_eq!(warnings(&[unmeasured]), [format!("{needless}2 backlogged flows")]);
     let poisson = parse(&with_traffic(POISSON), &[unmeasured]).unwrap().warnings;
     assert_eq!(poisson, [format!("{needless}about 500 flows")]);
+    let too_much = parse(&with_traffic(POISSON), &[("traffic.1.load", "1.2")]).unwrap().warnings;
+    let wanted =
+        "traffic.1.load: 1.2 of s0->h2 (1Gbps) is more than it carries: queues grow until arrivals stop";
+    assert_eq!(too_much, [wanted]);
+    assert!(parse(&with_traffic(POISSON), &[("traffic.1.load", "1")]).unwrap().warnings.is_empty());
     let rare = parse(&with_traffic(POISSON), &[("duration", "1ms")]).unwrap().warnings;
     assert_eq!(rare, ["traffic.1: about 0.5 flows in the measured time; some seeds have none"]);
 }

@@ -4,7 +4,7 @@ use super::Tiers;
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Count, Expected};
-use shortflow_units::{Bytes, Occupancy};
+use shortflow_units::{Bytes, Occupancy, Span};
 
 /// One line for each, which names the key.
 pub(super) fn of(
@@ -12,6 +12,7 @@ pub(super) fn of(
     (switch, tiers, host): (&SwitchSpec, &Tiers, &HostSpec),
     tcp: &TcpSpec,
     expected: &[Expected],
+    (duration, sample_every): (Span, Option<Span>),
 ) -> Vec<String> {
     let packet = tcp.mss + tcp.header;
     let directions = graph.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
@@ -34,6 +35,25 @@ pub(super) fn of(
         warnings.push(format!(
             "tcp.ack_delay: {} is not below tcp.rto_min = {}, so delayed ACKs cause timeouts",
             tcp.ack_delay, tcp.rto_min
+        ));
+    }
+    let mut to_hosts: Vec<Span> = graph
+        .links
+        .iter()
+        .flat_map(|link| [(link.a, link.delay), (link.b, link.delay)])
+        .filter_map(|(end, delay)| graph.is_host(end).then_some(delay))
+        .collect();
+    to_hosts.sort_unstable();
+    let shortest = to_hosts.iter().take(2).fold(Span::ZERO, |sum, delay| sum + delay.times(2));
+    if let Some(rto) = tcp.initial_rto.filter(|rto| *rto < shortest) {
+        warnings.push(format!(
+            "tcp.initial_rto: {rto} is below {shortest}, the shortest round trip between two hosts, so every flow sends \
+             its first packets again"
+        ));
+    }
+    if let Some(every) = sample_every.filter(|every| *every > duration) {
+        warnings.push(format!(
+            "measure.sample_every: {every} is longer than duration = {duration}, so only its beginning is sampled"
         ));
     }
     for (entry, expected) in (1..).zip(expected) {

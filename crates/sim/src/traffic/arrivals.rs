@@ -80,6 +80,13 @@ pub(super) fn read(
     let (load, rate) = (four_digits(flows_per_s / flows_per_load), four_digits(flows_per_s));
     let note = format!("offered load {load} of {}: {rate} flows/s of mean {}", target.name, size_text(mean));
     context.note(reader, &note);
+    if flows_per_s > flows_per_load {
+        let key = reader.path(if keys.load.is_some() { "load" } else { "rate_per_s" });
+        let name = target.name;
+        context.warnings.push(format!(
+            "{key}: {load} of {name} is more than it carries: queues grow until arrivals stop"
+        ));
+    }
     Ok(Box::new(Flows { interarrival, start, flows_per_s, pattern, messages }))
 }
 

@@ -88,7 +88,7 @@ def _answer(sweep: Swept) -> str:
     at = ", ".join(f"{sweep.keys[number].label} = {value}" for number, value in values.items() if value != _ANY)
     where = f"{first} with {at}" if at else first
     seeds = f"{exact[first].n} seeds" if exact[first].n > 1 else "one seed"
-    best = f"The least {metric.name} has {where}: {shown(exact[first], scale.divisor)} {scale.unit} with {seeds}."
+    best = f"The least {metric.name} has {where}: {shown(exact[first], scale.divisor, scale.unit)} with {seeds}."
     return f"{best}{_beside(sweep, metric, first, found)}{_unlike_seeds(sweep)}"
 
 
@@ -117,7 +117,7 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
             others.append(f"{scheme} open, as flows did not finish")
         elif difference:
             told = replace(difference, ci95=None if chosen else difference.ci95, lacking=0)  # named below
-            others.append(f"{scheme} {percent(told)} %")
+            others.append(f"{scheme} {percent(told, '%')}")
     words = f" Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
     among = ", ".join(f"{count:,} of {scheme}" for scheme, count in counts.items())
     caution = (
