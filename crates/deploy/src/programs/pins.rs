@@ -16,8 +16,9 @@ use super::messages;
 use crate::{Failure, check, sys};
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject};
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -145,6 +146,35 @@ impl Pins {
     }
 }
 
+/// Whether the directory is there. What is in it is taken for ours and removed, so that nobody else may write there: in many
+/// bpf file systems every user may make directories and links.
+///
+/// # Errors
+/// Says whose it is where it is another user's.
+pub(super) fn is_there() -> Result<bool, Failure> {
+    let found = match fs::symlink_metadata(DIRECTORY) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        found => found.map_err(Failure::host(DIRECTORY))?,
+    };
+    let (owner, mode) = (found.uid(), found.mode() & 0o7777);
+    if found.is_dir() && owner == 0 && mode & 0o022 == 0 {
+        return Ok(true);
+    }
+    let what = format!("user {owner} has made it, with mode {mode:o}");
+    Err(Failure::Host(format!("{DIRECTORY}: not a directory that root alone can write: {what}; remove it")))
+}
+
+/// Makes the directory unless it is there, for nobody else to write or read.
+///
+/// # Errors
+/// Fails where it is another user's.
+pub(super) fn make() -> Result<(), Failure> {
+    match DirBuilder::new().mode(0o700).create(DIRECTORY) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => is_there().map(drop),
+        made => made.map_err(Failure::host(DIRECTORY)),
+    }
+}
+
 /// Waits for the commands before this one, and after a while says so.
 fn await_lock(lock: &File) -> Result<(), Failure> {
     let why = format!("another command has locked {LOCK}; `fuser -v {LOCK}` shows which");
@@ -193,9 +223,9 @@ pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     move |error| Failure::Host(format!("{what}: {error:#}\n{}", messages::taken()).trim_end().to_owned())
 }
 
-/// Removes a file, or a directory with all that is in it.
+/// Removes a file, a link, or a directory with all that is in it.
 pub(super) fn remove(path: &Path) -> Result<(), Failure> {
-    let removed = if path.is_dir() {
+    let removed = if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             remove(&entry.path())?;
         }

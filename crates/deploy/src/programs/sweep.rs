@@ -6,51 +6,42 @@
 use super::defaults::restore_defaults;
 use super::dscp::end_dscp_marking_everywhere;
 use super::mounts;
-use super::pins::{DIRECTORY, PREFIX, Pins, remove};
+use super::pins::{DIRECTORY, PREFIX, Pins, is_there, make, remove};
 use super::segments::{self, remove_segments};
 use crate::Failure;
 use libbpf_rs::Link;
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
 
 impl Pins {
     /// What is there, without the rests of commands that were killed; `None` if nothing is.
     ///
     /// # Errors
-    /// Fails without the right to read it.
+    /// Fails without the right to read it, and where it is another user's.
     pub fn open() -> Result<Option<Pins>, Failure> {
         let pins = Pins::lock()?;
-        match fs::read_dir(DIRECTORY) {
-            Ok(_) => {
-                pins.sweep()?;
-                Ok((!pins.loaded()?.is_empty()).then_some(pins))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                mounts::unmount_ours()?;
-                mounts::check_view()?;
-                Ok(None)
-            }
-            Err(error) => Err(Failure::host(DIRECTORY)(error)),
+        if !is_there()? {
+            mounts::unmount_ours()?;
+            mounts::check_view()?;
+            return Ok(None);
         }
+        pins.sweep()?;
+        Ok((!pins.loaded()?.is_empty()).then_some(pins))
     }
 
     /// The same, made where it is not there. A host without a bpf file system gets one, which goes again with
     /// the last of its contents.
     ///
     /// # Errors
-    /// Fails without `CAP_SYS_ADMIN`.
+    /// Fails without `CAP_SYS_ADMIN`, and where it is another user's.
     pub fn create() -> Result<Pins, Failure> {
         let pins = Pins::lock()?;
-        if Path::new(DIRECTORY).exists() {
+        if is_there()? {
             pins.sweep()?;
         }
         mounts::mount()?;
-        match fs::create_dir(DIRECTORY) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Failure::host(DIRECTORY)(error)),
-            _ => Ok(pins),
-        }
+        make()?;
+        Ok(pins)
     }
 
     /// Removes what belongs to no registration, and once there is none, everything.
