@@ -47,14 +47,24 @@ def test_a_machine_is_given_arguments_and_files_and_its_answer_is_that_of_the_pr
 ) -> None:
     (tmp_path / "own.toml").write_text(SCENARIO)
     (tmp_path / "sizes").mkdir()
-    (tmp_path / "sizes" / "own.csv").write_text("1000,0.5\n2000,1\n")
-    done = machine(monkeypatch, tmp_path, ANSWER).run(tmp_path / "own.toml", ["--seed", "2", "--set", "a=b c"])
+    (tmp_path / "sizes" / "set.csv").write_text("1000,0.5\n2000,1\n")
+    arguments = [
+        "--seed",
+        "2",
+        "--set",
+        "traffic.2.sizes.file=sizes/set.csv",
+        "--set",
+        "title=b c",
+        "--set",
+        "queue.k=8",
+    ]
+    done = machine(monkeypatch, tmp_path, ANSWER).run(tmp_path / "own.toml", arguments)
     assert (done.returncode, done.stderr) == (3, "no such scheme")
     assert done.stdout == repr(
         {
             "own.toml": SCENARIO,
-            "sizes/own.csv": "1000,0.5\n2000,1\n",
-            "arguments": "testbed\nown.toml\n--seed\n2\n--set\na=b c\n",
+            "sizes/set.csv": "1000,0.5\n2000,1\n",
+            "arguments": "\n".join(["testbed", "own.toml", *arguments, ""]),
         }
     )
 
