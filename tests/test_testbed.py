@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -168,6 +169,21 @@ def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
 
 
 SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")
+def test_a_virtual_kernel_is_not_asked_twice(tmp_path: Path) -> None:
+    class Virtual:
+        name, identity, is_virtual = "virtual Linux 6.12", "0" * 64, True
+        asked = 0
+
+        def run(self, *_: object) -> "subprocess.CompletedProcess[str]":
+            self.asked += 1
+            return subprocess.CompletedProcess((), 0, document("late"), "")
+
+    kernel, store = Virtual(), Store(tmp_path)
+    for _ in range(2):
+        measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT, None, store, attempts=3, kernel=kernel)
+        assert (measured.account["verdict"], measured.account["attempts"], kernel.asked) == ("late", 1, 1)
+
+
 LARGE_MEAN, LARGE_TAIL = Metric(MEAN_FCT, "large"), Metric(FCT[95], "large")
 
 

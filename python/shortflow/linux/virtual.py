@@ -46,7 +46,7 @@ class VirtualKernel:
     """That of a virtual machine that `make machine` has built."""
 
     directory: Path = MACHINE
-    is_slow = True
+    is_virtual = True
 
     @property
     def name(self) -> str:
