@@ -215,6 +215,12 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
             midway += usize::from(!is_whole);
         }
         if step % 2 == 0 {
+            must(&["status"]);
+            let is_settled = || registered("sf_l2dct") == former || is_gone(former);
+            assert!(
+                eventually(is_settled),
+                "step {step}: new sockets have other parameters than status says"
+            );
             must(arguments);
             assert!(eventually(|| is_gone(former)), "step {step}: the default is the replaced program");
         }

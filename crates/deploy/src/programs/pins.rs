@@ -97,22 +97,10 @@ impl Pins {
         }
     }
 
-    /// Ends the replacement of `name`, wherever it stopped: what is registered keeps its parameters.
-    ///
-    /// # Errors
-    /// Fails without the right to.
-    pub fn settle(&self, name: &str) -> Result<(), Failure> {
-        let directory = self.path(name);
-        let (map, config) = (directory.join(NEXT_MAP), directory.join(NEXT_CONFIG));
-        if config.exists() {
-            let next = MapHandle::from_pinned_path(&map).and_then(|map| map.info());
-            if next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name)) {
-                fs::rename(&config, directory.join(CONFIG)).map_err(Failure::host(config.display()))?;
-            } else {
-                remove(&config)?;
-            }
-        }
-        if map.exists() { remove(&map) } else { Ok(()) }
+    /// Whether the operations pinned as the next ones of `name` are the ones registered.
+    pub(super) fn has_been_replaced(&self, name: &str) -> bool {
+        let next = MapHandle::from_pinned_path(self.path(name).join(NEXT_MAP)).and_then(|map| map.info());
+        next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name))
     }
 
     /// Names of all files and directories.

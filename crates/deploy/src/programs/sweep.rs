@@ -3,10 +3,10 @@
 //! That is what has no registration in the kernel. The records of defaults and of routes stay until every namespace
 //! in them is as before.
 
-use super::defaults::restore_defaults;
+use super::defaults::{renew_default, restore_defaults};
 use super::dscp::end_dscp_marking_everywhere;
 use super::mounts;
-use super::pins::{DIRECTORY, PREFIX, Pins, is_there, make, remove};
+use super::pins::{CONFIG, DIRECTORY, NEXT_CONFIG, NEXT_MAP, PREFIX, Pins, is_there, make, remove};
 use super::segments::{self, remove_segments};
 use crate::Failure;
 use libbpf_rs::Link;
@@ -44,13 +44,39 @@ impl Pins {
         Ok(pins)
     }
 
+    /// Ends the replacement of `name`, wherever it stopped. What is registered keeps its parameters, and is what new sockets
+    /// take where it is the default. Gives a line for each network namespace where that cannot be done.
+    ///
+    /// # Errors
+    /// Fails without the right to.
+    pub fn settle(&self, name: &str) -> Result<Vec<String>, Failure> {
+        let directory = self.path(name);
+        let (map, config) = (directory.join(NEXT_MAP), directory.join(NEXT_CONFIG));
+        let mut warnings = Vec::new();
+        if config.exists() {
+            if self.has_been_replaced(name) {
+                // Before the last trace of it goes: a kill in between leaves the rest to the next command.
+                warnings = renew_default(name)?;
+                fs::rename(&config, directory.join(CONFIG)).map_err(Failure::host(config.display()))?;
+            } else {
+                remove(&config)?;
+            }
+        }
+        if map.exists() {
+            remove(&map)?;
+        }
+        Ok(warnings)
+    }
+
     /// Removes what belongs to no registration, and once there is none, everything.
     ///
     /// # Errors
     /// Fails without the right to.
     pub fn sweep(&self) -> Result<(), Failure> {
         let loaded = self.loaded()?;
-        loaded.iter().try_for_each(|name| self.settle(name))?;
+        for name in &loaded {
+            self.settle(name)?.iter().for_each(|warning| eprintln!("warning: {warning}"));
+        }
         if loaded.is_empty() && self.path("defaults").exists() {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
         }
