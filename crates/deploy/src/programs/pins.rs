@@ -185,7 +185,7 @@ fn await_lock(lock: &File) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Fails where the kernel does not show them.
-fn registered() -> Result<Vec<String>, Failure> {
+pub fn registered() -> Result<Vec<String>, Failure> {
     let names = fs::read_to_string(AVAILABLE).map_err(Failure::host(AVAILABLE))?;
     Ok(names.split_whitespace().map(str::to_owned).collect())
 }
