@@ -34,22 +34,6 @@ const PATIENCE: Span = Span::from_millis(30_000);
 /// The row of a flow that has none.
 const UNCOUNTED: FlowId = FlowId(u32::MAX);
 
-/// A flow on its way.
-#[derive(Debug)]
-struct Active {
-    message: Message,
-    /// What the kernel had counted when it started.
-    before: libc::tcp_info,
-}
-
-impl Active {
-    /// Counts what the kernel has retransmitted since it started.
-    fn count(&mut self, now: &libc::tcp_info) {
-        self.message.retransmits = now.tcpi_total_retrans.saturating_sub(self.before.tcpi_total_retrans);
-        self.message.timeouts = now.tcpi_total_rto.saturating_sub(self.before.tcpi_total_rto).into();
-    }
-}
-
 #[derive(Debug)]
 struct Connection {
     ends: (HostId, HostId),
@@ -60,7 +44,9 @@ struct Connection {
     /// Whether it stands.
     open: bool,
     /// Flows that are not finished, in order.
-    flows: VecDeque<Active>,
+    flows: VecDeque<Message>,
+    /// What the kernel had counted when the first of them became the first.
+    before: libc::tcp_info,
     /// Bytes to write in all, and written so far.
     wanted: u64,
     written: u64,
@@ -107,11 +93,12 @@ impl Connection {
         sys::end_when_closed(&sender)?;
         Ok(Connection {
             ends,
-            sender,
             receiver: None,
             begun: false,
             open: false,
             flows: VecDeque::new(),
+            before: sys::tcp_info(&sender)?,
+            sender,
             wanted: 0,
             written: 0,
             ends_at: VecDeque::new(),
@@ -124,6 +111,20 @@ impl Connection {
     fn acked(&self) -> io::Result<(u64, libc::tcp_info)> {
         let info = sys::tcp_info(&self.sender)?;
         Ok((info.tcpi_bytes_acked.saturating_sub(1), info))
+    }
+
+    /// Counts for the first flow what the kernel has retransmitted since it is the first: that which is in the way of all.
+    fn count(&mut self, now: &libc::tcp_info) {
+        let Some(first) = self.flows.front_mut() else { return };
+        first.retransmits = now.tcpi_total_retrans.saturating_sub(self.before.tcpi_total_retrans);
+        first.timeouts = now.tcpi_total_rto.saturating_sub(self.before.tcpi_total_rto).into();
+    }
+
+    /// Bytes of the first flow among those acknowledged that were not taken before.
+    fn take_acked(&mut self, acked: u64) -> u64 {
+        let end = self.flows.front().map_or(acked, |first| first.end);
+        let taken = acked.min(end).max(self.sampled);
+        taken - std::mem::replace(&mut self.sampled, taken)
     }
 }
 
@@ -326,12 +327,12 @@ impl<'a> Traffic<'a> {
         let deadline = arrival.deadline.map(|allowed| now + allowed);
         let flow = Flow { flow, class: arrival.class, role, deadline };
         let message = Message::new(flow, start..connection.wanted);
-        let (_, before) = connection.acked()?;
         if connection.flows.is_empty() {
+            connection.before = sys::tcp_info(&connection.sender)?;
             self.active.push(number);
             self.control.tell(&connection.sender, &message, clock)?;
         }
-        connection.flows.push_back(Active { message, before });
+        connection.flows.push_back(message);
         connection.ends_at.push_back(connection.wanted);
         self.write(number)
     }
@@ -421,7 +422,7 @@ impl<'a> Traffic<'a> {
                 self.conclude(number, Some(clock.now()))?;
             }
             let connection = &self.connections[number];
-            if let Some(Active { message, .. }) = connection.flows.front() {
+            if let Some(message) = connection.flows.front() {
                 self.control.tell(&connection.sender, message, clock)?;
             }
         }
@@ -431,10 +432,11 @@ impl<'a> Traffic<'a> {
     fn conclude(&mut self, number: usize, finish: Option<Instant>) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let (acked, info) = connection.acked()?;
-        let Some(mut active) = connection.flows.pop_front() else { return Ok(()) };
-        active.count(&info);
-        let message = active.message;
-        self.meter.count(message.class, acked - std::mem::replace(&mut connection.sampled, acked));
+        connection.count(&info);
+        let new = connection.take_acked(acked);
+        let Some(message) = connection.flows.pop_front() else { return Ok(()) };
+        connection.before = info;
+        self.meter.count(message.class, new);
         if connection.flows.is_empty() {
             self.active.retain(|active| *active != number);
         }
@@ -451,11 +453,12 @@ impl<'a> Traffic<'a> {
 
     fn note_counts(&mut self, note: impl Fn(&mut Message, MessageCounts)) -> io::Result<()> {
         for &number in &self.active {
-            let (acked, info) = self.connections[number].acked()?;
-            for active in &mut self.connections[number].flows {
-                active.count(&info);
-                let counts = active.message.counts(acked);
-                note(&mut active.message, counts);
+            let connection = &mut self.connections[number];
+            let (acked, info) = connection.acked()?;
+            connection.count(&info);
+            for message in &mut connection.flows {
+                let counts = message.counts(acked);
+                note(message, counts);
             }
         }
         Ok(())
@@ -466,8 +469,8 @@ impl<'a> Traffic<'a> {
         for &number in &self.active {
             let connection = &mut self.connections[number];
             let (acked, info) = connection.acked()?;
-            let new = acked - std::mem::replace(&mut connection.sampled, acked);
-            let Some(Active { message, .. }) = connection.flows.front() else { continue };
+            let new = connection.take_acked(acked);
+            let Some(message) = connection.flows.front() else { continue };
             self.meter.count(message.class, new);
             if message.is_backlogged() {
                 let shared = throughput(new, time);
