@@ -15,6 +15,7 @@ import pytest
 import shortflow
 from shortflow.cli import execute
 from shortflow.comparison import Comparison
+from shortflow.engine import run_one
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.linux.testbed import (
@@ -30,7 +31,8 @@ from shortflow.linux.testbed import (
 )
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, Row, Statistic
 from shortflow.metrics.stats import Estimate
-from shortflow.result import RunSummary
+from shortflow.result import Run, RunResult, RunSummary
+from shortflow.runner import plan
 from shortflow.scenario import Settings, path_of
 from shortflow.store.runs import Store
 
@@ -99,6 +101,8 @@ SIMULATED_ALONE: Settings = {
     "tcp.quick_acks": "254",
     "tcp.ack_ecn_changes": "true",
     "tcp.grow_by_segments": "true",
+    "tcp.tlp_ack_delay": "200ms",
+    "tcp.tlp_slack": "4ms",
     "host.jitter": "50us",
 }
 
@@ -107,6 +111,13 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
+    simulated: list[Run] = []
+
+    def noted(work: Run) -> RunResult:
+        simulated.append(work)
+        return run_one(work)
+
+    monkeypatch.setattr(testbed, "run_one", noted)
     both = compare_with_simulation(SCENARIO, "dctcp", [1, 2], {**SHORT, "topology.rtt": "2ms"})
     comparison = both.comparison
     assert comparison.schemes == [SIMULATED, REAL]
@@ -118,6 +129,8 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     assert set_there == {f"{key}={value}" for key, value in given.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
+    (expected,) = plan(shortflow.load(SCENARIO), ["dctcp"], [1], {**settings, "topology.rtt": "2ms"})
+    assert simulated[0].scenario.fingerprint == expected.scenario.fingerprint
     assert comparison.values(SIMULATED, "marks")[1] == alone["marks"] > 400
     assert comparison.values(SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
 
@@ -156,19 +169,6 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
         assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("verdict", "options", "code"), [("trustworthy", [], 0), ("late", [], 1), ("late", ["--allow-late"], 0)]
-)
-def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, options: list[str], code: int
-) -> None:
-    notes = stand_in(monkeypatch, tmp_path, 0, document(verdict))
-    command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
-    assert execute(command) == code
-    assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)
-
-
-SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")
 def test_a_virtual_kernel_is_not_asked_twice(tmp_path: Path) -> None:
     class Virtual:
         name, identity, is_virtual = "virtual Linux 6.12", "0" * 64, True
@@ -184,6 +184,19 @@ def test_a_virtual_kernel_is_not_asked_twice(tmp_path: Path) -> None:
         assert (measured.account["verdict"], measured.account["attempts"], kernel.asked) == ("late", 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "options", "code"), [("trustworthy", [], 0), ("late", [], 1), ("late", ["--allow-late"], 0)]
+)
+def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, options: list[str], code: int
+) -> None:
+    notes = stand_in(monkeypatch, tmp_path, 0, document(verdict))
+    command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
+    assert execute(command) == code
+    assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)
+
+
+SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")
 LARGE_MEAN, LARGE_TAIL = Metric(MEAN_FCT, "large"), Metric(FCT[95], "large")
 
 
