@@ -141,6 +141,11 @@ test-kills: require-linux ## Kill and stall the testbed often, and kill what loa
 	SHORTFLOW_KILLS=20 SHORTFLOW_STALLED=10 cargo test --locked --quiet --release --package shortflow-testbed \
 		--features bpf --test sigkill --test testbed --test lifecycle
 
+.PHONY: test-quiet
+test-quiet: require-linux ## Ten runs of the testbed must keep time; needs root, and a computer that does nothing else.
+	SHORTFLOW_QUIET=10 cargo test --locked --quiet --release --package shortflow-testbed --features bpf \
+		--test testbed without_stalls
+
 .PHONY: test-kernels
 test-kernels: deploy ## Load every program into Debian's kernels, under QEMU; skipped without it.
 	crates/deploy/tests/kernels/run target/release/shortflow-deploy target/kernels

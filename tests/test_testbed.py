@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import shortflow
 from shortflow.cli import execute
 from shortflow.comparison import Comparison
+from shortflow.engine import run_one
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.linux.testbed import (
@@ -29,7 +31,8 @@ from shortflow.linux.testbed import (
 )
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, Row, Statistic
 from shortflow.metrics.stats import Estimate
-from shortflow.result import RunSummary
+from shortflow.result import Run, RunResult, RunSummary
+from shortflow.runner import plan
 from shortflow.scenario import Settings, path_of
 from shortflow.store.runs import Store
 
@@ -68,8 +71,8 @@ def document(
         "congestion": "sf_dctcp",
         "verdict": verdict,
         "timing_error_s": {"p50": 2e-5, "p99": 1e-4, "max": 2e-3},
-        "stalls": {"count": 1, "longest_s": 2e-3, "per_s": 0.2, "limit_s": 4.8e-4},
-        "host_stalls": {"count": 0, "longest_s": 0.0, "per_s": 0.0, "limit_s": 4.8e-4},
+        "stalls": {"count": 1, "longest_s": 2e-3, "p99_s": 1e-5, "per_s": 0.2, "limit_s": 4.8e-4},
+        "host_stalls": {"count": 0, "longest_s": 0.0, "p99_s": 0.0, "per_s": 0.0, "limit_s": 4.8e-4},
     }
     account |= {"start_error_s": 0.0, "lost": 0, "busy": 0.5, "real_time": True}
     return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
@@ -98,6 +101,8 @@ SIMULATED_ALONE: Settings = {
     "tcp.quick_acks": "254",
     "tcp.ack_ecn_changes": "true",
     "tcp.grow_by_segments": "true",
+    "tcp.tlp_ack_delay": "200ms",
+    "tcp.tlp_slack": "4ms",
     "host.jitter": "50us",
 }
 
@@ -106,6 +111,13 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document())
+    simulated: list[Run] = []
+
+    def noted(work: Run) -> RunResult:
+        simulated.append(work)
+        return run_one(work)
+
+    monkeypatch.setattr(testbed, "run_one", noted)
     both = compare_with_simulation(SCENARIO, "dctcp", [1, 2], {**SHORT, "topology.rtt": "2ms"})
     comparison = both.comparison
     assert comparison.schemes == [SIMULATED, REAL]
@@ -117,6 +129,8 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     assert set_there == {f"{key}={value}" for key, value in given.items()}
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT}
     alone = shortflow.run(shortflow.load(SCENARIO), "dctcp", settings=settings).metrics
+    (expected,) = plan(shortflow.load(SCENARIO), ["dctcp"], [1], {**settings, "topology.rtt": "2ms"})
+    assert simulated[0].scenario.fingerprint == expected.scenario.fingerprint
     assert comparison.values(SIMULATED, "marks")[1] == alone["marks"] > 400
     assert comparison.values(SIMULATED, "goodput_long_bps")[1] == alone["goodput_long_bps"]
 
@@ -153,6 +167,21 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
         command = ["linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options]
         assert execute([*command, "--set", "duration=300ms", "--set", "warmup=100ms"]) == code
         assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in capsys.readouterr().out
+
+
+def test_a_virtual_kernel_is_not_asked_twice(tmp_path: Path) -> None:
+    class Virtual:
+        name, identity, is_virtual = "virtual Linux 6.12", "0" * 64, True
+        asked = 0
+
+        def run(self, *_: object) -> "subprocess.CompletedProcess[str]":
+            self.asked += 1
+            return subprocess.CompletedProcess((), 0, document("late"), "")
+
+    kernel, store = Virtual(), Store(tmp_path)
+    for _ in range(2):
+        measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT, None, store, attempts=3, kernel=kernel)
+        assert (measured.account["verdict"], measured.account["attempts"], kernel.asked) == ("late", 1, 1)
 
 
 @pytest.mark.parametrize(

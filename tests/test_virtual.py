@@ -1,5 +1,6 @@
 """The virtual machine's side of Python. A stand-in for QEMU unpacks what it is given and answers."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 from shortflow.cli import execute
 from shortflow.errors import MissingRequirement
 from shortflow.linux import virtual
+from shortflow.linux.testbed import is_trustworthy, linux_settings, measure_on_testbed
 from shortflow.linux.virtual import VirtualKernel
-from shortflow.scenario import path_of
+from shortflow.scenario import Settings, path_of
 
 SCENARIO = f"""
 {path_of("incast").read_text(encoding="utf-8")}
@@ -47,14 +49,24 @@ def test_a_machine_is_given_arguments_and_files_and_its_answer_is_that_of_the_pr
 ) -> None:
     (tmp_path / "own.toml").write_text(SCENARIO)
     (tmp_path / "sizes").mkdir()
-    (tmp_path / "sizes" / "own.csv").write_text("1000,0.5\n2000,1\n")
-    done = machine(monkeypatch, tmp_path, ANSWER).run(tmp_path / "own.toml", ["--seed", "2", "--set", "a=b c"])
+    (tmp_path / "sizes" / "set.csv").write_text("1000,0.5\n2000,1\n")
+    arguments = [
+        "--seed",
+        "2",
+        "--set",
+        "traffic.2.sizes.file=sizes/set.csv",
+        "--set",
+        "title=b c",
+        "--set",
+        "queue.k=8",
+    ]
+    done = machine(monkeypatch, tmp_path, ANSWER).run(tmp_path / "own.toml", arguments)
     assert (done.returncode, done.stderr) == (3, "no such scheme")
     assert done.stdout == repr(
         {
             "own.toml": SCENARIO,
-            "sizes/own.csv": "1000,0.5\n2000,1\n",
-            "arguments": "testbed\nown.toml\n--seed\n2\n--set\na=b c\n",
+            "sizes/set.csv": "1000,0.5\n2000,1\n",
+            "arguments": "\n".join(["testbed", "own.toml", *arguments, ""]),
         }
     )
 
@@ -73,6 +85,19 @@ def test_another_program_or_kernel_is_another_machine(monkeypatch: pytest.Monkey
     assert virtual.identity == before
     (tmp_path / "initramfs").write_text("another program")
     assert virtual.identity != before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (virtual.MACHINE / "initramfs").is_file() or not shutil.which("qemu-system-x86_64"),
+    reason="needs `make machine` and QEMU",
+)
+def test_a_run_in_the_machine_that_was_built_keeps_time() -> None:
+    settings: Settings = {"duration": "300ms", "warmup": "100ms", **linux_settings("testbed-two-long", "dctcp", {})}
+    measured = measure_on_testbed("testbed-two-long", "dctcp", 1, settings, kernel=VirtualKernel())
+    assert is_trustworthy(measured.account), measured.account
+    assert measured.account["congestion"] == "sf_dctcp"
+    assert 90e6 < measured.result.metrics["goodput_long_bps"] < 97e6
 
 
 def test_without_a_machine_the_way_to_one_is_named(

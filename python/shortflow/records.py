@@ -87,6 +87,8 @@ class Stalls(TypedDict):
 
     count: int
     longest_s: float
+    p99_s: float
+    """By how much it was late in all but a hundredth of its rounds."""
     per_s: float
     limit_s: float
     """That time of four packets."""
@@ -104,7 +106,7 @@ class Account(TypedDict):
     host_stalls: Stalls
     """Of the thread of the hosts, which takes the times of flows."""
     start_error_s: float
-    """By how much the latest start of a flow was late."""
+    """By how much the latest start of a flow with an end was late, if by more than a hundredth of its own time."""
     lost: int
     """Frames lost outside queues."""
     busy: float

@@ -80,6 +80,11 @@ impl FlowRow {
         }
     }
 
+    /// Data packets that arrived with a CE mark; nothing where no packet was counted, and yet some were acknowledged.
+    pub fn marks(&self) -> Option<u32> {
+        (self.packets > 0 || self.acked == Bytes::ZERO).then_some(self.marks)
+    }
+
     /// Flow completion time.
     pub fn fct(&self) -> Option<Span> {
         self.finish.map(|finish| finish.since(self.start))

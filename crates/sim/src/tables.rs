@@ -18,7 +18,7 @@ pub enum Values {
     /// Counts that may be large.
     Count(Vec<Option<u64>>),
     /// Counts that are small.
-    Small(Vec<u32>),
+    Small(Vec<Option<u32>>),
     /// Yes or no.
     Flag(Vec<Option<bool>>),
 }
@@ -77,7 +77,7 @@ fn real<T>(rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Values {
 fn count<T>(rows: &[T], of: impl Fn(&T) -> Option<u64>) -> Values {
     Values::Count(rows.iter().map(of).collect())
 }
-fn small<T>(rows: &[T], of: impl Fn(&T) -> u32) -> Values {
+fn small<T>(rows: &[T], of: impl Fn(&T) -> Option<u32>) -> Values {
     Values::Small(rows.iter().map(of).collect())
 }
 fn flag<T>(rows: &[T], of: impl Fn(&T) -> Option<bool>) -> Values {
@@ -104,11 +104,11 @@ pub fn flows(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         ("slowdown", real(rows, FlowRow::slowdown), true),
         ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
         ("missed", flag(rows, |row| row.missed(outcome.end)), true),
-        ("retransmits", small(rows, |row| row.retransmits), false),
-        ("measured_retransmits", small(rows, |row| row.retransmits_in_window), false),
-        ("timeouts", small(rows, |row| row.timeouts), false),
-        ("measured_timeouts", small(rows, |row| row.timeouts_in_window), false),
-        ("marks", small(rows, |row| row.marks), false),
+        ("retransmits", small(rows, |row| Some(row.retransmits)), false),
+        ("measured_retransmits", small(rows, |row| Some(row.retransmits_in_window)), false),
+        ("timeouts", small(rows, |row| Some(row.timeouts)), false),
+        ("measured_timeouts", small(rows, |row| Some(row.timeouts_in_window)), false),
+        ("marks", small(rows, FlowRow::marks), true),
         ("acked_bytes", count(rows, |row| Some(row.acked.get())), false),
         ("delivered_bytes", count(rows, |row| Some(row.acked_in_window.get())), false),
         ("queueing_s", real(rows, FlowRow::queueing), true),
@@ -128,7 +128,7 @@ pub fn tasks(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         ("start_s", real(rows, |row| Some(row.start.as_secs_f64())), false),
         ("finish_s", real(rows, |row| row.finish.map(|finish| finish.as_secs_f64())), true),
         ("time_s", real(rows, |row| row.time().map(|time| time.as_secs_f64())), true),
-        ("flows", small(rows, |row| row.flows), false),
+        ("flows", small(rows, |row| Some(row.flows)), false),
         ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
         ("missed", flag(rows, |row| row.missed(outcome.end)), true),
         ("part_of", count(rows, |row| row.part_of.map(|whole| whole.index() as u64)), true),
@@ -205,7 +205,7 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
     let columns = [
         ("time_s", real(rows, |row| Some(row.at.as_secs_f64())), false),
         ("flow", count(rows, |row| row.flow.map(|flow| u64::from(flow.0))), true),
-        ("connection", small(rows, |row| row.connection), false),
+        ("connection", small(rows, |row| Some(row.connection)), false),
         ("event", text(rows, |row| row.happening.name().to_owned()), false),
         ("reason", text(rows, |row| reason(row).to_owned()), false),
         ("port", text(rows, port), false),

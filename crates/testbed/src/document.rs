@@ -88,6 +88,7 @@ fn account(measured: &Measured, trust: &Trust) -> Value {
         json!({
             "count": of.count(),
             "longest_s": seconds(of.longest()),
+            "p99_s": seconds(of.errors().percentile(0.99)),
             "per_s": of.count() as f64 / seconds(switch.wall).max(f64::MIN_POSITIVE),
             "limit_s": seconds(of.limit()),
         })

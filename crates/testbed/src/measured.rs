@@ -13,7 +13,7 @@ pub struct Measured {
     pub switch: SwitchReport,
     /// When the thread of the hosts, which takes the times of flows, was late.
     pub host_stalls: Stalls,
-    /// By how much the last of the starts was late.
+    /// By how much the latest start was late of a flow with an end, if by more than a hundredth of its own time.
     pub start_error: Span,
     /// The kernel's congestion control.
     pub congestion: String,

@@ -19,6 +19,7 @@ use shortflow_sim::theory::fct::ideal_fct;
 use shortflow_units::{Bytes, HostId, Span};
 use std::collections::HashMap;
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Priority of the thread that writes and reads, below that of the switch.
@@ -104,6 +105,8 @@ impl Bed {
     ) -> Result<Bed, Failure> {
         let plan = Plan::of(scenario, seed)?;
         let tcp = TcpSettings::of(scenario, scheme)?;
+        let probe = sys::tcp_socket(Ipv4Addr::LOCALHOST.into()).and_then(|socket| sys::tcp_info(&socket));
+        probe.map_err(Failure::host("testbed"))?;
         let control = Control::of(scheme, congestion)?;
         let rates = scenario.graph.access_links();
         let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());

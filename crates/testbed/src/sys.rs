@@ -11,8 +11,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use shortflow_deploy::sys::interface;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Error};
-use std::mem::{MaybeUninit, zeroed};
+use std::io::{self, Error, ErrorKind};
+use std::mem::{MaybeUninit, offset_of, zeroed};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -201,19 +201,31 @@ fn unless_blocked(done: rustix::io::Result<usize>) -> io::Result<Option<usize>> 
     }
 }
 
-/// What the kernel says of a connection (`TCP_INFO`). A number that it does not know is 0.
+/// What the kernel says of a connection (`TCP_INFO`).
 ///
 /// # Errors
-/// Fails if it is not a TCP socket.
+/// Fails if it is not a TCP socket, and before Linux 6.7, which was the first to count timeouts: they would all be 0.
 pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
     // SAFETY: a tcp_info of zeros is valid, and the kernel writes at most `length` bytes of it.
-    unsafe {
+    let (info, length) = unsafe {
         let mut info: libc::tcp_info = zeroed();
         let mut length = size_of_val(&info) as libc::socklen_t;
         let (fd, to) = (socket.as_raw_fd(), (&raw mut info).cast());
         check(libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut length))?;
-        Ok(info)
+        (info, length)
+    };
+    if has_timeouts(length as usize) {
+        return Ok(info);
     }
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        "the kernel does not count a connection's timeouts; Linux 6.7 does",
+    ))
+}
+
+/// Whether a `tcp_info` of so many bytes says how many timeouts there were.
+fn has_timeouts(length: usize) -> bool {
+    length >= offset_of!(libc::tcp_info, tcpi_total_rto) + size_of::<u16>()
 }
 
 /// Ends this process when its parent ends, which must be the process `parent`.
@@ -226,4 +238,15 @@ pub fn end_with_parent(parent: u32) -> io::Result<()> {
         return Ok(());
     }
     Err(Error::other(format!("process {parent} is not the parent of this one, or has ended")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of Linux 5.10, of 6.4 and of 6.7.
+    #[test]
+    fn an_old_kernels_tcp_info_ends_before_the_timeouts() {
+        assert_eq!([232, 240, 248].map(has_timeouts), [false, false, true]);
+    }
 }

@@ -7,7 +7,7 @@
 use crate::congestion::Control;
 use crate::host::TcpSettings;
 use crate::plan::{Plan, Transfer};
-use crate::switch::{Clock, Stalls, flow_of, longest_wait, no_stalls};
+use crate::switch::{Clock, Stalls, flow_of, rounds, tx_time};
 use crate::sys::{self, CHANGES, Poll, READABLE};
 use rustix::net::sockopt::set_tcp_congestion;
 use shortflow_cc::Role;
@@ -18,7 +18,7 @@ use shortflow_sim::outcome::FlowRow;
 use shortflow_sim::probe::{ClassMeter, Sample, Subject, throughput};
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::{Bytes, FlowId, HostId, Instant, Span};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
@@ -29,25 +29,16 @@ const PORT: u16 = 1983;
 const CHUNK: usize = 1 << 15;
 /// Connections that a listener lets wait.
 const BACKLOG: usize = 100;
+/// A start that is late by less than this part of the time that the flow itself takes on the slowest link is in time.
+const START_SHARE: u64 = 100;
 /// How long connections may take that are made before the run.
 const PATIENCE: Span = Span::from_millis(30_000);
 /// The row of a flow that has none.
 const UNCOUNTED: FlowId = FlowId(u32::MAX);
 
-/// A flow on its way.
-#[derive(Debug)]
-struct Active {
-    message: Message,
-    /// What the kernel had counted when it started.
-    before: libc::tcp_info,
-}
-
-impl Active {
-    /// Counts what the kernel has retransmitted since it started.
-    fn count(&mut self, now: &libc::tcp_info) {
-        self.message.retransmits = now.tcpi_total_retrans.saturating_sub(self.before.tcpi_total_retrans);
-        self.message.timeouts = now.tcpi_total_rto.saturating_sub(self.before.tcpi_total_rto).into();
-    }
+/// How late a flow started that is `late` and takes `own` itself: not at all, if that is little of it.
+fn start_error(late: Span, own: Span) -> Span {
+    if late.times(START_SHARE) > own { late } else { Span::ZERO }
 }
 
 #[derive(Debug)]
@@ -60,7 +51,9 @@ struct Connection {
     /// Whether it stands.
     open: bool,
     /// Flows that are not finished, in order.
-    flows: VecDeque<Active>,
+    flows: VecDeque<Message>,
+    /// What the kernel had counted when the first of them became the first.
+    before: libc::tcp_info,
     /// Bytes to write in all, and written so far.
     wanted: u64,
     written: u64,
@@ -107,11 +100,12 @@ impl Connection {
         sys::end_when_closed(&sender)?;
         Ok(Connection {
             ends,
-            sender,
             receiver: None,
             begun: false,
             open: false,
             flows: VecDeque::new(),
+            before: sys::tcp_info(&sender)?,
+            sender,
             wanted: 0,
             written: 0,
             ends_at: VecDeque::new(),
@@ -124,6 +118,20 @@ impl Connection {
     fn acked(&self) -> io::Result<(u64, libc::tcp_info)> {
         let info = sys::tcp_info(&self.sender)?;
         Ok((info.tcpi_bytes_acked.saturating_sub(1), info))
+    }
+
+    /// Counts for the first flow what the kernel has retransmitted since it is the first: that which is in the way of all.
+    fn count(&mut self, now: &libc::tcp_info) {
+        let Some(first) = self.flows.front_mut() else { return };
+        first.retransmits = now.tcpi_total_retrans.saturating_sub(self.before.tcpi_total_retrans);
+        first.timeouts = now.tcpi_total_rto.saturating_sub(self.before.tcpi_total_rto).into();
+    }
+
+    /// Bytes of the first flow among those acknowledged that were not taken before.
+    fn take_acked(&mut self, acked: u64) -> u64 {
+        let end = self.flows.front().map_or(acked, |first| first.end);
+        let taken = acked.min(end).max(self.sampled);
+        taken - std::mem::replace(&mut self.sampled, taken)
     }
 }
 
@@ -140,6 +148,8 @@ pub struct Traffic<'a> {
     /// Whose sender has this address.
     senders: HashMap<SocketAddr, usize>,
     zeros: Vec<u8>,
+    /// Connections whose kernel may take more.
+    unwritten: BTreeSet<usize>,
     rows: Vec<FlowRow>,
     /// The connection of each row.
     carriers: Vec<usize>,
@@ -166,7 +176,7 @@ pub struct TrafficReport {
     pub unfinished: usize,
     /// When the thread was late.
     pub stalls: Stalls,
-    /// By how much the last of the starts was late.
+    /// By how much the latest start was late of a flow with an end, if by more than a hundredth of its own time.
     pub start_error: Span,
     /// When it was over.
     pub end: Instant,
@@ -206,6 +216,7 @@ impl<'a> Traffic<'a> {
             connections,
             senders: HashMap::new(),
             zeros: vec![0; CHUNK],
+            unwritten: BTreeSet::new(),
             rows: Vec::new(),
             carriers: Vec::new(),
             active: Vec::new(),
@@ -270,7 +281,7 @@ impl<'a> Traffic<'a> {
         let mut starts = self.plan.transfers.iter().peekable();
         let mut sample_at = scenario.measure.sample_every.map(|_| Instant::ZERO);
         let (mut warming, mut measuring) = (true, true);
-        let (patience, mut stalls) = (longest_wait(scenario), no_stalls(scenario));
+        let mut rounds = rounds(scenario);
         loop {
             let now = clock.now();
             while let Some(transfer) = starts.next_if(|transfer| transfer.arrival.at <= now) {
@@ -292,26 +303,26 @@ impl<'a> Traffic<'a> {
                 measuring = false;
             }
             if now >= over || !measuring && self.pending == 0 {
-                return self.finish(now, stalls);
+                return self.finish(now, rounds.into_stalls());
             }
             let next_start = starts.peek().map(|transfer| transfer.arrival.at);
             let window = [warming.then_some(warm), measuring.then_some(measured), Some(over)];
             let next = window.into_iter().chain([next_start, sample_at]).flatten().min().unwrap_or(over);
-            let now = clock.now();
-            let due = next.min(now + patience);
-            let woken = self.serve(clock, due.since(now))?;
-            stalls.note(woken.since(due));
+            let due = rounds.due(next);
+            let woken = self.serve(clock, due.since(clock.now()))?;
+            rounds.end(due, woken);
         }
     }
 
     /// A flow begins.
     fn start(&mut self, clock: Clock, transfer: &Transfer) -> io::Result<()> {
         let Transfer { arrival, connection: number, counted } = *transfer;
+        let now = clock.now();
         if !self.connections[number].begun {
             self.begin(number)?;
         }
-        let now = clock.now();
-        self.start_error = self.start_error.max(now.since(arrival.at));
+        let own = tx_time(self.scenario, arrival.size);
+        self.start_error = self.start_error.max(start_error(now.since(arrival.at), own));
         let backlogged = arrival.size == Bytes::MAX;
         let flow = if counted { FlowId::from(self.rows.len()) } else { UNCOUNTED };
         if counted {
@@ -326,12 +337,12 @@ impl<'a> Traffic<'a> {
         let deadline = arrival.deadline.map(|allowed| now + allowed);
         let flow = Flow { flow, class: arrival.class, role, deadline };
         let message = Message::new(flow, start..connection.wanted);
-        let (_, before) = connection.acked()?;
         if connection.flows.is_empty() {
+            connection.before = sys::tcp_info(&connection.sender)?;
             self.active.push(number);
             self.control.tell(&connection.sender, &message, clock)?;
         }
-        connection.flows.push_back(Active { message, before });
+        connection.flows.push_back(message);
         connection.ends_at.push_back(connection.wanted);
         self.write(number)
     }
@@ -339,6 +350,8 @@ impl<'a> Traffic<'a> {
     /// Waits for at most `patience`, and does what has become possible. Gives the end of the wait.
     fn serve(&mut self, clock: Clock, patience: Span) -> io::Result<Instant> {
         let mut ready = Vec::new();
+        let unwritten = std::mem::take(&mut self.unwritten);
+        let patience = if unwritten.is_empty() { patience } else { Span::ZERO };
         self.poll.wait(Duration::from_nanos(patience.as_ps() / 1000), &mut ready)?;
         let woken = clock.now();
         for token in ready {
@@ -351,6 +364,7 @@ impl<'a> Traffic<'a> {
                 Some(place) => self.receive(place / 2)?,
             }
         }
+        unwritten.into_iter().try_for_each(|number| self.write(number))?;
         Ok(woken)
     }
 
@@ -371,7 +385,8 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// Writes what there is to write and the kernel takes.
+    /// Writes a part of what there is to write, if the kernel takes it. The rest has to wait for the next rounds, so that other
+    /// flows need not.
     fn write(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         if !connection.open {
@@ -380,13 +395,14 @@ impl<'a> Traffic<'a> {
             }
             connection.open = connection.sender.peer_addr().is_ok();
         }
-        while connection.open && connection.written < connection.wanted {
-            let left = connection.wanted - connection.written;
-            let length = left.min(CHUNK as u64);
-            match sys::send(&connection.sender, &self.zeros[..length as usize], length < left)? {
-                Some(taken) => connection.written += taken as u64,
-                None => break,
-            }
+        let left = connection.wanted - connection.written;
+        let length = left.min(CHUNK as u64);
+        if !connection.open || length == 0 {
+            return Ok(());
+        }
+        if let Some(taken) = sys::send(&connection.sender, &self.zeros[..length as usize], length < left)? {
+            connection.written += taken as u64;
+            self.unwritten.insert(number);
         }
         Ok(())
     }
@@ -421,7 +437,7 @@ impl<'a> Traffic<'a> {
                 self.conclude(number, Some(clock.now()))?;
             }
             let connection = &self.connections[number];
-            if let Some(Active { message, .. }) = connection.flows.front() {
+            if let Some(message) = connection.flows.front() {
                 self.control.tell(&connection.sender, message, clock)?;
             }
         }
@@ -431,10 +447,11 @@ impl<'a> Traffic<'a> {
     fn conclude(&mut self, number: usize, finish: Option<Instant>) -> io::Result<()> {
         let connection = &mut self.connections[number];
         let (acked, info) = connection.acked()?;
-        let Some(mut active) = connection.flows.pop_front() else { return Ok(()) };
-        active.count(&info);
-        let message = active.message;
-        self.meter.count(message.class, acked - std::mem::replace(&mut connection.sampled, acked));
+        connection.count(&info);
+        let new = connection.take_acked(acked);
+        let Some(message) = connection.flows.pop_front() else { return Ok(()) };
+        connection.before = info;
+        self.meter.count(message.class, new);
         if connection.flows.is_empty() {
             self.active.retain(|active| *active != number);
         }
@@ -451,11 +468,12 @@ impl<'a> Traffic<'a> {
 
     fn note_counts(&mut self, note: impl Fn(&mut Message, MessageCounts)) -> io::Result<()> {
         for &number in &self.active {
-            let (acked, info) = self.connections[number].acked()?;
-            for active in &mut self.connections[number].flows {
-                active.count(&info);
-                let counts = active.message.counts(acked);
-                note(&mut active.message, counts);
+            let connection = &mut self.connections[number];
+            let (acked, info) = connection.acked()?;
+            connection.count(&info);
+            for message in &mut connection.flows {
+                let counts = message.counts(acked);
+                note(message, counts);
             }
         }
         Ok(())
@@ -466,8 +484,8 @@ impl<'a> Traffic<'a> {
         for &number in &self.active {
             let connection = &mut self.connections[number];
             let (acked, info) = connection.acked()?;
-            let new = acked - std::mem::replace(&mut connection.sampled, acked);
-            let Some(Active { message, .. }) = connection.flows.front() else { continue };
+            let new = connection.take_acked(acked);
+            let Some(message) = connection.flows.front() else { continue };
             self.meter.count(message.class, new);
             if message.is_backlogged() {
                 let shared = throughput(new, time);
@@ -502,5 +520,19 @@ impl<'a> Traffic<'a> {
         let numbers = self.carriers.iter().map(number).collect();
         let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));
         Ok(TrafficReport { rows, numbers, samples, unfinished, stalls, start_error: self.start_error, end })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 20 KB take 1.7 ms at 100 Mbps, 5 MB 0.4 s; a flow without an end takes for ever.
+    #[test]
+    fn a_start_is_late_by_what_the_flow_notices() {
+        let starts = [(17, 1_700), (18, 1_700), (4_000, 400_000), (4_001, 400_000)];
+        let found = starts.map(|(late, own)| start_error(Span::from_micros(late), Span::from_micros(own)));
+        assert_eq!(found, [0, 18, 0, 4_001].map(Span::from_micros));
+        assert_eq!(start_error(Span::from_millis(1), Span::MAX), Span::ZERO);
     }
 }

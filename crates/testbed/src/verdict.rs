@@ -3,12 +3,12 @@
 //! a few packets move a queue, and no percentile of all frames shows them: they are counted.
 
 use crate::measured::Measured;
-use crate::switch::{Stalls, packet_time};
+use crate::switch::{STALL_PACKETS, Stalls, packet_time};
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::Span;
 use std::fmt;
 
-/// Frames whose timing error counts: all but the worst hundredth.
+/// What counts of frames and of what a thread does: all but the worst hundredth.
 const SHARE: f64 = 0.99;
 /// How late they may be, in packets: the time that a full one takes on the slowest link.
 const LATE_PACKETS: u64 = 1;
@@ -16,8 +16,8 @@ const LATE_PACKETS: u64 = 1;
 const STALLS_PER_SECOND: f64 = 1.0;
 /// How long one may be, in packets.
 const LONGEST_STALL_PACKETS: u64 = 20;
-/// How late a flow may start, in packets.
-const START_ERROR_PACKETS: u64 = 20;
+/// How late a flow may start, in packets: what is later is a stall.
+const START_ERROR_PACKETS: u64 = STALL_PACKETS;
 /// A switch that computes for a larger share of the time has no room for bursts.
 const BUSY: f64 = 0.9;
 
@@ -53,6 +53,8 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     ));
     against.extend(late("a flow started", measured.start_error, START_ERROR_PACKETS));
     for (who, stalls) in [("the switch", &switch.stalls), ("the hosts' thread", &measured.host_stalls)] {
+        let steadily = format!("in 1 % of its rounds {who} was at least");
+        against.extend(late(&steadily, stalls.errors().percentile(SHARE), LATE_PACKETS));
         against.extend(late(&format!("{who} was"), stalls.longest(), LONGEST_STALL_PACKETS));
         against.extend(too_many(who, stalls, switch.wall));
     }
@@ -101,28 +103,43 @@ mod tests {
         Measured { outcome, switch, host_stalls, start_error, congestion: "reno".to_owned() }
     }
 
+    /// What is said of a thread that is late by `micros` so many times, in 3 s and 30,000 rounds.
+    fn said_of(is_switch: bool, stalls: u64, micros: u64) -> String {
+        let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
+        let (mut measured, mut counted) = (measured(1), no_stalls(&scenario));
+        for round in 0..30_000 {
+            let due = Instant::ZERO + Span::from_micros(100 * round);
+            // Spread, and late by less than from one to the next.
+            let is_late = round % (30_000 / stalls) == 0 && round / (30_000 / stalls) < stalls;
+            counted.note(due, due + Span::from_micros(if is_late { micros } else { 1 }));
+        }
+        *if is_switch { &mut measured.switch.stalls } else { &mut measured.host_stalls } = counted;
+        measured.switch.wall = Span::from_millis(3000);
+        verdict(&scenario, &measured).to_string()
+    }
+
     /// Six stalls of a millisecond in a second of 8,000 frames are far from the 99th percentile.
     #[test]
     fn stalls_of_either_thread_decide_where_the_percentile_sees_none() {
-        let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
         for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
-            let verdict_of = |stalls: u64, micros: u64| {
-                let (mut measured, mut counted) = (measured(1), no_stalls(&scenario));
-                for _ in 0..stalls {
-                    [micros, 1].into_iter().for_each(|late| counted.note(Span::from_micros(late)));
-                }
-                let thread = if is_switch { &mut measured.switch.stalls } else { &mut measured.host_stalls };
-                *thread = counted;
-                measured.switch.wall = Span::from_millis(3000);
-                verdict(&scenario, &measured).to_string()
-            };
-            assert_eq!(verdict_of(18, 480), "trustworthy");
-            assert_eq!(verdict_of(3, 1000), "trustworthy");
+            assert_eq!(said_of(is_switch, 18, 480), "trustworthy");
+            assert_eq!(said_of(is_switch, 3, 1000), "trustworthy");
             let many = format!("not trustworthy: {who} was more than 480 µs late 4 times in 3.0 s");
-            assert_eq!(verdict_of(4, 1000), many);
-            assert_eq!(verdict_of(1, 2400), "trustworthy");
+            assert_eq!(said_of(is_switch, 4, 1000), many);
+            assert_eq!(said_of(is_switch, 1, 2400), "trustworthy");
             let long = format!("not trustworthy: {who} was 15000 µs late, more than 2400 µs");
-            assert_eq!(verdict_of(1, 15_000), long);
+            assert_eq!(said_of(is_switch, 1, 15_000), long);
+        }
+    }
+
+    #[test]
+    fn steady_lateness_of_either_thread_decides_though_none_is_a_stall() {
+        for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
+            assert_eq!(said_of(is_switch, 290, 300), "trustworthy");
+            let steadily = format!(
+                "not trustworthy: in 1 % of its rounds {who} was at least 300 µs late, more than 120 µs"
+            );
+            assert_eq!(said_of(is_switch, 310, 300), steadily);
         }
     }
 
@@ -134,7 +151,7 @@ mod tests {
         assert!(late.starts_with("not trustworthy: 1 % of the frames left at least 200 µs late"), "{late}");
         assert!(late.ends_with("more than 120 µs"), "{late}");
         let mut lossy = measured(1);
-        (lossy.switch.lost, lossy.switch.busy, lossy.start_error) = (2, 0.95, Span::from_millis(3));
+        (lossy.switch.lost, lossy.switch.busy, lossy.start_error) = (2, 0.95, Span::from_micros(500));
         assert_eq!(verdict(&scenario, &lossy).against.len(), 3);
     }
 }

@@ -215,6 +215,12 @@ fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
             midway += usize::from(!is_whole);
         }
         if step % 2 == 0 {
+            must(&["status"]);
+            let is_settled = || registered("sf_l2dct") == former || is_gone(former);
+            assert!(
+                eventually(is_settled),
+                "step {step}: new sockets have other parameters than status says"
+            );
             must(arguments);
             assert!(eventually(|| is_gone(former)), "step {step}: the default is the replaced program");
         }
@@ -285,6 +291,31 @@ fn a_file_system_that_nothing_is_in_goes() {
     assert!(mount.unwrap().success() && is_mounted());
     assert_eq!(must(&["status"]), "nothing is loaded\n");
     assert!(!is_mounted());
+}
+
+/// The kernel mounts a bpf file system so that every user may make directories and links in it, unless told otherwise.
+#[test]
+fn nothing_is_removed_at_the_end_of_another_users_link() {
+    let Some(_alone) = alone() else { return };
+    let victim = format!("{}/victim", env!("CARGO_TARGET_TMPDIR"));
+    fs::create_dir_all(format!("{victim}/below")).unwrap();
+    let status = |user: &str, made: &str| {
+        let made = made.replace("LINK", &format!("ln -s {victim} shortflow/sf_x"));
+        let line = format!(
+            "mount -t bpf bpf /sys/fs/bpf && cd /sys/fs/bpf && \
+             setpriv --reuid {user} --clear-groups -- sh -ec '{made}' && exec \"$0\" status"
+        );
+        started(&["unshare", "--mount", "sh", "-c", &line, env!("CARGO_BIN_EXE_shortflow-linux")])
+    };
+    for made in ["mkdir shortflow; LINK", "mkdir -m 777 shortflow", "ln -s / shortflow"] {
+        let (code, text) = status("65534", made);
+        assert!(code == 3 && text.contains("user 65534 has made it"), "{made}: {code} {text}");
+    }
+    let (code, text) = status("0", "mkdir -m 777 shortflow");
+    assert!(code == 3 && text.contains("with mode 777"), "{code} {text}");
+    let (code, text) = status("0", "mkdir shortflow; LINK");
+    assert_eq!((code, text.as_str()), (0, "nothing is loaded\n"));
+    assert!(fs::exists(format!("{victim}/below")).unwrap());
 }
 
 fn is_mounted() -> bool {

@@ -39,6 +39,47 @@ fn flows_of_a_scenario_on_real_tcp() {
     assert_eq!(document["testbed"]["congestion"], "reno");
 }
 
+/// Messages of 500 KB, by turns of two classes, follow each other by 20 ms on one connection, and each takes 80 ms. What is
+/// dropped is sent again once, and is some message's; acknowledged bytes are those of its class. Marks are not told apart.
+#[test]
+fn what_messages_of_one_connection_count_is_counted_once() {
+    let Some(_turn) = turn() else { return };
+    let messages = |class: &str, at: &str| {
+        format!(
+            "[[traffic]]\nkind = \"incast\"\nclass = \"{class}\"\nflows = 1\nfrom = [0]\nto = 2\nat = \"{at}\"\n\
+             repeat = 3\nevery = \"40ms\"\nconnections = \"shared\"\nsizes = {{ kind = \"fixed\", value = \"500KB\" }}\n"
+        )
+    };
+    let text = format!(
+        "title = \"Overlapping messages\"\nduration = \"3s\"\n\
+         [topology]\nkind = \"dumbbell\"\npairs = 2\nrate = \"100Mbps\"\nbottleneck = \"50Mbps\"\nrtt = \"2ms\"\n\
+         [switch]\nbuffer = \"20pkt\"\nmark_above = \"8pkt\"\n\
+         [tcp]\nmss = \"1448B\"\nheader = \"52B\"\ninitial_window = 10\nrto_min = \"200ms\"\nack_every = 2\n\
+         [measure]\nsample_every = \"10ms\"\n{}{}",
+        messages("even", "10ms"),
+        messages("odd", "30ms")
+    );
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlapping.toml");
+    std::fs::write(&path, text).unwrap();
+    let (code, out, errors) = run(&path, &["--scheme", "tcp"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let (finished, marks) = (column(&document, "flows", "finish_s"), column(&document, "flows", "marks"));
+    assert!(finished.len() == 6 && finished.iter().all(|time| time.is_f64()), "{finished:?}");
+    assert!(marks.iter().all(|marks| marks.is_null()), "{marks:?}");
+    let again: u64 =
+        column(&document, "flows", "retransmits").iter().filter_map(|count| count.as_u64()).sum();
+    let dropped = document["meta"]["counters"]["packets_dropped"].as_u64().unwrap();
+    assert!(dropped > 10 && (dropped..dropped + dropped / 4 + 10).contains(&again), "{dropped} {again}");
+    for class in ["even", "odd"] {
+        let subjects = column(&document, "samples", "subject").into_iter();
+        let samples = subjects.zip(column(&document, "samples", "value"));
+        let of_class = samples.filter(|(subject, _)| *subject == class);
+        let bytes = of_class.filter_map(|(_, bps)| bps.as_f64()).sum::<f64>() * 0.01 / 8.0;
+        assert!((1.4e6..1.6e6).contains(&bytes), "{class}: {bytes}");
+    }
+}
+
 /// Stops a process for `pause`.
 fn stall(process: &Child, pause: Duration) {
     let process = Pid::from_child(process);

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Alone, alone, best_of_three, column, eventually, is_registered, program, run, scenario};
+use common::{Alone, alone, best_of_three, column, eventually, is_registered, program, run, said, scenario};
 use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -159,8 +159,11 @@ fn a_second_testbed_with_the_same_congestion_control_says_why_it_cannot_begin() 
     eventually(|| is_registered("sf_dctcp"));
     let (code, _, errors) = run(&long, &check);
     let (other, _, _) = run(&long, &["--scheme", "tcp", "--check"]);
+    let is_seen = eventually(|| {
+        said(&["status"]).1.contains("sf_dctcp  (not loaded; a process holds it, such as a testbed)")
+    });
     first.kill().unwrap();
     first.wait().unwrap();
     assert!(code == Some(3) && errors.contains("sf_dctcp: another testbed runs with it"), "{errors}");
-    assert_eq!(other, Some(0));
+    assert_eq!((other, is_seen), (Some(0), true));
 }

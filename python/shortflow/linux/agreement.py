@@ -178,7 +178,7 @@ def measure(
         check_testbed(scenario, scheme, linux_settings(scenario, scheme, CELLS[scenario][scheme]), kernel)
     store = measured_runs(out, kernel)
     cells: dict[tuple[str, str], SideBySide] = {}
-    slower = SLOWER if kernel.is_slow else {}
+    slower = SLOWER if kernel.is_virtual else {}
     for scenario, scheme in places:
         settings = {**CELLS[scenario][scheme], **slower.get(scenario, {})}
         compare = functools.partial(compare_with_simulation, scenario, scheme, seeds, settings)

@@ -26,8 +26,8 @@ class Kernel(Protocol):
         """For people."""
 
     @property
-    def is_slow(self) -> bool:
-        """Whether it starts a flow in some hundred microseconds, rather than some ten."""
+    def is_virtual(self) -> bool:
+        """Whether a run is the same each time, and a flow takes some hundred microseconds to start, not some ten."""
 
     @property
     def identity(self) -> str:
@@ -44,7 +44,7 @@ class Kernel(Protocol):
 class ThisKernel:
     """That of this computer. Needs root."""
 
-    is_slow = False
+    is_virtual = False
 
     @property
     def name(self) -> str:

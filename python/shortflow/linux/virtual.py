@@ -5,6 +5,7 @@ it has none to execute. So it always keeps time, however busy this computer is; 
 """
 
 import io
+import itertools
 import os
 import subprocess
 import tarfile
@@ -15,6 +16,7 @@ from pathlib import Path
 from shortflow.errors import MissingRequirement
 from shortflow.linux.kernels import CHECKOUT, digest
 from shortflow.scenario import load_scenario
+from shortflow.scheme import split_settings
 
 MACHINE = CHECKOUT / "target" / "machine"
 """Where `make machine` leaves the virtual machine."""
@@ -44,7 +46,7 @@ class VirtualKernel:
     """That of a virtual machine that `make machine` has built."""
 
     directory: Path = MACHINE
-    is_slow = True
+    is_virtual = True
 
     @property
     def name(self) -> str:
@@ -59,7 +61,7 @@ class VirtualKernel:
     def run(self, scenario: Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         """Run it in a machine that lives as long as that takes."""
         kernel, initramfs = self._file("vmlinuz"), self._file("initramfs")
-        given = {name: path.read_bytes() for name, path in _files(scenario)}
+        given = {name: path.read_bytes() for name, path in _files(scenario, arguments)}
         given["arguments"] = "\n".join(["testbed", scenario.name, *arguments, ""]).encode()
         # Files, as QEMU drops what a full pipe has not taken when the machine ends.
         with _in_memory(_packed(given)) as into, _in_memory(b"") as out_of:
@@ -88,10 +90,12 @@ class VirtualKernel:
         return path
 
 
-def _files(scenario: Path) -> Iterator[tuple[str, Path]]:
-    """The scenario and the files that it names, which are beside it."""
+def _files(scenario: Path, arguments: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """The scenario and the files that it or a setting names, which are beside it."""
     yield scenario.name, scenario
-    loaded = load_scenario(scenario)
+    given = dict(value.split("=", 1) for option, value in itertools.pairwise(arguments) if option == "--set")
+    of_scenario, _ = split_settings(given)
+    loaded = load_scenario(scenario, of_scenario)
     named = loaded.files()
     yield from ((each["value"], scenario.parent / each["value"]) for each in loaded.resolved() if each["key"] in named)
 

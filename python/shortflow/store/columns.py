@@ -95,7 +95,7 @@ ABOUT: dict[str, dict[str, str]] = {
         "measured_retransmits": "those of them within the measured time",
         "timeouts": "retransmission timeouts",
         "measured_timeouts": "those of them within the measured time",
-        "marks": "data packets that arrived with a CE mark",
+        "marks": "data packets that arrived with a CE mark; none where a testbed's connection carries several flows",
         "acked_bytes": "payload acknowledged",
         "delivered_bytes": "the part of it acknowledged within the measured time",
         "queueing_s": "mean time that its data packets waited in queues",
@@ -137,7 +137,7 @@ ABOUT: dict[str, dict[str, str]] = {
 
 OPTIONAL = {
     "flows": {"size_bytes", "finish_s", "fct_s", "ideal_fct_s", "slowdown", "deadline_s", "missed", "queueing_s"}
-    | {"switch_queueing_s", "task"},
+    | {"marks", "switch_queueing_s", "task"},
     "tasks": {"finish_s", "time_s", "deadline_s", "missed", "part_of"},
     "samples": set(),
     "ports": {f"queue_p{percent}_{unit}" for percent in (50, 95, 99) for unit in ("pkt", "bytes")},

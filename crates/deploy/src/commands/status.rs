@@ -18,7 +18,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<(), Failure> {
     let report = match Pins::open()? {
         Some(pins) => Report::read(&pins)?,
-        None => Report { survivors: survivors(programs::connections()?), ..Report::default() },
+        None => Report { survivors: survivors(programs::connections()?)?, ..Report::default() },
     };
     match report {
         report if args.json => println!("{}", report.json()),
@@ -44,18 +44,25 @@ struct Report {
 
 struct Control {
     name: String,
+    is_registered: bool,
     parameters: String,
     connections: Vec<Connection>,
 }
 
 /// By the congestion controls that drive them.
-fn survivors(connections: Vec<Connection>) -> Vec<Control> {
+fn survivors(connections: Vec<Connection>) -> Result<Vec<Control>, Failure> {
+    let registered = programs::registered()?;
     let mut controls: BTreeMap<String, Vec<Connection>> = BTreeMap::new();
     for connection in connections {
         controls.entry(connection.name.clone()).or_default().push(connection);
     }
-    let control = |(name, connections)| Control { name, parameters: String::new(), connections };
-    controls.into_iter().map(control).collect()
+    let control = |(name, connections)| Control {
+        is_registered: registered.contains(&name),
+        name,
+        parameters: String::new(),
+        connections,
+    };
+    Ok(controls.into_iter().map(control).collect())
 }
 
 impl Report {
@@ -66,6 +73,7 @@ impl Report {
             let (mine, rest) = connections.into_iter().partition(|connection| connection.name == name);
             connections = rest;
             controls.push(Control {
+                is_registered: true,
                 parameters: programs::loaded_text(pins, &name)?,
                 connections: mine,
                 name,
@@ -80,7 +88,7 @@ impl Report {
             listeners: if is_ours { programs::other_listeners()? } else { Listeners::default() },
             default,
             controls,
-            survivors: survivors(connections),
+            survivors: survivors(connections)?,
         })
     }
 
@@ -123,7 +131,11 @@ impl fmt::Display for Report {
             writeln!(f, "{}{note}\n{control}", control.name)?;
         }
         for control in &self.survivors {
-            writeln!(f, "{}  (not loaded; connections keep it until they end)\n{control}", control.name)?;
+            let why = match control.is_registered {
+                true => "a process holds it, such as a testbed",
+                false => "connections keep it until they end",
+            };
+            writeln!(f, "{}  (not loaded; {why})\n{control}", control.name)?;
         }
         if !self.listeners.is_empty() {
             writeln!(f, "{}", of_before(&self.listeners))?;

@@ -24,6 +24,6 @@ pub use dscp::{
 };
 pub use flows::{Flow, Flows};
 pub use object::{CUBIC, Held, Prepared, attach_setsockopt, check_cgroup};
-pub use pins::Pins;
+pub use pins::{Pins, registered};
 pub use ports::{ports, set_port};
 pub use segments::{Segments, has_segments, remove_segments};

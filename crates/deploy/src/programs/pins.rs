@@ -16,8 +16,9 @@ use super::messages;
 use crate::{Failure, check, sys};
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject};
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -96,22 +97,10 @@ impl Pins {
         }
     }
 
-    /// Ends the replacement of `name`, wherever it stopped: what is registered keeps its parameters.
-    ///
-    /// # Errors
-    /// Fails without the right to.
-    pub fn settle(&self, name: &str) -> Result<(), Failure> {
-        let directory = self.path(name);
-        let (map, config) = (directory.join(NEXT_MAP), directory.join(NEXT_CONFIG));
-        if config.exists() {
-            let next = MapHandle::from_pinned_path(&map).and_then(|map| map.info());
-            if next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name)) {
-                fs::rename(&config, directory.join(CONFIG)).map_err(Failure::host(config.display()))?;
-            } else {
-                remove(&config)?;
-            }
-        }
-        if map.exists() { remove(&map) } else { Ok(()) }
+    /// Whether the operations pinned as the next ones of `name` are the ones registered.
+    pub(super) fn has_been_replaced(&self, name: &str) -> bool {
+        let next = MapHandle::from_pinned_path(self.path(name).join(NEXT_MAP)).and_then(|map| map.info());
+        next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name))
     }
 
     /// Names of all files and directories.
@@ -145,6 +134,35 @@ impl Pins {
     }
 }
 
+/// Whether the directory is there. What is in it is taken for ours and removed, so that nobody else may write there: in many
+/// bpf file systems every user may make directories and links.
+///
+/// # Errors
+/// Says whose it is where it is another user's.
+pub(super) fn is_there() -> Result<bool, Failure> {
+    let found = match fs::symlink_metadata(DIRECTORY) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        found => found.map_err(Failure::host(DIRECTORY))?,
+    };
+    let (owner, mode) = (found.uid(), found.mode() & 0o7777);
+    if found.is_dir() && owner == 0 && mode & 0o022 == 0 {
+        return Ok(true);
+    }
+    let what = format!("user {owner} has made it, with mode {mode:o}");
+    Err(Failure::Host(format!("{DIRECTORY}: not a directory that root alone can write: {what}; remove it")))
+}
+
+/// Makes the directory unless it is there, for nobody else to write or read.
+///
+/// # Errors
+/// Fails where it is another user's.
+pub(super) fn make() -> Result<(), Failure> {
+    match DirBuilder::new().mode(0o700).create(DIRECTORY) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => is_there().map(drop),
+        made => made.map_err(Failure::host(DIRECTORY)),
+    }
+}
+
 /// Waits for the commands before this one, and after a while says so.
 fn await_lock(lock: &File) -> Result<(), Failure> {
     let why = format!("another command has locked {LOCK}; `fuser -v {LOCK}` shows which");
@@ -167,7 +185,7 @@ fn await_lock(lock: &File) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Fails where the kernel does not show them.
-fn registered() -> Result<Vec<String>, Failure> {
+pub fn registered() -> Result<Vec<String>, Failure> {
     let names = fs::read_to_string(AVAILABLE).map_err(Failure::host(AVAILABLE))?;
     Ok(names.split_whitespace().map(str::to_owned).collect())
 }
@@ -193,9 +211,9 @@ pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
     move |error| Failure::Host(format!("{what}: {error:#}\n{}", messages::taken()).trim_end().to_owned())
 }
 
-/// Removes a file, or a directory with all that is in it.
+/// Removes a file, a link, or a directory with all that is in it.
 pub(super) fn remove(path: &Path) -> Result<(), Failure> {
-    let removed = if path.is_dir() {
+    let removed = if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             remove(&entry.path())?;
         }

@@ -3,54 +3,69 @@
 //! That is what has no registration in the kernel. The records of defaults and of routes stay until every namespace
 //! in them is as before.
 
-use super::defaults::restore_defaults;
+use super::defaults::{renew_default, restore_defaults};
 use super::dscp::end_dscp_marking_everywhere;
 use super::mounts;
-use super::pins::{DIRECTORY, PREFIX, Pins, remove};
+use super::pins::{CONFIG, DIRECTORY, NEXT_CONFIG, NEXT_MAP, PREFIX, Pins, is_there, make, remove};
 use super::segments::{self, remove_segments};
 use crate::Failure;
 use libbpf_rs::Link;
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
 
 impl Pins {
     /// What is there, without the rests of commands that were killed; `None` if nothing is.
     ///
     /// # Errors
-    /// Fails without the right to read it.
+    /// Fails without the right to read it, and where it is another user's.
     pub fn open() -> Result<Option<Pins>, Failure> {
         let pins = Pins::lock()?;
-        match fs::read_dir(DIRECTORY) {
-            Ok(_) => {
-                pins.sweep()?;
-                Ok((!pins.loaded()?.is_empty()).then_some(pins))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                mounts::unmount_ours()?;
-                mounts::check_view()?;
-                Ok(None)
-            }
-            Err(error) => Err(Failure::host(DIRECTORY)(error)),
+        if !is_there()? {
+            mounts::unmount_ours()?;
+            mounts::check_view()?;
+            return Ok(None);
         }
+        pins.sweep()?;
+        Ok((!pins.loaded()?.is_empty()).then_some(pins))
     }
 
     /// The same, made where it is not there. A host without a bpf file system gets one, which goes again with
     /// the last of its contents.
     ///
     /// # Errors
-    /// Fails without `CAP_SYS_ADMIN`.
+    /// Fails without `CAP_SYS_ADMIN`, and where it is another user's.
     pub fn create() -> Result<Pins, Failure> {
         let pins = Pins::lock()?;
-        if Path::new(DIRECTORY).exists() {
+        if is_there()? {
             pins.sweep()?;
         }
         mounts::mount()?;
-        match fs::create_dir(DIRECTORY) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Failure::host(DIRECTORY)(error)),
-            _ => Ok(pins),
+        make()?;
+        Ok(pins)
+    }
+
+    /// Ends the replacement of `name`, wherever it stopped. What is registered keeps its parameters, and is what new sockets
+    /// take where it is the default. Gives a line for each network namespace where that cannot be done.
+    ///
+    /// # Errors
+    /// Fails without the right to.
+    pub fn settle(&self, name: &str) -> Result<Vec<String>, Failure> {
+        let directory = self.path(name);
+        let (map, config) = (directory.join(NEXT_MAP), directory.join(NEXT_CONFIG));
+        let mut warnings = Vec::new();
+        if config.exists() {
+            if self.has_been_replaced(name) {
+                // Before the last trace of it goes: a kill in between leaves the rest to the next command.
+                warnings = renew_default(name)?;
+                fs::rename(&config, directory.join(CONFIG)).map_err(Failure::host(config.display()))?;
+            } else {
+                remove(&config)?;
+            }
         }
+        if map.exists() {
+            remove(&map)?;
+        }
+        Ok(warnings)
     }
 
     /// Removes what belongs to no registration, and once there is none, everything.
@@ -59,7 +74,9 @@ impl Pins {
     /// Fails without the right to.
     pub fn sweep(&self) -> Result<(), Failure> {
         let loaded = self.loaded()?;
-        loaded.iter().try_for_each(|name| self.settle(name))?;
+        for name in &loaded {
+            self.settle(name)?.iter().for_each(|warning| eprintln!("warning: {warning}"));
+        }
         if loaded.is_empty() && self.path("defaults").exists() {
             restore_defaults(self, |name| name.starts_with(PREFIX))?;
         }

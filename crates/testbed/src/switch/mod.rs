@@ -12,7 +12,7 @@ pub mod header;
 mod timing;
 
 pub use header::{ETHERNET, flow_of, ipv4, ipv6};
-pub use timing::{Stalls, TimingErrors};
+pub use timing::{Rounds, Stalls, TimingErrors};
 
 use crate::sys::{self, Poll, READABLE};
 use frames::Frames;
@@ -23,7 +23,7 @@ use shortflow_sim::packet::{EcnField, Kind, Packet};
 use shortflow_sim::probe::{Sample, Subject};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::Event;
-use shortflow_units::{ConnId, HostId, Instant, PortId, Span};
+use shortflow_units::{Bytes, ConnId, HostId, Instant, PortId, Span};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -117,22 +117,26 @@ pub struct SwitchReport {
 
 /// What makes a stall, in packets: as many then arrive at once. In simulations shorter ones, twenty a second, move neither
 /// queue nor goodput by as much as 0.3 %, and two of eight packets a second move L2DCT's queue by 8 % (docs/testbed.md).
-const STALL_PACKETS: u64 = 4;
+pub const STALL_PACKETS: u64 = 4;
 
 /// No stalls yet of a thread in this scenario.
 pub fn no_stalls(scenario: &Scenario) -> Stalls {
     Stalls::above(packet_time(scenario).times(STALL_PACKETS))
 }
 
-/// How long a thread waits at most: of a stall in which nothing is due, no more than this is missed.
-pub fn longest_wait(scenario: &Scenario) -> Span {
-    packet_time(scenario).min(PATIENCE)
+/// The rounds of a thread. Of a stall in which nothing is due, no more is missed than a round takes.
+pub fn rounds(scenario: &Scenario) -> Rounds {
+    Rounds::new(packet_time(scenario).min(PATIENCE), no_stalls(scenario))
 }
 
 /// The time that a full packet takes on the slowest link.
 pub fn packet_time(scenario: &Scenario) -> Span {
-    let full = scenario.tcp.mss + scenario.tcp.header;
-    scenario.graph.links.iter().map(|link| link.rate.tx_time(full)).max().unwrap_or(Span::ZERO)
+    tx_time(scenario, scenario.tcp.mss + scenario.tcp.header)
+}
+
+/// The time that so many bytes take on the slowest link.
+pub fn tx_time(scenario: &Scenario, bytes: Bytes) -> Span {
+    scenario.graph.links.iter().map(|link| link.rate.tx_time(bytes)).max().unwrap_or(Span::ZERO)
 }
 
 /// A network between TAP devices.
@@ -145,6 +149,7 @@ pub struct Switch<'a> {
     clock: Clock,
     taps: &'a mut Taps,
     frames: Frames,
+    rounds: Rounds,
     report: SwitchReport,
 }
 
@@ -173,7 +178,8 @@ impl<'a> Switch<'a> {
             clock,
             taps,
             frames: Frames::new(mtu + ETHERNET + 4),
-            report: SwitchReport { stalls: no_stalls(scenario), ..SwitchReport::default() },
+            rounds: rounds(scenario),
+            report: SwitchReport::default(),
         }
     }
 
@@ -184,18 +190,19 @@ impl<'a> Switch<'a> {
     pub fn run(mut self, stop: &AtomicBool) -> io::Result<(Network, SwitchReport)> {
         self.report.real_time = sys::real_time(50);
         let (wall, cpu) = (sys::monotonic_ns(), sys::thread_cpu_ns());
-        let (patience, mut ready) = (longest_wait(self.scenario), Vec::new());
+        let mut ready = Vec::new();
         while !stop.load(Ordering::Relaxed) {
             self.catch_up();
-            let now = self.clock.now();
-            let due = self.events.next_at().unwrap_or(Instant::MAX).min(now + patience);
-            self.taps.poll.wait(Duration::from_nanos(due.since(now).as_ps() / 1000), &mut ready)?;
-            self.report.stalls.note(self.clock.now().since(due));
+            let due = self.rounds.due(self.events.next_at().unwrap_or(Instant::MAX));
+            let wait = due.since(self.clock.now());
+            self.taps.poll.wait(Duration::from_nanos(wait.as_ps() / 1000), &mut ready)?;
+            self.rounds.end(due, self.clock.now());
             for &host in &ready {
                 self.take_in(HostId(host as u32))?;
             }
         }
         let elapsed = sys::monotonic_ns().saturating_sub(wall).max(1);
+        self.report.stalls = self.rounds.into_stalls();
         self.report.wall = Span::from_nanos(elapsed);
         self.report.busy = (sys::thread_cpu_ns() - cpu) as f64 / elapsed as f64;
         Ok((self.network, self.report))
@@ -205,7 +212,7 @@ impl<'a> Switch<'a> {
     fn catch_up(&mut self) {
         let now = self.clock.now();
         if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
-            self.report.stalls.note(now.since(due));
+            self.rounds.note(due, now);
         }
         while let Some(event) = self.events.next(now) {
             match event {
