@@ -378,7 +378,9 @@ impl Port {
         self.busy_until = departs;
         self.ring.push_back(InFlight { departs, packet });
         #[cfg(test)]
-        crate::sabotage::swap_last(&mut self.ring, |a, b| std::mem::swap(&mut a.packet, &mut b.packet));
+        crate::sabotage::swap_last(&mut self.ring, self.departed, |a, b| {
+            std::mem::swap(&mut a.packet, &mut b.packet);
+        });
         self.ring.len() == 1
     }
 
