@@ -2,7 +2,7 @@
 
 use super::ends::{Ends, Opening};
 use crate::engine::prefetch;
-use crate::host::{Identity, Message};
+use crate::host::Identity;
 use crate::net::BACK;
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
@@ -26,12 +26,13 @@ pub(super) struct Connection {
     pub ends: Ends,
 }
 
-impl Connection {
-    /// Takes the oldest message that is acknowledged whole.
-    pub fn take_finished(&mut self) -> Option<Message> {
-        let acked = self.ends.acked();
-        self.ends.messages_mut().take_finished(acked)
-    }
+/// Bytes of a connection that were missing below new ones when those arrived: they must have been dropped on the way.
+#[derive(Debug)]
+pub(super) struct Skip {
+    pub source: HostId,
+    pub to: HostId,
+    pub flow_id: u32,
+    pub bytes: u64,
 }
 
 /// All connections.

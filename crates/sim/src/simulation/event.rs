@@ -18,6 +18,8 @@ pub enum Event {
     },
     /// The next flow of this traffic source starts.
     FlowStart(u32),
+    /// It is known at both ends of this connection that a message has been acknowledged whole.
+    Finish(ConnId),
     /// Probes take a sample.
     Sample,
     /// The warm-up ends.
@@ -49,8 +51,9 @@ impl From<NetworkEvent> for Event {
 /// | 0 | of the network | its own |
 /// | 10 | timer | 3 for the timer, 27 for the connection |
 /// | 110 | start of a flow | the source |
+/// | 111 | end of a message | the connection |
 ///
-/// So at one instant links change first, then come the measured time and probes, packets, timers, and flows.
+/// So at one instant links change first, then come the measured time and probes, packets, timers, starts of flows, and their ends.
 impl Pack for Event {
     #[inline]
     fn pack(self) -> u32 {
@@ -58,6 +61,7 @@ impl Pack for Event {
             Event::Network(event) => return event.pack(),
             Event::Timer { connection, timer } => (4, u32::from(timer) << 27 | connection.0),
             Event::FlowStart(source) => (6, source),
+            Event::Finish(connection) => (7, connection.0),
             Event::WarmUpEnd => (0, ONCE),
             Event::MeasureEnd => (0, ONCE + 1),
             Event::Sample => (0, ONCE + 2),
@@ -74,11 +78,12 @@ impl Pack for Event {
                 connection: ConnId(bits % Event::CONNECTIONS),
                 timer: (bits >> 27) as u8 % Event::TIMERS,
             },
-            _ => Event::FlowStart(bits & ((1 << 29) - 1)),
+            12..14 => Event::FlowStart(bits & ((1 << 29) - 1)),
+            _ => Event::Finish(ConnId(bits % Event::CONNECTIONS)),
         }
     }
 
-    /// Ports and connections take turns, traffic sources come in their order.
+    /// Ports and timers of connections take turns, traffic sources and ends come in their order.
     fn rank(bits: u32, at: Instant) -> u32 {
         match bits >> 28 {
             ..8 => NetworkEvent::rank(bits, at),
@@ -98,9 +103,8 @@ mod tests {
         let last = Event::Timer { connection: ConnId(Event::CONNECTIONS - 1), timer: Event::TIMERS - 1 };
         let first = Event::Timer { connection: ConnId(0), timer: 0 };
         let network = Event::Network(NetworkEvent::Release(PortId(7)));
-        for event in
-            [first, last, network, Event::FlowStart(9), Event::Sample, Event::WarmUpEnd, Event::MeasureEnd]
-        {
+        let once = [Event::Sample, Event::WarmUpEnd, Event::MeasureEnd];
+        for event in [[first, last, network], [Event::FlowStart(9), Event::Finish(ConnId(5)), first], once].concat() {
             assert_eq!(Event::unpack(event.pack()), event);
         }
     }

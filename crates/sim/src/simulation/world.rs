@@ -1,6 +1,6 @@
 //! Everything that changes during a run, and the loop that changes it.
 
-use super::connections::Connections;
+use super::connections::{Connections, Skip};
 use super::ends::{Opening, Progress};
 use super::event::Event;
 use super::sources::{FlowStart, Sources, Start};
@@ -44,8 +44,11 @@ pub(super) struct World<'a> {
     sampled: Instant,
     meter: ClassMeter,
     handled: u64,
-    /// Finite flows that are not done, those included that applications have planned.
+    /// Finite flows that are not known to be done, those included that applications have planned.
     pending: u64,
+    /// From the end of a message until it is known: then the receiver's end closes too, and the run may end. It is the longest
+    /// delay of a link, so that it does not depend on where a network is cut into parts.
+    notice: Span,
     /// The measured time.
     window: Range<Instant>,
     measuring_over: bool,
@@ -53,6 +56,8 @@ pub(super) struct World<'a> {
     pub(super) taken: u64,
     /// Whether packets of a connection stay in order.
     pub(super) keeps_order: bool,
+    /// What the connections have skipped that are closed.
+    pub(super) skips: Vec<Skip>,
     /// The first invariant that a connection broke.
     pub(super) broken: Option<String>,
     /// Whether somebody wants to know what happens to packets.
@@ -140,10 +145,12 @@ impl<'a> World<'a> {
             sampled: Instant::ZERO,
             handled: 0,
             pending: 0,
+            notice: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
             measuring_over: false,
             taken: 0,
             keeps_order: keeps_order(scenario, scheme),
+            skips: Vec::new(),
             broken: None,
             watched: false,
         };
@@ -165,7 +172,7 @@ impl<'a> World<'a> {
         self.watched = true;
     }
 
-    /// Handles events until the measured time is over and every finite flow is done, or until the
+    /// Handles events until the measured time is over and every finite flow is known to be done, or until the
     /// drain is over too.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         let limit = self.window.end + self.scenario.drain;
@@ -231,6 +238,7 @@ impl<'a> World<'a> {
             Event::Timer { connection, timer } if self.watched => self.on_timer_watched(connection, timer),
             Event::Timer { connection, timer } => self.on_timer(connection, timer),
             Event::FlowStart(source) => self.start_flow(source as usize),
+            Event::Finish(connection) => self.finish_messages(connection),
             Event::Sample => self.sample(),
             Event::WarmUpEnd => {
                 let kept =
@@ -274,7 +282,7 @@ impl<'a> World<'a> {
                 self.meter.count(class, acked);
             }
             if finished {
-                self.finish_messages(conn);
+                self.announce(conn);
             }
         } else {
             let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
@@ -287,10 +295,19 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The sender has messages that are acknowledged whole: everybody else will know.
     #[inline(never)] // keeps the path of every other ACK short
+    fn announce(&mut self, conn: ConnId) {
+        let (now, ends) = (self.events.now(), &mut self.connections.slot(conn).ends);
+        let acked = ends.acked();
+        ends.messages_mut().finish(acked, now);
+        self.events.schedule(now + self.notice, Event::Finish(conn));
+    }
+
     fn finish_messages(&mut self, conn: ConnId) {
-        while let Some(message) = self.connections.slot(conn).take_finished() {
-            self.record(conn, &message, Some(self.events.now()));
+        let until = Instant::ZERO + self.events.now().since(Instant::ZERO + self.notice);
+        while let Some(message) = self.connections.slot(conn).ends.messages_mut().take_finished(until) {
+            self.record(conn, &message);
             self.pending -= u64::from(message.flow != UNCOUNTED);
         }
         let connection = self.connections.slot(conn);
@@ -301,10 +318,10 @@ impl<'a> World<'a> {
     }
 
     /// Writes what a message has become into its row.
-    fn record(&mut self, conn: ConnId, message: &Message, finish: Option<Instant>) {
+    fn record(&mut self, conn: ConnId, message: &Message) {
         let acked = self.connections.slot(conn).ends.acked();
         let Some(row) = self.flows.get_mut(message.flow.index()) else { return }; // uncounted
-        row.finish = finish;
+        row.finish = message.finish;
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
         let Tally { left, waited_at_host, arrived, marks, waited } = message.tally;
@@ -478,9 +495,11 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Ends the accounts: rows of unfinished flows, ports, totals.
+    /// Ends the accounts: rows of flows that are not known to be done, ports, totals.
     pub(super) fn finish(mut self) -> Outcome {
-        self.record_unfinished();
+        // Where flows stall for ever the last event comes long before the drain is over.
+        let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
+        self.record_open();
         let length = self.window.end.since(self.window.start).as_secs_f64();
         let counters = Counters {
             events: self.handled,
@@ -495,12 +514,10 @@ impl<'a> World<'a> {
         let ports = PortRow::all(&self.network, length);
         let drops = DropRow::all(&self.network);
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
-        // Where flows stall for ever the last event comes long before the drain is over.
-        let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
         Outcome { flows, tasks, samples, ports, drops, counters, end }
     }
 
-    fn record_unfinished(&mut self) {
+    fn record_open(&mut self) {
         let open: Vec<(ConnId, Message)> = self
             .connections
             .iter_mut()
@@ -510,7 +527,8 @@ impl<'a> World<'a> {
             })
             .collect();
         for (conn, message) in open {
-            self.record(conn, &message, None);
+            self.record(conn, &message);
+            self.pending -= u64::from(message.flow != UNCOUNTED && message.finish.is_some());
         }
     }
 }
