@@ -147,7 +147,7 @@ impl<E: Pack> EventQueue<E> {
     #[inline]
     pub fn next(&mut self, limit: Instant) -> Option<E> {
         if self.present.is_empty() {
-            self.turn();
+            self.turn(limit);
         }
         let (at, event) = *self.present.last()?;
         if at > limit {
@@ -158,14 +158,11 @@ impl<E: Pack> EventQueue<E> {
         Some(E::unpack(event))
     }
 
-    /// Begins the next slot that has events if the present one has no more; whether it did.
+    /// Begins the next slot that has events if the present one has no more, and that one does not begin after `limit`;
+    /// whether it did.
     #[inline]
-    pub fn begin_slot(&mut self) -> bool {
-        let begins = self.present.is_empty();
-        if begins {
-            self.turn();
-        }
-        begins
+    pub fn begin_slot(&mut self, limit: Instant) -> bool {
+        self.present.is_empty() && self.turn(limit)
     }
 
     /// The events of the present slot, in order.
@@ -175,11 +172,17 @@ impl<E: Pack> EventQueue<E> {
     }
 
     /// When the next event happens.
-    pub fn next_at(&mut self) -> Option<Instant> {
-        if self.present.is_empty() {
-            self.turn();
+    pub fn next_at(&self) -> Option<Instant> {
+        if let Some(next) = self.present.last() {
+            return Some(next.0);
         }
-        self.present.last().map(|next| next.0)
+        let mut first = self.far.peek().map(|next| next.0.0);
+        let mut next = self.next_occupied().map_or(END, |slot| self.heads[(slot % SLOTS) as usize]);
+        while let Some(node) = self.nodes.get(next as usize) {
+            first = Some(first.map_or(node.at, |first| first.min(node.at)));
+            next = node.next;
+        }
+        first
     }
 
     /// Moves time to `to`, but not past an event that is still to come: for whoever runs the queue by
@@ -235,13 +238,14 @@ impl<E: Pack> EventQueue<E> {
         self.far_slot = self.far_slot.min(self.slot_of(at));
     }
 
-    /// Makes the next slot that has events the present one.
+    /// Makes the next slot that has events the present one, unless it begins after `limit`: what is scheduled before it
+    /// then still finds the wheel. Whether it did.
     #[inline]
-    fn turn(&mut self) {
+    fn turn(&mut self, limit: Instant) -> bool {
         let near = self.next_occupied().unwrap_or(NEVER);
         let slot = near.min(self.far_slot);
-        if slot == NEVER {
-            return;
+        if slot > self.slot_of(limit) || slot == NEVER {
+            return false;
         }
         self.slot = slot;
         if near == slot {
@@ -250,6 +254,7 @@ impl<E: Pack> EventQueue<E> {
         if self.far_slot == slot {
             self.take_far();
         }
+        true
     }
 
     /// Brings over the list of the present slot.

@@ -49,6 +49,11 @@ impl Tally {
         self.marks += u32::from(packet.ecn == EcnField::Ce);
         self.waited += packet.waited;
     }
+
+    /// Takes what has arrived from another account of the same message.
+    pub fn take_arrived(&mut self, other: &Tally) {
+        (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
+    }
 }
 
 /// What is counted of a message.

@@ -124,6 +124,21 @@ impl Connections {
         slots.filter(|(_, connection)| connection.flow_id != u32::MAX)
     }
 
+    /// Puts together the tables of part 0 and the others: every end is taken from the part that has its host.
+    pub fn join(&mut self, others: &mut [Connections], part_of: impl Fn(HostId) -> usize) {
+        for (slot, connection) in self.slots.iter_mut().enumerate() {
+            let (from, to) = (part_of(connection.source), part_of(connection.destination));
+            // That of part 0 changes places with the sender's.
+            if let Some(other) = from.checked_sub(1) {
+                std::mem::swap(connection, &mut others[other].slots[slot]);
+            }
+            if from != to {
+                let place = if to == 0 { from } else { to };
+                connection.ends.take_receiver(&mut others[place - 1].slots[slot].ends);
+            }
+        }
+    }
+
     /// Most connections that were open at once.
     pub fn peak(&self) -> u64 {
         self.peak

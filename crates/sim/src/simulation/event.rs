@@ -104,7 +104,9 @@ mod tests {
         let first = Event::Timer { connection: ConnId(0), timer: 0 };
         let network = Event::Network(NetworkEvent::Release(PortId(7)));
         let once = [Event::Sample, Event::WarmUpEnd, Event::MeasureEnd];
-        for event in [[first, last, network], [Event::FlowStart(9), Event::Finish(ConnId(5)), first], once].concat() {
+        for event in
+            [[first, last, network], [Event::FlowStart(9), Event::Finish(ConnId(5)), first], once].concat()
+        {
             assert_eq!(Event::unpack(event.pack()), event);
         }
     }
