@@ -279,6 +279,10 @@ bench-instructions: setup ## Instructions per packet-hop, by Valgrind; writes th
 bench-check: setup ## Fails where instructions per packet-hop have grown by 3 % over tools/instructions.json.
 	@$(BIN)/python tools/instructions.py
 
+.PHONY: bench-cores
+bench-cores: setup ## How much sooner a run is done on two cores, by the clock.
+	@$(BIN)/python tools/cores.py
+
 .PHONY: bench-scaling
 bench-scaling: setup ## Cost of a packet-hop over hosts, flows and link rate; renews docs/performance.
 	@$(BIN)/python tools/scaling.py docs/performance

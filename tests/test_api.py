@@ -168,6 +168,20 @@ def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     assert sf.read_store(swept.save(tmp_path / "kept")).flows.height == swept.flows.height
 
 
+def test_a_run_on_several_cores_is_the_same_and_says_how_many_it_took(
+    scenario: sf.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    racks = sf.load("fat-tree-websearch").with_(duration="12ms", drain="10ms")
+    alone, two, four = (sf.run(racks, cores=cores) for cores in (1, 2, 4))
+    assert len({run.provenance["digest"] for run in (alone, two, four)}) == 1
+    assert two.flows.equals(alone.flows)
+    took = [(run.provenance.get("cores"), run.provenance.get("fewer_cores")) for run in (alone, two, four)]
+    assert took == [(1, None), (2, None), (2, "there are 2 here")]
+    star = sf.run(scenario, cores=2).provenance
+    assert (star.get("cores"), star.get("fewer_cores")) == (1, "all hosts are at one switch")
+
+
 def test_a_run_is_kept_and_read_again(scenario: sf.Scenario, tmp_path: Path) -> None:
     run = sf.run(scenario, "l2dct")
     again = sf.read_run(run.save(tmp_path / "run"))
@@ -233,6 +247,7 @@ WRONG: dict[str, Callable[[sf.Scenario, sf.Comparison], object]] = {
     "seeds: 0 is not how many there are, from 1 on, nor a list of whole numbers": (
         lambda scenario, _: sf.compare(scenario, "tcp", seeds=0)
     ),
+    "cores: 0 is not a whole number from 1 on": lambda scenario, _: sf.run(scenario, cores=0),
     "--grid: at lod=0.2: lod: unknown parameter": lambda scenario, _: sf.sweep(scenario, "tcp", {"lod": [0.2, 0.3]}),
     'transport.w_mx: no parameter of l2dct; did you mean "transport.w_max"?': lambda scenario, _: sf.tune(
         scenario, "l2dct", ["transport.w_mx=1:4"], minimize=AFCT, out="nowhere"

@@ -53,6 +53,13 @@ def test_run_prints_one_scheme_and_nothing_paired(shortflow: Command, scenario: 
     assert "digest" not in document, "which is a run's"
 
 
+def test_a_run_on_several_cores_prints_the_same_and_says_where_it_takes_one(shortflow: Command, scenario: str) -> None:
+    alone, several = (shortflow("run", scenario, "--json", *more) for more in ((), ("--cores", "2")))
+    assert several.stdout == alone.stdout
+    assert "cores: 1 of 2, as all hosts are at one switch" in several.stderr
+    assert "cores" not in alone.stderr
+
+
 def test_compare_shows_the_main_metrics_unless_all_are_asked_for(shortflow: Command, scenario: str) -> None:
     arguments = ("compare", scenario, "--schemes", "tcp,dctcp", "--seeds", "2", "--no-ideal")
     main, every, one = (shortflow(*arguments, *more) for more in ((), ("--metrics", "all"), ("--metrics", "marks")))

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import platform
 import re
 import subprocess
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, SimulationError, did_you_mean
@@ -64,6 +65,10 @@ class RunOrigin(TypedDict):
     digest: str
     finished_at: str
     wall_s: float
+    cores: NotRequired[int]
+    """As many as it ran on; its results do not depend on that. Results of before runs on several have none."""
+    fewer_cores: NotRequired[str | None]
+    """Why they are fewer than was asked for."""
 
 
 class Provenance(CodeOrigin, ScenarioOrigin, SchemeOrigin, RunOrigin):
@@ -113,6 +118,8 @@ class Run:
     seed: int
     scheme_source: "SchemeSource | None" = field(default=None, compare=False)
     """What another process builds the scheme from; none for a class that only this process knows."""
+    cores: int = field(default=1, compare=False)
+    """It may take so many."""
 
     @functools.cached_property
     def key(self) -> str:
@@ -211,8 +218,9 @@ class RunResult:
 def execute(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> RunResult:
     """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
     started = time.perf_counter()
+    present = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture)
+        result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, min(run.cores, present))
     except (ConfigError, SimulationError, Cancelled):
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
@@ -221,16 +229,25 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
         said = f"{type(error).__name__}: {error}{_meant(error)}"
         raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
     tables = {"flows": result.flows(), "tasks": result.tasks(), "samples": result.samples(), "ports": result.ports()}
-    return finished(run, tables, result.meta(), time.perf_counter() - started)
+    cores, why = result.cores()
+    if run.cores > present:
+        why = why or f"there are {present} here"
+    return finished(run, tables, result.meta(), time.perf_counter() - started, (cores, why))
 
 
-def finished(run: Run, tables: Mapping[str, ArrowTable], meta: Meta, wall_s: float) -> RunResult:
+def finished(
+    run: Run,
+    tables: Mapping[str, ArrowTable],
+    meta: Meta,
+    wall_s: float,
+    cores: tuple[int, str | None] = (1, None),
+) -> RunResult:
     """The result of a run that gave these tables."""
-    return RunResult(tables, meta, provenance(run, meta["digest"], wall_s), run)
+    return RunResult(tables, meta, provenance(run, meta["digest"], wall_s, cores), run)
 
 
-def provenance(run: Run, digest: str, wall_s: float) -> Provenance:
-    """Where a result comes from that is finished now."""
+def provenance(run: Run, digest: str, wall_s: float, cores: tuple[int, str | None] = (1, None)) -> Provenance:
+    """Where a result comes from that is finished now; how many cores it took, and why not more."""
     return {
         "key": run.key,
         "version": _core.version(),
@@ -248,6 +265,8 @@ def provenance(run: Run, digest: str, wall_s: float) -> Provenance:
         "digest": digest,
         "finished_at": datetime.now(UTC).isoformat(timespec="microseconds"),
         "wall_s": wall_s,
+        "cores": cores[0],
+        "fewer_cores": cores[1],
     }
 
 

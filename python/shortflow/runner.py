@@ -32,11 +32,12 @@ def run(
     seed: int = 1,
     *,
     settings: Settings | None = None,
+    cores: int = 1,
     progress: Progress | None = None,
 ) -> RunResult:
-    """Run a scenario once; `settings` may change the scenario and the scheme."""
+    """Run a scenario once, on so many cores at most; `settings` may change the scenario and the scheme."""
     (work,) = plan(scenario, [scheme], [seed], settings)
-    return run_one(work, progress)
+    return run_one(replace(work, cores=cores), progress)
 
 
 def compare(

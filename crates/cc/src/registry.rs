@@ -320,6 +320,11 @@ impl TransportConfig {
         TransportConfig { law: Law::UserDefined(start), ..self }
     }
 
+    /// Whether its law is not registered here.
+    pub fn is_user_defined(&self) -> bool {
+        matches!(self.law, Law::UserDefined(_))
+    }
+
     /// Every parameter with its present value as default.
     pub fn params(&self) -> &[ParamInfo] {
         &self.params

@@ -12,7 +12,7 @@ use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::probe::watch::{PacketEvent, Watching};
 use shortflow_sim::scenario::Scenario;
-use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Observer, RunError, Standing};
+use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Cores, Observer, RunError, Standing};
 use shortflow_sim::tables;
 use shortflow_units::Span;
 use std::sync::Arc;
@@ -94,9 +94,10 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Runs `scheme` in `scenario`; other Python threads go on meanwhile. `capture` gets what it asks for of the packets.
+/// Runs `scheme` in `scenario` on so many cores at most; other Python threads go on meanwhile. `capture` gets what it asks
+/// for of the packets.
 #[pyfunction]
-#[pyo3(signature = (scenario, scheme, seed, control, capture=None))]
+#[pyo3(signature = (scenario, scheme, seed, control, capture=None, cores=1))]
 pub fn run(
     py: Python<'_>,
     scenario: &PyScenario,
@@ -104,6 +105,7 @@ pub fn run(
     seed: u64,
     control: &Control,
     capture: Option<&Capture>,
+    cores: usize,
 ) -> PyResult<PyOutcome> {
     let (setting, contender) = (Arc::clone(&scenario.inner), scheme.inner.clone());
     if let (Contender::Ideal(policy), Some(_)) = (&contender, capture) {
@@ -116,7 +118,7 @@ pub fn run(
     let recorder = capture.map(|capture| capture.recorder(py, &setting, failure.clone()));
     let mut watch = Watch { shared, failure, recorder };
     let outcome = py.detach(|| {
-        let outcome = contender.run(&setting, seed, &mut watch);
+        let outcome = contender.run_on(cores, &setting, seed, &mut watch);
         watch.recorder.iter_mut().for_each(Recorder::finish);
         outcome
     });
@@ -125,7 +127,9 @@ pub fn run(
         return Err(error);
     }
     match outcome {
-        Ok(outcome) => Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed }),
+        Ok((outcome, cores)) => {
+            Ok(PyOutcome { outcome, cores, scenario: setting, scheme: scheme.name().to_owned(), seed })
+        }
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
         Err(
             error @ (RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold { .. }),
@@ -157,6 +161,7 @@ impl PyFloor {
 #[pyclass(frozen, name = "Result", module = "shortflow._core")]
 pub struct PyOutcome {
     outcome: Outcome,
+    cores: Cores,
     scenario: Arc<Scenario>,
     scheme: String,
     seed: u64,
@@ -182,6 +187,11 @@ impl PyOutcome {
     /// The ports.
     fn ports(&self) -> PyResult<Table> {
         Table::of(tables::ports(&self.outcome, &self.scenario))
+    }
+
+    /// How many cores it took, and why not more.
+    fn cores(&self) -> (usize, Option<&str>) {
+        (self.cores.used, self.cores.why.as_deref())
     }
 
     /// Provenance and totals.

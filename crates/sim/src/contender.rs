@@ -5,7 +5,7 @@ use crate::ideal::{self, Policy, policies};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::{self, Scheme, schemes};
-use crate::simulation::{self, Observer, RunError};
+use crate::simulation::{self, Cores, Observer, RunError};
 use crate::{minimal, roce};
 use shortflow_cc::{Host, TransportInfo};
 
@@ -77,9 +77,26 @@ impl Contender {
         seed: u64,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        self.run_on(1, scenario, seed, observer).map(|(outcome, _)| outcome)
+    }
+
+    /// The same on several cores, with the same outcome; how many it has taken.
+    ///
+    /// # Errors
+    /// Those of [`Contender::run`].
+    pub fn run_on(
+        &self,
+        cores: usize,
+        scenario: &Scenario,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<(Outcome, Cores), RunError> {
         match self {
-            Contender::Packets(scheme) => simulation::run(scenario, scheme, seed, observer),
-            Contender::Ideal(policy) => ideal::run(scenario, *policy, seed, observer),
+            Contender::Packets(scheme) => simulation::run_on(cores, scenario, scheme, seed, observer),
+            Contender::Ideal(policy) => {
+                let why = (cores > 1).then(|| format!("{} serves a fluid", policy.name));
+                ideal::run(scenario, *policy, seed, observer).map(|outcome| (outcome, Cores { used: 1, why }))
+            }
         }
     }
 }

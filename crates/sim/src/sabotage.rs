@@ -51,9 +51,9 @@ pub fn loses(packet: &Packet) -> bool {
     packet.kind == Kind::Data && hundredth(Defect::LostAfterCounted)
 }
 
-/// Lets the last packet of a ring overtake the one before it.
-pub fn swap_last<T>(ring: &mut VecDeque<T>, swap: impl Fn(&mut T, &mut T)) {
-    if let [.., before, last] = ring.make_contiguous()
+/// Lets the last packet of a ring, of which the first have departed, overtake the one before it.
+pub fn swap_last<T>(ring: &mut VecDeque<T>, departed: usize, swap: impl Fn(&mut T, &mut T)) {
+    if let [.., before, last] = &mut ring.make_contiguous()[departed..]
         && hundredth(Defect::Overtaking)
     {
         swap(before, last);

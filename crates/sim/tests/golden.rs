@@ -32,7 +32,7 @@ const COMPOSITIONS: [Composition; 13] = [
     ("dctcp over tcn", &[], ""),
     (
         "sack over pie",
-        &[("queue.target", "200us"), ("queue.alpha", "100"), ("queue.beta", "1000"), ("queue.burst", "0s")],
+        &[("queue.target", "200us"), ("queue.alpha", "1000"), ("queue.beta", "10000"), ("queue.burst", "0s")],
         "",
     ),
     ("sack over fair", &[], ""),

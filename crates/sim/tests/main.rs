@@ -6,6 +6,7 @@ mod common;
 mod accounting;
 mod analytic;
 mod applications;
+mod cores;
 mod dcqcn;
 mod ecn_echo;
 mod faults;

@@ -51,6 +51,7 @@ def run(
     seed: int = 1,
     *,
     settings: Settings | None = None,
+    cores: int = 1,
     progress: Shown = None,
 ) -> RunResult:
     """Run a scenario once under a scheme.
@@ -58,15 +59,18 @@ def run(
     A scheme is a name of `shortflow list schemes`, such a name with settings of its own (`"xdctcp+g=0.09"`, or typed:
     `schemes.Xdctcp(g=0.09)`), `"TRANSPORT over QUEUE"`, `"FILE.toml:NAME"`, `"FILE.py:CLASS"`, or a subclass of
     `CongestionControl`. `settings` may change the scenario and the scheme. The same scenario, scheme and seed give the
-    same `digest` everywhere. `progress` is a bar in notebooks and on terminals, unless it is false, or a function
-    that is told how far the work is. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a
-    fault of the simulator.
+    same `digest` everywhere, on one core and on several; where fewer than `cores` can be used, `provenance` has the
+    reason as `fewer_cores`. `progress` is a bar in notebooks and on terminals, unless it is false, or a function that
+    is told how far the work is. A `ConfigError` says what is wrong with any of these; a `SimulationError` is a fault of
+    the simulator.
     """
     if not isinstance(scheme, str | type):
         raise ConfigError(f"scheme: {scheme!r} is no name, nor a subclass of CongestionControl")
+    if isinstance(cores, bool) or not isinstance(cores, int) or cores < 1:
+        raise ConfigError(f"cores: {cores!r} is not a whole number from 1 on")
     (work,) = runner.plan(_loaded(scenario, settings), [scheme], _seeds([seed]), settings)
     with told(f"{work.scenario.name}, {work.scheme.name}", progress) as bar:
-        return extended(RunResult, run_one(work, bar))
+        return extended(RunResult, run_one(replace(work, cores=cores), bar))
 
 
 @front_door

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from shortflow.cli.options import (
     SetValues,
     parse_settings,
     scenario_with,
+    whole_number,
 )
 from shortflow.comparison import Comparison
 from shortflow.engine import run_one
@@ -53,6 +55,14 @@ def run(
             "directory.",
         ),
     ] = None,
+    cores: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            parser=whole_number(1),
+            help="Simulate parts of the network on so many cores; results are the same.",
+        ),
+    ] = 1,
     watch: Annotated[
         bool, typer.Option("--watch", help="Draw the bottleneck's queue and the windows while the run goes on.")
     ] = False,
@@ -72,7 +82,8 @@ def run(
         from shortflow.store.runs import check_same_run, check_target, write_run
 
         check_target(out)
-    (work,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
+    (planned,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
+    work = replace(planned, cores=cores)
     if out:
         check_same_run(out, work.key)
     console.note_warnings(work.scenario, [work.scheme])
@@ -89,6 +100,8 @@ def run(
         console.print_note(f"result: {out}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
+    if why := result.provenance.get("fewer_cores"):
+        console.print_note(f"cores: {result.provenance.get('cores')} of {cores}, as {why}")
     console.note_faults(result.meta["drops"])
     console.note_about(comparison)
     if json:

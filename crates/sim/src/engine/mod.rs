@@ -4,6 +4,6 @@ mod events;
 mod prefetch;
 mod seeds;
 
-pub use events::{EventQueue, Pack};
+pub use events::{EventQueue, Pack, in_turn};
 pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};

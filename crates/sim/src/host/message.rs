@@ -49,6 +49,11 @@ impl Tally {
         self.marks += u32::from(packet.ecn == EcnField::Ce);
         self.waited += packet.waited;
     }
+
+    /// Takes what has arrived from another account of the same message.
+    pub fn take_arrived(&mut self, other: &Tally) {
+        (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
+    }
 }
 
 /// What is counted of a message.
@@ -94,6 +99,8 @@ pub struct Message {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// When its last byte was acknowledged, once it has been.
+    pub finish: Option<Instant>,
     /// Its counts when the measured time began.
     pub at_start: MessageCounts,
     /// Its counts when the measured time ended, once it has.
@@ -114,6 +121,7 @@ impl Message {
             tally: Tally::default(),
             retransmits: 0,
             timeouts: 0,
+            finish: None,
             at_start: MessageCounts::default(),
             at_end: None,
         }
@@ -140,17 +148,20 @@ impl Message {
     }
 }
 
-/// The messages of a connection's stream that are not yet acknowledged whole, in order.
+/// The messages of a connection's stream, in order. Those that are acknowledged whole stay until both ends know of it; the
+/// sender has none but the others.
 #[derive(Debug, Clone)]
 pub struct Messages {
     list: VecDeque<Message>,
+    /// Those at the front that are acknowledged whole.
+    finished: u32,
     end: u64,
 }
 
 impl Default for Messages {
     /// None, with room for one: most connections carry no more.
     fn default() -> Messages {
-        Messages { list: VecDeque::with_capacity(1), end: 0 }
+        Messages { list: VecDeque::with_capacity(1), finished: 0, end: 0 }
     }
 }
 
@@ -168,15 +179,15 @@ impl Messages {
         self.end
     }
 
-    /// True if there is none.
+    /// True if there is none, acknowledged or not.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The oldest.
+    /// The oldest that is not acknowledged whole.
     #[inline]
     pub fn first(&self) -> Option<&Message> {
-        self.list.front()
+        self.list.get(self.finished as usize)
     }
 
     /// What a law may know of the oldest at `now`, where the stream is acknowledged below `una`, is sent next from `nxt` on,
@@ -204,7 +215,7 @@ impl Messages {
 
     /// The same, to be changed.
     pub fn first_mut(&mut self) -> Option<&mut Message> {
-        self.list.front_mut()
+        self.list.get_mut(self.finished as usize)
     }
 
     /// The one that byte `seq` belongs to, most often the oldest.
@@ -231,14 +242,24 @@ impl Messages {
         self.list.iter_mut()
     }
 
-    /// True if the oldest is acknowledged whole, when everything below `acked` is.
+    /// True if the first is acknowledged whole, when everything below `acked` is.
     #[inline]
     pub fn has_finished(&self, acked: u64) -> bool {
-        self.list.front().is_some_and(|message| message.end <= acked)
+        self.first().is_some_and(|message| message.end <= acked)
     }
 
-    /// Takes the oldest, if it is.
-    pub fn take_finished(&mut self, acked: u64) -> Option<Message> {
-        if self.has_finished(acked) { self.list.pop_front() } else { None }
+    /// Everything below `acked` was acknowledged at `now`: the messages up to there are finished.
+    pub fn finish(&mut self, acked: u64, now: Instant) {
+        while let Some(message) = self.first_mut().filter(|message| message.end <= acked) {
+            message.finish = Some(now);
+            self.finished += 1;
+        }
+    }
+
+    /// Takes the oldest, if it had finished by `until`.
+    pub fn take_finished(&mut self, until: Instant) -> Option<Message> {
+        self.list.front().filter(|oldest| oldest.finish.is_some_and(|finish| finish <= until))?;
+        self.finished -= 1;
+        self.list.pop_front()
     }
 }

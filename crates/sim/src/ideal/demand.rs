@@ -78,8 +78,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// All flows of a run, in the order in which a simulation of packets starts them: by time, those of
-/// the same instant in the order in which their sources came to know of them.
+/// All flows of a run, in the order in which a simulation of packets starts them: by time, then by source.
 pub(super) fn arrivals(scenario: &Scenario, seeds: Seeds) -> Result<impl Iterator<Item = Arrival>, RunError> {
     let end = Instant::ZERO + scenario.duration;
     let known = |index: usize| match scenario.traffic[index].start(seeds, index) {
@@ -89,16 +88,14 @@ pub(super) fn arrivals(scenario: &Scenario, seeds: Seeds) -> Result<impl Iterato
     let mut sources: Vec<Box<dyn Arrivals>> =
         (0..scenario.traffic.len()).map(known).collect::<Result<_, _>>()?;
     let mut next: Vec<Option<Arrival>> = sources.iter_mut().map(|source| source.next()).collect();
-    let mut order = sources.len();
-    let mut turns: BinaryHeap<Reverse<(Instant, usize, usize)>> =
-        next.iter().enumerate().filter_map(|(i, a)| Some(Reverse((a.as_ref()?.at, i, i)))).collect();
+    let mut turns: BinaryHeap<Reverse<(Instant, usize)>> =
+        next.iter().enumerate().filter_map(|(i, a)| Some(Reverse((a.as_ref()?.at, i)))).collect();
     Ok(std::iter::from_fn(move || {
-        let Reverse((at, _, source)) = turns.pop()?;
+        let Reverse((at, source)) = turns.pop()?;
         (at < end).then_some(())?;
         let following = sources[source].next();
         if let Some(arrival) = &following {
-            turns.push(Reverse((arrival.at, order, source)));
-            order += 1;
+            turns.push(Reverse((arrival.at, source)));
         }
         std::mem::replace(&mut next[source], following)
     }))

@@ -40,6 +40,15 @@ pub struct Counted {
 }
 
 impl Counted {
+    /// Takes what was counted of a port from `other`, if anything was yet.
+    pub(super) fn take_port(&mut self, index: usize, other: &Counted) {
+        self.ports
+            .iter_mut()
+            .skip(index)
+            .zip(other.ports.get(index))
+            .for_each(|(mine, theirs)| *mine = *theirs);
+    }
+
     /// What was counted since there was `before`; nothing had been counted if that is empty.
     pub fn since(self, before: &Counted) -> Counted {
         let ports = self.ports.into_iter().enumerate();

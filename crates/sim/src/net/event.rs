@@ -1,7 +1,7 @@
 //! [`NetworkEvent`]: what happens in a network of itself.
 
-use crate::engine::Pack;
-use shortflow_units::PortId;
+use crate::engine::{Pack, in_turn};
+use shortflow_units::{Instant, PortId};
 
 /// What happens in a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,16 +16,16 @@ pub enum NetworkEvent {
     LinkChange(u32),
 }
 
-/// Two bits above a 29-bit number say which event it is. The highest bit is clear: the others are for the
-/// events of whoever runs the network.
+/// Two bits above a 29-bit number say which event it is. The highest bit is clear, and so is the first of the number of a
+/// change of links: the others are for the events of whoever runs the network.
 impl Pack for NetworkEvent {
     #[inline]
     fn pack(self) -> u32 {
         let (tag, number) = match self {
-            NetworkEvent::Arrive(port) => (0, port.0),
-            NetworkEvent::TransmitDone(port) => (1, port.0),
-            NetworkEvent::Release(port) => (2, port.0),
-            NetworkEvent::LinkChange(step) => (3, step),
+            NetworkEvent::LinkChange(step) => (0, step),
+            NetworkEvent::Arrive(port) => (1, port.0),
+            NetworkEvent::TransmitDone(port) => (2, port.0),
+            NetworkEvent::Release(port) => (3, port.0),
         };
         tag << 29 | number
     }
@@ -34,11 +34,16 @@ impl Pack for NetworkEvent {
     fn unpack(bits: u32) -> NetworkEvent {
         let number = bits & ((1 << 29) - 1);
         match bits >> 29 {
-            0 => NetworkEvent::Arrive(PortId(number)),
-            1 => NetworkEvent::TransmitDone(PortId(number)),
-            2 => NetworkEvent::Release(PortId(number)),
-            _ => NetworkEvent::LinkChange(number),
+            0 => NetworkEvent::LinkChange(number),
+            1 => NetworkEvent::Arrive(PortId(number)),
+            2 => NetworkEvent::TransmitDone(PortId(number)),
+            _ => NetworkEvent::Release(PortId(number)),
         }
+    }
+
+    /// Ports take turns.
+    fn rank(bits: u32, at: Instant) -> u32 {
+        if bits >> 29 == 0 { bits } else { in_turn(bits, at) }
     }
 }
 

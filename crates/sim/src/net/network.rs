@@ -32,7 +32,9 @@ struct Special {
 /// The network of a run.
 #[derive(Debug, Clone)]
 pub struct Network {
-    ports: Vec<Port>,
+    pub(super) ports: Vec<Port>,
+    /// Ports that cross to other parts, and to which.
+    pub(super) crossing: Vec<(PortId, u32)>,
     routes: Routes,
     chooser: Chooser,
     special: Option<Box<Special>>,
@@ -45,11 +47,11 @@ pub struct Network {
     is_large: bool,
     /// What was dropped at nodes and not at ports.
     drops: BTreeMap<NodeId, Drops>,
-    sent: u64,
-    delivered: u64,
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
     /// What had been counted when the measured time began, and when it ended.
-    before: Counted,
-    after: Option<Counted>,
+    pub(super) before: Counted,
+    pub(super) after: Option<Counted>,
 }
 
 impl Network {
@@ -86,6 +88,7 @@ impl Network {
         let is_large = ports.len() >= LARGE;
         Ok(Network {
             ports,
+            crossing: Vec::new(),
             routes,
             chooser,
             special,

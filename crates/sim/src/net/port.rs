@@ -59,6 +59,8 @@ pub struct Port {
     faults: Option<Box<FaultInjector>>,
     /// Node at the other end.
     pub to: NodeId,
+    /// Leads to another part of the network, which has the far end of the wire.
+    crosses: bool,
     of_host: bool,
     counters: PortCounters,
     queue: Queue,
@@ -93,6 +95,7 @@ impl Port {
             from,
             to,
             of_host: false,
+            crosses: false,
             rate,
             delay,
             queue,
@@ -378,8 +381,10 @@ impl Port {
         self.busy_until = departs;
         self.ring.push_back(InFlight { departs, packet });
         #[cfg(test)]
-        crate::sabotage::swap_last(&mut self.ring, |a, b| std::mem::swap(&mut a.packet, &mut b.packet));
-        self.ring.len() == 1
+        crate::sabotage::swap_last(&mut self.ring, self.departed, |a, b| {
+            std::mem::swap(&mut a.packet, &mut b.packet);
+        });
+        self.ring.len() == 1 && !self.crosses
     }
 
     #[inline]
@@ -399,6 +404,46 @@ impl Port {
             crate::sabotage::hasten(&mut self.last_tx.1);
         }
         self.last_tx.1
+    }
+}
+
+/// A port between two parts of a network. Its own part has it with what has not been handed over, the part of the other end
+/// with what is on the wire.
+impl Port {
+    /// From now on its packets are handed over.
+    pub(super) fn cut(&mut self) {
+        self.crosses = true;
+    }
+
+    /// The next packet on the wire that has departed before `end`, and when.
+    pub(super) fn hand_over(&mut self, end: Instant) -> Option<(Instant, Packet)> {
+        self.ring.front().filter(|head| head.departs < end)?;
+        let InFlight { departs, packet } = self.ring.pop_front()?;
+        match self.departed {
+            0 => self.backlog.remove(&packet),
+            _ => self.departed -= 1,
+        }
+        Some((departs, packet))
+    }
+
+    /// When the next packet departs.
+    pub(super) fn next_departure(&self) -> Instant {
+        self.ring.front().map_or(Instant::MAX, |head| head.departs)
+    }
+
+    /// Puts a packet on the wire that has been handed over; when it arrives, if it is the head.
+    pub(super) fn take_in(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
+        self.ring.push_back(InFlight { departs, packet });
+        self.departed += 1;
+        (self.ring.len() == 1).then_some(departs + self.delay)
+    }
+
+    /// Puts the far end of the wire back, as the other part has it.
+    pub(super) fn join(&mut self, far: &mut Port) {
+        self.arrived += far.arrived;
+        self.departed += far.ring.len();
+        far.ring.append(&mut self.ring);
+        std::mem::swap(&mut self.ring, &mut far.ring);
     }
 }
 

@@ -56,9 +56,25 @@ impl ClassMeter {
 
     /// Throughput of every class over the time since the last call.
     pub fn sample(&mut self, at: Instant, time: Span, samples: &mut Vec<Sample>) {
+        let first = samples.len();
+        self.take(at, samples);
+        samples[first..].iter_mut().for_each(|sample| sample.value = throughput(sample.value as u64, time));
+    }
+
+    /// What was counted of every class since the last call: bytes, until [`ClassMeter::finish`].
+    pub fn take(&mut self, at: Instant, samples: &mut Vec<Sample>) {
         for (class, acked) in self.acked.iter_mut().enumerate() {
-            let value = throughput(std::mem::take(acked), time);
+            let value = std::mem::take(acked) as f64;
             samples.push(Sample { at, subject: Subject::Throughput(ClassId::from(class)), value });
+        }
+    }
+
+    /// Makes throughput of the bytes in `samples`, which were taken from the beginning on, at intervals of `every`.
+    pub fn finish(every: Span, samples: &mut [Sample]) {
+        let of_classes = samples.iter_mut().filter(|sample| matches!(sample.subject, Subject::Throughput(_)));
+        for sample in of_classes {
+            let time = if sample.at == Instant::ZERO { Span::ZERO } else { every };
+            sample.value = throughput(sample.value as u64, time);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ends::{Ends, Opening};
 use crate::engine::prefetch;
-use crate::host::{Identity, Message};
+use crate::host::Identity;
 use crate::net::BACK;
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
@@ -26,12 +26,13 @@ pub(super) struct Connection {
     pub ends: Ends,
 }
 
-impl Connection {
-    /// Takes the oldest message that is acknowledged whole.
-    pub fn take_finished(&mut self) -> Option<Message> {
-        let acked = self.ends.acked();
-        self.ends.messages_mut().take_finished(acked)
-    }
+/// Bytes of a connection that were missing below new ones when those arrived: they must have been dropped on the way.
+#[derive(Debug)]
+pub(super) struct Skip {
+    pub source: HostId,
+    pub to: HostId,
+    pub flow_id: u32,
+    pub bytes: u64,
 }
 
 /// All connections.
@@ -121,6 +122,21 @@ impl Connections {
         let slots =
             self.slots.iter_mut().enumerate().map(|(slot, connection)| (ConnId::from(slot), connection));
         slots.filter(|(_, connection)| connection.flow_id != u32::MAX)
+    }
+
+    /// Puts together the tables of part 0 and the others: every end is taken from the part that has its host.
+    pub fn join(&mut self, others: &mut [Connections], part_of: impl Fn(HostId) -> usize) {
+        for (slot, connection) in self.slots.iter_mut().enumerate() {
+            let (from, to) = (part_of(connection.source), part_of(connection.destination));
+            // That of part 0 changes places with the sender's.
+            if let Some(other) = from.checked_sub(1) {
+                std::mem::swap(connection, &mut others[other].slots[slot]);
+            }
+            if from != to {
+                let place = if to == 0 { from } else { to };
+                connection.ends.take_receiver(&mut others[place - 1].slots[slot].ends);
+            }
+        }
     }
 
     /// Most connections that were open at once.

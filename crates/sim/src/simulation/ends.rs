@@ -93,6 +93,22 @@ impl Ends {
         self.messages_mut().push(flow, size)
     }
 
+    /// Takes the receiver of the same connection in another part, and what has arrived there.
+    pub fn take_receiver(&mut self, other: &mut Ends) {
+        match (&mut *self, &mut *other) {
+            (Ends::Tcp(mine), Ends::Tcp(theirs)) => std::mem::swap(&mut mine.receiver, &mut theirs.receiver),
+            (Ends::Roce(mine), Ends::Roce(theirs)) => {
+                std::mem::swap(&mut mine.receiver, &mut theirs.receiver)
+            }
+            (Ends::Minimal(mine), Ends::Minimal(theirs)) => {
+                std::mem::swap(&mut mine.receiver, &mut theirs.receiver)
+            }
+            _ => {}
+        }
+        let messages = self.messages_mut().iter_mut().zip(other.messages_mut().iter_mut());
+        messages.for_each(|(mine, theirs)| mine.tally.take_arrived(&theirs.tally));
+    }
+
     /// There is something new to send.
     pub fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox) {
         each!(self, pair => Endpoint::start(&mut pair.sender, scene, out));

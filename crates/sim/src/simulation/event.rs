@@ -1,8 +1,8 @@
 //! [`Event`]: everything that happens in a run.
 
-use crate::engine::Pack;
+use crate::engine::{Pack, in_turn};
 use crate::net::NetworkEvent;
-use shortflow_units::ConnId;
+use shortflow_units::{ConnId, Instant};
 
 /// Everything that happens in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Event {
     },
     /// The next flow of this traffic source starts.
     FlowStart(u32),
+    /// It is known at both ends of this connection that a message has been acknowledged whole.
+    Finish(ConnId),
     /// Probes take a sample.
     Sample,
     /// The warm-up ends.
@@ -33,6 +35,9 @@ impl Event {
     pub const CONNECTIONS: u32 = 1 << 27;
 }
 
+/// The number of the first of what happens once or at intervals.
+const ONCE: u32 = 1 << 28;
+
 impl From<NetworkEvent> for Event {
     #[inline]
     fn from(event: NetworkEvent) -> Event {
@@ -42,10 +47,13 @@ impl From<NetworkEvent> for Event {
 
 /// | highest bits | event | the others |
 /// |---|---|---|
+/// | 0001 | what happens once or at intervals | which |
 /// | 0 | of the network | its own |
 /// | 10 | timer | 3 for the timer, 27 for the connection |
 /// | 110 | start of a flow | the source |
-/// | 111 | what happens once or at intervals | which |
+/// | 111 | end of a message | the connection |
+///
+/// So at one instant links change first, then come the measured time and probes, packets, timers, starts of flows, and their ends.
 impl Pack for Event {
     #[inline]
     fn pack(self) -> u32 {
@@ -53,28 +61,34 @@ impl Pack for Event {
             Event::Network(event) => return event.pack(),
             Event::Timer { connection, timer } => (4, u32::from(timer) << 27 | connection.0),
             Event::FlowStart(source) => (6, source),
-            Event::Sample => (7, 0),
-            Event::WarmUpEnd => (7, 1),
-            Event::MeasureEnd => (7, 2),
+            Event::Finish(connection) => (7, connection.0),
+            Event::WarmUpEnd => (0, ONCE),
+            Event::MeasureEnd => (0, ONCE + 1),
+            Event::Sample => (0, ONCE + 2),
         };
         tag << 29 | number
     }
 
     #[inline]
     fn unpack(bits: u32) -> Event {
-        if bits >> 31 == 0 {
-            return Event::Network(NetworkEvent::unpack(bits));
-        }
-        let number = bits & ((1 << 29) - 1);
-        match (bits >> 29, number) {
-            (4 | 5, _) => Event::Timer {
+        match bits >> 28 {
+            1 => [Event::WarmUpEnd, Event::MeasureEnd, Event::Sample][(bits - ONCE) as usize % 3],
+            ..8 => Event::Network(NetworkEvent::unpack(bits)),
+            8..12 => Event::Timer {
                 connection: ConnId(bits % Event::CONNECTIONS),
                 timer: (bits >> 27) as u8 % Event::TIMERS,
             },
-            (6, source) => Event::FlowStart(source),
-            (_, 0) => Event::Sample,
-            (_, 1) => Event::WarmUpEnd,
-            _ => Event::MeasureEnd,
+            12..14 => Event::FlowStart(bits & ((1 << 29) - 1)),
+            _ => Event::Finish(ConnId(bits % Event::CONNECTIONS)),
+        }
+    }
+
+    /// Ports and timers of connections take turns, traffic sources and ends come in their order.
+    fn rank(bits: u32, at: Instant) -> u32 {
+        match bits >> 28 {
+            ..8 => NetworkEvent::rank(bits, at),
+            8..12 => in_turn(bits, at),
+            _ => bits,
         }
     }
 }
@@ -89,8 +103,9 @@ mod tests {
         let last = Event::Timer { connection: ConnId(Event::CONNECTIONS - 1), timer: Event::TIMERS - 1 };
         let first = Event::Timer { connection: ConnId(0), timer: 0 };
         let network = Event::Network(NetworkEvent::Release(PortId(7)));
+        let once = [Event::Sample, Event::WarmUpEnd, Event::MeasureEnd];
         for event in
-            [first, last, network, Event::FlowStart(9), Event::Sample, Event::WarmUpEnd, Event::MeasureEnd]
+            [[first, last, network], [Event::FlowStart(9), Event::Finish(ConnId(5)), first], once].concat()
         {
             assert_eq!(Event::unpack(event.pack()), event);
         }

@@ -2,15 +2,19 @@
 
 mod checks;
 mod connections;
+mod division;
 mod ends;
 mod error;
 mod event;
 mod observer;
+mod parallel;
+mod part;
 #[cfg(test)]
 mod shortcuts;
 mod sources;
 mod world;
 
+pub use division::Cores;
 pub use error::RunError;
 pub use event::Event;
 pub use observer::{Observer, Standing, Unattended};
@@ -19,6 +23,7 @@ use crate::net::BYTES_PER_PATH;
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
+use division::Division;
 use world::World;
 
 /// Bytes that an open connection takes in the tables: both ends and, where that is kept, its path.
@@ -31,9 +36,30 @@ pub fn run(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, RunError> {
-    let mut world = World::new(scenario, scheme, seed)?;
-    observer.watches().into_iter().for_each(|what| world.watch(what));
-    world.run(observer)?;
+    run_on(1, scenario, scheme, seed, observer).map(|(outcome, _)| outcome)
+}
+
+/// The same on several cores, with the same outcome; how many it has taken.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_on(
+    cores: usize,
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<(Outcome, Cores), RunError> {
+    let watching = observer.watches();
+    let division = Division::new(scenario, scheme, cores, watching.is_some());
+    let mut world = if division.cores.used > 1 {
+        parallel::run((scenario, scheme), seed, &division, observer)?
+    } else {
+        let mut world = World::new(scenario, scheme, seed)?;
+        watching.into_iter().for_each(|what| world.watch(what));
+        world.run(observer)?;
+        world
+    };
     let checked = world.check();
     let outcome = world.finish();
     let counters = &outcome.counters;
@@ -41,5 +67,5 @@ pub fn run(
     if counters.packets_sent != accounted {
         return Err(RunError::Conservation(*counters));
     }
-    checked.map(|()| outcome)
+    checked.map(|()| (outcome, division.cores))
 }

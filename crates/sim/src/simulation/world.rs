@@ -1,8 +1,9 @@
 //! Everything that changes during a run, and the loop that changes it.
 
-use super::connections::Connections;
+use super::connections::{Connections, Skip};
 use super::ends::{Opening, Progress};
 use super::event::Event;
+use super::part::{News, Part, owns};
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds};
@@ -39,13 +40,16 @@ pub(super) struct World<'a> {
     sources: Sources,
     pub(super) flows: Vec<FlowRow>,
     backlogged: Vec<Backlogged>,
-    measured: Vec<PortId>,
-    samples: Vec<Sample>,
+    pub(super) measured: Vec<PortId>,
+    pub(super) samples: Vec<Sample>,
     sampled: Instant,
     meter: ClassMeter,
-    handled: u64,
-    /// Finite flows that are not done, those included that applications have planned.
+    pub(super) handled: u64,
+    /// Finite flows that are not known to be done, those included that applications have planned.
     pending: u64,
+    /// From the end of a message until it is known: then the receiver's end closes too, and the run may end. It is the longest
+    /// delay of a link, so that it does not depend on where a network is cut into parts.
+    notice: Span,
     /// The measured time.
     window: Range<Instant>,
     measuring_over: bool,
@@ -53,10 +57,18 @@ pub(super) struct World<'a> {
     pub(super) taken: u64,
     /// Whether packets of a connection stay in order.
     pub(super) keeps_order: bool,
+    /// What the connections have skipped that are closed.
+    pub(super) skips: Vec<Skip>,
     /// The first invariant that a connection broke.
     pub(super) broken: Option<String>,
     /// Whether somebody wants to know what happens to packets.
     watched: bool,
+    /// What of the network is simulated here; all of it if there is nothing.
+    pub(super) part: Option<Part>,
+    /// Events that every part handles alike: flows start and end, and what happens once or at intervals.
+    pub(super) common: u64,
+    /// A place to list ports.
+    arriving: Vec<PortId>,
 }
 
 /// A flow without end, and how much of it had been acknowledged when the last sample was taken.
@@ -140,12 +152,17 @@ impl<'a> World<'a> {
             sampled: Instant::ZERO,
             handled: 0,
             pending: 0,
+            notice: scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default(),
             window: Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration,
             measuring_over: false,
             taken: 0,
             keeps_order: keeps_order(scenario, scheme),
+            skips: Vec::new(),
             broken: None,
             watched: false,
+            part: None,
+            common: 0,
+            arriving: Vec::new(),
         };
         world.events.schedule(world.window.start, Event::WarmUpEnd);
         world.events.schedule(world.window.end, Event::MeasureEnd);
@@ -165,43 +182,56 @@ impl<'a> World<'a> {
         self.watched = true;
     }
 
-    /// Handles events until the measured time is over and every finite flow is done, or until the
+    /// The end of the drain.
+    pub(super) fn limit(&self) -> Instant {
+        self.window.end + self.scenario.drain
+    }
+
+    /// Handles events until the measured time is over and every finite flow is known to be done, or until the
     /// drain is over too.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
-        let limit = self.window.end + self.scenario.drain;
-        let (is_large, mut ports) = (self.network.is_large(), Vec::new());
-        loop {
-            if is_large && self.events.begin_slot() {
-                self.prefetch(&mut ports);
-            }
-            let Some(event) = self.events.next(limit) else { break };
-            self.handle(event);
-            self.handled += 1;
-            if self.measuring_over && self.pending == 0 {
-                break;
-            }
-            if self.handled.is_multiple_of(TICK) && !self.tick(observer) {
-                return Err(RunError::Cancelled);
-            }
-        }
+        self.run_until(self.limit(), observer)?;
         if self.watched {
             observer.packets(self.network.noted(Instant::MAX));
         }
         Ok(())
     }
 
+    /// Handles the events up to `until`, or up to the end of the run; whether it has ended.
+    pub(super) fn run_until(
+        &mut self,
+        until: Instant,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, RunError> {
+        let is_large = self.network.is_large();
+        loop {
+            if is_large && self.events.begin_slot(until) {
+                self.prefetch();
+            }
+            let Some(event) = self.events.next(until) else { return Ok(false) };
+            self.handle(event);
+            self.handled += 1;
+            if self.measuring_over && self.pending == 0 {
+                return Ok(true);
+            }
+            if self.handled.is_multiple_of(TICK) && !self.tick(observer) {
+                return Err(RunError::Cancelled);
+            }
+        }
+    }
+
     #[inline(never)] // keeps the loop short
-    fn tick(&mut self, observer: &mut dyn Observer) -> bool {
+    pub(super) fn tick(&mut self, observer: &mut dyn Observer) -> bool {
         if self.watched {
             observer.packets(self.network.noted(self.events.now()));
         }
         observer.tick(self.standing())
     }
 
-    /// Has the processor fetch what the arrivals of the present slot need, in a large network; `ports` is a place to
-    /// list them.
+    /// Has the processor fetch what the arrivals of the present slot need, in a large network.
     #[inline(never)]
-    fn prefetch(&self, ports: &mut Vec<PortId>) {
+    fn prefetch(&mut self) {
+        let ports = &mut self.arriving;
         ports.clear();
         ports.extend(self.events.present().filter_map(|event| match event {
             Event::Network(NetworkEvent::Arrive(port)) => Some(port),
@@ -230,7 +260,19 @@ impl<'a> World<'a> {
             }
             Event::Timer { connection, timer } if self.watched => self.on_timer_watched(connection, timer),
             Event::Timer { connection, timer } => self.on_timer(connection, timer),
+            event => {
+                self.common += 1;
+                self.handle_common(event);
+            }
+        }
+    }
+
+    /// Events that every part handles alike.
+    #[inline(never)] // keeps the path of packets short
+    fn handle_common(&mut self, event: Event) {
+        match event {
             Event::FlowStart(source) => self.start_flow(source as usize),
+            Event::Finish(connection) => self.finish_messages(connection),
             Event::Sample => self.sample(),
             Event::WarmUpEnd => {
                 let kept =
@@ -243,6 +285,7 @@ impl<'a> World<'a> {
                 self.for_each_message(|message, acked| message.at_end = Some(message.counts(acked)));
                 self.measuring_over = true;
             }
+            Event::Network(_) | Event::Timer { .. } => {}
         }
     }
 
@@ -274,7 +317,7 @@ impl<'a> World<'a> {
                 self.meter.count(class, acked);
             }
             if finished {
-                self.finish_messages(conn);
+                self.announce(conn);
             }
         } else {
             let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
@@ -287,10 +330,23 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The sender has messages that are acknowledged whole: everybody else will know.
     #[inline(never)] // keeps the path of every other ACK short
+    fn announce(&mut self, conn: ConnId) {
+        let news = News { conn, acked: self.connections.slot(conn).ends.acked(), at: self.events.now() };
+        self.learn(news);
+        self.part.iter_mut().for_each(|part| part.news.push(news));
+    }
+
+    pub(super) fn learn(&mut self, News { conn, acked, at }: News) {
+        self.connections.slot(conn).ends.messages_mut().finish(acked, at);
+        self.events.schedule(at + self.notice, Event::Finish(conn));
+    }
+
     fn finish_messages(&mut self, conn: ConnId) {
-        while let Some(message) = self.connections.slot(conn).take_finished() {
-            self.record(conn, &message, Some(self.events.now()));
+        let until = Instant::ZERO + self.events.now().since(Instant::ZERO + self.notice);
+        while let Some(message) = self.connections.slot(conn).ends.messages_mut().take_finished(until) {
+            self.record(conn, &message);
             self.pending -= u64::from(message.flow != UNCOUNTED);
         }
         let connection = self.connections.slot(conn);
@@ -301,10 +357,10 @@ impl<'a> World<'a> {
     }
 
     /// Writes what a message has become into its row.
-    fn record(&mut self, conn: ConnId, message: &Message, finish: Option<Instant>) {
+    fn record(&mut self, conn: ConnId, message: &Message) {
         let acked = self.connections.slot(conn).ends.acked();
         let Some(row) = self.flows.get_mut(message.flow.index()) else { return }; // uncounted
-        row.finish = finish;
+        row.finish = message.finish;
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
         let Tally { left, waited_at_host, arrived, marks, waited } = message.tally;
@@ -333,16 +389,16 @@ impl<'a> World<'a> {
     fn on_timer(&mut self, conn: ConnId, timer: u8) {
         let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
-        if connection.flow_id == u32::MAX {
+        let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
+        // The timer may be of the one before in this slot, and that of another part.
+        if connection.flow_id == u32::MAX || !owns(&self.part, host) {
             return;
         }
         let (network, events) = (&mut self.network, &mut self.events);
         if timer < OF_RECEIVER {
-            let host = connection.source;
             let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
             connection.ends.sender_timer(timer, scene, &mut desk);
         } else {
-            let host = connection.destination;
             let mut desk = Desk { network, events, host, connection: conn, timers: OF_RECEIVER };
             connection.ends.receiver_timer(timer - OF_RECEIVER, scene, &mut desk);
         }
@@ -424,7 +480,9 @@ impl<'a> World<'a> {
         }
         let (network, events, host) = (&mut self.network, &mut self.events, arrival.source);
         let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
-        connection.ends.start(Scene { now, tcp }, &mut desk);
+        if owns(&self.part, host) {
+            connection.ends.start(Scene { now, tcp }, &mut desk);
+        }
         if !counted {
             return;
         }
@@ -449,6 +507,9 @@ impl<'a> World<'a> {
     fn sample(&mut self) {
         let at = self.events.now();
         for &port in &self.measured {
+            if self.part.as_ref().is_some_and(|part| !part.owns(self.network.ports()[port.index()].from)) {
+                continue;
+            }
             let backlog = self.network.backlog(port, at);
             let packets =
                 Sample { at, subject: Subject::QueuePackets(port), value: f64::from(backlog.packets) };
@@ -457,10 +518,14 @@ impl<'a> World<'a> {
         }
         let time = at.since(self.sampled);
         self.sampled = at;
-        self.meter.sample(at, time, &mut self.samples);
+        self.meter.take(at, &mut self.samples);
         for Backlogged { conn, flow, sampled } in &mut self.backlogged {
+            let connection = self.connections.slot(*conn);
+            if !owns(&self.part, connection.source) {
+                continue;
+            }
             let flow = *flow;
-            let ends = &self.connections.slot(*conn).ends;
+            let ends = &connection.ends;
             let acked = ends.acked() - std::mem::replace(sampled, ends.acked());
             let value = throughput(acked, time);
             self.samples.push(Sample { at, subject: Subject::FlowThroughput(flow), value });
@@ -478,9 +543,11 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Ends the accounts: rows of unfinished flows, ports, totals.
+    /// Ends the accounts: rows of flows that are not known to be done, ports, totals.
     pub(super) fn finish(mut self) -> Outcome {
-        self.record_unfinished();
+        // Where flows stall for ever the last event comes long before the drain is over.
+        let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
+        self.record_open();
         let length = self.window.end.since(self.window.start).as_secs_f64();
         let counters = Counters {
             events: self.handled,
@@ -494,13 +561,14 @@ impl<'a> World<'a> {
         };
         let ports = PortRow::all(&self.network, length);
         let drops = DropRow::all(&self.network);
+        if let Some(every) = self.scenario.measure.sample_every {
+            ClassMeter::finish(every, &mut self.samples);
+        }
         let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
-        // Where flows stall for ever the last event comes long before the drain is over.
-        let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
         Outcome { flows, tasks, samples, ports, drops, counters, end }
     }
 
-    fn record_unfinished(&mut self) {
+    fn record_open(&mut self) {
         let open: Vec<(ConnId, Message)> = self
             .connections
             .iter_mut()
@@ -510,7 +578,8 @@ impl<'a> World<'a> {
             })
             .collect();
         for (conn, message) in open {
-            self.record(conn, &message, None);
+            self.record(conn, &message);
+            self.pending -= u64::from(message.flow != UNCOUNTED && message.finish.is_some());
         }
     }
 }

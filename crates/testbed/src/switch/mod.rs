@@ -235,7 +235,7 @@ impl<'a> Switch<'a> {
                 }
                 Event::MeasureEnd => self.network.close_window(self.events.now()),
                 // Hosts are real here: they have their own timers.
-                Event::Timer { .. } | Event::FlowStart(_) => {}
+                Event::Timer { .. } | Event::FlowStart(_) | Event::Finish(_) => {}
             }
         }
         self.events.advance(now);

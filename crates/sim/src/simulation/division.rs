@@ -1,0 +1,121 @@
+//! [`Division`]: how a network is cut into parts, or why it is not.
+
+use crate::engine::Seeds;
+use crate::scenario::Scenario;
+use crate::scheme::Scheme;
+use crate::topology::Graph;
+use crate::traffic::Workload;
+use shortflow_cc::TransportConfig;
+use shortflow_units::{HostId, Span};
+use std::sync::Arc;
+
+/// How many cores a run takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cores {
+    /// As many as there are parts.
+    pub used: usize,
+    /// Why they are fewer than was asked for.
+    pub why: Option<String>,
+}
+
+/// A network in parts.
+#[derive(Debug, Clone)]
+pub(super) struct Division {
+    /// The part of each node.
+    pub owner: Arc<[u32]>,
+    /// The shortest delay of a link between two parts.
+    pub lookahead: Span,
+    pub cores: Cores,
+}
+
+impl Division {
+    /// One in which nothing is divided.
+    fn none(graph: &Graph, why: Option<String>) -> Division {
+        let owner = vec![0; graph.nodes.len()].into();
+        Division { owner, lookahead: Span::MAX, cores: Cores { used: 1, why } }
+    }
+
+    /// That of a run on so many cores at most; packets may be `watched`.
+    pub fn new(scenario: &Scenario, scheme: &Scheme, cores: usize, watched: bool) -> Division {
+        let graph = &scenario.graph;
+        let racks = graph.racks();
+        let parts = cores.min(racks);
+        if cores <= 1 {
+            return Division::none(graph, None);
+        }
+        if let Some(why) = needs_one(scenario, scheme, watched) {
+            return Division::none(graph, Some(why));
+        }
+        let owner = owners(graph, parts);
+        let crossing = graph.links.iter().filter(|link| owner[link.a.index()] != owner[link.b.index()]);
+        match crossing.map(|link| link.delay).min() {
+            None => Division::none(graph, Some("all hosts are at one switch".to_owned())),
+            Some(Span::ZERO) => {
+                Division::none(graph, Some("links between switches have no delay".to_owned()))
+            }
+            Some(lookahead) => {
+                let why = (parts < cores).then(|| format!("the network has {racks} racks"));
+                Division { owner: owner.into(), lookahead, cores: Cores { used: parts, why } }
+            }
+        }
+    }
+}
+
+/// What depends on the order of all events of the network.
+fn needs_one(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Option<String> {
+    let mut transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
+    if watched {
+        return Some("packets are captured".to_owned());
+    }
+    if transports.any(TransportConfig::is_user_defined) {
+        return Some("the transport is not one of the simulator's own".to_owned());
+    }
+    if !scenario.faults.is_empty() {
+        return Some("links have faults".to_owned());
+    }
+    if scenario.routing.info().reorders {
+        return Some(format!(
+            "routing.kind = {} draws the path of each packet",
+            scenario.routing.info().name
+        ));
+    }
+    let waits =
+        |index: &usize| matches!(scenario.traffic[*index].start(Seeds::new(0), *index), Workload::Closed(_));
+    (0..scenario.traffic.len()).find(waits).map(|index| format!("traffic.{} waits for answers", index + 1))
+}
+
+/// The part of each node: racks in their order, and every other switch with most of its neighbours.
+fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
+    const NONE: u32 = u32::MAX;
+    let mut owner = vec![NONE; graph.nodes.len()];
+    let mut neighbours = vec![Vec::new(); graph.nodes.len()];
+    for link in &graph.links {
+        neighbours[link.a.index()].push(link.b.index());
+        neighbours[link.b.index()].push(link.a.index());
+    }
+    for (host, place) in owner.iter_mut().take(graph.hosts()).enumerate() {
+        *place = (graph.rack(HostId::from(host)) as usize * parts / graph.racks().max(1)) as u32;
+    }
+    let mut links = vec![0; parts];
+    let mut front: Vec<usize> = (0..graph.hosts()).collect();
+    while !front.is_empty() {
+        let free = |node: &usize| owner[*node] == NONE;
+        let mut next: Vec<usize> =
+            front.iter().flat_map(|node| neighbours[*node].iter().copied()).filter(free).collect();
+        next.sort_unstable();
+        next.dedup();
+        let before = owner.clone();
+        for &node in &next {
+            let mut votes = vec![0usize; parts];
+            let placed = neighbours[node].iter().filter(|next| before[**next] != NONE);
+            placed.for_each(|next| votes[before[*next] as usize] += 1);
+            // Where neighbours are divided evenly: the part with the fewest links.
+            let best = (0..parts).max_by_key(|part| (votes[*part], std::cmp::Reverse((links[*part], *part))));
+            let best = best.unwrap_or(0);
+            owner[node] = best as u32;
+            links[best] += neighbours[node].len();
+        }
+        front = next;
+    }
+    owner
+}

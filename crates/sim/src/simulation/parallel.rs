@@ -1,0 +1,303 @@
+//! One run on several cores: parts of the network at once, each in a thread.
+//!
+//! All parts simulate a window as long as the shortest delay of a link between two of them, put what has departed to others into
+//! boxes, one for each pair, wait for one another, and go on with the window of the earliest event. What a part does in a
+//! window reaches no other before the next. Every part has all flows start and end, so that connections have the same slots
+//! everywhere; the end of a flow is known to all after the longest delay of a link, with one part too. So outcomes do not
+//! depend on the number of parts.
+//!
+//! Windows of this kind are those of UNISON (EuroSys 2024) and of conservative simulation before it.
+
+use super::division::{Cores, Division};
+use super::part::{News, Part};
+use super::world::World;
+use super::{Observer, RunError, Unattended};
+use crate::net::{Mail, Network};
+use crate::probe::{Sample, Subject};
+use crate::scenario::Scenario;
+use crate::scheme::Scheme;
+use shortflow_units::{HostId, Instant, Span};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Looks at the barrier before a part sleeps: for as long as parts of one size need to come together.
+const LOOKS: u32 = 1000;
+/// Windows between two looks at the observer, if there are few events in them.
+const WINDOWS: u64 = 1024;
+
+/// What a part has for another after a window.
+#[derive(Debug, Default)]
+struct Post {
+    packets: Vec<Mail>,
+    news: Vec<News>,
+}
+
+/// What the parts share.
+struct Exchange {
+    parts: usize,
+    /// By sender and receiver; windows use the two by turns.
+    boxes: Vec<[Mutex<Post>; 2]>,
+    /// By part, when something happens next.
+    next: Vec<[AtomicU64; 2]>,
+    arrived: AtomicUsize,
+    window: AtomicUsize,
+    /// A part has stopped before its time.
+    stopped: AtomicBool,
+    /// Parts that sleep until the others have come.
+    asleep: Mutex<u32>,
+    woken: Condvar,
+}
+
+impl Exchange {
+    fn new(parts: usize) -> Exchange {
+        Exchange {
+            parts,
+            boxes: (0..parts * parts).map(|_| Default::default()).collect(),
+            next: (0..parts).map(|_| Default::default()).collect(),
+            arrived: AtomicUsize::new(0),
+            window: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            asleep: Mutex::new(0),
+            woken: Condvar::new(),
+        }
+    }
+
+    /// Waits for all parts; whether all go on.
+    fn wait(&self) -> bool {
+        let window = self.window.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parts {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.window.store(window + 1, Ordering::Release);
+            self.wake();
+        }
+        let is_waiting =
+            || self.window.load(Ordering::Acquire) == window && !self.stopped.load(Ordering::Acquire);
+        for _ in 0..LOOKS {
+            if !is_waiting() {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        if is_waiting() {
+            let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+            *asleep += 1;
+            while is_waiting() {
+                asleep = self.woken.wait(asleep).unwrap_or_else(PoisonError::into_inner);
+            }
+            *asleep -= 1;
+        }
+        !self.stopped.load(Ordering::Acquire)
+    }
+
+    /// Wakes those that sleep, to look again.
+    fn wake(&self) {
+        let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        if *asleep > 0 {
+            self.woken.notify_all();
+        }
+    }
+
+    fn post(&self, from: usize, to: usize, turn: usize) -> MutexGuard<'_, Post> {
+        self.boxes[from * self.parts + to][turn].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Has the others stop, unless the part has come to the end of the run.
+struct Watchdog<'a> {
+    exchange: &'a Exchange,
+    at_end: bool,
+}
+
+impl Drop for Watchdog<'_> {
+    fn drop(&mut self) {
+        if !self.at_end {
+            self.exchange.stopped.store(true, Ordering::Release);
+            self.exchange.wake();
+        }
+    }
+}
+
+/// The world in which `division` has been run through, put together.
+pub(super) fn run<'a>(
+    (scenario, scheme): (&'a Scenario, &'a Scheme),
+    seed: u64,
+    division: &Division,
+    observer: &mut dyn Observer,
+) -> Result<World<'a>, RunError> {
+    let Cores { used: parts, .. } = division.cores;
+    let exchange = &Exchange::new(parts);
+    let part = |number: usize| -> Result<World<'a>, RunError> {
+        let mut world = World::new(scenario, scheme, seed)?;
+        world.become_part(Part { number: number as u32, owner: division.owner.clone(), news: Vec::new() });
+        Ok(world)
+    };
+    let run = |number: usize, observer: &mut dyn Observer| {
+        let mut watchdog = Watchdog { exchange, at_end: false };
+        let mut world = part(number)?;
+        world.run_part(exchange, division.lookahead, observer)?;
+        watchdog.at_end = true;
+        Ok(world)
+    };
+    let (first, others) = thread::scope(|scope| {
+        let run = &run;
+        let others: Vec<_> =
+            (1..parts).map(|number| scope.spawn(move || run(number, &mut Unattended))).collect();
+        let first = run(0, observer);
+        (first, others.into_iter().map(|other| other.join()).collect::<Vec<_>>())
+    });
+    let others =
+        others.into_iter().map(|other| other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    let mut worlds = Vec::new();
+    for world in std::iter::once(first).chain(others.collect::<Vec<_>>()) {
+        match world {
+            // If one has failed, the others have been stopped.
+            Err(RunError::Cancelled) => {}
+            world => worlds.push(world?),
+        }
+    }
+    if worlds.len() < parts {
+        return Err(RunError::Cancelled);
+    }
+    let mut world = worlds.remove(0);
+    world.join(worlds);
+    Ok(world)
+}
+
+impl World<'_> {
+    fn become_part(&mut self, part: Part) {
+        self.network.cut(&part.owner, part.number);
+        self.part = Some(part);
+    }
+
+    /// Runs window by window, in step with the others.
+    fn run_part(
+        &mut self,
+        exchange: &Exchange,
+        lookahead: Span,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        let (limit, mut boxes) = (self.limit(), (0..exchange.parts).map(|_| Vec::new()).collect::<Vec<_>>());
+        let (mut start, mut windows) = (Instant::ZERO, 0u64);
+        while start <= limit {
+            let end = start + lookahead;
+            // All parts see the end of the run in the same window.
+            if self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)? {
+                break;
+            }
+            let turn = windows as usize % 2;
+            self.hand_over(exchange, end, turn, &mut boxes);
+            windows += 1;
+            if (windows.is_multiple_of(WINDOWS) && !self.tick(observer)) || !exchange.wait() {
+                return Err(RunError::Cancelled);
+            }
+            start = self.take_in(exchange, turn);
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self, exchange: &Exchange, end: Instant, turn: usize, boxes: &mut [Vec<Mail>]) {
+        let next = self.network.hand_over(end, boxes).min(self.events.next_at().unwrap_or(Instant::MAX));
+        let Some(part) = &mut self.part else { return };
+        let me = part.number as usize;
+        for (to, packets) in boxes.iter_mut().enumerate() {
+            if to != me && !(packets.is_empty() && part.news.is_empty()) {
+                let mut post = exchange.post(me, to, turn);
+                post.packets.append(packets);
+                post.news.extend(&part.news);
+            }
+        }
+        part.news.clear();
+        exchange.next[me][turn].store(next.as_ps(), Ordering::Release);
+    }
+
+    /// Takes in what others have handed over; when something happens next anywhere.
+    fn take_in(&mut self, exchange: &Exchange, turn: usize) -> Instant {
+        let me = self.part.as_ref().map_or(0, |part| part.number as usize);
+        for from in (0..exchange.parts).filter(|from| *from != me) {
+            let mut post = exchange.post(from, me, turn);
+            post.packets.drain(..).for_each(|mail| self.network.take_in(&mut self.events, mail));
+            post.news.drain(..).for_each(|news| self.learn(news));
+        }
+        let next = exchange.next.iter().map(|next| next[turn].load(Ordering::Acquire)).min();
+        Instant::from_ps(next.unwrap_or(u64::MAX))
+    }
+
+    /// Makes one world of part 0 and the others.
+    fn join(&mut self, mut others: Vec<World<'_>>) {
+        let Some(Part { owner, .. }) = self.part.take() else { return };
+        let part_of = |host: HostId| owner[host.index()] as usize;
+        for (index, row) in self.flows.iter_mut().enumerate() {
+            let (from, to) = (part_of(row.source), part_of(row.destination));
+            if from > 0 {
+                std::mem::swap(row, &mut others[from - 1].flows[index]);
+            }
+            if from != to {
+                let place = if to == 0 { from } else { to };
+                let there = &others[place - 1].flows[index];
+                (row.packets, row.marks, row.waited) = (there.packets, there.marks, there.waited);
+            }
+        }
+        let (mut networks, mut tables): (Vec<Network>, Vec<_>) = (Vec::new(), Vec::new());
+        for mut other in others {
+            self.handled += other.handled - other.common;
+            self.taken += other.taken;
+            self.skips.append(&mut other.skips);
+            self.broken = self.broken.take().or(other.broken.take()).or(other.check_time().err());
+            self.samples.append(&mut other.samples);
+            networks.push(other.network);
+            tables.push(other.connections);
+        }
+        self.network.join(networks, &owner);
+        self.connections.join(&mut tables, part_of);
+        self.order_samples();
+    }
+
+    /// Brings the samples of all parts into the order of those of one, and adds up what they have of each class.
+    fn order_samples(&mut self) {
+        let place = |sample: &Sample| match sample.subject {
+            Subject::QueuePackets(port) | Subject::QueueBytes(port) => {
+                (0, self.measured.iter().position(|measured| *measured == port).unwrap_or(0))
+            }
+            Subject::Throughput(class) => (1, class.index()),
+            Subject::Cwnd(flow)
+            | Subject::Alpha(flow)
+            | Subject::FlowThroughput(flow)
+            | Subject::Rate(flow) => (2, flow.index()),
+        };
+        self.samples.sort_by_cached_key(|sample| (sample.at, place(sample)));
+        self.samples.dedup_by(|next, kept| {
+            let is_same = matches!(next.subject, Subject::Throughput(_))
+                && (next.at, next.subject) == (kept.at, kept.subject);
+            if is_same {
+                kept.value += next.value;
+            }
+            is_same
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One part panics in its window: the other, which sleeps at the barrier by then, stops.
+    #[test]
+    fn a_part_that_fails_stops_the_others() {
+        let exchange = &Exchange::new(2);
+        let [fails, waits] = thread::scope(|scope| {
+            let fails = scope.spawn(|| {
+                let _watchdog = Watchdog { exchange, at_end: false };
+                assert!(exchange.wait());
+                while *exchange.asleep.lock().unwrap() == 0 {
+                    thread::yield_now();
+                }
+                panic!("as was asked for");
+            });
+            let waits = scope.spawn(|| [exchange.wait(), exchange.wait()]);
+            [fails.join().map(|()| [false; 2]), waits.join()]
+        });
+        assert!(fails.is_err());
+        assert_eq!(waits.unwrap(), [true, false]);
+    }
+}

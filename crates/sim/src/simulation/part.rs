@@ -1,0 +1,35 @@
+//! [`Part`]: which nodes of a network a world simulates, where several simulate one network together.
+
+use shortflow_units::{ConnId, HostId, Instant, NodeId};
+use std::sync::Arc;
+
+/// Messages of a connection have been acknowledged whole: news for the other parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct News {
+    pub conn: ConnId,
+    /// First byte of the stream that is not acknowledged.
+    pub acked: u64,
+    pub at: Instant,
+}
+
+/// A part of a network: hosts and switches, with the ports that send from them.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub number: u32,
+    /// The part of each node.
+    pub owner: Arc<[u32]>,
+    /// What the others do not know yet.
+    pub news: Vec<News>,
+}
+
+impl Part {
+    /// Whether a node is in it.
+    pub fn owns(&self, node: NodeId) -> bool {
+        self.owner[node.index()] == self.number
+    }
+}
+
+/// Whether a host is in `part`, which is everything if there is none.
+pub(super) fn owns(part: &Option<Part>, host: HostId) -> bool {
+    part.as_ref().is_none_or(|part| part.owns(NodeId(host.0)))
+}

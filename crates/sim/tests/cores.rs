@@ -1,0 +1,235 @@
+//! A run on several cores gives what it gives on one, to the last bit.
+
+use crate::common::{scenario, scheme, small_topology};
+use proptest::prelude::*;
+use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, UserDefined, Window};
+use shortflow_sim::contender::Contender;
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::{Scheme, schemes};
+use shortflow_sim::simulation::{Cores, Observer, RunError, Standing, Unattended, run_on};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Long flows, many finite ones with deadlines, an incast that overflows, and messages on open connections, in networks
+/// whose buffers are small: packets are dropped and timers expire.
+const MIX: &str = r#"
+[switch]
+buffer = "20pkt"
+mark_above = "10pkt"
+[tcp]
+rto_min = "2ms"
+[[traffic]]
+kind = "long-lived"
+flows = 2
+from = "0-1"
+to = 9
+class = "long"
+[[traffic]]
+kind = "poisson"
+sizes = { kind = "pareto", shape = 1.2, mean = "20KB", max = "300KB" }
+load = 0.5
+pattern = "all-to-all"
+deadline = { kind = "uniform", min = "1ms", max = "3ms" }
+[[traffic]]
+kind = "incast"
+flows = 9
+sizes = { kind = "fixed", value = "30KB" }
+from = "0-8"
+to = 9
+at = "1ms"
+repeat = 3
+every = "1500us"
+connections = "persistent"
+"#;
+
+/// A run of 6 ms of the mix, with more keys in its tables, each `(table, keys)`.
+fn mix(topology: &str, more: &[(&str, &str)]) -> Scenario {
+    let mut text = format!(
+        "title = 'mix'\nduration = '6ms'\nwarmup = '1ms'\ndrain = '30ms'\n[topology]\n{}\n{MIX}\
+         [measure]\nsample_every = '500us'\n[host]\n",
+        small_topology(topology, 8)
+    );
+    for (table, keys) in more {
+        let header = format!("{table}\n");
+        match text.contains(&header) {
+            true => text = text.replacen(&header, &format!("{header}{keys}\n"), 1),
+            false => text += &format!("{header}{keys}\n"),
+        }
+    }
+    scenario(&text, &[])
+}
+
+fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
+    run_on(cores, scenario, scheme, 3, &mut Unattended)
+        .unwrap_or_else(|error| panic!("{} on {cores} cores: {error}", scheme.name))
+}
+
+/// The outcomes of two to four parts are that of one; it.
+fn all_alike(scenario: &Scenario, scheme: &Scheme, what: &str) -> Outcome {
+    let (alone, _) = on(1, scenario, scheme);
+    for cores in 2..=4 {
+        let (outcome, taken) = on(cores, scenario, scheme);
+        assert!(taken.used > 1, "{what}, {}: {taken:?}", scheme.name);
+        assert_eq!(outcome.end, alone.end, "{what}, {} on {cores}", scheme.name);
+        assert_eq!(outcome.counters, alone.counters, "{what}, {} on {cores}", scheme.name);
+        assert_eq!(outcome.digest(), alone.digest(), "{what}, {} on {cores}", scheme.name);
+    }
+    alone
+}
+
+#[test]
+fn every_scheme_gives_the_same_on_one_core_and_on_several() {
+    let (mut dropped, mut timeouts, mut marks) = (0, 0, 0);
+    for (info, topology) in schemes().iter().zip(["fat-tree", "leaf-spine", "two-tier-tree"].iter().cycle()) {
+        let outcome = all_alike(&mix(topology, &[]), &scheme(&info.name, &[]), topology);
+        let done = outcome.flows.iter().filter(|flow| flow.finish.is_some());
+        assert!(done.count() > 100, "{}: {} flows", info.name, outcome.flows.len());
+        dropped += outcome.counters.packets_dropped;
+        timeouts += outcome.flows.iter().map(|flow| flow.timeouts).sum::<u32>();
+        marks += outcome.flows.iter().map(|flow| flow.marks).sum::<u32>();
+    }
+    assert!(dropped > 1000 && timeouts > 100 && marks > 1000, "{dropped}, {timeouts}, {marks}");
+}
+
+/// One thing that few networks have in each.
+#[test]
+fn so_does_what_few_networks_have() {
+    type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [(&'a str, &'a str)]);
+    let cases: [Case; 8] = [
+        ("fat-tree", "dctcp", &[("host.queue", "fair")], &[("[host]", "jitter = '5us'\nstalls = 500")]),
+        ("two-tier-tree", "sack over pie", &[("queue.burst", "0s")], &[("[tcp]", "handshake = true")]),
+        ("leaf-spine", "dctcp over codel", &[], &[("[tcp]", "ack_every = 2\nack_delay = '200us'")]),
+        ("single-rooted-tree", "tcp", &[("transport.recovery", "rack")], &[]),
+        ("chain", "red", &[], &[]),
+        ("fat-tree", "dctcp", &[], &[("[switch]", "memory = '60pkt'")]),
+        ("fat-tree", "swift", &[], &[("[[traffic]]", "transport = 'cubic'\ntransport_share = 0.5")]),
+        ("leaf-spine", "tcp", &[], &[("[routing]", "kind = 'destination'")]),
+    ];
+    for (topology, name, settings, more) in cases {
+        all_alike(&mix(topology, more), &scheme(name, settings), &format!("{topology} {more:?}"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever the load, the buffers and the delays, which say how long windows are.
+    #[test]
+    fn so_does_any_small_scenario(
+        (scheme_number, topology, seed) in (0usize..100, 0usize..5, 0u64..1000),
+        (load, buffer, rtt) in (0.1f64..0.9, 5u32..60, 5u32..400),
+        (share, every) in (0u32..3, 50u32..2000),
+        cores in 2usize..6,
+    ) {
+        let topology = ["fat-tree", "leaf-spine", "two-tier-tree", "chain", "single-rooted-tree"][topology];
+        let name = &schemes()[scheme_number % schemes().len()].name;
+        let connections = ["new", "persistent", "shared"][share as usize];
+        let text = format!(
+            "title = 'any'\nduration = '3ms'\nwarmup = '500us'\ndrain = '10ms'\n[topology]\n{}\n\
+             [switch]\nbuffer = '{buffer}pkt'\nmark_above = '{}pkt'\n[tcp]\nrto_min = '1ms'\n\
+             [measure]\nsample_every = '{every}us'\n\
+             [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'uniform', min = '1KB', max = '90KB' }}\n\
+             load = {load}\npattern = 'all-to-all'\nconnections = '{connections}'\n\
+             [[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\n",
+            small_topology(topology, 8).replace("200us", &format!("{rtt}us")),
+            buffer / 2 + 1,
+        );
+        let (scenario, scheme) = (scenario(&text, &[]), scheme(name, &[]));
+        let run = |cores| run_on(cores, &scenario, &scheme, seed, &mut Unattended).unwrap();
+        let ((alone, _), (several, taken)) = (run(1), run(cores));
+        prop_assert!(taken.used > 1);
+        prop_assert_eq!(several.counters, alone.counters);
+        prop_assert_eq!(several.digest(), alone.digest());
+    }
+}
+
+/// The last bits of a run: at the end of the drain with flows that are not done, at the end of the measured time where
+/// nothing is waited for, and with nothing but flows without end.
+#[test]
+fn so_do_runs_however_they_end() {
+    let with = |change: &dyn Fn(String) -> String| {
+        let text = format!(
+            "title = 'end'\nduration = '5ms'\ndrain = '1ms'\n[topology]\n{}\n{MIX}",
+            small_topology("fat-tree", 8)
+        );
+        scenario(&change(text), &[])
+    };
+    let cut_short = all_alike(&with(&|text| text), &scheme("tcp", &[]), "cut short");
+    assert!(cut_short.counters.unfinished > 0 && cut_short.flows.iter().any(|flow| flow.finish.is_some()));
+    let endless = |text: String| text[..text.find("[[traffic]]\nkind = \"poisson\"").unwrap()].to_owned();
+    let endless = all_alike(&with(&endless), &scheme("dctcp", &[]), "endless");
+    assert_eq!((endless.flows.len(), endless.end.as_secs_f64()), (2, 0.005));
+}
+
+/// A law from outside, which keeps its window.
+#[derive(Debug)]
+struct Own;
+
+impl CongestionControl for Own {
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) {}
+    fn on_congestion(&mut self, _: &mut Window, _: Cause, _: &FlowView) {}
+}
+
+#[test]
+fn where_one_core_is_taken_the_reason_is_said() {
+    let law = || Box::new(Own) as Box<dyn UserDefined>;
+    let own = Scheme::user_defined("tcp", "own".to_owned(), String::new(), &[], Arc::new(law)).unwrap();
+    let dctcp = scheme("dctcp", &[]);
+    let why = |scenario: &Scenario, scheme: &Scheme, cores| {
+        let (outcome, taken) = on(cores, scenario, scheme);
+        assert_eq!(outcome.digest(), on(1, scenario, scheme).0.digest());
+        (taken.used, taken.why.unwrap_or_default())
+    };
+    let one = |reason: &str| (1, reason.to_owned());
+    let plain = mix("fat-tree", &[]);
+    let lossy = mix("fat-tree", &[("[faults]", "loss = 0.001")]);
+    let sprayed = mix("fat-tree", &[("[routing]", "kind = 'spray'")]);
+    assert_eq!(why(&plain, &dctcp, 1), one(""));
+    assert_eq!(why(&plain, &dctcp, 2), (2, String::new()));
+    assert_eq!(why(&plain, &dctcp, 64), (8, "the network has 8 racks".to_owned()));
+    assert_eq!(why(&plain, &own, 2), one("the transport is not one of the simulator's own"));
+    assert_eq!(why(&mix("star", &[]), &dctcp, 2), one("all hosts are at one switch"));
+    assert_eq!(why(&lossy, &dctcp, 2), one("links have faults"));
+    assert_eq!(why(&sprayed, &dctcp, 2), one("routing.kind = spray draws the path of each packet"));
+    let answers = mix(
+        "fat-tree",
+        &[(
+            "[[traffic]]\nkind = 'queries'",
+            "workers = 4\nto = 0\nsizes = { kind = 'fixed', value = '10KB' }",
+        )],
+    );
+    assert_eq!(why(&answers, &dctcp, 2), one("traffic.4 waits for answers"));
+    let ideal = Contender::named("ideal-srpt", &[]).unwrap();
+    let (_, taken) = ideal.run_on(2, &plain, 1, &mut Unattended).unwrap();
+    assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
+}
+
+/// Stops a run at its third look, or panics.
+struct Stopping {
+    looks: u32,
+    panics: bool,
+}
+
+impl Observer for Stopping {
+    fn tick(&mut self, standing: Standing) -> bool {
+        assert!(standing.flows > 0 && standing.open > 0, "{standing:?}");
+        self.looks += 1;
+        assert!(!self.panics || self.looks < 3, "as was asked for");
+        self.looks < 3
+    }
+}
+
+#[test]
+fn whoever_looks_on_can_stop_all_parts() {
+    let scenario = mix("fat-tree", &[]);
+    let stopped = |panics| {
+        let mut observer = Stopping { looks: 0, panics };
+        let result = run_on(3, &scenario, &scheme("dctcp", &[]), 1, &mut observer);
+        assert_eq!(observer.looks, 3);
+        result.map(|(outcome, _)| outcome.digest())
+    };
+    assert_eq!(stopped(false), Err(RunError::Cancelled));
+    let panic = catch_unwind(AssertUnwindSafe(|| stopped(true))).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"as was asked for"));
+}
