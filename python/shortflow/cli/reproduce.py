@@ -11,6 +11,7 @@ from shortflow import papers
 from shortflow.cli.console import note_report, print_json, print_note, progress_bar
 from shortflow.cli.options import Dask, Jobs, Json, KeptIn, executor
 from shortflow.cli.terminal import print_result
+from shortflow.engine import concluding
 from shortflow.errors import ExitCode
 from shortflow.lab.choices import parse_choices
 from shortflow.lab.figure import Figure
@@ -21,6 +22,7 @@ from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.sensitivity import Again, Other, Shift, alternatives, outcomes, pairs, shifts, untried
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
 from shortflow.reproduction.tried import Tried, load, save
+from shortflow.store.runs import Store
 
 
 def reproduce_figures(
@@ -74,10 +76,13 @@ def reproduce_figures(
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
         with progress_bar(label) as progress:
-            return reproduce(figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress)
+            return reproduce(
+                figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress, conclude=False
+            )
 
-    done = again(chosen, chosen_figures)
-    moved = _sensitivity(done, again, out / "tried.json", end) if sensitivity else []
+    with concluding(Store(out)):
+        done = again(chosen, chosen_figures)
+        moved = _sensitivity(done, again, out / "tried.json", end) if sensitivity else []
     report = write_pages(done, out)
     note_report(report, done.runs, done.reused, done.seconds)
     for change, places in done.not_reached.items():

@@ -249,13 +249,17 @@ def reproduce(
     chosen: Chosen | None = None,
     jobs: Jobs = None,
     progress: Progress | None = None,
+    conclude: bool = True,
 ) -> Reproduction:
-    """Run everything the figures need that is not in `out` already, and decide their claims."""
+    """Run everything the figures need that is not in `out` already, and decide their claims.
+
+    Several calls inside `concluding` do not `conclude` themselves.
+    """
     started = time.perf_counter()
     store, chosen = Store(out), chosen or {}
     planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
     runs = [run for plan in planned for run in plan.all_runs]
-    summaries = run_each(runs, jobs=jobs, store=store, progress=progress).summaries
+    summaries = run_each(runs, jobs=jobs, store=store, conclude=conclude, progress=progress).summaries
     done = [plan.finish(summaries, store) for plan in planned]
     reused = sum(summary.reused for summary in summaries.values())
     return Reproduction(scale, chosen, done, len(summaries), reused, time.perf_counter() - started)
