@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -167,21 +166,6 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
         command = ["linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options]
         assert execute([*command, "--set", "duration=300ms", "--set", "warmup=100ms"]) == code
         assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in capsys.readouterr().out
-
-
-def test_a_virtual_kernel_is_not_asked_twice(tmp_path: Path) -> None:
-    class Virtual:
-        name, identity, is_virtual = "virtual Linux 6.12", "0" * 64, True
-        asked = 0
-
-        def run(self, *_: object) -> "subprocess.CompletedProcess[str]":
-            self.asked += 1
-            return subprocess.CompletedProcess((), 0, document("late"), "")
-
-    kernel, store = Virtual(), Store(tmp_path)
-    for _ in range(2):
-        measured = measure_on_testbed(SCENARIO, "dctcp", 1, SHORT, None, store, attempts=3, kernel=kernel)
-        assert (measured.account["verdict"], measured.account["attempts"], kernel.asked) == ("late", 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -447,9 +431,9 @@ def test_fig14_goes_on_from_the_runs_that_it_has_and_decides_its_claims(
     verdicts = {claim["id"].removeprefix("l2dct/fig14"): claim["verdict"] for claim in json.loads(text)["claims"]}
     assert verdicts["a-testbed-vs-dctcp"] == verdicts["a-testbed-vs-tcp"] == "untested", "one flow is not every number"
     (gaps,) = (each["measured"] for each in json.loads(text)["claims"] if each["id"].endswith("finish-gap"))
-    # Flows of 5 MB take 0.497 and 0.973 s here; those of the paper's size 20 times as long.
+    # Flows of 5 MB take 0.457 and 0.973 s here; those of the paper's size 20 times as long.
     later = next(value for what, value in gaps.items() if "with dctcp later than with l2dct" in what)
-    assert later == pytest.approx(9.51, rel=0.01)
+    assert later == pytest.approx(10.31, rel=0.01)
     assert verdicts["b-testbed-split"] == verdicts["b-testbed-fair-baselines"] == "agrees"
     script.write_text(script.read_text() + "# another build\n")
     (tmp_path / "dctcp").write_text((tmp_path / "dctcp").read_text().replace("trustworthy", "too late"))

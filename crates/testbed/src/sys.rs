@@ -29,8 +29,10 @@ fn check(code: libc::c_int) -> io::Result<()> {
 /// # Errors
 /// Fails without `/dev/net/tun` or `CAP_NET_ADMIN`.
 pub fn tap(name: &str) -> io::Result<File> {
-    let file =
-        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
+    const TUN: &str = "/dev/net/tun";
+    let named = |error: Error| Error::new(error.kind(), format!("{TUN}: {error}"));
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).custom_flags(libc::O_NONBLOCK).open(TUN).map_err(named)?;
     let mut request = interface(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes one ifreq, which outlives the call.

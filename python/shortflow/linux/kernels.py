@@ -27,7 +27,7 @@ class Kernel(Protocol):
 
     @property
     def is_virtual(self) -> bool:
-        """Whether a run is the same each time, and a flow takes some hundred microseconds to start, not some ten."""
+        """Whether it is a virtual machine's, where a flow takes some hundred microseconds to start, not some ten."""
 
     @property
     def identity(self) -> str:

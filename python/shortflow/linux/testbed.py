@@ -124,18 +124,17 @@ def measure_on_testbed(
 
     It is repeated until the testbed keeps time, at most until there are so many `attempts`. `congestion` names a
     congestion control of the kernel in place of the scheme's own; such runs cannot be stored. A stored run in which the
-    testbed did not keep time is run again, and the new one takes its place. A virtual kernel's are not repeated: they
-    would be the same.
+    testbed did not keep time is run again, and the new one takes its place.
     """
     if congestion and store:
         raise ConfigError(f"congestion: {congestion}: the store keeps runs of the schemes' own; leave out one of both")
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
     found = store.find(work) if store else None
-    if found and (kernel.is_virtual or is_trustworthy(found.meta["testbed"])):
+    if found and is_trustworthy(found.meta["testbed"]):
         return Measured(found, reused=True)
     arguments = _arguments(scheme, seed, settings, congestion)
     tried, document = 1, json.loads(_run(kernel, scenario, arguments))
-    while tried < attempts and not kernel.is_virtual and not is_trustworthy(document["testbed"]):
+    while tried < attempts and not is_trustworthy(document["testbed"]):
         tried, document = tried + 1, json.loads(_run(kernel, scenario, arguments))
     tables = {name: _table(columns) for name, columns in document["tables"].items()}
     _check(tables)

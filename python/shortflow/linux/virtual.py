@@ -7,6 +7,7 @@ it has none to execute. So it always keeps time, however busy this computer is; 
 import io
 import itertools
 import os
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -130,6 +131,9 @@ def _path(file: io.BufferedRandom) -> str:
 
 
 def _started(command: Sequence[str], files: Sequence[int]) -> "subprocess.CompletedProcess[bytes]":
+    for program, package in (("setpriv", "util-linux"), ("qemu-system-x86_64", "qemu-system-x86")):
+        if not shutil.which(program):
+            raise MissingRequirement(f"{program} is not there; on Debian: apt-get install {package}")
     try:
         return subprocess.run(
             command,
@@ -139,8 +143,5 @@ def _started(command: Sequence[str], files: Sequence[int]) -> "subprocess.Comple
             pass_fds=files,
             timeout=LONGEST_S,
         )
-    except FileNotFoundError as error:
-        message = f"{error.filename} is not there; on Debian: apt-get install qemu-system-x86"
-        raise MissingRequirement(message) from error
     except subprocess.TimeoutExpired as error:
         raise MissingRequirement(f"the virtual machine has not ended within {LONGEST_S} s") from error

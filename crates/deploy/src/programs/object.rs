@@ -1,6 +1,6 @@
 //! From an object file to a registered congestion control.
 
-use super::config::{TEXT, kernel_name, needs_ecn, text_of};
+use super::config::{TEXT, kernel_name, needs_ecn, text_of, transport_named};
 use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, refused};
 use super::segments::Segments;
 use crate::{Failure, check, laws, sys};
@@ -50,18 +50,19 @@ impl Prepared {
     /// Takes the program of `config` into the kernel, with smaller segments where there are any.
     ///
     /// # Errors
-    /// Fails if the kernel refuses it.
+    /// Fails if there is none for that transport, or the kernel refuses it.
     pub fn new(
         config: &TransportConfig,
         segments: Option<&Segments>,
         pins: &Pins,
     ) -> Result<Prepared, Failure> {
+        let transport = transport_named(config.info().name)?;
         let name = kernel_name(config);
         let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
         let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
-        let fitting = format!("sf_{}{}", config.info().name, check::operations(&kernel));
-        let mut object = pins.open_object(code_of(config.info().name)).map_err(refused(&name))?;
+        let fitting = format!("sf_{transport}{}", check::operations(&kernel));
+        let mut object = pins.open_object(code_of(transport)).map_err(refused(&name))?;
         for mut map in object.maps_mut() {
             if map.map_type() == MapType::StructOps {
                 let fits = map.name() == fitting.as_str();
