@@ -196,9 +196,9 @@ def test_sigterm_stops_the_runs_and_shows_the_cursor_again(tmp_path: Path, signa
 
 
 def test_progress_has_room_in_a_narrow_terminal(tmp_path: Path) -> None:
-    """In 60 columns, while five flows drain for half a second."""
+    """In 60 columns, while five flows drain for 20 s of simulated time."""
     large = (
-        '{ kind = "incast", flows = 5, from = "0-4", to = 5, at = "0s", sizes = { kind = "fixed", value = "20MB" } }'
+        '{ kind = "incast", flows = 5, from = "0-4", to = 5, at = "0s", sizes = { kind = "fixed", value = "500MB" } }'
     )
     (tmp_path / "drain.toml").write_text(f"""
 title = "drain"
