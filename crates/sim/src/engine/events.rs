@@ -49,12 +49,45 @@ const SLOTS: u64 = 64 * WORDS as u64;
 const END: u32 = u32::MAX;
 /// A slot that never comes.
 const NEVER: u64 = u64::MAX;
+/// As many events are sorted by inserting them.
+const FEW: usize = 20;
 /// Unless told otherwise a slot lasts 2²⁰ ps, 1.05 µs.
 const SLOT_BITS: u32 = 20;
 
-#[inline]
-fn in_order<E: Pack>(a: &(Instant, u32), b: &(Instant, u32)) -> Ordering {
-    a.0.cmp(&b.0).then_with(|| E::rank(a.1, a.0).cmp(&E::rank(b.1, b.0)))
+/// A pending event, later ones being less: its time, its rank if it has been worked out (0 if not), and its number, as one
+/// number that is compared at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due(Reverse<u128>);
+
+impl Due {
+    #[inline]
+    fn new(at: Instant, event: u32) -> Due {
+        Due(Reverse(u128::from(at.as_ps()) << 64 | u128::from(event)))
+    }
+
+    #[inline]
+    fn at(self) -> Instant {
+        Instant::from_ps((self.0.0 >> 64) as u64)
+    }
+
+    #[inline]
+    fn event(self) -> u32 {
+        self.0.0 as u32
+    }
+
+    /// The later one is less, also where their ranks have not been worked out.
+    #[inline]
+    fn in_order<E: Pack>(&self, other: &Due) -> Ordering {
+        let rank = |due: &Due| E::rank(due.event(), due.at());
+        other.at().cmp(&self.at()).then_with(|| rank(other).cmp(&rank(self)))
+    }
+
+    /// The same event with its rank.
+    #[inline]
+    fn ranked<E: Pack>(self) -> Due {
+        let rank = E::rank(self.event(), self.at());
+        Due(Reverse(self.0.0 >> 64 << 64 | u128::from(rank) << 32 | u128::from(self.event())))
+    }
 }
 
 /// Pending events.
@@ -68,7 +101,7 @@ pub struct EventQueue<E> {
     /// The present slot, counted from time zero.
     slot: u64,
     /// Events up to the end of the present slot, the next one last.
-    present: Vec<(Instant, u32)>,
+    present: Vec<Due>,
     /// Places for events of the wheel.
     nodes: Vec<Node>,
     /// The first free one, used last.
@@ -80,7 +113,7 @@ pub struct EventQueue<E> {
     /// A bit for each word of those that is not 0.
     words: u64,
     /// Events beyond the wheel when they were scheduled.
-    far: BinaryHeap<Reverse<(Instant, u32)>>,
+    far: BinaryHeap<Due>,
     /// The slot of the first of those.
     far_slot: u64,
     kind: PhantomData<E>,
@@ -149,13 +182,13 @@ impl<E: Pack> EventQueue<E> {
         if self.present.is_empty() {
             self.turn(limit);
         }
-        let (at, event) = *self.present.last()?;
-        if at > limit {
+        let next = *self.present.last()?;
+        if next.at() > limit {
             return None;
         }
         self.present.pop();
-        self.now = at;
-        Some(E::unpack(event))
+        self.now = next.at();
+        Some(E::unpack(next.event()))
     }
 
     /// Begins the next slot that has events if the present one has no more, and that one does not begin after `limit`;
@@ -168,15 +201,15 @@ impl<E: Pack> EventQueue<E> {
     /// The events of the present slot, in order.
     #[inline]
     pub fn present(&self) -> impl Iterator<Item = E> {
-        self.present.iter().rev().map(|next| E::unpack(next.1))
+        self.present.iter().rev().map(|next| E::unpack(next.event()))
     }
 
     /// When the next event happens.
     pub fn next_at(&self) -> Option<Instant> {
         if let Some(next) = self.present.last() {
-            return Some(next.0);
+            return Some(next.at());
         }
-        let mut first = self.far.peek().map(|next| next.0.0);
+        let mut first = self.far.peek().map(|next| next.at());
         let mut next = self.next_occupied().map_or(END, |slot| self.heads[(slot % SLOTS) as usize]);
         while let Some(node) = self.nodes.get(next as usize) {
             first = Some(first.map_or(node.at, |first| first.min(node.at)));
@@ -205,9 +238,9 @@ impl<E: Pack> EventQueue<E> {
 
     #[inline(never)] // most events go to the wheel
     fn insert_present(&mut self, at: Instant, event: u32) {
-        let place =
-            self.present.partition_point(|other| in_order::<E>(&(at, event), other) == Ordering::Less);
-        self.present.insert(place, (at, event));
+        let new = Due::new(at, event);
+        let place = self.present.partition_point(|other| other.in_order::<E>(&new).is_lt());
+        self.present.insert(place, new);
     }
 
     #[inline]
@@ -234,7 +267,7 @@ impl<E: Pack> EventQueue<E> {
 
     #[inline(never)]
     fn insert_far(&mut self, at: Instant, event: u32) {
-        self.far.push(Reverse((at, event)));
+        self.far.push(Due::new(at, event));
         self.far_slot = self.far_slot.min(self.slot_of(at));
     }
 
@@ -267,7 +300,7 @@ impl<E: Pack> EventQueue<E> {
         }
         let mut next = std::mem::replace(&mut self.heads[index], END);
         while let Some(node) = self.nodes.get_mut(next as usize) {
-            self.present.push((node.at, node.event));
+            self.present.push(Due::new(node.at, node.event));
             let rest = std::mem::replace(&mut node.next, self.free);
             self.free = std::mem::replace(&mut next, rest);
         }
@@ -282,17 +315,23 @@ impl<E: Pack> EventQueue<E> {
         self.far_slot = loop {
             match self.far.peek() {
                 None => break NEVER,
-                Some(Reverse((at, _))) if self.slot_of(*at) > self.slot => break self.slot_of(*at),
-                Some(Reverse(due)) => self.present.push(*due),
+                Some(next) if self.slot_of(next.at()) > self.slot => break self.slot_of(next.at()),
+                Some(due) => self.present.push(*due),
             }
             self.far.pop();
         };
         self.sort_present();
     }
 
+    /// Most slots have few events, and fewer that tie. Where hundreds do, each rank is worked out once.
     #[inline]
     fn sort_present(&mut self) {
-        self.present.sort_unstable_by(|a, b| in_order::<E>(b, a));
+        if self.present.len() > FEW {
+            self.present.iter_mut().for_each(|due| *due = due.ranked::<E>());
+            self.present.sort_unstable();
+        } else {
+            self.present.sort_unstable_by(Due::in_order::<E>);
+        }
     }
 
     /// The first slot after the present one that has events in the wheel.
