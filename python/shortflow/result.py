@@ -215,12 +215,21 @@ class RunResult:
     ports = _frame("ports", "Every port, with its queue over the measured time")
 
 
+def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
+    """How many cores a run takes, and why not as many as it may."""
+    present = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores, why = _core.cores(run.scenario.core, run.scheme, min(run.cores, present), is_captured)
+    if run.cores > present and why is None:
+        why = f"this process may use {present} processor{'s' if present > 1 else ''}"
+    return cores, why
+
+
 def execute(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> RunResult:
     """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
     started = time.perf_counter()
-    present = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores, why = cores_for(run, is_captured=capture is not None)
     try:
-        result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, min(run.cores, present))
+        result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, cores)
     except (ConfigError, SimulationError, Cancelled):
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
@@ -229,9 +238,6 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
         said = f"{type(error).__name__}: {error}{_meant(error)}"
         raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
     tables = {"flows": result.flows(), "tasks": result.tasks(), "samples": result.samples(), "ports": result.ports()}
-    cores, why = result.cores()
-    if run.cores > present:
-        why = why or f"there are {present} here"
     return finished(run, tables, result.meta(), time.perf_counter() - started, (cores, why))
 
 

@@ -45,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(declared::check_table, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(registry::read_schemes, module)?)?;
+    module.add_function(wrap_pyfunction!(run::cores, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(theory::l2dct_steady_state, module)?)?;
     module.add_function(wrap_pyfunction!(theory::l2dct_threshold_bound, module)?)?;

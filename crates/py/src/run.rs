@@ -94,6 +94,18 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// How many cores, and `most` at most, a run had better take, and why not more; `capture` says whether packets are captured.
+#[pyfunction]
+pub fn cores(
+    scenario: &PyScenario,
+    scheme: &PyScheme,
+    most: usize,
+    capture: bool,
+) -> (usize, Option<String>) {
+    let Cores { used, why } = scheme.inner.cores(&scenario.inner, most, capture);
+    (used, why)
+}
+
 /// Runs `scheme` in `scenario` on so many cores at most; other Python threads go on meanwhile. `capture` gets what it asks
 /// for of the packets.
 #[pyfunction]
@@ -127,12 +139,15 @@ pub fn run(
         return Err(error);
     }
     match outcome {
-        Ok((outcome, cores)) => {
-            Ok(PyOutcome { outcome, cores, scenario: setting, scheme: scheme.name().to_owned(), seed })
+        Ok((outcome, _)) => {
+            Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed })
         }
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
         Err(
-            error @ (RunError::Route(_) | RunError::ClosedLoop(_) | RunError::RedWithoutThreshold { .. }),
+            error @ (RunError::Route(_)
+            | RunError::ClosedLoop(_)
+            | RunError::RedWithoutThreshold { .. }
+            | RunError::NoThread(..)),
         ) => Err(config_error(error)),
         Err(error @ (RunError::Conservation(_) | RunError::Broken(_))) => {
             Err(SimulationError::new_err(error.to_string()))
@@ -161,7 +176,6 @@ impl PyFloor {
 #[pyclass(frozen, name = "Result", module = "shortflow._core")]
 pub struct PyOutcome {
     outcome: Outcome,
-    cores: Cores,
     scenario: Arc<Scenario>,
     scheme: String,
     seed: u64,
@@ -187,11 +201,6 @@ impl PyOutcome {
     /// The ports.
     fn ports(&self) -> PyResult<Table> {
         Table::of(tables::ports(&self.outcome, &self.scenario))
-    }
-
-    /// How many cores it took, and why not more.
-    fn cores(&self) -> (usize, Option<&str>) {
-        (self.cores.used, self.cores.why.as_deref())
     }
 
     /// Provenance and totals.

@@ -80,7 +80,17 @@ impl Contender {
         self.run_on(1, scenario, seed, observer).map(|(outcome, _)| outcome)
     }
 
-    /// The same on several cores, with the same outcome; how many it has taken.
+    /// How many cores a run had better take, of so many at most; packets may be `watched`.
+    pub fn cores(&self, scenario: &Scenario, most: usize, watched: bool) -> Cores {
+        match self {
+            Contender::Packets(scheme) => simulation::cores(scenario, scheme, most, watched),
+            Contender::Ideal(policy) => {
+                Cores { used: 1, why: (most > 1).then(|| format!("{} serves a fluid", policy.name)) }
+            }
+        }
+    }
+
+    /// The same on as many cores as the network can be cut for, with the same outcome; how many it has taken.
     ///
     /// # Errors
     /// Those of [`Contender::run`].
@@ -94,8 +104,8 @@ impl Contender {
         match self {
             Contender::Packets(scheme) => simulation::run_on(cores, scenario, scheme, seed, observer),
             Contender::Ideal(policy) => {
-                let why = (cores > 1).then(|| format!("{} serves a fluid", policy.name));
-                ideal::run(scenario, *policy, seed, observer).map(|outcome| (outcome, Cores { used: 1, why }))
+                let alone = self.cores(scenario, cores, false);
+                ideal::run(scenario, *policy, seed, observer).map(|outcome| (outcome, alone))
             }
         }
     }

@@ -1,13 +1,13 @@
 //! A run on several cores gives what it gives on one, to the last bit.
 
-use crate::common::{scenario, scheme, small_topology};
+use crate::common::{scenario, scenario_with_file, scheme, small_topology};
 use proptest::prelude::*;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, UserDefined, Window};
 use shortflow_sim::contender::Contender;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::{Scheme, schemes};
-use shortflow_sim::simulation::{Cores, Observer, RunError, Standing, Unattended, run_on};
+use shortflow_sim::simulation::{Cores, Observer, RunError, Standing, Unattended, cores, run_on};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -65,12 +65,12 @@ fn on(cores: usize, scenario: &Scenario, scheme: &Scheme) -> (Outcome, Cores) {
         .unwrap_or_else(|error| panic!("{} on {cores} cores: {error}", scheme.name))
 }
 
-/// The outcomes of two to four parts are that of one; it.
+/// The outcomes of two to four parts are that of one; it. There are so many parts, or one for each rack.
 fn all_alike(scenario: &Scenario, scheme: &Scheme, what: &str) -> Outcome {
     let (alone, _) = on(1, scenario, scheme);
     for cores in 2..=4 {
         let (outcome, taken) = on(cores, scenario, scheme);
-        assert!(taken.used > 1, "{what}, {}: {taken:?}", scheme.name);
+        assert_eq!(taken.used, cores.min(scenario.graph.racks()), "{what}, {}: {taken:?}", scheme.name);
         assert_eq!(outcome.end, alone.end, "{what}, {} on {cores}", scheme.name);
         assert_eq!(outcome.counters, alone.counters, "{what}, {} on {cores}", scheme.name);
         assert_eq!(outcome.digest(), alone.digest(), "{what}, {} on {cores}", scheme.name);
@@ -138,7 +138,37 @@ proptest! {
         let (scenario, scheme) = (scenario(&text, &[]), scheme(name, &[]));
         let run = |cores| run_on(cores, &scenario, &scheme, seed, &mut Unattended).unwrap();
         let ((alone, _), (several, taken)) = (run(1), run(cores));
-        prop_assert!(taken.used > 1);
+        prop_assert_eq!(taken.used, cores.min(scenario.graph.racks()));
+        prop_assert_eq!(several.counters, alone.counters);
+        prop_assert_eq!(several.digest(), alone.digest());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Links of different delays: windows are as long as the shortest of those between parts, and the end of a flow is known
+    /// after the longest of all. Some switches are far from all hosts, or in another network.
+    #[test]
+    fn so_does_any_network(
+        delays in prop::collection::vec(prop_oneof![500u64..2000, 2000u64..300_000], 14),
+        (far, seed, cores) in (any::<bool>(), 0u64..1000, 2usize..5),
+        name in prop::sample::select(vec!["tcp", "dctcp", "l2dct", "swift", "pfabric", "dcqcn"]),
+    ) {
+        let ends = "h0,s0 h1,s0 h2,s1 h3,s1 h4,s2 h5,s2 h6,s3 h7,s3 s0,s4 s1,s4 s2,s4 s3,s4 s0,s1 s2,s3";
+        let links = ends.split(' ').zip(&delays).map(|(ends, delay)| format!("{ends},1Gbps,{delay}ns\n"));
+        let beside = if far { "s7,s8,1Gbps,3ns\ns8,s9,1Gbps,3ns\ns9,s7,1Gbps,3ns\n" } else { "" };
+        let edges = format!("a,b,rate,delay\n{}{beside}", links.collect::<String>());
+        let text = "title = 'any network'\nduration = '1ms'\nwarmup = '200us'\ndrain = '4ms'\n\
+            [topology]\nkind = 'explicit'\nfile = 'links.csv'\n[switch]\nbuffer = '20pkt'\nmark_above = '8pkt'\n\
+            [tcp]\nrto_min = '1ms'\n[measure]\nsample_every = '100us'\n\
+            [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'uniform', min = '1KB', max = '60KB' }\n\
+            load = 0.6\npattern = 'all-to-all'\n";
+        let (scenario, scheme) = (scenario_with_file(text, &edges), scheme(name, &[]));
+        let run = |cores| run_on(cores, &scenario, &scheme, seed, &mut Unattended).unwrap();
+        let ((alone, _), (several, taken)) = (run(1), run(cores));
+        prop_assert_eq!(taken.used, cores);
+        prop_assert!(alone.flows.iter().any(|flow| flow.finish.is_some()));
         prop_assert_eq!(several.counters, alone.counters);
         prop_assert_eq!(several.digest(), alone.digest());
     }
@@ -203,6 +233,23 @@ fn where_one_core_is_taken_the_reason_is_said() {
     let ideal = Contender::named("ideal-srpt", &[]).unwrap();
     let (_, taken) = ideal.run_on(2, &plain, 1, &mut Unattended).unwrap();
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
+}
+
+/// Where parts would wait for one another for longer than they work, fewer are advised, or one.
+#[test]
+fn as_many_cores_are_advised_as_have_room() {
+    let advised = |rtt: &str, most| {
+        let text = format!(
+            "title = 'room'\nduration = '5ms'\n[topology]\nkind = 'fat-tree'\nk = 4\nrate = '10Gbps'\nrtt = '{rtt}'\n{MIX}"
+        );
+        cores(&scenario(&text, &[]), &scheme("dctcp", &[]), most, false)
+    };
+    // 48 links, both ways; a window of a twelfth of the RTT; 1.2 us for a packet.
+    let why =
+        |room, span| Some(format!("there is room for {room} packets in the {span} between two meetings"));
+    assert_eq!(advised("240us", 8), Cores { used: 8, why: None });
+    assert_eq!(advised("60us", 8), Cores { used: 4, why: why(400, "5us") });
+    assert_eq!(advised("12us", 8), Cores { used: 1, why: why(80, "1us") });
 }
 
 /// Stops a run at its third look, or panics.

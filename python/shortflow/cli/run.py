@@ -22,6 +22,7 @@ from shortflow.cli.options import (
 )
 from shortflow.comparison import Comparison
 from shortflow.engine import run_one
+from shortflow.result import cores_for
 from shortflow.errors import ConfigError
 from shortflow.runner import plan
 from shortflow.scenario import Scenario
@@ -60,7 +61,8 @@ def run(
         typer.Option(
             metavar="NUMBER",
             parser=whole_number(1),
-            help="Simulate parts of the network on so many cores; results are the same.",
+            help="Simulate parts of the network on so many cores at most, where that is worth it: for one run of a large "
+            "network. Results are the same. Several runs are better done at once: compare --jobs.",
         ),
     ] = 1,
     watch: Annotated[
@@ -87,6 +89,9 @@ def run(
     if out:
         check_same_run(out, work.key)
     console.note_warnings(work.scenario, [work.scheme])
+    taken, why = cores_for(work, is_captured=watch or bool(trace or pcap))
+    if why:
+        console.print_note(f"cores: {taken} of {cores}, as {why}")
     with _recording(work.scenario, trace, pcap or [], out) as (capture, captured):
         with _progress(work.scenario, scheme, watch) as (of_watch, progress):
             result = run_one(work, progress, of_watch or capture)
@@ -100,8 +105,6 @@ def run(
         console.print_note(f"result: {out}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
-    if why := result.provenance.get("fewer_cores"):
-        console.print_note(f"cores: {result.provenance.get('cores')} of {cores}, as {why}")
     console.note_faults(result.meta["drops"])
     console.note_about(comparison)
     if json:

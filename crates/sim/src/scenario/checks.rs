@@ -151,10 +151,18 @@ pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, Con
             ports
         }
         Some(names) if names.is_empty() => return Err(reader.impossible("ports", "[] names no port")),
-        Some(names) => names
-            .iter()
-            .map(|name| find_port(name, "ports", context.graph, reader))
-            .collect::<Result<_, _>>()?,
+        Some(names) => {
+            let mut ports = Vec::new();
+            for name in &names {
+                match find_port(name, "ports", context.graph, reader)? {
+                    port if ports.contains(&port) => {
+                        return Err(reader.impossible("ports", format!("{name:?} is there twice")));
+                    }
+                    port => ports.push(port),
+                }
+            }
+            ports
+        }
     };
     Ok(Measure { ports, sample_every: keys.sample_every })
 }

@@ -29,6 +29,19 @@ impl World<'_> {
         }
     }
 
+    /// Checks what the sender of a connection says at the end of a message, where the receiver is.
+    pub(super) fn check_acked(&mut self, conn: ConnId, acked: u64) {
+        let connection = self.connections.slot(conn);
+        let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);
+        let received = connection.ends.received();
+        if owns(&self.part, to) && acked > received {
+            self.broken.get_or_insert_with(|| {
+                let name = connection_text(flow_id, source, to);
+                format!("{name}: {acked} bytes acknowledged, {received} delivered in order")
+            });
+        }
+    }
+
     fn check_accounts(&mut self, conn: ConnId) -> Result<(), String> {
         let connection = self.connections.slot(conn);
         let (source, to, flow_id) = (connection.source, connection.destination, connection.flow_id);

@@ -3,7 +3,7 @@
 use crate::engine::Seeds;
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use crate::topology::Graph;
+use crate::topology::{Graph, Link};
 use crate::traffic::Workload;
 use shortflow_cc::TransportConfig;
 use shortflow_units::{HostId, Span};
@@ -16,6 +16,29 @@ pub struct Cores {
     pub used: usize,
     /// Why they are fewer than was asked for.
     pub why: Option<String>,
+}
+
+/// Packets that there must be room for in each part and window, at the full rate of all links: with fewer, parts wait for one
+/// another for longer than they work.
+const WORTHWHILE: usize = 100;
+
+/// How many cores, and `most` at most, a run had better take; [`run_on`](super::run_on) takes what it is told.
+pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -> Cores {
+    let division = Division::new(scenario, scheme, most, watched);
+    let (lookahead, used) = (division.lookahead, division.cores.used);
+    if used == 1 {
+        return division.cores;
+    }
+    let size = scenario.tcp.mss + scenario.tcp.header;
+    let packets = |link: &Link| 2.0 * lookahead.as_secs_f64() / link.rate.tx_time(size).as_secs_f64();
+    let room = scenario.graph.links.iter().map(packets).sum::<f64>().round();
+    match room as usize / WORTHWHILE {
+        enough if enough >= used => division.cores,
+        fewer => {
+            let why = format!("there is room for {room} packets in the {lookahead} between two meetings");
+            Cores { used: fewer.max(1), why: Some(why) }
+        }
+    }
 }
 
 /// A network in parts.
@@ -51,7 +74,7 @@ impl Division {
         match crossing.map(|link| link.delay).min() {
             None => Division::none(graph, Some("all hosts are at one switch".to_owned())),
             Some(Span::ZERO) => {
-                Division::none(graph, Some("links between switches have no delay".to_owned()))
+                Division::none(graph, Some("a link between two parts has no delay".to_owned()))
             }
             Some(lookahead) => {
                 let why = (parts < cores).then(|| format!("the network has {racks} racks"));
@@ -61,11 +84,11 @@ impl Division {
     }
 }
 
-/// What depends on the order of all events of the network.
+/// What depends on the order of all events of the network, and faults, which may fail links at both ends.
 fn needs_one(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Option<String> {
     let mut transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
     if watched {
-        return Some("packets are captured".to_owned());
+        return Some("packets are followed one by one".to_owned());
     }
     if transports.any(TransportConfig::is_user_defined) {
         return Some("the transport is not one of the simulator's own".to_owned());
@@ -84,7 +107,7 @@ fn needs_one(scenario: &Scenario, scheme: &Scheme, watched: bool) -> Option<Stri
     (0..scenario.traffic.len()).find(waits).map(|index| format!("traffic.{} waits for answers", index + 1))
 }
 
-/// The part of each node: racks in their order, and every other switch with most of its neighbours.
+/// The part of each node: racks in their order, and every other switch with the least loaded of its neighbours' parts.
 fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut owner = vec![NONE; graph.nodes.len()];
@@ -96,7 +119,8 @@ fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
     for (host, place) in owner.iter_mut().take(graph.hosts()).enumerate() {
         *place = (graph.rack(HostId::from(host)) as usize * parts / graph.racks().max(1)) as u32;
     }
-    let mut links = vec![0; parts];
+    // Links of the switches of each part.
+    let mut load = vec![0; parts];
     let mut front: Vec<usize> = (0..graph.hosts()).collect();
     while !front.is_empty() {
         let free = |node: &usize| owner[*node] == NONE;
@@ -106,16 +130,13 @@ fn owners(graph: &Graph, parts: usize) -> Vec<u32> {
         next.dedup();
         let before = owner.clone();
         for &node in &next {
-            let mut votes = vec![0usize; parts];
-            let placed = neighbours[node].iter().filter(|next| before[**next] != NONE);
-            placed.for_each(|next| votes[before[*next] as usize] += 1);
-            // Where neighbours are divided evenly: the part with the fewest links.
-            let best = (0..parts).max_by_key(|part| (votes[*part], std::cmp::Reverse((links[*part], *part))));
-            let best = best.unwrap_or(0);
-            owner[node] = best as u32;
-            links[best] += neighbours[node].len();
+            let near = neighbours[node].iter().map(|next| before[*next]).filter(|part| *part != NONE);
+            owner[node] = near.min_by_key(|part| (load[*part as usize], *part)).unwrap_or(0);
+            load[owner[node] as usize] += neighbours[node].len();
         }
         front = next;
     }
+    // Switches that no host reaches.
+    owner.iter_mut().filter(|part| **part == NONE).for_each(|part| *part = 0);
     owner
 }

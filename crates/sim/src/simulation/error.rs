@@ -23,6 +23,9 @@ pub enum RunError {
         /// `queue` or `host_queue`.
         queue: &'static str,
     },
+    /// There are threads for fewer parts of the network than these, for this reason.
+    #[error("cores: the system has no threads for {0} parts of the network: {1}; ask for fewer")]
+    NoThread(usize, std::io::ErrorKind),
     /// The observer stopped it.
     #[error("the run was cancelled")]
     Cancelled,

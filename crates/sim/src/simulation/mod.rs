@@ -14,7 +14,7 @@ mod shortcuts;
 mod sources;
 mod world;
 
-pub use division::Cores;
+pub use division::{Cores, cores};
 pub use error::RunError;
 pub use event::Event;
 pub use observer::{Observer, Standing, Unattended};
@@ -39,7 +39,8 @@ pub fn run(
     run_on(1, scenario, scheme, seed, observer).map(|(outcome, _)| outcome)
 }
 
-/// The same on several cores, with the same outcome; how many it has taken.
+/// The same on as many cores as the network can be cut for, with the same outcome; how many it has taken. [`cores`] says how
+/// many are worth it.
 ///
 /// # Errors
 /// Those of [`run`].

@@ -11,20 +11,22 @@
 use super::division::{Cores, Division};
 use super::part::{News, Part};
 use super::world::World;
-use super::{Observer, RunError, Unattended};
+use super::{Observer, RunError, Standing};
 use crate::net::{Mail, Network};
 use crate::probe::{Sample, Subject};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
-use shortflow_units::{HostId, Instant, Span};
+use shortflow_units::{HostId, Instant, PortId, Span};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// Looks at the barrier before a part sleeps: for as long as parts of one size need to come together.
 const LOOKS: u32 = 1000;
-/// Windows between two looks at the observer, if there are few events in them.
-const WINDOWS: u64 = 1024;
+/// A part that sleeps looks at its observer as often.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// What a part has for another after a window.
 #[derive(Debug, Default)]
@@ -44,6 +46,8 @@ struct Exchange {
     window: AtomicUsize,
     /// A part has stopped before its time.
     stopped: AtomicBool,
+    /// A part has come to the end of the run.
+    ended: AtomicBool,
     /// Parts that sleep until the others have come.
     asleep: Mutex<u32>,
     woken: Condvar,
@@ -58,36 +62,56 @@ impl Exchange {
             arrived: AtomicUsize::new(0),
             window: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
             asleep: Mutex::new(0),
             woken: Condvar::new(),
         }
     }
 
-    /// Waits for all parts; whether all go on.
-    fn wait(&self) -> bool {
+    /// Waits for all parts. Whether to go on is asked first, and now and then as long as it waits.
+    fn wait(&self, mut goes_on: impl FnMut() -> bool) -> Result<(), RunError> {
+        if !goes_on() {
+            return Err(RunError::Cancelled);
+        }
         let window = self.window.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parts {
             self.arrived.store(0, Ordering::Relaxed);
             self.window.store(window + 1, Ordering::Release);
             self.wake();
         }
-        let is_waiting =
-            || self.window.load(Ordering::Acquire) == window && !self.stopped.load(Ordering::Acquire);
         for _ in 0..LOOKS {
-            if !is_waiting() {
-                break;
+            if let Some(met) = self.met(window) {
+                return met;
             }
             std::hint::spin_loop();
         }
-        if is_waiting() {
-            let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
-            *asleep += 1;
-            while is_waiting() {
-                asleep = self.woken.wait(asleep).unwrap_or_else(PoisonError::into_inner);
+        let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        *asleep += 1;
+        let met = loop {
+            match self.met(window) {
+                Some(met) => break met,
+                None if !goes_on() => break Err(RunError::Cancelled),
+                None => {
+                    let woken = self.woken.wait_timeout(asleep, PATIENCE);
+                    asleep = woken.unwrap_or_else(PoisonError::into_inner).0;
+                }
             }
-            *asleep -= 1;
+        };
+        *asleep -= 1;
+        met
+    }
+
+    /// Whether all have come to the end of this window, or never will.
+    fn met(&self, window: usize) -> Option<Result<(), RunError>> {
+        // Before the window: whoever is ahead may have ended in the next one.
+        let ended = self.ended.load(Ordering::Acquire);
+        if self.stopped.load(Ordering::Acquire) {
+            Some(Err(RunError::Cancelled))
+        } else if self.window.load(Ordering::Acquire) != window {
+            Some(Ok(()))
+        } else {
+            ended.then(|| Err(RunError::Broken("parts of the network end at different times".to_owned())))
         }
-        !self.stopped.load(Ordering::Acquire)
     }
 
     /// Wakes those that sleep, to look again.
@@ -103,18 +127,32 @@ impl Exchange {
     }
 }
 
-/// Has the others stop, unless the part has come to the end of the run.
+/// Has the others stop, unless the part has come to the end of the run; then they are there too.
 struct Watchdog<'a> {
     exchange: &'a Exchange,
     at_end: bool,
 }
 
+impl Watchdog<'_> {
+    fn new(exchange: &Exchange) -> Watchdog<'_> {
+        Watchdog { exchange, at_end: false }
+    }
+}
+
 impl Drop for Watchdog<'_> {
     fn drop(&mut self) {
-        if !self.at_end {
-            self.exchange.stopped.store(true, Ordering::Release);
-            self.exchange.wake();
-        }
+        let Exchange { ended, stopped, .. } = self.exchange;
+        if self.at_end { ended } else { stopped }.store(true, Ordering::Release);
+        self.exchange.wake();
+    }
+}
+
+/// Looks on from a part that is not the first.
+struct Follower<'a>(&'a Exchange);
+
+impl Observer for Follower<'_> {
+    fn tick(&mut self, _: Standing) -> bool {
+        !self.0.stopped.load(Ordering::Acquire)
     }
 }
 
@@ -132,20 +170,24 @@ pub(super) fn run<'a>(
         world.become_part(Part { number: number as u32, owner: division.owner.clone(), news: Vec::new() });
         Ok(world)
     };
-    let run = |number: usize, observer: &mut dyn Observer| {
-        let mut watchdog = Watchdog { exchange, at_end: false };
+    let run = |number: usize, mut watchdog: Watchdog, observer: &mut dyn Observer| {
         let mut world = part(number)?;
         world.run_part(exchange, division.lookahead, observer)?;
         watchdog.at_end = true;
         Ok(world)
     };
     let (first, others) = thread::scope(|scope| {
-        let run = &run;
-        let others: Vec<_> =
-            (1..parts).map(|number| scope.spawn(move || run(number, &mut Unattended))).collect();
-        let first = run(0, observer);
-        (first, others.into_iter().map(|other| other.join()).collect::<Vec<_>>())
-    });
+        let (run, watchdog) = (&run, Watchdog::new(exchange));
+        let start = |number| {
+            let part = move || run(number, Watchdog::new(exchange), &mut Follower(exchange));
+            thread::Builder::new()
+                .spawn_scoped(scope, part)
+                .map_err(|error| RunError::NoThread(parts, error.kind()))
+        };
+        let others = (1..parts).map(start).collect::<Result<Vec<_>, _>>()?;
+        let first = run(0, watchdog, observer);
+        Ok::<_, RunError>((first, others.into_iter().map(|other| other.join()).collect::<Vec<_>>()))
+    })?;
     let others =
         others.into_iter().map(|other| other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
     let mut worlds = Vec::new();
@@ -178,20 +220,18 @@ impl World<'_> {
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
         let (limit, mut boxes) = (self.limit(), (0..exchange.parts).map(|_| Vec::new()).collect::<Vec<_>>());
-        let (mut start, mut windows) = (Instant::ZERO, 0u64);
+        let (mut start, mut turn) = (Instant::ZERO, 0);
         while start <= limit {
             let end = start + lookahead;
             // All parts see the end of the run in the same window.
             if self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)? {
                 break;
             }
-            let turn = windows as usize % 2;
             self.hand_over(exchange, end, turn, &mut boxes);
-            windows += 1;
-            if (windows.is_multiple_of(WINDOWS) && !self.tick(observer)) || !exchange.wait() {
-                return Err(RunError::Cancelled);
-            }
+            let standing = Standing { now: start.max(self.events.now()), ..self.standing() };
+            exchange.wait(|| observer.tick(standing))?;
             start = self.take_in(exchange, turn);
+            turn = 1 - turn;
         }
         Ok(())
     }
@@ -203,7 +243,7 @@ impl World<'_> {
         for (to, packets) in boxes.iter_mut().enumerate() {
             if to != me && !(packets.is_empty() && part.news.is_empty()) {
                 let mut post = exchange.post(me, to, turn);
-                post.packets.append(packets);
+                std::mem::swap(&mut post.packets, packets); // those of two windows ago are taken
                 post.news.extend(&part.news);
             }
         }
@@ -255,10 +295,9 @@ impl World<'_> {
 
     /// Brings the samples of all parts into the order of those of one, and adds up what they have of each class.
     fn order_samples(&mut self) {
+        let places: HashMap<PortId, usize> = self.measured.iter().copied().zip(0..).collect();
         let place = |sample: &Sample| match sample.subject {
-            Subject::QueuePackets(port) | Subject::QueueBytes(port) => {
-                (0, self.measured.iter().position(|measured| *measured == port).unwrap_or(0))
-            }
+            Subject::QueuePackets(port) | Subject::QueueBytes(port) => (0, places[&port]),
             Subject::Throughput(class) => (1, class.index()),
             Subject::Cwnd(flow)
             | Subject::Alpha(flow)
@@ -285,19 +324,37 @@ mod tests {
     #[test]
     fn a_part_that_fails_stops_the_others() {
         let exchange = &Exchange::new(2);
-        let [fails, waits] = thread::scope(|scope| {
+        let (fails, waits) = thread::scope(|scope| {
             let fails = scope.spawn(|| {
-                let _watchdog = Watchdog { exchange, at_end: false };
-                assert!(exchange.wait());
+                let _watchdog = Watchdog::new(exchange);
+                exchange.wait(|| true).unwrap();
                 while *exchange.asleep.lock().unwrap() == 0 {
                     thread::yield_now();
                 }
                 panic!("as was asked for");
             });
-            let waits = scope.spawn(|| [exchange.wait(), exchange.wait()]);
-            [fails.join().map(|()| [false; 2]), waits.join()]
+            let waits = scope.spawn(|| (exchange.wait(|| true), exchange.wait(|| true)));
+            (fails.join(), waits.join())
         });
         assert!(fails.is_err());
-        assert_eq!(waits.unwrap(), [true, false]);
+        assert_eq!(waits.unwrap(), (Ok(()), Err(RunError::Cancelled)));
+    }
+
+    /// One part is told to stop while the other works on, and stops nevertheless.
+    #[test]
+    fn a_part_that_waits_still_looks_on() {
+        let (exchange, mut looks) = (&Exchange::new(2), 0);
+        let stopped = exchange.wait(|| {
+            looks += 1;
+            looks < 4
+        });
+        assert_eq!((stopped, looks), (Err(RunError::Cancelled), 4));
+    }
+
+    #[test]
+    fn parts_that_end_at_different_times_are_an_error() {
+        let exchange = &Exchange::new(2);
+        Watchdog::new(exchange).at_end = true;
+        assert!(matches!(exchange.wait(|| true), Err(RunError::Broken(_))));
     }
 }

@@ -240,7 +240,7 @@ impl<'a> World<'a> {
         self.network.prefetch(ports, |packet| self.connections.prefetch(packet.conn));
     }
 
-    fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> Standing {
         let flows = (self.flows.len() - self.backlogged.len()) as u64;
         Standing { now: self.events.now(), open: self.pending, flows: flows.max(self.pending) }
     }
@@ -339,6 +339,7 @@ impl<'a> World<'a> {
     }
 
     pub(super) fn learn(&mut self, News { conn, acked, at }: News) {
+        self.check_acked(conn, acked);
         self.connections.slot(conn).ends.messages_mut().finish(acked, at);
         self.events.schedule(at + self.notice, Event::Finish(conn));
     }
