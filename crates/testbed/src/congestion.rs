@@ -1,6 +1,6 @@
 //! Which congestion control of the kernel runs a scheme's transport, and what it knows of flows.
 
-use crate::programs::Programs;
+use crate::programs::{Lock, Programs};
 use crate::switch::Clock;
 use shortflow_deploy::Failure;
 use shortflow_sim::host::Message;
@@ -18,10 +18,11 @@ pub struct Control {
 impl Control {
     /// The congestion control `instead`, if one is named; the kernel's own for TCP and CUBIC, and for the rest the
     /// programs of shortflow-deploy, with their parameters. And what marks the DSCP of packets, where the scheme gives them priorities.
+    /// Until the lock is gone, a program stays what it is: sockets choose it by its name.
     ///
     /// # Errors
     /// Fails if the kernel lacks the congestion control, or refuses a program.
-    pub fn of(scheme: &Scheme, instead: Option<&str>) -> Result<Control, Failure> {
+    pub fn of(scheme: &Scheme, instead: Option<&str>) -> Result<(Control, Option<Lock>), Failure> {
         let of_kernel = match scheme.transport.info().name {
             _ if instead.is_some() => instead,
             "newreno" | "sack" => Some("reno"),
@@ -29,10 +30,10 @@ impl Control {
             _ => None,
         };
         of_kernel.map_or(Ok(()), check)?;
-        let programs = Programs::load(scheme, of_kernel.is_some())?;
+        let (programs, lock) = Programs::load(scheme, of_kernel.is_some())?.unzip();
         let name =
             of_kernel.or(programs.as_ref().and_then(Programs::congestion)).unwrap_or_default().to_owned();
-        Ok(Control { name, programs })
+        Ok((Control { name, programs }, lock))
     }
 
     /// Its name.

@@ -5,6 +5,7 @@ use crate::congestion::Control;
 use crate::host::{CARD, Host, TcpSettings};
 use crate::measured::Measured;
 use crate::plan::Plan;
+use crate::programs::Lock;
 use crate::switch::{Clock, Switch, SwitchReport, Taps};
 use crate::sys;
 use crate::traffic::{Traffic, TrafficReport};
@@ -41,7 +42,8 @@ pub fn run(
     congestion: Option<&str>,
     may_sleep: bool,
 ) -> Result<Measured, Failure> {
-    let Bed { plan, tcp, control, namespaces, mut taps } = Bed::new(scenario, scheme, seed, congestion)?;
+    let bed = Bed::new(scenario, scheme, seed, congestion)?;
+    let Bed { plan, tcp, control, lock, namespaces, mut taps } = bed;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(seed));
@@ -49,6 +51,7 @@ pub fn run(
     };
     let traffic = Traffic::new(scenario, &plan, &namespaces, &tcp, &control);
     let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
+    drop(lock);
     if !scenario.tcp.handshake {
         // Connections are made over a network of their own, so that the measured one begins at time zero.
         let clock = Clock::starting_in(Span::ZERO);
@@ -91,6 +94,7 @@ struct Bed {
     plan: Plan,
     tcp: TcpSettings,
     control: Control,
+    lock: Option<Lock>,
     namespaces: HashMap<HostId, Namespace>,
     taps: Taps,
 }
@@ -107,7 +111,7 @@ impl Bed {
         let tcp = TcpSettings::of(scenario, scheme)?;
         let probe = sys::tcp_socket(Ipv4Addr::LOCALHOST.into()).and_then(|socket| sys::tcp_info(&socket));
         probe.map_err(Failure::host("testbed"))?;
-        let control = Control::of(scheme, congestion)?;
+        let (control, lock) = Control::of(scheme, congestion)?;
         let rates = scenario.graph.access_links();
         let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
         for host in plan.hosts() {
@@ -118,7 +122,7 @@ impl Bed {
             devices.push((host, device));
         }
         let taps = Taps::new(devices).map_err(Failure::host("testbed"))?;
-        Ok(Bed { plan, tcp, control, namespaces, taps })
+        Ok(Bed { plan, tcp, control, lock, namespaces, taps })
     }
 }
 

@@ -3,9 +3,11 @@
 
 mod common;
 
-use common::{column, eventually, open_files, program, run, scenario, turn};
+use common::{alone, column, eventually, open_files, program, run, scenario, turn};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use shortflow_deploy::sys::try_lock;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -78,6 +80,25 @@ fn what_messages_of_one_connection_count_is_counted_once() {
         let bytes = of_class.filter_map(|(_, bps)| bps.as_f64()).sum::<f64>() * 0.01 / 8.0;
         assert!((1.4e6..1.6e6).contains(&bytes), "{class}: {bytes}");
     }
+}
+
+/// Sockets choose a program by its name: until those of all 40 hosts have, no command may put another in its place.
+#[test]
+fn a_program_is_not_replaced_before_the_sockets_of_a_run_have_it() {
+    let Some(_alone) = alone() else { return };
+    let text = "title = \"t\"\nduration = \"2s\"\n[topology]\nkind = \"star\"\nhosts = 41\nrate = \"100Mbps\"\n\
+                rtt = \"2ms\"\n[switch]\nbuffer = \"100pkt\"\nmark_above = \"8pkt\"\n[[traffic]]\nkind = \"incast\"\n\
+                flows = 40\nto = 40\nsizes = { kind = \"fixed\", value = \"10KB\" }\n";
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many-hosts.toml");
+    std::fs::write(&path, text).unwrap();
+    let mut process = program().arg("testbed").arg(&path).stdout(Stdio::null()).spawn().unwrap();
+    let number = process.id().to_string();
+    let hosts = || open_files(&number).iter().filter(|file| *file == "/dev/net/tun").count();
+    assert!(eventually(|| hosts() > 0));
+    let is_free = || try_lock(&File::open("/run/shortflow.lock").unwrap()).unwrap();
+    assert!(!is_free(), "there are {} hosts of 41", hosts());
+    assert!(eventually(|| hosts() == 41) && eventually(is_free));
+    assert!(process.try_wait().unwrap().is_none() && process.wait().unwrap().success());
 }
 
 /// Stops a process for `pause`.
