@@ -61,7 +61,7 @@ fn every_command_has_a_manual_page() {
 #[test]
 fn wrong_input_says_what_was_expected() {
     for (arguments, says) in [
-        (&["load", "sf_dctpc"][..], "did you mean \"dctcp\""),
+        (&["load", "sf_dctpc"][..], "did you mean \"sf_dctcp\""),
         (&["load", "dctcp", "--param", "gg=1"], "did you mean \"g\""),
         (&["load", "dctcp", "--param", "g=2"], "a number from 0 to 1"),
         (&["load", "dctcp", "--param", "g"], "KEY=VALUE"),

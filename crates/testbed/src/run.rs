@@ -1,7 +1,7 @@
 //! A run: makes the hosts, lets them send while the network lies between them, and puts together what both have seen.
 
 use crate::awake::Awake;
-use crate::congestion::Control;
+use crate::congestion::{self, Control};
 use crate::host::{CARD, Host, TcpSettings};
 use crate::measured::Measured;
 use crate::plan::Plan;
@@ -109,9 +109,10 @@ impl Bed {
     ) -> Result<Bed, Failure> {
         let plan = Plan::of(scenario, seed)?;
         let tcp = TcpSettings::of(scenario, scheme)?;
+        let of_kernel = congestion::of_kernel(scheme, congestion)?;
         let probe = sys::tcp_socket(Ipv4Addr::LOCALHOST.into()).and_then(|socket| sys::tcp_info(&socket));
         probe.map_err(Failure::host("testbed"))?;
-        let (control, lock) = Control::of(scheme, congestion)?;
+        let (control, lock) = Control::of(scheme, of_kernel)?;
         let rates = scenario.graph.access_links();
         let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
         for host in plan.hosts() {

@@ -163,8 +163,13 @@ fn without_stalls_runs_keep_time() {
 #[test]
 fn wrong_input_is_named() {
     let scenario = scenario("wrong-input", "300ms");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["--scheme", "dctpc"], "\"dctpc\": unknown scheme; did you mean \"dctcp\"?"),
+        (&["--scheme", "swift"], "scheme swift: the testbed has no program for the transport swift; it has dctcp, "),
+        (
+            &["--check", "--scheme", "pfabric-minimal"],
+            "scheme pfabric-minimal: the testbed has no program for the transport minimal; ",
+        ),
         (
             &["--set", "tcp.header=64B"],
             "tcp.header: 64B is not 40B, or 52B with timestamps; 60B or 72B over IPv6",
