@@ -24,7 +24,10 @@ fn check_ends_with_a_verdict_and_names_packages() {
     let (code, [text, reasons]) = check(&[]);
     let last = if code == Some(0) { text.lines().last() } else { reasons.lines().last() };
     assert!(last.unwrap().contains(" loaded here"), "{text}{reasons}");
-    assert!(text.contains("apt-get install iproute2; Fedora: dnf install iproute iproute-tc\n"), "{text}");
+    let of_testbed = "apt-get install iproute2; Fedora: dnf install iproute iproute-tc";
+    let of_machine =
+        "apt-get install qemu-system-x86 util-linux; Fedora: dnf install qemu-system-x86 util-linux\n";
+    assert!(text.contains(of_testbed) && text.contains(of_machine), "{text}");
     let document: Value = serde_json::from_str(&check(&["--json"]).1[0]).unwrap();
     assert_eq!(document["can_load"], code == Some(0));
     assert_eq!(document["missing_packages"]["testbed"]["debian"], json!(["iproute2"]));

@@ -165,7 +165,10 @@ fn wrong_input_is_named() {
     let scenario = scenario("wrong-input", "300ms");
     let cases: [(&[&str], &str); 12] = [
         (&["--scheme", "dctpc"], "\"dctpc\": unknown scheme; did you mean \"dctcp\"?"),
-        (&["--scheme", "swift"], "scheme swift: the testbed has no program for the transport swift; it has dctcp, "),
+        (
+            &["--scheme", "swift"],
+            "scheme swift: the testbed has no program for the transport swift; it has dctcp, ",
+        ),
         (
             &["--check", "--scheme", "pfabric-minimal"],
             "scheme pfabric-minimal: the testbed has no program for the transport minimal; ",
@@ -228,6 +231,22 @@ fn a_testbed_ends_with_its_parent() {
     assert!(eventually(|| !has_hosts()), "process {child} lives on");
     let (code, _, errors) = run(&long, &["--parent", "1"]);
     assert!(code == Some(3) && errors.contains("not the parent"), "{errors}");
+}
+
+/// `check` says before a run what the run then lacks.
+#[test]
+fn a_missing_device_is_named() {
+    let Some(_turn) = turn() else { return };
+    let path = scenario("no-device", "600ms");
+    let line = "mount -t tmpfs none /dev/net && \"$0\" check; \"$0\" testbed --scheme tcp \"$1\"";
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", line, env!("CARGO_BIN_EXE_shortflow-linux")]).arg(&path);
+    let output = hidden.output().unwrap();
+    let [found, reasons] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    let what = "/dev/net/tun: No such file or directory (os error 2)";
+    assert!(found.contains(&format!("for the testbed  no       {what}; `modprobe tun`")), "{found}{reasons}");
+    assert!(reasons.ends_with(&format!("testbed: {what}\n")), "{reasons}");
+    assert_eq!(output.status.code(), Some(3));
 }
 
 #[test]
