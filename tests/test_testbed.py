@@ -158,6 +158,7 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
     monkeypatch.setattr(testbed, "_run", lambda *_: next(given))
     both = compare_with_simulation(SCENARIO, "dctcp", [1, 2, 3], SHORT, attempts=2)
     assert [account["attempts"] for account in both.accounts] == [2, 2, 2]
+    assert [account["late"] for account in both.accounts] == [["late"], ["late", "late"], ["late", "late"]]
     assert both.comparison.seeds == [1]
     assert both.kept_time == "1 of 3 kept time"
     for attempts, options, code in (("2", [], 1), ("3", [], 0), ("2", ["--allow-late"], 0)):
@@ -165,19 +166,32 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
         monkeypatch.setattr(testbed, "_run", lambda *_, given=given: next(given))
         command = ["linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options]
         assert execute([*command, "--set", "duration=300ms", "--set", "warmup=100ms"]) == code
-        assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in capsys.readouterr().out
+        said = capsys.readouterr()
+        assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in said.out
+        assert "seed 1, attempt 1: late\nseed 1, attempt " in said.err
 
 
 @pytest.mark.parametrize(
     ("verdict", "options", "code"), [("trustworthy", [], 0), ("late", [], 1), ("late", ["--allow-late"], 0)]
 )
 def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, options: list[str], code: int
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    verdict: str,
+    options: list[str],
+    code: int,
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document(verdict))
     command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
     assert execute(command) == code
     assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)
+    is_late = verdict == "late"
+    said = capsys.readouterr()
+    assert ("attempt 1: late\nattempt 2: late\n" in said.err) is is_late
+    assert "attempt 3" not in said.err, "the last one is told in full"
+    way_out = "the testbed did not keep time: close other programs, or use --virtual\n"
+    assert said.err.endswith(way_out) is is_late
 
 
 SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")

@@ -45,8 +45,8 @@ def agreement(
         print_note(f"outside the aim: {each}")
     for each in found.named(study.Standing.UNDECIDED):
         print_note(f"undecided: {each}")
-    return exit_code(found.all_kept_time, allow_late)
+    return exit_code(found.all_kept_time, allow_late, virtual)
 
 
 def _tell(scenario: str, scheme: str, done: int, cell: SideBySide) -> None:
-    print_note(f"{done}: {scenario}, {scheme}: {cell.kept_time}, in {cell.tried} runs")
+    print_note(f"{done}: {scenario}, {scheme}: {cell.kept_time}, in {cell.tried} run{'s' if cell.tried > 1 else ''}")
