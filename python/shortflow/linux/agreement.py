@@ -178,7 +178,7 @@ def measure(
         check_testbed(scenario, scheme, linux_settings(scenario, scheme, CELLS[scenario][scheme]), kernel)
     store = measured_runs(out, kernel)
     cells: dict[tuple[str, str], SideBySide] = {}
-    slower = SLOWER if kernel.is_virtual else {}
+    slower = {} if kernel is THIS_KERNEL else SLOWER
     for scenario, scheme in places:
         settings = {**CELLS[scenario][scheme], **slower.get(scenario, {})}
         compare = functools.partial(compare_with_simulation, scenario, scheme, seeds, settings)
@@ -188,7 +188,7 @@ def measure(
 
 
 def _kept(cell: SideBySide) -> str:
-    return f"{cell.kept} of {len(cell.accounts)} seeds in {cell.tried} runs"
+    return f"{cell.kept} of {len(cell.accounts)} seeds in {cell.tried} run{'s' if cell.tried > 1 else ''}"
 
 
 def _shown(cell: SideBySide | None, metric: Metric) -> str:

@@ -26,10 +26,6 @@ class Kernel(Protocol):
         """For people."""
 
     @property
-    def is_virtual(self) -> bool:
-        """Whether it is a virtual machine's, where a flow takes some hundred microseconds to start, not some ten."""
-
-    @property
     def identity(self) -> str:
         """Of kernel and program: runs of different ones are different."""
 
@@ -43,8 +39,6 @@ class Kernel(Protocol):
 
 class ThisKernel:
     """That of this computer. Needs root."""
-
-    is_virtual = False
 
     @property
     def name(self) -> str:
