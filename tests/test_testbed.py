@@ -94,6 +94,23 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
     assert arguments[-2:] == ["--parent", str(os.getpid())]
 
 
+def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The stand-in goes on when it has been heard, or after ten seconds with another code."""
+    heard, script = tmp_path / "heard", tmp_path / "shortflow-linux"
+    script.write_text(
+        f"#!{sys.executable}\nimport sys, time\nprint('waiting: for another', file=sys.stderr, flush=True)\n"
+        f"for _ in range(1000):\n    if open({str(heard)!r}).read():\n        break\n    time.sleep(0.01)\n"
+        "else:\n    sys.exit(4)\nprint('out')\nprint('in vain', file=sys.stderr)\nsys.exit(3)\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setattr(kernels, "program", lambda: script)
+    with heard.open("w") as told:
+        monkeypatch.setattr(sys, "stderr", told)
+        done = kernels.ThisKernel().run(path_of(SCENARIO), [])
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "in vain\n")
+    assert heard.read_text() == "waiting: for another\n"
+
+
 LINUX_TRANSPORT: Settings = {"transport.recovery": "rack", "transport.cwnd_floor": "2"}
 SIMULATED_ALONE: Settings = {
     "tcp.ack_message_end": "true",

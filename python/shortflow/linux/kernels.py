@@ -5,7 +5,9 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -54,7 +56,27 @@ class ThisKernel:
         """Run it as a process of its own."""
         # What ends us ends it too, with its namespaces and its registration.
         command = [str(program()), "testbed", str(scenario), *arguments, "--parent", str(os.getpid())]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        with (
+            tempfile.TemporaryFile("w+") as out,
+            subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as process,
+        ):
+            try:
+                errors = "".join(_but_for_waiting(process.stderr or ()))
+                process.wait()
+            except BaseException:
+                process.kill()
+                raise
+            out.seek(0)
+            return subprocess.CompletedProcess(command, process.returncode, out.read(), errors)
+
+
+def _but_for_waiting(lines: Iterable[str]) -> Iterator[str]:
+    """What the program says, but for what it waits for: that is told at once."""
+    for line in lines:
+        if line.startswith("waiting: "):
+            print(line, end="", file=sys.stderr, flush=True)
+        else:
+            yield line
 
 
 @functools.cache
