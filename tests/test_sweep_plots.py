@@ -166,7 +166,8 @@ def test_no_interval_is_told_of_what_was_chosen_among_many_points() -> None:
 def test_where_flows_vary_the_best_points_are_those_of_each_load() -> None:
     shown = view(of_keys(g=["2", "1"], load=["0.2", "0.4"]))
     assert shown.answer == (
-        "No point is the best of all by afct_short_s: load changes the flows themselves, so compare where it is the same."
+        "No point is the best of all by afct_short_s: load changes the flows themselves, so compare where it is the"
+        " same."
     )
     assert sorted(row[:3] for row in shown.best.rows) == [
         *(("l2dct", "0.2", "1"), ("l2dct", "0.4", "1")),

@@ -174,8 +174,8 @@ def _micros(seconds: float) -> str:
 def _account(account: Account) -> str:
     of_frames, stalls, of_hosts = account["timing_error_s"], account["stalls"], account["host_stalls"]
     return (
-        f"Testbed with {account['congestion']}: {account['verdict']}; frames late by {_micros(of_frames['p50'])} (median),"
-        f" {_micros(of_frames['p99'])} (p99), {_micros(of_frames['max'])} (max); more than"
-        f" {_micros(stalls['limit_s'])} late: the switch {stalls['count']} times, the hosts' thread"
+        f"Testbed with {account['congestion']}: {account['verdict']}; frames late by"
+        f" {_micros(of_frames['p50'])} (median), {_micros(of_frames['p99'])} (p99), {_micros(of_frames['max'])} (max);"
+        f" more than {_micros(stalls['limit_s'])} late: the switch {stalls['count']} times, the hosts' thread"
         f" {of_hosts['count']} times; switch busy {account['busy']:.0%}"
     )

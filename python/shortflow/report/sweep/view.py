@@ -119,7 +119,9 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
         elif difference:
             told = replace(difference, ci95=None if chosen else difference.ci95, lacking=0)  # named below
             others.append(f"{scheme} {percent(told, '%')}")
-    words = f" Beside it the others, each at its own best point by that metric and on the same flows: {', '.join(others)}."
+    words = (
+        f" Beside it the others, each at its own best point by that metric and on the same flows: {', '.join(others)}."
+    )
     among = ", ".join(f"{count:,} of {scheme}" for scheme, count in counts.items())
     caution = (
         f" These were chosen on these seeds among their points ({among}): run the best ones again with fresh seeds."
