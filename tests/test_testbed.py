@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import shutil
 import sys
 from dataclasses import replace
@@ -252,7 +253,8 @@ def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> testbed.Sid
         for place, side in enumerate((SIMULATED, REAL))
         for seed in range(seeds)
     ]
-    return testbed.SideBySide(Comparison("s", "S", {}, runs), [])
+    account: Any = {"verdict": "trustworthy", "attempts": 1}
+    return testbed.SideBySide(Comparison("s", "S", {}, runs), [account] * seeds)
 
 
 def test_rows_that_say_nothing_are_left_out() -> None:
@@ -263,11 +265,22 @@ def test_rows_that_say_nothing_are_left_out() -> None:
     found = agreement.Agreement({("s", "dctcp"): cell, ("s", "l2dct"): side_by_side({SHORT_MEAN: []})})
     assert found.named(agreement.Standing.OUTSIDE) == ["s dctcp p95_short_s"]
     assert found.named(agreement.Standing.UNDECIDED) == ["s l2dct no data"]
-    table = found.markdown()
+    table = agreement.markdown(found.document())
     assert "|  | p95 FCT, short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
     assert "|  | mean FCT, short flows | +1.0 ± 0.0 % | – ? |  |  |" in table
-    slower = replace(found, slower=("s",)).markdown()
+    once = agreement.Agreement({("s", "dctcp"): side_by_side({SHORT_MEAN: [(1.0, 1.0)]})})
+    assert "| kept time | 1 of 1 seeds in 1 run |  |  |  |" in agreement.markdown(once.document())
+    slower = agreement.markdown(replace(found, slower=("s",)).document())
     assert slower == table.replace("| `s` |", "| `s`, at a quarter of its rates |") != table
+
+
+def test_the_page_has_the_table_of_what_was_measured() -> None:
+    """`tools/agreement.py` renews both."""
+    docs = kernels.CHECKOUT / "docs"
+    cells = json.loads((docs / "testbed" / "agreement.json").read_text(encoding="utf-8"))
+    measured = {(cell["scenario"], cell["scheme"]) for cell in cells}
+    assert measured == {(name, scheme) for name, schemes in agreement.CELLS.items() for scheme in schemes}
+    assert agreement.markdown(cells) in (docs / "testbed.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_agreement_has_every_cell_and_all_attempts(
@@ -285,13 +298,15 @@ def test_the_table_of_agreement_has_every_cell_and_all_attempts(
     assert "| `testbed-narrow-incast` | mean FCT, short flows | " in table
     assert "|  | kept time | 2 of 2 seeds in 2 runs | 0 of 2 seeds in 6 runs |  |  |" in table
     found = json.loads((tmp_path / "agreement.json").read_text())
+    tool = runpy.run_path(str(kernels.CHECKOUT / "tools" / "agreement.py"))
+    assert agreement.markdown([tool["essence"](cell) for cell in found]) == table, "the page's file keeps enough"
     assert [(cell["scheme"], cell["kept_time"], len(cell["testbed"])) for cell in found] == [
         ("dctcp", 2, 2),
         ("l2dct", 0, 2),
     ]
     assert [set(cell["standing"].values()) for cell in found] == [{"undecided"}, set()], "two seeds decide nothing"
     said = capsys.readouterr().err
-    assert "l2dct: 0 of 2 kept time, in 6 runs" in said
+    assert "l2dct: 0 of 2 kept time, in 6 runs\n" in said
     assert "undecided: testbed-narrow-incast dctcp afct_short_s" in said
     assert "undecided: testbed-narrow-incast l2dct no data" in said
     answers["l2dct"] = near
