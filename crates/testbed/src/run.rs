@@ -49,9 +49,11 @@ pub fn run(
         let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
-    let traffic = Traffic::new(scenario, &plan, &namespaces, &tcp, &control);
+    let traffic = {
+        let _lock = lock;
+        Traffic::new(scenario, &plan, &namespaces, &tcp, &control)
+    };
     let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
-    drop(lock);
     if !scenario.tcp.handshake {
         // Connections are made over a network of their own, so that the measured one begins at time zero.
         let clock = Clock::starting_in(Span::ZERO);
