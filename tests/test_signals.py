@@ -132,6 +132,26 @@ def test_ctrl_c_or_a_failure_ends_a_hook_that_never_returns_in_its_own_process(t
     assert ("ValueError: on purpose" if fails else "interrupted; ") in stderr
 
 
+TWICE = """
+import os, signal
+from shortflow import cli
+
+def twice(**_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        os.kill(os.getpid(), signal.SIGINT)
+
+cli.app = twice
+cli.main()
+"""
+
+
+def test_what_timeout_sends_twice_is_one_ctrl_c() -> None:
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "shortflow: interrupted\n")
+
+
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_ends_a_hook_that_never_returns(

@@ -129,6 +129,7 @@ def test_the_best_point_of_each_scheme_is_in_the_table() -> None:
     assert [row[:2] for row in shown.best.rows] == [("l2dct", "1"), ("tcp", "–")]
     assert shown.runs == 7
     assert shown.answer.startswith("The least afct_short_s has tcp: 4 ms with one seed. Beside it")
+    assert "each at its own best point by that metric" in shown.answer
     assert ": l2dct -37.5 %. These were" in shown.answer, "with seed 1, which both have: 2.5 over 4 ms"
     assert "Points have different seeds, from 1 to 2 of them: the fewer" in shown.answer
     numbers = table(of_keys(g=["3", "1", "2"]))
@@ -165,7 +166,8 @@ def test_no_interval_is_told_of_what_was_chosen_among_many_points() -> None:
 def test_where_flows_vary_the_best_points_are_those_of_each_load() -> None:
     shown = view(of_keys(g=["2", "1"], load=["0.2", "0.4"]))
     assert shown.answer == (
-        "No point is the best of all: load changes the flows themselves, so compare where it is the same."
+        "No point is the best of all by afct_short_s: load changes the flows themselves, so compare where it is the"
+        " same."
     )
     assert sorted(row[:3] for row in shown.best.rows) == [
         *(("l2dct", "0.2", "1"), ("l2dct", "0.4", "1")),

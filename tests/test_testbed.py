@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import shutil
 import sys
 from dataclasses import replace
@@ -94,6 +95,23 @@ def test_a_measured_run_has_the_tables_and_metrics_of_a_simulation(
     assert arguments[-2:] == ["--parent", str(os.getpid())]
 
 
+def test_a_testbed_that_waits_for_another_says_so_meanwhile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The stand-in goes on when it has been heard, or after ten seconds with another code."""
+    heard, script = tmp_path / "heard", tmp_path / "shortflow-linux"
+    script.write_text(
+        f"#!{sys.executable}\nimport sys, time\nprint('waiting: for another', file=sys.stderr, flush=True)\n"
+        f"for _ in range(1000):\n    if open({str(heard)!r}).read():\n        break\n    time.sleep(0.01)\n"
+        "else:\n    sys.exit(4)\nprint('out')\nprint('in vain', file=sys.stderr)\nsys.exit(3)\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setattr(kernels, "program", lambda: script)
+    with heard.open("w") as told:
+        monkeypatch.setattr(sys, "stderr", told)
+        done = kernels.ThisKernel().run(path_of(SCENARIO), [])
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "in vain\n")
+    assert heard.read_text() == "waiting: for another\n"
+
+
 LINUX_TRANSPORT: Settings = {"transport.recovery": "rack", "transport.cwnd_floor": "2"}
 SIMULATED_ALONE: Settings = {
     "tcp.ack_message_end": "true",
@@ -158,6 +176,7 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
     monkeypatch.setattr(testbed, "_run", lambda *_: next(given))
     both = compare_with_simulation(SCENARIO, "dctcp", [1, 2, 3], SHORT, attempts=2)
     assert [account["attempts"] for account in both.accounts] == [2, 2, 2]
+    assert [account["late"] for account in both.accounts] == [["late"], ["late", "late"], ["late", "late"]]
     assert both.comparison.seeds == [1]
     assert both.kept_time == "1 of 3 kept time"
     for attempts, options, code in (("2", [], 1), ("3", [], 0), ("2", ["--allow-late"], 0)):
@@ -165,19 +184,32 @@ def test_runs_that_did_not_keep_time_are_repeated_and_enter_no_average(
         monkeypatch.setattr(testbed, "_run", lambda *_, given=given: next(given))
         command = ["linux", "compare-sim", SCENARIO, "--seeds", "1", "--attempts", attempts, *options]
         assert execute([*command, "--set", "duration=300ms", "--set", "warmup=100ms"]) == code
-        assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in capsys.readouterr().out
+        said = capsys.readouterr()
+        assert f"The testbed: {1 if attempts == '3' else 0} of 1 kept time." in said.out
+        assert "seed 1, attempt 1: late\nseed 1, attempt " in said.err
 
 
 @pytest.mark.parametrize(
     ("verdict", "options", "code"), [("trustworthy", [], 0), ("late", [], 1), ("late", ["--allow-late"], 0)]
 )
 def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, options: list[str], code: int
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    verdict: str,
+    options: list[str],
+    code: int,
 ) -> None:
     notes = stand_in(monkeypatch, tmp_path, 0, document(verdict))
     command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
     assert execute(command) == code
     assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)
+    is_late = verdict == "late"
+    said = capsys.readouterr()
+    assert ("attempt 1: late\nattempt 2: late\n" in said.err) is is_late
+    assert "attempt 3" not in said.err, "the last one is told in full"
+    way_out = "the testbed did not keep time: close other programs, or use --virtual\n"
+    assert said.err.endswith(way_out) is is_late
 
 
 SHORT_MEAN, SHORT_TAIL = Metric(MEAN_FCT, "short"), Metric(FCT[95], "short")
@@ -221,7 +253,8 @@ def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> testbed.Sid
         for place, side in enumerate((SIMULATED, REAL))
         for seed in range(seeds)
     ]
-    return testbed.SideBySide(Comparison("s", "S", {}, runs), [])
+    account: Any = {"verdict": "trustworthy", "attempts": 1}
+    return testbed.SideBySide(Comparison("s", "S", {}, runs), [account] * seeds)
 
 
 def test_rows_that_say_nothing_are_left_out() -> None:
@@ -232,11 +265,22 @@ def test_rows_that_say_nothing_are_left_out() -> None:
     found = agreement.Agreement({("s", "dctcp"): cell, ("s", "l2dct"): side_by_side({SHORT_MEAN: []})})
     assert found.named(agreement.Standing.OUTSIDE) == ["s dctcp p95_short_s"]
     assert found.named(agreement.Standing.UNDECIDED) == ["s l2dct no data"]
-    table = found.markdown()
+    table = agreement.markdown(found.document())
     assert "|  | p95 FCT, short flows | **+50.0 ± 0.0 %** | – ? |  |  |" in table
     assert "|  | mean FCT, short flows | +1.0 ± 0.0 % | – ? |  |  |" in table
-    slower = replace(found, slower=("s",)).markdown()
+    once = agreement.Agreement({("s", "dctcp"): side_by_side({SHORT_MEAN: [(1.0, 1.0)]})})
+    assert "| kept time | 1 of 1 seeds in 1 run |  |  |  |" in agreement.markdown(once.document())
+    slower = agreement.markdown(replace(found, slower=("s",)).document())
     assert slower == table.replace("| `s` |", "| `s`, at a quarter of its rates |") != table
+
+
+def test_the_page_has_the_table_of_what_was_measured() -> None:
+    """`tools/agreement.py` renews both."""
+    docs = kernels.CHECKOUT / "docs"
+    cells = json.loads((docs / "testbed" / "agreement.json").read_text(encoding="utf-8"))
+    measured = {(cell["scenario"], cell["scheme"]) for cell in cells}
+    assert measured == {(name, scheme) for name, schemes in agreement.CELLS.items() for scheme in schemes}
+    assert agreement.markdown(cells) in (docs / "testbed.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_agreement_has_every_cell_and_all_attempts(
@@ -254,13 +298,15 @@ def test_the_table_of_agreement_has_every_cell_and_all_attempts(
     assert "| `testbed-narrow-incast` | mean FCT, short flows | " in table
     assert "|  | kept time | 2 of 2 seeds in 2 runs | 0 of 2 seeds in 6 runs |  |  |" in table
     found = json.loads((tmp_path / "agreement.json").read_text())
+    tool = runpy.run_path(str(kernels.CHECKOUT / "tools" / "agreement.py"))
+    assert agreement.markdown([tool["essence"](cell) for cell in found]) == table, "the page's file keeps enough"
     assert [(cell["scheme"], cell["kept_time"], len(cell["testbed"])) for cell in found] == [
         ("dctcp", 2, 2),
         ("l2dct", 0, 2),
     ]
     assert [set(cell["standing"].values()) for cell in found] == [{"undecided"}, set()], "two seeds decide nothing"
     said = capsys.readouterr().err
-    assert "l2dct: 0 of 2 kept time, in 6 runs" in said
+    assert "l2dct: 0 of 2 kept time, in 6 runs\n" in said
     assert "undecided: testbed-narrow-incast dctcp afct_short_s" in said
     assert "undecided: testbed-narrow-incast l2dct no data" in said
     answers["l2dct"] = near

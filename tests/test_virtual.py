@@ -79,6 +79,20 @@ def test_a_machine_that_ends_early_is_told_by_the_end_of_its_console(
         panics.run(path_of("incast"), [])
 
 
+def test_a_program_that_the_machine_needs_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("vmlinuz", "initramfs", "release"):
+        (tmp_path / name).touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for program, package in (("setpriv", "util-linux"), ("qemu-system-x86_64", "qemu-system-x86")):
+        with pytest.raises(
+            MissingRequirement, match=rf"^{program} is not there; on Debian: apt-get install {package}$"
+        ):
+            VirtualKernel(tmp_path).run(path_of("incast"), [])
+        (tmp_path / program).touch(0o755)
+
+
 def test_another_program_or_kernel_is_another_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     virtual = machine(monkeypatch, tmp_path, "")
     before = virtual.identity

@@ -9,9 +9,12 @@ use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, BtfType};
 use std::fmt;
 use std::fs;
+use std::io;
 
 /// Capabilities that loading takes, with their bit in `CapEff` of capabilities(7).
 const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
+const TUN: &str = "/dev/net/tun";
+const TESTBED: &str = "for the testbed";
 /// Those that show and open every network namespace.
 const INSPECTION: [(&str, u32); 2] = [("CAP_SYS_PTRACE", 19), ("CAP_SYS_ADMIN", 21)];
 
@@ -63,13 +66,16 @@ impl fmt::Display for Finding {
 pub fn findings() -> Vec<Finding> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let mut all = vec![Finding::new("kernel", Verdict::Present, read("/proc/sys/kernel/osrelease"))];
-    all.extend(kernel_types(Btf::from_vmlinux().ok().as_ref()));
+    let btf = Btf::from_vmlinux().ok();
+    all.extend(kernel_types(btf.as_ref()));
     all.push(jit(&read("/proc/sys/net/core/bpf_jit_enable")));
     all.push(pins());
     all.push(cgroup2(&read("/proc/mounts")));
     all.push(privileges(&read("/proc/self/status")));
     all.push(tools("to build it", &Packages::to_build()));
-    all.push(tools("for the testbed", &Packages::for_testbed()));
+    let counts_timeouts = btf.is_none_or(|btf| has_member(&btf, "tcp_info", "tcpi_total_rto"));
+    all.push(testbed(&Packages::for_testbed(), &tun(), counts_timeouts));
+    all.push(tools("for --virtual", &Packages::for_virtual()));
     all
 }
 
@@ -115,6 +121,12 @@ fn arguments(btf: &Btf<'_>, hook: &str) -> Option<usize> {
     let pointer: Ptr<'_> = btf.type_by_id::<BtfType<'_>>(member.ty)?.try_into().ok()?;
     let function: FuncProto<'_> = pointer.referenced_type().try_into().ok()?;
     Some(function.iter().count())
+}
+
+/// Whether a structure of the kernel has a member of that name.
+fn has_member(btf: &Btf<'_>, structure: &str, member: &str) -> bool {
+    let found = btf.type_by_name::<Struct<'_>>(structure);
+    found.is_some_and(|found| found.iter().any(|each| each.name.is_some_and(|name| name == member)))
 }
 
 fn jit(enabled: &str) -> Finding {
@@ -186,6 +198,24 @@ fn privileges(status: &str) -> Finding {
     }
 }
 
+/// The device of which the testbed makes network cards.
+fn tun() -> io::Result<()> {
+    fs::OpenOptions::new().read(true).write(true).open(TUN).map(drop)
+}
+
+/// What the testbed takes besides what loading does.
+fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> Finding {
+    let no_tun = tun.as_ref().err();
+    let no_tun =
+        no_tun.map(|why| format!("{TUN}: {why}; `modprobe tun` makes it, a container must be given it"));
+    let no_count = (!counts_timeouts).then(|| "TCP_INFO counts timeouts since Linux 6.7".to_owned());
+    let reasons: Vec<String> = [lacking.advice(), no_tun, no_count].into_iter().flatten().collect();
+    match reasons.as_slice() {
+        [] => Finding::new(TESTBED, Verdict::Present, "all"),
+        reasons => Finding::new(TESTBED, Verdict::Optional, reasons.join("; ")),
+    }
+}
+
 /// What some command takes beside the kernel.
 fn tools(name: &'static str, lacking: &Packages) -> Finding {
     match lacking.advice() {
@@ -222,6 +252,17 @@ mod tests {
             [Some(4), Some(1), None]
         );
         assert_eq!(operations(&btf), "_7");
+    }
+
+    #[test]
+    fn everything_that_the_testbed_lacks_is_told_at_once() {
+        let gone = || Err(io::Error::from(io::ErrorKind::NotFound));
+        let found = testbed(&Packages::default(), &gone(), false);
+        assert!(found.is_enough() && found.verdict == Verdict::Optional, "programs load all the same");
+        let wanted = "/dev/net/tun: entity not found; `modprobe tun` makes it, a container must be given it; \
+                      TCP_INFO counts timeouts since Linux 6.7";
+        assert_eq!(found.detail, wanted);
+        assert_eq!(testbed(&Packages::default(), &Ok(()), true).detail, "all");
     }
 
     #[test]

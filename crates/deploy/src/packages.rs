@@ -25,6 +25,11 @@ const BUILD: [Tool; 7] = [
 ];
 /// For the testbed.
 const TESTBED: [Tool; 2] = [tool("ip", "iproute2", "iproute"), tool("tc", "iproute2", "iproute-tc")];
+/// For its virtual machine.
+const VIRTUAL: [Tool; 2] = [
+    tool("qemu-system-x86_64", "qemu-system-x86", "qemu-system-x86"),
+    tool("setpriv", "util-linux", "util-linux"),
+];
 
 /// Packages that a host lacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,6 +49,11 @@ impl Packages {
     /// Those that the testbed runs.
     pub fn for_testbed() -> Packages {
         Packages::lacking(&TESTBED, &std::env::var("PATH").unwrap_or_default())
+    }
+
+    /// Those that the testbed runs its virtual machine with.
+    pub fn for_virtual() -> Packages {
+        Packages::lacking(&VIRTUAL, &std::env::var("PATH").unwrap_or_default())
     }
 
     /// `path` is the search path; what begins with a slash is not searched for there.

@@ -1,8 +1,9 @@
 //! Which congestion control of the kernel runs a scheme's transport, and what it knows of flows.
 
-use crate::programs::Programs;
+use crate::programs::{Lock, Programs};
 use crate::switch::Clock;
 use shortflow_deploy::Failure;
+use shortflow_deploy::laws::NAMES;
 use shortflow_sim::host::Message;
 use shortflow_sim::scheme::Scheme;
 use std::io;
@@ -16,23 +17,17 @@ pub struct Control {
 }
 
 impl Control {
-    /// The congestion control `instead`, if one is named; the kernel's own for TCP and CUBIC, and for the rest the
-    /// programs of shortflow-deploy, with their parameters. And what marks the DSCP of packets, where the scheme gives them priorities.
+    /// The kernel's own of this name, or else the programs of shortflow-deploy, with the scheme's parameters. And what marks the
+    /// DSCP of packets, where the scheme gives them priorities. Until the lock is gone, a program stays what it is: sockets choose it by its name.
     ///
     /// # Errors
     /// Fails if the kernel lacks the congestion control, or refuses a program.
-    pub fn of(scheme: &Scheme, instead: Option<&str>) -> Result<Control, Failure> {
-        let of_kernel = match scheme.transport.info().name {
-            _ if instead.is_some() => instead,
-            "newreno" | "sack" => Some("reno"),
-            "cubic" => Some("cubic"),
-            _ => None,
-        };
+    pub fn of(scheme: &Scheme, of_kernel: Option<&str>) -> Result<(Control, Option<Lock>), Failure> {
         of_kernel.map_or(Ok(()), check)?;
-        let programs = Programs::load(scheme, of_kernel.is_some())?;
+        let (programs, lock) = Programs::load(scheme, of_kernel.is_some())?.unzip();
         let name =
             of_kernel.or(programs.as_ref().and_then(Programs::congestion)).unwrap_or_default().to_owned();
-        Ok(Control { name, programs })
+        Ok((Control { name, programs }, lock))
     }
 
     /// Its name.
@@ -54,6 +49,25 @@ impl Control {
     /// Fails if it is not a socket.
     pub fn tell(&self, socket: &impl AsRawFd, message: &Message, clock: Clock) -> io::Result<()> {
         self.programs.as_ref().map_or(Ok(()), |programs| programs.tell(socket, message, clock))
+    }
+}
+
+/// The congestion control of the kernel's own that runs a scheme: `instead`, if one is named, or what TCP and CUBIC have. None
+/// where an eBPF program does.
+///
+/// # Errors
+/// Fails where there is neither.
+pub fn of_kernel<'a>(scheme: &Scheme, instead: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
+    match scheme.transport.info().name {
+        _ if instead.is_some() => Ok(instead),
+        "newreno" | "sack" => Ok(Some("reno")),
+        "cubic" => Ok(Some("cubic")),
+        name if NAMES.contains(&name) => Ok(None),
+        name => {
+            let (scheme, programs) = (&scheme.name, NAMES.join(", "));
+            let what = format!("scheme {scheme}: the testbed has no program for the transport {name}");
+            Err(Failure::Input(format!("{what}; it has {programs}, and the kernel its reno and cubic")))
+        }
     }
 }
 

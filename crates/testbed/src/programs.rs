@@ -21,13 +21,16 @@ pub struct Programs {
     _held: Option<Held>,
 }
 
+/// While it lives, no command replaces a program.
+pub type Lock = Pins;
+
 impl Programs {
     /// For `scheme`: the DSCP of its packets, and unless the kernel has one of its own, the congestion control. `None`
     /// if that takes no program.
     ///
     /// # Errors
     /// Fails if the kernel refuses a program, or if it has one of that name with other parameters.
-    pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<Programs>, Failure> {
+    pub fn load(scheme: &Scheme, has_own: bool) -> Result<Option<(Programs, Lock)>, Failure> {
         let transport = (!has_own).then_some(&scheme.transport);
         let rule = rule(&scheme.priority);
         if transport.is_none() && rule.is_none() {
@@ -36,7 +39,7 @@ impl Programs {
         let pins = Pins::create()?;
         let programs = Programs::with(&pins, transport, rule);
         pins.sweep()?;
-        programs.map(Some)
+        Ok(Some((programs?, pins)))
     }
 
     fn with(

@@ -1,10 +1,11 @@
 //! A run: makes the hosts, lets them send while the network lies between them, and puts together what both have seen.
 
 use crate::awake::Awake;
-use crate::congestion::Control;
+use crate::congestion::{self, Control};
 use crate::host::{CARD, Host, TcpSettings};
 use crate::measured::Measured;
 use crate::plan::Plan;
+use crate::programs::Lock;
 use crate::switch::{Clock, Switch, SwitchReport, Taps};
 use crate::sys;
 use crate::traffic::{Traffic, TrafficReport};
@@ -41,13 +42,17 @@ pub fn run(
     congestion: Option<&str>,
     may_sleep: bool,
 ) -> Result<Measured, Failure> {
-    let Bed { plan, tcp, control, namespaces, mut taps } = Bed::new(scenario, scheme, seed, congestion)?;
+    let bed = Bed::new(scenario, scheme, seed, congestion)?;
+    let Bed { plan, tcp, control, lock, namespaces, mut taps } = bed;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
         let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
-    let traffic = Traffic::new(scenario, &plan, &namespaces, &tcp, &control);
+    let traffic = {
+        let _lock = lock;
+        Traffic::new(scenario, &plan, &namespaces, &tcp, &control)
+    };
     let mut traffic = traffic.map_err(Failure::host("testbed: sockets"))?;
     if !scenario.tcp.handshake {
         // Connections are made over a network of their own, so that the measured one begins at time zero.
@@ -91,6 +96,7 @@ struct Bed {
     plan: Plan,
     tcp: TcpSettings,
     control: Control,
+    lock: Option<Lock>,
     namespaces: HashMap<HostId, Namespace>,
     taps: Taps,
 }
@@ -105,9 +111,10 @@ impl Bed {
     ) -> Result<Bed, Failure> {
         let plan = Plan::of(scenario, seed)?;
         let tcp = TcpSettings::of(scenario, scheme)?;
+        let of_kernel = congestion::of_kernel(scheme, congestion)?;
         let probe = sys::tcp_socket(Ipv4Addr::LOCALHOST.into()).and_then(|socket| sys::tcp_info(&socket));
         probe.map_err(Failure::host("testbed"))?;
-        let control = Control::of(scheme, congestion)?;
+        let (control, lock) = Control::of(scheme, of_kernel)?;
         let rates = scenario.graph.access_links();
         let (mut namespaces, mut devices) = (HashMap::new(), Vec::new());
         for host in plan.hosts() {
@@ -118,7 +125,7 @@ impl Bed {
             devices.push((host, device));
         }
         let taps = Taps::new(devices).map_err(Failure::host("testbed"))?;
-        Ok(Bed { plan, tcp, control, namespaces, taps })
+        Ok(Bed { plan, tcp, control, lock, namespaces, taps })
     }
 }
 

@@ -41,6 +41,13 @@ fn start_error(late: Span, own: Span) -> Span {
     if late.times(START_SHARE) > own { late } else { Span::ZERO }
 }
 
+/// Numbers of connections; none where several have the same, for which the network counts as for one.
+fn told_apart(numbers: Vec<Option<u32>>) -> Vec<Option<u32>> {
+    let mut times = HashMap::new();
+    numbers.iter().flatten().for_each(|number| *times.entry(*number).or_insert(0) += 1);
+    numbers.into_iter().map(|number| number.filter(|number| times[number] == 1)).collect()
+}
+
 #[derive(Debug)]
 struct Connection {
     ends: (HostId, HostId),
@@ -168,7 +175,7 @@ pub struct Traffic<'a> {
 pub struct TrafficReport {
     /// Flows in order of their starts, without what only the network knows.
     pub rows: Vec<FlowRow>,
-    /// For each row the number of its connection in the network, if it had one to itself.
+    /// For each row the number of its connection in the network, if it had both to itself.
     pub numbers: Vec<Option<u32>>,
     /// Throughput and windows.
     pub samples: Vec<Sample>,
@@ -509,15 +516,13 @@ impl<'a> Traffic<'a> {
         }
         let mut flows = vec![0; self.connections.len()];
         self.plan.transfers.iter().for_each(|transfer| flows[transfer.connection] += 1);
-        let number = |&carrier: &usize| {
-            let connection = &self.connections[carrier];
+        let number = |connection: &Connection| {
             let to = (self.tcp.address(connection.ends.1), PORT).into();
-            match connection.sender.local_addr() {
-                Ok(from) if flows[carrier] == 1 => Some(flow_of(from, to)),
-                _ => None,
-            }
+            connection.sender.local_addr().ok().map(|from| flow_of(from, to))
         };
-        let numbers = self.carriers.iter().map(number).collect();
+        let numbers = told_apart(self.connections.iter().map(number).collect());
+        let of_carrier = |&carrier: &usize| numbers[carrier].filter(|_| flows[carrier] == 1);
+        let numbers = self.carriers.iter().map(of_carrier).collect();
         let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));
         Ok(TrafficReport { rows, numbers, samples, unfinished, stalls, start_error: self.start_error, end })
     }
@@ -534,5 +539,10 @@ mod tests {
         let found = starts.map(|(late, own)| start_error(Span::from_micros(late), Span::from_micros(own)));
         assert_eq!(found, [0, 18, 0, 4_001].map(Span::from_micros));
         assert_eq!(start_error(Span::from_millis(1), Span::MAX), Span::ZERO);
+    }
+
+    #[test]
+    fn connections_of_one_number_have_none() {
+        assert_eq!(told_apart(vec![Some(7), None, Some(8), Some(7)]), [None, None, Some(8), None]);
     }
 }

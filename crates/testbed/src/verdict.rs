@@ -43,7 +43,7 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     let (switch, mut against) = (&measured.switch, Vec::new());
     let late = |what: &str, late: Span, packets: u64| {
         let bound = packet.times(packets);
-        let text = || format!("{what} {:.0} µs late, more than {:.0} µs", micros(late), micros(bound));
+        let text = || format!("{what} {} late, more than {}", micros(late), micros(bound));
         (late > bound).then(text)
     };
     against.extend(late(
@@ -70,14 +70,14 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
 /// What is said of more stalls than `wall` allows; it allows one however short it is.
 fn too_many(who: &str, stalls: &Stalls, wall: Span) -> Option<String> {
     let (count, seconds) = (stalls.count(), wall.as_secs_f64());
-    let text = || {
-        format!("{who} was more than {:.0} µs late {count} times in {seconds:.1} s", micros(stalls.limit()))
-    };
+    let text =
+        || format!("{who} was more than {} late {count} times in {seconds:.1} s", micros(stalls.limit()));
     (count as f64 > (STALLS_PER_SECOND * seconds).max(1.0)).then(text)
 }
 
-fn micros(span: Span) -> f64 {
-    span.as_secs_f64() * 1e6
+fn micros(span: Span) -> String {
+    let micros = span.as_secs_f64() * 1e6;
+    format!("{micros:.*} µs", if micros >= 10.0 { 0 } else { 2 })
 }
 
 #[cfg(test)]
@@ -141,6 +141,11 @@ mod tests {
             );
             assert_eq!(said_of(is_switch, 310, 300), steadily);
         }
+    }
+
+    #[test]
+    fn limits_of_fast_links_are_not_rounded_to_nothing() {
+        assert_eq!([480, 120_400].map(|nanos| micros(Span::from_nanos(nanos))), ["0.48 µs", "120 µs"]);
     }
 
     #[test]

@@ -10,9 +10,11 @@ use std::os::fd::AsRawFd;
 /// There are none.
 #[derive(Debug)]
 pub enum Programs {}
+/// Nor is there anything to replace.
+pub type Lock = Programs;
 
 impl Programs {
-    pub fn load(_: &Scheme, _: bool) -> Result<Option<Programs>, Failure> {
+    pub fn load(_: &Scheme, _: bool) -> Result<Option<(Programs, Lock)>, Failure> {
         Err(Failure::Host("testbed: built without its eBPF part; `make linux` builds it".to_owned()))
     }
 

@@ -3,9 +3,11 @@
 
 mod common;
 
-use common::{column, eventually, open_files, program, run, scenario, turn};
+use common::{alone, column, eventually, open_files, program, run, scenario, turn};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use shortflow_deploy::sys::try_lock;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -80,6 +82,25 @@ fn what_messages_of_one_connection_count_is_counted_once() {
     }
 }
 
+/// Sockets choose a program by its name: until those of all 40 hosts have, no command may put another in its place.
+#[test]
+fn a_program_is_not_replaced_before_the_sockets_of_a_run_have_it() {
+    let Some(_alone) = alone() else { return };
+    let text = "title = \"t\"\nduration = \"2s\"\n[topology]\nkind = \"star\"\nhosts = 41\nrate = \"100Mbps\"\n\
+                rtt = \"2ms\"\n[switch]\nbuffer = \"100pkt\"\nmark_above = \"8pkt\"\n[[traffic]]\nkind = \"incast\"\n\
+                flows = 40\nto = 40\nsizes = { kind = \"fixed\", value = \"10KB\" }\n";
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many-hosts.toml");
+    std::fs::write(&path, text).unwrap();
+    let mut process = program().arg("testbed").arg(&path).stdout(Stdio::null()).spawn().unwrap();
+    let number = process.id().to_string();
+    let hosts = || open_files(&number).iter().filter(|file| *file == "/dev/net/tun").count();
+    assert!(eventually(|| hosts() > 0));
+    let is_free = || try_lock(&File::open("/run/shortflow.lock").unwrap()).unwrap();
+    assert!(!is_free(), "there are {} hosts of 41", hosts());
+    assert!(eventually(|| hosts() == 41) && eventually(is_free));
+    assert!(process.try_wait().unwrap().is_none() && process.wait().unwrap().success());
+}
+
 /// Stops a process for `pause`.
 fn stall(process: &Child, pause: Duration) {
     let process = Pid::from_child(process);
@@ -142,8 +163,16 @@ fn without_stalls_runs_keep_time() {
 #[test]
 fn wrong_input_is_named() {
     let scenario = scenario("wrong-input", "300ms");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["--scheme", "dctpc"], "\"dctpc\": unknown scheme; did you mean \"dctcp\"?"),
+        (
+            &["--scheme", "swift"],
+            "scheme swift: the testbed has no program for the transport swift; it has dctcp, ",
+        ),
+        (
+            &["--check", "--scheme", "pfabric-minimal"],
+            "scheme pfabric-minimal: the testbed has no program for the transport minimal; ",
+        ),
         (
             &["--set", "tcp.header=64B"],
             "tcp.header: 64B is not 40B, or 52B with timestamps; 60B or 72B over IPv6",
@@ -202,6 +231,22 @@ fn a_testbed_ends_with_its_parent() {
     assert!(eventually(|| !has_hosts()), "process {child} lives on");
     let (code, _, errors) = run(&long, &["--parent", "1"]);
     assert!(code == Some(3) && errors.contains("not the parent"), "{errors}");
+}
+
+/// `check` says before a run what the run then lacks.
+#[test]
+fn a_missing_device_is_named() {
+    let Some(_turn) = turn() else { return };
+    let path = scenario("no-device", "600ms");
+    let line = "mount -t tmpfs none /dev/net && \"$0\" check; \"$0\" testbed --scheme tcp \"$1\"";
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", line, env!("CARGO_BIN_EXE_shortflow-linux")]).arg(&path);
+    let output = hidden.output().unwrap();
+    let [found, reasons] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    let what = "/dev/net/tun: No such file or directory (os error 2)";
+    assert!(found.contains(&format!("for the testbed  no       {what}; `modprobe tun`")), "{found}{reasons}");
+    assert!(reasons.ends_with(&format!("testbed: {what}\n")), "{reasons}");
+    assert_eq!(output.status.code(), Some(3));
 }
 
 #[test]

@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -91,6 +92,8 @@ FAILURES: dict[type[Exception], ExitCode] = {
     Interrupted: ExitCode.INTERRUPTED,
 }
 
+SAME_S = 0.5
+"""So soon after a signal, the same one is no second wish: `timeout` sends it to the process, and then to its group."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a file system that has no room."""
 
@@ -117,28 +120,31 @@ def main() -> None:
     sys.exit(execute())
 
 
-def _interrupt(_: int, __: object) -> None:
+def _interrupt(number: int, _: object) -> None:
     """End in good order."""
-    _end_at_next_signal()
+    _end_at_next_signal(number)
     raise KeyboardInterrupt
 
 
 def _leave(number: int, _: object) -> None:
     """End as the shell expects after a signal, but only when runs are stopped and the terminal is put in order."""
-    _end_at_next_signal()
+    _end_at_next_signal(number)
     sys.exit(128 + number)
 
 
-def _end_at_next_signal() -> None:
+def _end_at_next_signal(first: int) -> None:
     """Let a second signal not wait for the good order, as a hook of the user's may never return."""
+    came = time.monotonic()
+
+    def leave_at_once(number: int, _: object) -> None:
+        if number == first and time.monotonic() - came < SAME_S:
+            return
+        if sys.stderr.isatty():
+            os.write(sys.stderr.fileno(), b"\x1b[?25h")  # the cursor, which a progress bar hides
+        os._exit(128 + number)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave_at_once)
-
-
-def _leave_at_once(number: int, _: object) -> None:
-    if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), b"\x1b[?25h")  # the cursor, which a progress bar hides
-    os._exit(128 + number)
+        signal.signal(number, leave_at_once)
 
 
 def execute(arguments: Sequence[str] | None = None) -> int:

@@ -35,18 +35,19 @@ def agreement(
         message = f"interrupted; finished runs are kept in {out}; the same command goes on from there"
         raise Interrupted(message) from cause
     document = found.document()
-    write_text(out / "agreement.md", found.markdown())
+    table = study.markdown(document)
+    write_text(out / "agreement.md", table)
     write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n")
     if json:
         print_json(document)
     else:
-        print_result(found.markdown())
+        print_result(table)
     for each in found.named(study.Standing.OUTSIDE):
         print_note(f"outside the aim: {each}")
     for each in found.named(study.Standing.UNDECIDED):
         print_note(f"undecided: {each}")
-    return exit_code(found.all_kept_time, allow_late)
+    return exit_code(found.all_kept_time, allow_late, virtual)
 
 
 def _tell(scenario: str, scheme: str, done: int, cell: SideBySide) -> None:
-    print_note(f"{done}: {scenario}, {scheme}: {cell.kept_time}, in {cell.tried} runs")
+    print_note(f"{done}: {scenario}, {scheme}: {cell.kept_time}, in {cell.tried} run{'s' if cell.tried != 1 else ''}")

@@ -59,7 +59,7 @@ def fig14(
         for section in figure.sections(measured):
             print_result(stacked(*lay_out(section)))
         print_result(claim_table(claims))
-    return exit_code(measured.all_kept_time, allow_late)
+    return exit_code(measured.all_kept_time, allow_late, virtual)
 
 
 def _counts(text: str) -> list[int]:

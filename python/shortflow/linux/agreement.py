@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from shortflow.comparison import Comparison
 from shortflow.linux.kernels import Kernel
@@ -20,7 +21,7 @@ from shortflow.linux.testbed import (
     linux_settings,
     measured_runs,
 )
-from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric
+from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
 from shortflow.metrics.stats import Estimate
 from shortflow.report.tables import percent, title
 from shortflow.scenario import Settings
@@ -60,6 +61,8 @@ AIM, AIM_OF_MARKS = 0.05, 0.10
 """How far the kernel may be from the simulator, relatively."""
 COMPARED = (MEAN_FCT, FCT[95], TASK_TIMES[95], GOODPUT, QUEUE_MEAN, MARKS)
 """By what both sides are compared."""
+FLOW_CLASSES = ("short", "long", "small", "large")
+"""Those of the flows of all these scenarios."""
 LEAST_SEEDS = 3
 """With fewer, nothing is decided."""
 
@@ -98,7 +101,7 @@ class Agreement:
             names += [f"{scenario} {scheme} {name}" for name, each in found.items() if each is standing]
         return names
 
-    def document(self) -> list[dict[str, object]]:
+    def document(self) -> list[dict[str, Any]]:
         """Every cell as plain data."""
         return [
             {
@@ -113,24 +116,27 @@ class Agreement:
             for (scenario, scheme), cell in self.cells.items()
         ]
 
-    def markdown(self) -> str:
-        """The table of docs/testbed.md: the kernel over the simulator, less one.
 
-        What is outside the aim is bold, what is undecided has a question mark.
-        """
-        return "\n".join(self._lines()) + "\n"
+def markdown(cells: Sequence[dict[str, Any]]) -> str:
+    """The table of docs/testbed.md, of an agreement's document: the kernel over the simulator, less one.
 
-    def _lines(self) -> Iterator[str]:
-        yield "| scenario | metric | " + " | ".join(f"`{scheme}`" for scheme in SCHEMES) + " |"
-        yield "|---" * (2 + len(SCHEMES)) + "|"
-        for scenario in dict.fromkeys(scenario for scenario, _ in self.cells):
-            cells = [self.cells.get((scenario, scheme)) for scheme in SCHEMES]
-            metrics = dict.fromkeys(metric for cell in cells if cell for metric in standings(cell))
-            rows = {title(metric): [_shown(cell, metric) for cell in cells] for metric in metrics}
-            rows["kept time"] = [_kept(cell) if cell else "" for cell in cells]
-            for place, (name, values) in enumerate(rows.items()):
-                rates = ", at a quarter of its rates" if scenario in self.slower else ""
-                yield f"| {'' if place else f'`{scenario}`{rates}'} | {name} | " + " | ".join(values) + " |"
+    What is outside the aim is bold, what is undecided has a question mark.
+    """
+    return "\n".join(_lines({(cell["scenario"], cell["scheme"]): cell for cell in cells})) + "\n"
+
+
+def _lines(cells: Mapping[tuple[str, str], dict[str, Any]]) -> Iterator[str]:
+    yield "| scenario | metric | " + " | ".join(f"`{scheme}`" for scheme in SCHEMES) + " |"
+    yield "|---" * (2 + len(SCHEMES)) + "|"
+    titles = {name: title(metric) for name, metric in possible(FLOW_CLASSES).items()}
+    for scenario in dict.fromkeys(scenario for scenario, _ in cells):
+        found = [cells.get((scenario, scheme)) for scheme in SCHEMES]
+        metrics = dict.fromkeys(metric for cell in found if cell for metric in cell["standing"])
+        rows = {titles[metric]: [_shown(cell, metric) if cell else "" for cell in found] for metric in metrics}
+        rows["kept time"] = [_kept(cell) if cell else "" for cell in found]
+        rates = ", at a quarter of its rates" if any(cell and cell["quarter_rates"] for cell in found) else ""
+        for place, (name, values) in enumerate(rows.items()):
+            yield f"| {'' if place else f'`{scenario}`{rates}'} | {name} | " + " | ".join(values) + " |"
 
 
 def standings(cell: SideBySide) -> dict[Metric, Standing]:
@@ -178,7 +184,7 @@ def measure(
         check_testbed(scenario, scheme, linux_settings(scenario, scheme, CELLS[scenario][scheme]), kernel)
     store = measured_runs(out, kernel)
     cells: dict[tuple[str, str], SideBySide] = {}
-    slower = SLOWER if kernel.is_virtual else {}
+    slower = {} if kernel is THIS_KERNEL else SLOWER
     for scenario, scheme in places:
         settings = {**CELLS[scenario][scheme], **slower.get(scenario, {})}
         compare = functools.partial(compare_with_simulation, scenario, scheme, seeds, settings)
@@ -187,14 +193,26 @@ def measure(
     return Agreement(cells, slower)
 
 
-def _kept(cell: SideBySide) -> str:
-    return f"{cell.kept} of {len(cell.accounts)} seeds in {cell.tried} runs"
+def _kept(cell: Mapping[str, Any]) -> str:
+    tried = sum(account["attempts"] for account in cell["testbed"])
+    return f"{cell['kept_time']} of {len(cell['testbed'])} seeds in {tried} run{'s' if tried != 1 else ''}"
 
 
-def _shown(cell: SideBySide | None, metric: Metric) -> str:
-    found = standings(cell) if cell else {}
-    if cell is None or (found and metric not in found):
+def _shown(cell: Mapping[str, Any], metric: str) -> str:
+    found = cell["standing"]
+    if found and metric not in found:
         return ""
-    text = percent(cell.comparison.difference(REAL, SIMULATED, metric.name), "%")
+    difference = cell["comparison"]["paired"][REAL][SIMULATED].get(metric, {}) if found else {}
+    text = percent(_estimate(difference, cell["kept_time"]), "%")
     marked = {Standing.WITHIN: text, Standing.OUTSIDE: f"**{text}**", Standing.UNDECIDED: f"{text} ?"}
-    return marked[found.get(metric, Standing.UNDECIDED)]
+    return marked[Standing(found.get(metric, Standing.UNDECIDED))]
+
+
+def _estimate(table: Mapping[str, Any], seeds: int) -> Estimate | None:
+    """A paired difference of a comparison's document; none where its sign is open."""
+    if table.get("relative") is None:
+        return None
+    low, high = table["ci95"] or (None, None)
+    bounds = {name: table.get(name, False) for name in ("lower_bound", "upper_bound")}
+    interval = None if low is None or high is None else (low, high)
+    return Estimate(table["relative"], interval, table["n"], **bounds, lacking=seeds - table["n"])

@@ -5,7 +5,9 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -26,10 +28,6 @@ class Kernel(Protocol):
         """For people."""
 
     @property
-    def is_virtual(self) -> bool:
-        """Whether it is a virtual machine's, where a flow takes some hundred microseconds to start, not some ten."""
-
-    @property
     def identity(self) -> str:
         """Of kernel and program: runs of different ones are different."""
 
@@ -43,8 +41,6 @@ class Kernel(Protocol):
 
 class ThisKernel:
     """That of this computer. Needs root."""
-
-    is_virtual = False
 
     @property
     def name(self) -> str:
@@ -60,7 +56,27 @@ class ThisKernel:
         """Run it as a process of its own."""
         # What ends us ends it too, with its namespaces and its registration.
         command = [str(program()), "testbed", str(scenario), *arguments, "--parent", str(os.getpid())]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        with (
+            tempfile.TemporaryFile("w+") as out,
+            subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as process,
+        ):
+            try:
+                errors = "".join(_but_for_waiting(process.stderr or ()))
+                process.wait()
+            except BaseException:
+                process.kill()
+                raise
+            out.seek(0)
+            return subprocess.CompletedProcess(command, process.returncode, out.read(), errors)
+
+
+def _but_for_waiting(lines: Iterable[str]) -> Iterator[str]:
+    """What the program says, but for what it waits for: that is told at once."""
+    for line in lines:
+        if line.startswith("waiting: "):
+            print(line, end="", file=sys.stderr, flush=True)
+        else:
+            yield line
 
 
 @functools.cache

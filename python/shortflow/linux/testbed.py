@@ -133,14 +133,18 @@ def measure_on_testbed(
     if found and is_trustworthy(found.meta["testbed"]):
         return Measured(found, reused=True)
     arguments = _arguments(scheme, seed, settings, congestion)
-    tried, document = 1, json.loads(_run(kernel, scenario, arguments))
-    while tried < attempts and not is_trustworthy(document["testbed"]):
+    before = found.meta["testbed"] if found else None
+    tried, late = (before["attempts"], [*before.get("late", [])]) if before else (0, [])
+    for _ in range(attempts):
         tried, document = tried + 1, json.loads(_run(kernel, scenario, arguments))
+        if is_trustworthy(document["testbed"]):
+            break
+        late.append(document["testbed"]["verdict"])
     tables = {name: _table(columns) for name, columns in document["tables"].items()}
     _check(tables)
     meta: Meta = document["meta"]
     meta["testbed"] = account = document["testbed"]
-    account["attempts"] = tried + (found.meta["testbed"]["attempts"] if found else 0)
+    account["attempts"], account["late"] = tried, late
     result = finished(work, tables, meta, float(meta["end_s"]))
     result.provenance["build"] += f" on {kernel.name}"  # so that it never passes for a simulated run
     if store:

@@ -47,7 +47,6 @@ class VirtualKernel:
     """That of a virtual machine that `make machine` has built."""
 
     directory: Path = MACHINE
-    is_virtual = True
 
     @property
     def name(self) -> str:

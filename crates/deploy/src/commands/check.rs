@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::check::{self, Finding, Verdict};
+use crate::laws::kernel_names;
 use crate::packages::Packages;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::Host(format!("nothing can be loaded here: {} missing", missing.join(", "))));
     }
     if !args.json {
-        println!("congestion controls can be loaded here");
+        println!("{} can be loaded here", kernel_names().join(", "));
     }
     Ok(())
 }
@@ -49,6 +50,7 @@ fn document(findings: &[Finding], can_load: bool) -> Value {
         "missing_packages": {
             "build": packages(Packages::to_build()),
             "testbed": packages(Packages::for_testbed()),
+            "virtual": packages(Packages::for_virtual()),
         },
     })
 }

@@ -4,6 +4,7 @@ use super::offers;
 use super::status::of_before;
 use crate::Failure;
 use crate::check::{self, Finding};
+use crate::laws;
 use crate::programs::{self, Pins, Prepared, Segments};
 use clap::ValueHint;
 use clap::builder::TypedValueParser;
@@ -43,7 +44,7 @@ pub fn key_value(text: &str) -> Result<(String, String), String> {
 pub fn run(args: Args) -> Result<(), Failure> {
     let mut names = Vec::new();
     for name in &args.names {
-        let name = programs::transport_named(name)?;
+        let name = laws::transport_named(name)?;
         names.retain(|other| *other != name);
         names.push(name);
     }

@@ -1,5 +1,6 @@
 //! Values that completions offer.
 
+use crate::laws;
 use crate::programs::{self, By};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
@@ -22,7 +23,7 @@ impl TypedValueParser for Offers {
 }
 
 /// Names of congestion controls.
-pub const CONTROLS: Offers = Offers(programs::kernel_names);
+pub const CONTROLS: Offers = Offers(|| laws::kernel_names().to_vec());
 /// Their parameters, each with its equals sign.
 pub const PARAMETERS: Offers = Offers(programs::parameter_names);
 /// Rules of `dscp`.

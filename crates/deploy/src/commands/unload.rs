@@ -1,8 +1,8 @@
 //! `unload`: removes congestion controls, and what came with them.
 
 use super::offers;
-use crate::Failure;
 use crate::programs::{self, Pins};
+use crate::{Failure, laws};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -14,7 +14,7 @@ pub struct Args {
 pub fn run(args: Args) -> Result<(), Failure> {
     let mut asked = Vec::new();
     for name in &args.names {
-        asked.push(format!("sf_{}", programs::transport_named(name)?));
+        asked.push(format!("sf_{}", laws::transport_named(name)?));
     }
     let pins = Pins::open()?;
     let loaded = pins.as_ref().map(Pins::loaded).transpose()?.unwrap_or_default();

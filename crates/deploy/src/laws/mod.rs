@@ -10,5 +10,44 @@ pub use errors::{Comparison, compare};
 pub use fields::{LawError, params};
 pub use native::{FixedPoint, exp2_neg, log2_fixed, power, priority_dscp, priority_label, role_number};
 
+use crate::Failure;
+use shortflow_spec::{hint, nearest};
+
 /// The laws that have a fixed-point form, by their names in `shortflow_cc`.
 pub const NAMES: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];
+/// What begins every name that we register, so that a host's own are never touched.
+pub const PREFIX: &str = "sf_";
+
+/// The names of their congestion controls in the kernel.
+pub fn kernel_names() -> [String; NAMES.len()] {
+    NAMES.map(|name| format!("{PREFIX}{name}"))
+}
+
+/// The transport that `name` means: `sf_dctcp` or `dctcp`.
+///
+/// # Errors
+/// A name that none has is an error that says which is near, written like it.
+pub fn transport_named(name: &str) -> Result<&'static str, Failure> {
+    let short = name.strip_prefix(PREFIX);
+    let found = NAMES.into_iter().find(|known| *known == short.unwrap_or(name));
+    let near = || match short.and_then(|short| nearest(short, &NAMES)) {
+        Some(near) => hint(name, &[&format!("{PREFIX}{near}")]),
+        None => hint(name, &NAMES),
+    };
+    found.ok_or_else(|| Failure::Input(format!("no eBPF congestion control {name:?}; {}", near())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_names_of_a_transport_are_known_and_others_get_a_hint() {
+        assert_eq!([transport_named("sf_l2dct"), transport_named("dctcp")], [Ok("l2dct"), Ok("dctcp")]);
+        for (name, near) in [("sf_dctpc", "did you mean \"sf_dctcp\"?"), ("dctpc", "did you mean \"dctcp\"?")]
+        {
+            let wanted = format!("no eBPF congestion control {name:?}; {near}");
+            assert_eq!(transport_named(name), Err(Failure::Input(wanted)));
+        }
+    }
+}

@@ -13,17 +13,6 @@ pub(super) const TEXT: usize = 256;
 /// waits for the receiver's delayed ACK.
 const CWND_FLOOR: &str = "2";
 
-/// The transport that `name` means: `sf_dctcp` or `dctcp`.
-///
-/// # Errors
-/// An unknown name is an error that says which is near.
-pub fn transport_named(name: &str) -> Result<&'static str, Failure> {
-    let short = name.strip_prefix(PREFIX).unwrap_or(name);
-    laws::NAMES.into_iter().find(|known| *known == short).ok_or_else(|| {
-        Failure::Input(format!("no eBPF congestion control {name:?}; {}", hint(short, &laws::NAMES)))
-    })
-}
-
 /// The transport `name` with parameters `key=value`. Those of the sender that are the kernel's own affair cannot
 /// be set.
 ///
@@ -52,11 +41,6 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
     let floor = settable.contains(&"cwnd_floor").then_some(("cwnd_floor", CWND_FLOOR));
     let given = floor.into_iter().chain(params.iter().map(|(key, value)| (&**key, &**value)));
     TransportConfig::with(name, given).map_err(|error| Failure::Input(format!("--param {error}")))
-}
-
-/// Every name that `load` takes.
-pub fn kernel_names() -> Vec<String> {
-    laws::NAMES.map(|name| format!("{PREFIX}{name}")).to_vec()
 }
 
 /// Keys of senders that are the kernel's own.
@@ -104,14 +88,6 @@ mod tests {
 
     fn refusal(name: &str, key: &str, value: &str) -> String {
         configure(name, &[(key.to_owned(), value.to_owned())]).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn both_names_of_a_transport_are_known_and_others_get_a_hint() {
-        assert_eq!(transport_named("sf_l2dct"), Ok("l2dct"));
-        assert_eq!(transport_named("dctcp"), Ok("dctcp"));
-        let hint = transport_named("sf_dctpc").unwrap_err();
-        assert!(matches!(&hint, Failure::Input(text) if text.contains("\"dctcp\"")), "{hint}");
     }
 
     #[test]

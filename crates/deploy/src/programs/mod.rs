@@ -14,7 +14,7 @@ mod ports;
 mod segments;
 mod sweep;
 
-pub use config::{configure, kernel_name, kernel_names, loaded_text, parameter_names, transport_named};
+pub use config::{configure, kernel_name, loaded_text, parameter_names};
 pub use connections::{Connection, Listeners, connections, other_listeners};
 pub use defaults::{
     Restored, default_here, make_default, remember_host_default, renew_default, restore_defaults,

@@ -1,6 +1,6 @@
 //! From an object file to a registered congestion control.
 
-use super::config::{TEXT, kernel_name, needs_ecn, text_of, transport_named};
+use super::config::{TEXT, kernel_name, needs_ecn, text_of};
 use super::pins::{CONFIG, LINK, NEXT_CONFIG, NEXT_MAP, Pins, await_unregistered, refused};
 use super::segments::Segments;
 use crate::{Failure, check, laws, sys};
@@ -47,16 +47,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Takes the program of `config` into the kernel, with smaller segments where there are any.
+    /// Takes the program of `config`, one of [`laws::NAMES`], into the kernel, with smaller segments where there are any.
     ///
     /// # Errors
-    /// Fails if there is none for that transport, or the kernel refuses it.
+    /// Fails if the kernel refuses it.
     pub fn new(
         config: &TransportConfig,
         segments: Option<&Segments>,
         pins: &Pins,
     ) -> Result<Prepared, Failure> {
-        let transport = transport_named(config.info().name)?;
+        let transport = config.info().name;
         let name = kernel_name(config);
         let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
         let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;

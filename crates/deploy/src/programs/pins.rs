@@ -13,6 +13,7 @@
 //! ```
 
 use super::messages;
+pub(super) use crate::laws::PREFIX;
 use crate::{Failure, check, sys};
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject};
@@ -22,8 +23,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What begins every name that we register, so that a host's own are never touched.
-pub(super) const PREFIX: &str = "sf_";
 pub(super) const DIRECTORY: &str = "/sys/fs/bpf/shortflow";
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Files of a congestion control.

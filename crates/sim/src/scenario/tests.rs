@@ -558,11 +558,16 @@ fn what_is_hardly_meant_is_a_warning_that_names_the_key() {
     assert!(delayed[0].starts_with("tcp.ack_delay: 40ms is not below tcp.rto_min = 10ms"), "{delayed:?}");
     let found = warnings(&[("tcp.initial_rto", "299us"), ("measure.sample_every", "3600s")]);
     assert!(
-        found[0].starts_with("tcp.initial_rto: 299us is below 300us, the shortest round trip"),
+        found[0]
+            .starts_with("tcp.initial_rto: 299us is below 300us, the round trip between h1 and h0, so flows"),
         "{found:?}"
     );
     assert!(found[1].starts_with("measure.sample_every: 3600s is longer than duration = "), "{found:?}");
     assert!(warnings(&[("tcp.initial_rto", "300us"), ("measure.sample_every", "1ms")]).is_empty());
+    let pairs = "kind = \"dumbbell\"\npairs = 2\nbottleneck = \"1Gbps\"";
+    let across = with_traffic(LONG).replace("kind = \"star\"\nhosts = 3", pairs);
+    let found = parse(&across, &[("tcp.initial_rto", "299us")]).unwrap().warnings;
+    assert!(found[0].contains("is below 300us, the round trip between h2 and h0"), "{found:?}");
     let replaced = warnings(&[("traffic.1.transport", "cubic")]);
     assert_eq!(
         replaced,

@@ -4,7 +4,9 @@ use super::Tiers;
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Count, Expected};
-use shortflow_units::{Bytes, Occupancy, Span};
+use shortflow_units::{Bytes, NodeId, Occupancy, Span};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// One line for each, which names the key.
 pub(super) fn of(
@@ -37,19 +39,18 @@ pub(super) fn of(
             tcp.ack_delay, tcp.rto_min
         ));
     }
-    let mut to_hosts: Vec<Span> = graph
-        .links
-        .iter()
-        .flat_map(|link| [(link.a, link.delay), (link.b, link.delay)])
-        .filter_map(|(end, delay)| graph.is_host(end).then_some(delay))
-        .collect();
-    to_hosts.sort_unstable();
-    let shortest = to_hosts.iter().take(2).fold(Span::ZERO, |sum, delay| sum + delay.times(2));
-    if let Some(rto) = tcp.initial_rto.filter(|rto| *rto < shortest) {
-        warnings.push(format!(
-            "tcp.initial_rto: {rto} is below {shortest}, the shortest round trip between two hosts, so every flow sends \
-             its first packets again"
-        ));
+    if let Some(rto) = tcp.initial_rto {
+        let (one, _) = farthest(graph, NodeId(0));
+        let (other, delay) = farthest(graph, one);
+        let round_trip = delay.times(2);
+        if rto < round_trip {
+            warnings.push(format!(
+                "tcp.initial_rto: {rto} is below {round_trip}, the round trip between {} and {}, so flows between \
+                 hosts that far apart send their first packets again",
+                graph.name(one),
+                graph.name(other)
+            ));
+        }
     }
     if let Some(every) = sample_every.filter(|every| *every > duration) {
         warnings.push(format!(
@@ -62,6 +63,29 @@ pub(super) fn of(
         }
     }
     warnings
+}
+
+/// The host that is farthest from this one, and the delay on the way there. Farthest from that one is, in all but odd networks,
+/// what no two hosts exceed.
+fn farthest(graph: &Graph, from: NodeId) -> (NodeId, Span) {
+    let mut links = vec![Vec::new(); graph.nodes.len()];
+    for link in &graph.links {
+        links[link.a.index()].push((link.b, link.delay));
+        links[link.b.index()].push((link.a, link.delay));
+    }
+    let mut is_reached = vec![false; graph.nodes.len()];
+    let mut nearest = BinaryHeap::from([Reverse((Span::ZERO, from))]);
+    let mut last = (from, Span::ZERO);
+    while let Some(Reverse((delay, node))) = nearest.pop() {
+        if std::mem::replace(&mut is_reached[node.index()], true) {
+            continue;
+        }
+        if graph.is_host(node) && delay > last.1 {
+            last = (node, delay);
+        }
+        nearest.extend(links[node.index()].iter().map(|&(next, more)| Reverse((delay + more, next))));
+    }
+    last
 }
 
 /// Whether no second packet fits.

@@ -76,7 +76,8 @@ def _answer(sweep: Swept) -> str:
         return ""
     if sweep.flow_keys:
         names = " and ".join(sweep.keys[place].label for place in sweep.flow_keys)
-        return f"No point is the best of all: {names} changes the flows themselves, so compare where it is the same."
+        best = f"No point is the best of all by {metric.name}"
+        return f"{best}: {names} changes the flows themselves, so compare where it is the same."
     found = {scheme: _least(sweep, scheme) for scheme in sweep.schemes}
     estimates = {scheme: each.estimate(scheme, metric.name) for scheme, (_, each) in found.items()}
     exact = {scheme: each for scheme, each in estimates.items() if each and not each.lower_bound}
@@ -118,7 +119,9 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
         elif difference:
             told = replace(difference, ci95=None if chosen else difference.ci95, lacking=0)  # named below
             others.append(f"{scheme} {percent(told, '%')}")
-    words = f" Beside it the others, each at its own best point and on the same flows: {', '.join(others)}."
+    words = (
+        f" Beside it the others, each at its own best point by that metric and on the same flows: {', '.join(others)}."
+    )
     among = ", ".join(f"{count:,} of {scheme}" for scheme, count in counts.items())
     caution = (
         f" These were chosen on these seeds among their points ({among}): run the best ones again with fresh seeds."
