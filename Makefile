@@ -51,6 +51,39 @@ $(VENV)/.extension: $(VENV)/.packages pyproject.toml $(RUST_SOURCES) | require
 	@touch $@
 	@echo "ready: $(BIN)/shortflow"
 
+# A profile-guided build: how often each branch was taken while an instrumented extension ran tools/training.py. Such a
+# profile serves one compiler. HOST is named lest build scripts are instrumented too.
+RUSTC := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: \|^release: //p')
+HOST := $(word 1,$(RUSTC))
+PGO := $(CARGO_TARGET_DIR)/pgo/$(word 2,$(RUSTC))
+PGO_BUILD := --release --locked --quiet --target $(HOST) --target-dir $(PGO)
+LLVM_PROFDATA = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata
+
+.PHONY: require-profdata
+require-profdata: | require
+	@test -x $(LLVM_PROFDATA) || { echo "missing: llvm-profdata; rustup component add llvm-tools" >&2; exit 3; }
+
+# PyO3's functions are left out: a hash map there takes other ways each time.
+$(PGO)/merged.profdata: $(RUST_SOURCES) pyproject.toml tools/training.py | require-profdata $(VENV)/.extension
+	@echo "building the simulator with counters, and training it (minutes)"
+	@rm -rf $(PGO)/{package,wheels,use}
+	@{ RUSTFLAGS=-Cprofile-generate $(BIN)/maturin build $(PGO_BUILD)/generate --compatibility linux --out $(PGO)/wheels \
+		&& $(BIN)/python -m zipfile -e $(PGO)/wheels/*.whl $(PGO)/package \
+		&& LLVM_PROFILE_FILE=$(PGO)/training.profraw PYTHONPATH=$(PGO)/package $(BIN)/python -P tools/training.py \
+		&& $(LLVM_PROFDATA) merge --no-function=pyo3 --output $@ $(PGO)/training.profraw; \
+	} >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
+
+# In the place of the extension that `make setup` has built, and newer than that.
+$(VENV)/.pgo: $(PGO)/merged.profdata $(VENV)/.extension
+	@echo "building the simulator with the profile (minutes)"
+	@RUSTFLAGS=-Cprofile-use=$(PGO)/merged.profdata $(BIN)/maturin develop $(PGO_BUILD)/use >$(VENV)/build.log 2>&1 \
+		|| { cat $(VENV)/build.log >&2; exit 1; }
+	@touch $@
+
+.PHONY: pgo
+pgo: $(VENV)/.pgo setup ## Build the extension anew with a profile: the same digests, sooner.
+	@echo "$(BIN)/shortflow is built with a profile, until its sources change"
+
 # The types of shortflow.spec.
 python/shortflow/spec.pyi: $(VENV)/.extension python/shortflow/stubs.py python/shortflow/declared.py
 	@$(BIN)/python -m shortflow.stubs >$@.partial && mv $@.partial $@
@@ -254,7 +287,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sani
 fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accepted inputs a target.
 	@command -v c++ >/dev/null || { echo "missing: a C++ compiler; on Debian: apt-get install g++" >&2; exit 3; }
 	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin fuzz \
-		--features engine --target-dir $(FUZZING) --target "$$(rustc -vV | sed -n 's/^host: //p')"
+		--features engine --target-dir $(FUZZING) --target $(HOST)
 	cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin storm
 	@mkdir -p $(FUZZING)/crashes
 	@failed=; for target in $(FUZZ_TARGETS); do \
@@ -272,11 +305,15 @@ bench: setup ## Packet-hops per CPU-second and over a minimal loop's, events, me
 	@$(BIN)/shortflow bench
 
 # Instructions do not depend on what else the machine does. Change tools/instructions.json with what makes them change.
-.PHONY: bench-instructions bench-check
-bench-instructions: setup ## Instructions per packet-hop, by Valgrind; writes them to tools/instructions.json.
+.PHONY: without-profile bench-instructions bench-check
+without-profile: setup
+	@test ! $(VENV)/.pgo -nt $(VENV)/.extension || { echo "instructions are compared without a profile:" \
+		"rm $(VENV)/.extension, make setup, and then again" >&2; exit 1; }
+
+bench-instructions: without-profile ## Instructions per packet-hop, by Valgrind; writes them to tools/instructions.json.
 	@$(BIN)/python tools/instructions.py --renew
 
-bench-check: setup ## Fails where instructions per packet-hop have grown by 3 % over tools/instructions.json.
+bench-check: without-profile ## Fails where instructions per packet-hop have grown by 3 % over tools/instructions.json.
 	@$(BIN)/python tools/instructions.py
 
 .PHONY: bench-cores

@@ -60,20 +60,21 @@ def main() -> int:
     """Count, and compare with the baseline or renew it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--renew", action="store_true", help="write the baseline instead of comparing with it")
-    renew = parser.parse_args().renew
+    parser.add_argument("cases", nargs="*", default=list(CASES), help=", ".join(CASES))
+    asked = parser.parse_args()
     if not shutil.which("valgrind"):
         print("missing: valgrind; on Debian: apt-get install valgrind", file=sys.stderr)
         return 3
     before = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
     now, grown = {}, False
-    for case, scheme in ((name, each) for name in CASES for each in SCHEMES.get(name, ("dctcp",))):
+    for case, scheme in ((name, each) for name in asked.cases for each in SCHEMES.get(name, ("dctcp",))):
         name = f"{case} {scheme}"
         now[name] = round(per_hop(CASES[case], scheme), 1)
         change = now[name] / before[name] if name in before else 1.0
         grown |= change > MOST
         print(f"{name:14} {now[name]:8.1f} instructions per packet-hop {(change - 1) * 100:+6.1f} %", flush=True)
-    if renew:
-        BASELINE.write_text(json.dumps(now, indent=2) + "\n")
+    if asked.renew:
+        BASELINE.write_text(json.dumps({**before, **now}, indent=2) + "\n")
         return 0
     if grown:
         print(f"grown by more than {MOST - 1:.0%} over {BASELINE.name}", file=sys.stderr)
