@@ -198,6 +198,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Sink;
     use crate::tcp::testing::tcp;
     use shortflow_units::{ConnId, HostId, Span};
 
@@ -242,6 +243,19 @@ mod tests {
     fn without_the_option_there_are_no_blocks() {
         let expected = [1000, 1000, 1000, 1000, 1000, 5000].map(|ack| (ack, vec![]));
         assert_eq!(acks(Recovery::NewReno, &[0, 2, 4, 0, 3, 1]), expected);
+    }
+
+    /// The gaps before the third and the sixth segment are counted when those arrive, and not again.
+    #[test]
+    fn what_was_missing_below_new_bytes_is_counted_once() {
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let mut receiver = Receiver::new(identity, Ecn::Off, Recovery::Sack);
+        let skipped = [0, 2, 1, 5, 4, 3].map(|segment| {
+            let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
+            receiver.on_data(Instant::ZERO, &data, &tcp(), &mut Wire::default());
+            receiver.skipped()
+        });
+        assert_eq!(skipped, [0, 1000, 1000, 3000, 3000, 3000]);
     }
 
     /// RFC 2883 §4: the first block of one ACK tells what arrived twice, below the cumulative acknowledgement or above.
