@@ -20,9 +20,18 @@ struct Recorder {
 #[derive(Debug, Default)]
 struct Seen {
     samples: Vec<(Instant, PathSample)>,
+    /// For each of them the segments by which the stream advanced, and whether that was in recovery.
+    advances: Vec<(u64, bool)>,
     /// Bytes that were marked, and how many of those ACKs told of that did not advance.
     marked: [Bytes; 2],
     woken: Vec<Instant>,
+}
+
+impl Seen {
+    /// Which samples are limited by the application.
+    fn limited(&self) -> Vec<bool> {
+        self.samples.iter().map(|(_, sample)| sample.app_limited).collect()
+    }
 }
 
 impl CongestionControl for Recorder {
@@ -30,6 +39,7 @@ impl CongestionControl for Recorder {
         window.cwnd = self.cwnd;
         let mut seen = self.seen.lock().unwrap();
         seen.samples.push((ack.flow.now, ack.path.unwrap()));
+        seen.advances.push((ack.acked.get() / 1460, ack.in_recovery));
         seen.marked[0] += ack.marked();
         seen.marked[1] += if ack.acked == Bytes::ZERO { ack.marked() } else { Bytes::ZERO };
     }
@@ -238,8 +248,51 @@ fn a_rate_is_limited_by_the_application_where_data_runs_out_before_the_window() 
     let law = Recorder { cwnd: 10.0, ..Recorder::default() };
     trace(&law, "sack", "", &["0,h0,h2,14600", "0.0001,h0,h2,14600", "0.01,h0,h2,4380"]);
     let seen = law.seen.lock().unwrap();
-    let limited: Vec<bool> = seen.samples.iter().map(|(_, sample)| sample.app_limited).collect();
-    assert_eq!(limited, [[false; 20].as_slice(), &[true; 3]].concat());
+    assert_eq!(seen.limited(), [[false; 20].as_slice(), &[true; 3]].concat());
+    assert_eq!(seen.samples[20].1.rate, Rate::of(Bytes::new(1460), BASE), "sampling begins again");
+}
+
+/// Of ten segments the first is lost, and the three of the next message come when it was sent again: what was SACKed is
+/// not in flight, so the window was not full. With RACK it was not when the first went again, either.
+#[test]
+fn a_window_is_not_full_of_what_has_arrived() {
+    for (recovery, full) in [("sack", 10), ("rack", 9)] {
+        let law = Recorder { cwnd: 10.0, ..Recorder::default() };
+        let rows = ["0,h0,h2,14600", "0.0005,h0,h2,4380"];
+        let outcome = trace(&law, recovery, "[faults]\ndrop_data = [1]\n", &rows);
+        assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (0, 1));
+        let expected: Vec<bool> = (0..13).map(|sample| sample >= full).collect();
+        assert_eq!(law.seen.lock().unwrap().limited(), expected, "{recovery}");
+    }
+}
+
+/// Five of twelve segments are lost, and the reduction in proportion sends them again one by one, when there is no other
+/// data any more: that is not the application's doing.
+#[test]
+fn what_waits_to_be_sent_again_is_data() {
+    let law = Recorder { cwnd: 10.0, ..Recorder::default() };
+    let outcome = trace(&law, "rack", "[faults]\ndrop_data = [1, 2, 3, 4, 5]\n", &["0,h0,h2,17520"]);
+    assert_eq!((outcome.flows[0].timeouts, outcome.flows[0].retransmits), (0, 5));
+    assert_eq!(law.seen.lock().unwrap().limited(), [false; 12]);
+}
+
+/// `tcp.grow_by_segments`, where two segments share an ACK and the fourth of ten is lost. The ACK that the fifth brings
+/// about is for the third, and tells of both; from then on each tells of one. The last ends recovery and counts once.
+#[test]
+fn each_segment_of_an_ack_is_told_with_what_it_delivers() {
+    let law = Recorder { cwnd: 10.0, ..Recorder::default() };
+    let settings = "[tcp]\ngrow_by_segments = true\nack_every = 2\n[faults]\ndrop_data = [4]\n";
+    trace(&law, "sack", settings, &["0,h0,h2,14600"]);
+    let seen = law.seen.lock().unwrap();
+    let told: Vec<(u64, bool, u64)> = (seen.samples.iter().zip(&seen.advances))
+        .map(|((_, sample), &(advance, in_recovery))| {
+            (advance, in_recovery, sample.newly_delivered.get() / 1460)
+        })
+        .collect();
+    let [alone, beyond, repeated] = [(1, false, 1), (1, false, 2), (0, false, 1)];
+    let recovering = [(0, true, 1); 3];
+    let expected = [&[alone, alone, beyond, repeated, repeated], &recovering[..], &[(7, false, 1)]].concat();
+    assert_eq!(told, expected);
 }
 
 /// 10 Mbit/s are one packet in 1.2 ms. The third of three is lost; the probe is due two round trips after it, and leaves
@@ -267,6 +320,15 @@ fn a_window_below_one_segment_is_paced() {
     }
 }
 
+/// Two messages of 100 bytes at once, for which a window of one segment has room, leave without a pause.
+#[test]
+fn a_window_of_one_segment_is_not_paced() {
+    let law = Recorder { cwnd: 1.0, ..Recorder::default() };
+    let outcome = trace(&law, "sack", "", &["0,h0,h2,1460", "0.01,h0,h2,100", "0.01,h0,h2,100"]);
+    let alone = Span::from_nanos(2 * (1_120 + 75_000) + 2 * 75_320);
+    assert_eq!([1, 2].map(|flow| fct(&outcome, flow)), [alone, alone + Span::from_nanos(1_120)]);
+}
+
 /// 250 Mbit/s on the wire are one packet in 48 µs, whatever the window.
 #[test]
 fn a_pacing_rate_spaces_packets() {
@@ -276,7 +338,7 @@ fn a_pacing_rate_spaces_packets() {
     for pair in seen.samples.windows(2) {
         assert_eq!(pair[1].0.since(pair[0].0), Span::from_micros(48));
     }
-    assert!(seen.samples.len() > 400);
+    assert!(seen.samples.len() > 400 && !seen.limited().contains(&true));
     assert!(outcome.flows[0].waited.is_zero());
     let last = seen.samples.last().unwrap().1;
     assert_eq!(last.rate, Rate::of(Bytes::new(1460), Span::from_micros(48)), "the rate of delivery");

@@ -95,6 +95,13 @@ fn a_connection_that_was_there_before_can_probe_at_once() {
     assert_eq!(fct(&outcome, 0), Span::from_nanos(4 * ROUND));
 }
 
+/// §7.2: nor is there a probe while segments are SACKed. Of twenty the third is lost, and the seventeenth, packet 18; so are
+/// packets 17 and 23, which are those again. The ACK of the third ends the recovery when three are SACKed above the hole.
+#[test]
+fn what_is_lost_twice_below_sacked_segments_waits_for_the_timer() {
+    assert_eq!(repairs(&rack(20, "drop_data = [3, 17, 18, 23]")), (4, 1));
+}
+
 /// §7.2: the ACK of the third segment is delayed by 5 ms. A probe knows of that, unless it is told otherwise, and then
 /// is one too many: the receiver has the segment twice.
 #[test]
@@ -104,6 +111,19 @@ fn a_probe_waits_for_a_delayed_ack() {
         let outcome = flow(3, &format!("{delayed}\n{tlp}"), "", &[("transport.recovery", "rack")]);
         assert_eq!(repairs(&outcome), (sent_again, 0), "{tlp:?}");
     }
+}
+
+/// As in Linux, the DSACK that answers the probe of the third segment says nothing of reordering: of the four segments of the next
+/// message the second, packet 6, is lost, and found a quarter of the smallest round trip after the fourth.
+#[test]
+fn a_probe_in_vain_does_not_widen_the_reordering_window() {
+    let tcp = "[tcp]\ninitial_window = 10\nack_every = 2\nack_delay = \"5ms\"\ntlp_ack_delay = \"0s\"\n";
+    let text = star(3, &format!("{tcp}[[faults]]\ndrop_data = [6]\n{TRACE}connections = \"persistent\"\n"));
+    let rows = ["0,h0,h2,4380", "0.01,h0,h2,5840"];
+    let outcome = run(&scenario(&text, &rows), &scheme("tcp", &[("transport.recovery", "rack")]));
+    assert_eq!([0, 1].map(|flow| outcome.flows[flow].retransmits), [1, 1]);
+    let found = ROUND + 3 * SEGMENT + (ROUND + SEGMENT) / 4;
+    assert_eq!(fct(&outcome, 1), Span::from_nanos(found + ROUND));
 }
 
 /// One of a hundred packets comes 200 µs later, behind sixteen others, another as late as `also`, and none is lost.

@@ -77,6 +77,17 @@ fn a_lost_tail_waits_for_the_timer() {
     assert!(fct(&outcome, 0) > Span::from_millis(10));
 }
 
+/// RFC 6298 (2.2): the first segment takes R = 324.64 µs, so the timeout is 3 R without a minimum. The second is lost.
+#[test]
+fn the_first_round_trip_sets_the_timeout() {
+    let text = star(3, "[tcp]\ninitial_window = 1\nrto_min = \"1us\"\n[faults]\ndrop_data = [2]\n") + TRACE;
+    for recovery in ["sack", "newreno"] {
+        let outcome =
+            run(&scenario(&text, &["0,h0,h2,2920"]), &scheme("tcp", &[("transport.recovery", recovery)]));
+        assert_eq!(fct(&outcome, 0), Span::from_nanos(5 * 324_640), "{recovery}");
+    }
+}
+
 #[test]
 fn a_lost_retransmission_waits_for_the_timer_and_resends_only_the_hole() {
     // Segments 1 to 10 are packets 1 to 10. The ACKs of 1 and 2 release 11 to 14 (slow start); the

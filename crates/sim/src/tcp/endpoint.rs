@@ -104,11 +104,11 @@ impl Receiver {
 impl Sink for Receiver {
     #[inline]
     fn received(&self) -> u64 {
-        self.received()
+        self.rcv_nxt
     }
 
     fn skipped(&self) -> u64 {
-        self.skipped()
+        self.skipped
     }
 
     fn answer(&mut self, end: u64, scene: Scene<'_>, out: &mut impl Outbox) {

@@ -84,10 +84,10 @@ impl Sender {
     }
 
     /// Whether a segment may leave that the window has no room for: a window below one segment is paced, and holds
-    /// one at a time.
+    /// one at a time. Any other has room for one.
     #[inline]
     pub(super) fn may_exceed(&self, outstanding: u64) -> bool {
-        self.window.cwnd < 1.0 && outstanding == 0 && self.path.is_some()
+        outstanding == 0 && self.path.is_some()
     }
 
     /// Whether the pacer holds back what the window would let go, until its timer.
@@ -100,9 +100,8 @@ impl Sender {
     fn hold_back(&mut self, now: Instant) -> bool {
         let (rate, cwnd) = (self.law.pacing_rate(), self.window.cwnd);
         let Some(path) = &mut self.path else { return false };
-        let due = path.due(rate, cwnd);
-        path.pace.deadline = (due > now).then_some(due);
-        due > now
+        path.pace.deadline = Some(path.due(rate, cwnd)).filter(|due| *due > now);
+        path.pace.deadline.is_some()
     }
 
     /// Sees to it that the pacer and the law are woken, and notes whether data has run out.

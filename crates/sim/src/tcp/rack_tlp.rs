@@ -312,6 +312,29 @@ mod tests {
             Some(at(10_385)),
             "the timer of retransmissions, since the first was retransmitted"
         );
+        bench.ack(400, 1, &[(2, 4)]);
+        assert_eq!(bench.sender.alarm.deadline, Some(at(10_385)), "an ACK that does not advance");
+    }
+
+    /// Two of nine are lost, three SACKed, and the window shall be four and a half, in which four are. The first goes again
+    /// at once, the second when it fits. The timer of retransmissions starts with the first.
+    #[test]
+    fn a_lost_segment_waits_until_the_window_has_room_for_all_of_it() {
+        let mut bench = bench(10);
+        for (now, end, released) in [(310, 6, &[1][..]), (320, 7, &[]), (330, 8, &[2])] {
+            assert_eq!(bench.ack(now, 1, &[(3, end)]), released, "{now}");
+            assert_eq!(bench.sender.alarm.deadline, Some(at(10_310)), "{now}");
+        }
+    }
+
+    /// Seven of eleven are lost and the window shall be five and a half: what arrives releases as much, and an ACK that
+    /// advances one segment more.
+    #[test]
+    fn after_heavy_loss_an_ack_that_advances_releases_one_more() {
+        let mut bench = bench(100);
+        let released = [(310, 1, 11), (320, 1, 12), (620, 2, 12)]
+            .map(|(now, whole, end)| bench.ack(now, whole, &[(8, end)]));
+        assert_eq!(released, [vec![1, 2, 3], vec![4], vec![5, 6]]);
     }
 
     /// §7.4.2: the probe was the last segment, and the next message begins. An ACK beyond the probe without DSACK says that

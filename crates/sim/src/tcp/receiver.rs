@@ -19,11 +19,12 @@ enum Echo {
 #[derive(Debug, Clone)]
 pub struct Receiver {
     identity: Identity,
-    rcv_nxt: u64,
+    /// All bytes below this have arrived.
+    pub(super) rcv_nxt: u64,
     /// Ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 wants them reported.
     out_of_order: Vec<(u64, u64)>,
     /// Bytes that were missing below new ones when those arrived.
-    skipped: u64,
+    pub(super) skipped: u64,
     echo: Echo,
     selective: bool,
     /// With RACK: what arrives twice is told once (RFC 2883).
@@ -60,17 +61,6 @@ impl Receiver {
             alarm: Alarm::IDLE,
             answered: None,
         }
-    }
-
-    /// All bytes below this have arrived.
-    #[inline]
-    pub fn received(&self) -> u64 {
-        self.rcv_nxt
-    }
-
-    /// Bytes that were missing below new ones when those arrived. Without reordering they were lost.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
     }
 
     /// Whether everything below `end` has arrived and the ACK of it is delayed.
@@ -176,9 +166,7 @@ impl Receiver {
 
     /// The SACK blocks of an ACK sent now; a duplicate comes first, and in this one only (RFC 2883 §4).
     fn blocks(&mut self) -> SackBlocks {
-        let duplicate = self.duplicate.take();
-        self.has_blocks = !self.out_of_order.is_empty();
-        SackBlocks::with_duplicate(self.rcv_nxt, duplicate, &self.out_of_order)
+        SackBlocks::with_duplicate(self.rcv_nxt, self.duplicate.take(), &self.out_of_order)
     }
 
     #[inline]
@@ -198,7 +186,7 @@ impl Receiver {
     /// SACK blocks, and the telemetry to bring back.
     #[inline(never)] // keeps the path of ACKs without short
     fn extension(&mut self, now: Instant) -> Option<Box<Extension>> {
-        let sack = if self.has_blocks { self.blocks() } else { SackBlocks::default() };
+        let sack = if std::mem::take(&mut self.has_blocks) { self.blocks() } else { SackBlocks::default() };
         let Some((telemetry, arrived)) = self.answered.take().map(|answered| *answered) else {
             return Extension::of_sack(sack);
         };
@@ -210,6 +198,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Sink;
     use crate::tcp::testing::tcp;
     use shortflow_units::{ConnId, HostId, Span};
 
@@ -254,6 +243,19 @@ mod tests {
     fn without_the_option_there_are_no_blocks() {
         let expected = [1000, 1000, 1000, 1000, 1000, 5000].map(|ack| (ack, vec![]));
         assert_eq!(acks(Recovery::NewReno, &[0, 2, 4, 0, 3, 1]), expected);
+    }
+
+    /// The gaps before the third and the sixth segment are counted when those arrive, and not again.
+    #[test]
+    fn what_was_missing_below_new_bytes_is_counted_once() {
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let mut receiver = Receiver::new(identity, Ecn::Off, Recovery::Sack);
+        let skipped = [0, 2, 1, 5, 4, 3].map(|segment| {
+            let data = Packet { kind: Kind::Data, payload: 1000, ..identity.control(1000 * segment, &tcp()) };
+            receiver.on_data(Instant::ZERO, &data, &tcp(), &mut Wire::default());
+            receiver.skipped()
+        });
+        assert_eq!(skipped, [0, 1000, 1000, 3000, 3000, 3000]);
     }
 
     /// RFC 2883 §4: the first block of one ACK tells what arrived twice, below the cumulative acknowledgement or above.

@@ -143,12 +143,11 @@ impl Scoreboard {
         (start, limit)
     }
 
-    /// The holes of `from..to`, in order: `start..end`.
-    pub fn holes(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let starts = iter::once(from).chain(self.sacked.iter().map(|range| range.1));
-        let ends = self.sacked.iter().map(|range| range.0).chain(iter::once(to));
-        let within = starts.zip(ends).map(move |(start, end)| (start.max(from), end.min(to)));
-        within.filter(|(start, end)| start < end)
+    /// The holes of `una..end`, in order: `start..end`, empty where nothing is missing before the first range or after
+    /// the last.
+    pub fn holes(&self, una: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let starts = iter::once(una).chain(self.sacked.iter().map(|range| range.1));
+        starts.zip(self.sacked.iter().map(|range| range.0).chain(iter::once(end)))
     }
 
     /// Bytes of `from..to` that have not been SACKed.

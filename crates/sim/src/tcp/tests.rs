@@ -3,7 +3,7 @@
 use super::testing::tcp;
 use super::{Sender, priority::PriorityRule};
 use crate::host::{Egress, Flow, Identity};
-use crate::packet::{Extension, Packet, SackBlocks};
+use crate::packet::{Extension, Kind, Packet, SackBlocks};
 use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
 use shortflow_spec::read_toml;
@@ -134,6 +134,24 @@ impl Peer {
         self.sender.on_ack(Instant::from_ps(1), &ack, &self.tcp, &mut self.wire);
         std::mem::take(&mut self.wire.0)
     }
+}
+
+/// Captures tell a connection request from an ACK by its kind.
+#[test]
+fn a_handshake_begins_with_a_request() {
+    struct Kinds(Vec<Kind>);
+    impl Egress for Kinds {
+        fn send(&mut self, packet: Packet) -> Span {
+            self.0.push(packet.kind);
+            Span::ZERO
+        }
+    }
+    let transport = TransportConfig::named("newreno").unwrap();
+    let mut peer = Peer::new(&transport, TcpSpec { handshake: true, ..tcp() }, 2920);
+    let mut wire = Kinds(Vec::new());
+    peer.sender.on_timeout(Instant::from_ps(1), &peer.tcp, &mut wire);
+    peer.sender.on_syn_ack(Instant::from_ps(2), &peer.tcp, &mut wire);
+    assert_eq!(wire.0, [Kind::Syn, Kind::Data, Kind::Data]);
 }
 
 /// RFC 5681 §2 and RFC 6675 §2: neither ACKs below the last one, nor, with SACK, ACKs without blocks or with
