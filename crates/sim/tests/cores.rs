@@ -245,8 +245,7 @@ fn as_many_cores_are_advised_as_have_room() {
         cores(&scenario(&text, &[]), &scheme("dctcp", &[]), most, false)
     };
     // 48 links, both ways; a window of a twelfth of the RTT; 1.2 us for a packet.
-    let why =
-        |room, span| Some(format!("there is room for {room} packets in the {span} between two meetings"));
+    let why = |room, span| Some(format!("a window of {span} has room for {room} packets"));
     assert_eq!(advised("240us", 8), Cores { used: 8, why: None });
     assert_eq!(advised("60us", 8), Cores { used: 4, why: why(400, "5us") });
     assert_eq!(advised("12us", 8), Cores { used: 1, why: why(80, "1us") });

@@ -22,8 +22,8 @@ from shortflow.cli.options import (
 )
 from shortflow.comparison import Comparison
 from shortflow.engine import run_one
-from shortflow.result import cores_for
 from shortflow.errors import ConfigError
+from shortflow.result import cores_for
 from shortflow.runner import plan
 from shortflow.scenario import Scenario
 
@@ -61,8 +61,8 @@ def run(
         typer.Option(
             metavar="NUMBER",
             parser=whole_number(1),
-            help="Simulate parts of the network on so many cores at most, where that is worth it: for one run of a large "
-            "network. Results are the same. Several runs are better done at once: compare --jobs.",
+            help="Simulate parts of a large network on so many cores at most, where that is worth it. Results are the "
+            "same. Several runs are better done at once: compare --jobs.",
         ),
     ] = 1,
     watch: Annotated[

@@ -35,7 +35,7 @@ pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -
     match room as usize / WORTHWHILE {
         enough if enough >= used => division.cores,
         fewer => {
-            let why = format!("there is room for {room} packets in the {lookahead} between two meetings");
+            let why = format!("a window of {lookahead} has room for {room} packets");
             Cores { used: fewer.max(1), why: Some(why) }
         }
     }
