@@ -26,7 +26,7 @@ pub struct Tally {
     pub left: u64,
     /// Their time in the queue of the sender's host.
     pub waited_at_host: Span,
-    /// Those that arrived before the whole message was acknowledged, duplicates included.
+    /// Those that arrived before the end of the message was known everywhere, duplicates included.
     pub arrived: u64,
     /// Those of them with a CE mark.
     pub marks: u32,
