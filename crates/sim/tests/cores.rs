@@ -245,10 +245,34 @@ fn as_many_cores_are_advised_as_have_room() {
         cores(&scenario(&text, &[]), &scheme("dctcp", &[]), most, false)
     };
     // 48 links, both ways; a window of a twelfth of the RTT; 1.2 us for a packet.
-    let why = |room, span| Some(format!("a window of {span} has room for {room} packets"));
+    let why = |span, carried| {
+        Some(format!(
+            "8 parts would meet every {span}, in which the links carry {carried} packets at most; each needs 100"
+        ))
+    };
     assert_eq!(advised("240us", 8), Cores { used: 8, why: None });
-    assert_eq!(advised("60us", 8), Cores { used: 4, why: why(400, "5us") });
-    assert_eq!(advised("12us", 8), Cores { used: 1, why: why(80, "1us") });
+    assert_eq!(advised("60us", 8), Cores { used: 4, why: why("5us", 400) });
+    assert_eq!(advised("12us", 8), Cores { used: 1, why: why("1us", 80) });
+}
+
+/// Two sites far from each other, with racks that are near: two parts are worth it, and more are not.
+#[test]
+fn the_cut_that_is_advised_is_the_one_that_is_made() {
+    let mut edges = "a,b,rate,delay\ns0,s3,10Gbps,5ms\n".to_owned();
+    for site in [0, 3] {
+        edges += &format!("s{site},s{},10Gbps,10ns\ns{site},s{},10Gbps,10ns\n", site + 1, site + 2);
+        for host in 0..6 {
+            edges += &format!("h{},s{},10Gbps,10ns\n", 2 * site + host, site + host / 2);
+        }
+    }
+    let text = "title = 'sites'\nduration = '1ms'\n[topology]\nkind = 'explicit'\nfile = 'links.csv'\n\
+        [switch]\nbuffer = '50pkt'\nmark_above = '20pkt'\n[[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\nto = 9\n";
+    let (sites, dctcp) = (scenario_with_file(text, &edges), scheme("dctcp", &[]));
+    for most in 2..=6 {
+        let advised = cores(&sites, &dctcp, most, false);
+        assert_eq!((advised.used, advised.why.is_some()), (2, most > 2), "{most}: {advised:?}");
+        assert_eq!(on(advised.used, &sites, &dctcp).1.used, 2);
+    }
 }
 
 /// Stops a run at its third look, or panics.

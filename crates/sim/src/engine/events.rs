@@ -49,7 +49,7 @@ const SLOTS: u64 = 64 * WORDS as u64;
 const END: u32 = u32::MAX;
 /// A slot that never comes.
 const NEVER: u64 = u64::MAX;
-/// As many events are sorted by inserting them.
+/// Up to so many events are sorted by inserting them.
 const FEW: usize = 20;
 /// Unless told otherwise a slot lasts 2²⁰ ps, 1.05 µs.
 const SLOT_BITS: u32 = 20;

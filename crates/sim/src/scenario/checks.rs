@@ -156,7 +156,7 @@ pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, Con
             for name in &names {
                 match find_port(name, "ports", context.graph, reader)? {
                     port if ports.contains(&port) => {
-                        return Err(reader.impossible("ports", format!("{name:?} is there twice")));
+                        return Err(reader.impossible("ports", format!("{name:?} is named twice")));
                     }
                     port => ports.push(port),
                 }

@@ -260,6 +260,8 @@ fn ports_that_do_not_exist_are_named() {
     );
     assert_eq!(error("measure.ports", "[\"h0->h1\"]"), "measure.ports: no link leads from h0 to h1");
     assert_eq!(error("measure.ports", "[]"), "measure.ports: [] names no port");
+    let twice = error("measure.ports", "[\"s0->h2\", \"s0 -> h2\"]");
+    assert_eq!(twice, "measure.ports: \"s0 -> h2\" is named twice");
     assert!(error("measure.ports", "[\"s0\"]").ends_with("\"s0\" is not a port such as \"s0->h22\""));
 }
 

@@ -251,6 +251,12 @@ sizes = { kind = 'fixed', value = '100KB' }
     }
 
     #[test]
+    fn what_another_part_says_is_acknowledged_must_be_there() {
+        let text = after(|world| world.check_acked(0.into(), 1 << 40));
+        assert!(text.contains("1099511627776 bytes acknowledged"), "{text}");
+    }
+
+    #[test]
     fn an_event_in_the_past_is_an_error() {
         let text = after(|world| world.events.schedule(Instant::from_ps(5), Event::Sample));
         assert!(text.contains("an event was scheduled for 5ps when it was"), "{text}");

@@ -18,27 +18,28 @@ pub struct Cores {
     pub why: Option<String>,
 }
 
-/// Packets that there must be room for in each part and window, at the full rate of all links: with fewer, parts wait for one
-/// another for longer than they work.
-const WORTHWHILE: usize = 100;
+/// Packets for each part that links must carry between two meetings, at full rate: with fewer, parts wait for one another for
+/// longer than they work.
+const WORTHWHILE: f64 = 100.0;
 
 /// How many cores, and `most` at most, a run had better take; [`run_on`](super::run_on) takes what it is told.
 pub fn cores(scenario: &Scenario, scheme: &Scheme, most: usize, watched: bool) -> Cores {
-    let division = Division::new(scenario, scheme, most, watched);
-    let (lookahead, used) = (division.lookahead, division.cores.used);
-    if used == 1 {
-        return division.cores;
-    }
-    let size = scenario.tcp.mss + scenario.tcp.header;
-    let packets = |link: &Link| 2.0 * lookahead.as_secs_f64() / link.rate.tx_time(size).as_secs_f64();
-    let room = scenario.graph.links.iter().map(packets).sum::<f64>().round();
-    match room as usize / WORTHWHILE {
-        enough if enough >= used => division.cores,
-        fewer => {
-            let why = format!("a window of {lookahead} has room for {room} packets");
-            Cores { used: fewer.max(1), why: Some(why) }
+    let asked = Division::new(scenario, scheme, most, watched).cores;
+    let mut why = asked.why;
+    for parts in (2..=most.min(scenario.graph.racks())).rev() {
+        let division = Division::new(scenario, scheme, parts, watched);
+        let (used, carried) = (division.cores.used, division.carried(scenario));
+        if used > 1 && carried >= WORTHWHILE * used as f64 {
+            return Cores { used, why };
         }
+        why = why.or_else(|| {
+            let meeting = format!("{parts} parts would meet every {}", division.lookahead);
+            Some(format!(
+                "{meeting}, in which the links carry {carried:.0} packets at most; each needs {WORTHWHILE}"
+            ))
+        });
     }
+    Cores { used: 1, why }
 }
 
 /// A network in parts.
@@ -56,6 +57,14 @@ impl Division {
     fn none(graph: &Graph, why: Option<String>) -> Division {
         let owner = vec![0; graph.nodes.len()].into();
         Division { owner, lookahead: Span::MAX, cores: Cores { used: 1, why } }
+    }
+
+    /// Packets that all links together carry in a window, at full rate.
+    fn carried(&self, scenario: &Scenario) -> f64 {
+        let size = scenario.tcp.mss + scenario.tcp.header;
+        let packets =
+            |link: &Link| 2.0 * self.lookahead.as_secs_f64() / link.rate.tx_time(size).as_secs_f64();
+        scenario.graph.links.iter().map(packets).sum::<f64>().round()
     }
 
     /// That of a run on so many cores at most; packets may be `watched`.

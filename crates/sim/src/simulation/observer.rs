@@ -16,7 +16,7 @@ pub struct Standing {
 
 /// Looks on while a run goes on.
 pub trait Observer {
-    /// Called every few thousand events; `false` stops the run.
+    /// Called every few thousand events; `false` stops the run. On several cores the others wait for it now and then.
     fn tick(&mut self, standing: Standing) -> bool;
 
     /// What is to be noted of packets; asked once, before the run. A run costs nothing for it where it is `None`.
