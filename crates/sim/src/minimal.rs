@@ -201,8 +201,8 @@ impl Endpoint for Sender {
         self.transmit(scene, out);
     }
 
-    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
-        self.on_ack(&packet, scene);
+    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.on_ack(packet, scene);
         self.transmit(scene, out);
     }
 
@@ -262,7 +262,7 @@ impl Receiver {
 impl Endpoint for Receiver {
     fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
         let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
         if start < end {
             self.accept(start, end);

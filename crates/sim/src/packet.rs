@@ -186,6 +186,29 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// What is in a place for packets before the first.
+    pub const BLANK: Packet = Packet {
+        seq: 0,
+        waited: Span::ZERO,
+        priority: 0,
+        conn: ConnId(0),
+        flow_id: 0,
+        to: HostId(0),
+        payload: 0,
+        wire: 0,
+        extension: None,
+        kind: Kind::Data,
+        ecn: EcnField::NotEct,
+        ecn_flag: false,
+        hop: 0,
+    };
+
+    /// Takes the packet out of its place, where a copy without extension stays.
+    #[inline]
+    pub fn take(&mut self) -> Packet {
+        Packet { extension: self.extension.take(), ..*self }
+    }
+
     /// Bytes on the wire.
     #[inline]
     pub fn wire_size(&self) -> Bytes {
@@ -254,6 +277,15 @@ mod tests {
     #[test]
     fn a_packet_is_small() {
         assert!(size_of::<Packet>() <= 56, "{}", size_of::<Packet>());
+    }
+
+    #[test]
+    fn what_is_taken_out_of_a_place_has_the_extension_and_the_place_has_none() {
+        let sack = SackBlocks::new(0, &[(1460, 2920)]);
+        let mut place = Packet { seq: 7, extension: Extension::of_sack(sack), ..Packet::BLANK };
+        let taken = place.take();
+        assert_eq!((taken.seq, taken.extension.is_some()), (7, true));
+        assert!(place.extension.is_none() && place.take().extension.is_none());
     }
 
     #[test]

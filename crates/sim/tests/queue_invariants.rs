@@ -97,7 +97,7 @@ impl Bench {
     fn offer(&mut self, now: Instant, seq: u64, arrival: &Arrival) {
         self.offered += 1;
         let mut due = Vec::new();
-        self.port.enqueue(now, packet(seq, arrival), |each| due.push(each));
+        self.port.enqueue(now, &mut packet(seq, arrival), |each| due.push(each));
         self.plan(due);
         let backlog = self.port.backlog(now);
         match self.buffer {
@@ -127,9 +127,9 @@ impl Bench {
             let next = self.arrival.into_iter().chain(self.done).min();
             let Some(next) = next.filter(|next| *next <= to) else { return };
             if self.arrival == Some(next) {
-                let (packet, arrival) = self.port.arrive().unwrap();
+                let mut packet = Packet::BLANK;
+                self.arrival = self.port.arrive(&mut packet).unwrap();
                 self.left.push((next, packet));
-                self.arrival = arrival;
             } else {
                 self.done = None;
                 let mut due = Vec::new();

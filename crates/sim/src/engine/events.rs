@@ -158,14 +158,16 @@ impl<E: Pack> EventQueue<E> {
     }
 
     /// Adds an event; one in the past happens now, and [`EventQueue::scheduled_in_past`] tells of it.
-    #[inline]
+    #[inline(always)] // most places know which event it is, and need not pack it
     pub fn schedule(&mut self, at: Instant, event: E) {
         self.insert(at, event.pack());
     }
 
     #[inline]
     fn insert(&mut self, at: Instant, event: u32) {
-        let at = if at < self.now { self.note_past(at) } else { at };
+        if at < self.now {
+            return self.insert_past(at, event);
+        }
         let slot = self.slot_of(at);
         if slot <= self.slot {
             self.insert_present(at, event);
@@ -231,9 +233,9 @@ impl<E: Pack> EventQueue<E> {
     }
 
     #[cold]
-    fn note_past(&mut self, at: Instant) -> Instant {
+    fn insert_past(&mut self, at: Instant, event: u32) {
         self.scheduled_in_past.get_or_insert((at, self.now));
-        self.now
+        self.insert(self.now, event);
     }
 
     #[inline(never)] // most events go to the wheel
@@ -246,23 +248,21 @@ impl<E: Pack> EventQueue<E> {
     #[inline]
     fn insert_near(&mut self, slot: u64, at: Instant, event: u32) {
         let index = (slot % SLOTS) as usize;
-        let node = Node { at, event, next: self.heads[index] };
-        self.heads[index] = match self.nodes.get_mut(self.free as usize) {
-            Some(place) => {
-                let freed = std::mem::replace(&mut self.free, place.next);
-                *place = node;
-                freed
-            }
-            None => self.grow(node),
-        };
+        let place = self.free;
+        let Some(node) = self.nodes.get_mut(place as usize) else { return self.insert_anew(at, event) };
+        (node.at, node.event) = (at, event);
+        self.free = std::mem::replace(&mut node.next, self.heads[index]);
+        self.heads[index] = place;
         self.occupied[index / 64] |= 1 << (index % 64);
         self.words |= 1 << (index / 64);
     }
 
+    /// There is no free place: adds one, and the event then.
     #[cold]
-    fn grow(&mut self, node: Node) -> u32 {
-        self.nodes.push(node);
-        self.nodes.len() as u32 - 1
+    fn insert_anew(&mut self, at: Instant, event: u32) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node { at, event, next: END });
+        self.insert(at, event);
     }
 
     #[inline(never)]
@@ -273,7 +273,7 @@ impl<E: Pack> EventQueue<E> {
 
     /// Makes the next slot that has events the present one, unless it begins after `limit`: what is scheduled before it
     /// then still finds the wheel. Whether it did.
-    #[inline]
+    #[inline(always)] // once for every event or two
     fn turn(&mut self, limit: Instant) -> bool {
         let near = self.next_occupied().unwrap_or(NEVER);
         let slot = near.min(self.far_slot);
@@ -324,7 +324,7 @@ impl<E: Pack> EventQueue<E> {
     }
 
     /// Most slots have few events, and fewer that tie. Where hundreds do, each rank is worked out once.
-    #[inline]
+    #[inline(never)] // keeps the path of slots with one event short
     fn sort_present(&mut self) {
         if self.present.len() > FEW {
             self.present.iter_mut().for_each(|due| *due = due.ranked::<E>());

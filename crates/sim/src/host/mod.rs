@@ -79,7 +79,7 @@ pub trait Endpoint {
     fn start(&mut self, scene: Scene<'_>, out: &mut impl Outbox);
 
     /// A packet of the other end arrives.
-    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox);
+    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox);
 
     /// The timer of this number has come.
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox);

@@ -6,14 +6,14 @@ use shortflow_units::{Instant, PortId};
 /// What happens in a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkEvent {
+    /// Links fail or are back: this step of the scenario's outages.
+    LinkChange(u32),
     /// The packet at the head of this port's wire reaches the other end.
     Arrive(PortId),
     /// The transmitter of this port is free while packets wait.
     TransmitDone(PortId),
     /// A packet that a fault has delayed on this port's wire reaches the other end.
     Release(PortId),
-    /// Links fail or are back: this step of the scenario's outages.
-    LinkChange(u32),
 }
 
 /// Two bits above a 29-bit number say which event it is. The highest bit is clear, and so is the first of the number of a

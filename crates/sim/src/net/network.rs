@@ -144,25 +144,31 @@ impl Network {
 
     /// Sends a packet from `host`; how long it waits there, if that is known now. Otherwise [`Network::handle`] tells of
     /// the packet when it leaves.
-    #[inline]
-    pub fn send(&mut self, events: &mut EventQueue<impl WithNetwork>, host: HostId, packet: Packet) -> Span {
+    #[inline(never)] // many places send, and few of them often
+    pub fn send(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        host: HostId,
+        mut packet: Packet,
+    ) -> Span {
         self.sent += 1;
-        self.forward(events, NodeId(host.0), packet)
+        self.forward(events, NodeId(host.0), &mut packet)
     }
 
-    /// Does what is due in a network over `graph`; the packet that has reached its host by it, if any. `left_host` is
-    /// told of a packet that leaves its host now, after a wait.
+    /// Does what is due in a network over `graph`; whether a packet has reached its host by it, which is in `packet` then.
+    /// `left_host` is told of one that leaves its host now, after a wait.
     #[inline]
     pub fn handle(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         graph: &Graph,
         event: NetworkEvent,
+        packet: &mut Packet,
         left_host: impl FnMut(&Packet),
-    ) -> Option<Packet> {
-        match event {
-            NetworkEvent::Arrive(port) => self.arrive(events, port),
-            NetworkEvent::Release(port) => self.release(events, port),
+    ) -> bool {
+        let arrived = match event {
+            NetworkEvent::Arrive(port) => self.arrive(events, port, packet),
+            NetworkEvent::Release(port) => self.release(events.now(), port, packet),
             NetworkEvent::TransmitDone(port) => {
                 self.transmit_done(events, port, left_host);
                 None
@@ -171,59 +177,69 @@ impl Network {
                 self.change_links(graph, events.now(), step);
                 None
             }
+        };
+        let Some(node) = arrived else { return false };
+        if node.index() >= self.hosts {
+            self.forward(events, node, packet);
+            return false;
         }
+        self.delivered += 1;
+        #[cfg(test)]
+        if crate::sabotage::loses(packet) {
+            return false;
+        }
+        true
     }
 
-    /// Moves the packet at the head of `port`'s wire on, or returns it if it has reached its host.
+    /// Puts the packet at the head of `port`'s wire into `packet`; which node it has reached, if no fault keeps it.
     #[inline]
-    fn arrive(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<Packet> {
+    fn arrive(
+        &mut self,
+        events: &mut EventQueue<impl WithNetwork>,
+        port: PortId,
+        packet: &mut Packet,
+    ) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
-        if sender.is_faulty() {
-            return self.arrive_over_faults(events, port);
-        }
         let node = sender.to;
-        let (packet, next) = sender.arrive()?;
-        if let Some(at) = next {
+        if sender.is_faulty() {
+            return self.arrive_over_faults(events, port, packet).then_some(node);
+        }
+        if let Some(at) = sender.arrive(packet)? {
             events.schedule(at, NetworkEvent::Arrive(port).into());
         }
-        self.reach(events, node, packet)
+        Some(node)
     }
 
-    /// The same on a link with faults.
+    /// The same on a link with faults: whether the packet arrives.
     #[inline(never)] // keeps the path of the others short
     fn arrive_over_faults(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         port: PortId,
-    ) -> Option<Packet> {
+        packet: &mut Packet,
+    ) -> bool {
         let now = events.now();
         let sender = &mut self.ports[port.index()];
-        let node = sender.to;
-        let (packet, next) = if sender.is_due(now) { sender.arrive()? } else { return None };
+        let Some(next) = sender.is_due(now).then(|| sender.arrive(packet)).flatten() else { return false };
         if let Some(at) = next {
             events.schedule(at, NetworkEvent::Arrive(port).into());
         }
         let departed = Instant::ZERO + now.since(Instant::ZERO + sender.link().1);
-        self.watch_mut().into_iter().for_each(|watch| watch.departed(departed, port, &packet));
+        self.watch_mut().into_iter().for_each(|watch| watch.departed(departed, port, packet));
         let passage = self.ports[port.index()].pass(now, packet);
         self.note_drops(now, port);
-        match passage {
-            Ok(packet) => self.reach(events, node, packet),
-            Err(None) => None,
-            Err(Some(until)) => {
-                events.schedule(until, NetworkEvent::Release(port).into());
-                None
-            }
+        if let Err(Some(until)) = passage {
+            events.schedule(until, NetworkEvent::Release(port).into());
         }
+        passage.is_ok()
     }
 
-    /// Moves a packet on that a fault has delayed, or returns it if it has reached its host.
+    /// The same of a packet that a fault on the wire of `port` has delayed.
     #[inline(never)] // keeps the path of the others short
-    fn release(&mut self, events: &mut EventQueue<impl WithNetwork>, port: PortId) -> Option<Packet> {
+    fn release(&mut self, now: Instant, port: PortId, packet: &mut Packet) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
-        let node = sender.to;
-        let packet = sender.release(events.now())?;
-        self.reach(events, node, packet)
+        *packet = sender.release(now)?;
+        Some(sender.to)
     }
 
     /// Links of `graph` fail or are back at `now`, and routes change.
@@ -239,42 +255,23 @@ impl Network {
         failing.into_iter().for_each(|port| self.note_drops(now, port));
     }
 
-    #[inline]
-    fn reach(
-        &mut self,
-        events: &mut EventQueue<impl WithNetwork>,
-        node: NodeId,
-        packet: Packet,
-    ) -> Option<Packet> {
-        if node.index() < self.hosts {
-            self.delivered += 1;
-            #[cfg(test)]
-            if crate::sabotage::loses(&packet) {
-                return None;
-            }
-            return Some(packet);
-        }
-        self.forward(events, node, packet);
-        None
-    }
-
     /// Hands a packet to the port that leads on; how long it waits there, as far as that is known.
-    #[inline]
+    #[inline(always)] // a call for every hop costs more
     fn forward(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         node: NodeId,
-        mut packet: Packet,
+        packet: &mut Packet,
     ) -> Span {
         let now = events.now();
-        let port = match self.paths.next(&packet) {
+        let port = match self.paths.next(packet) {
             Some(port) => {
                 packet.hop += 1;
                 port
             }
             None => match *self.routes.next(node, packet.to) {
                 [port] => port,
-                [] => return self.strand(now, node, &packet),
+                [] => return self.strand(now, node, packet),
                 ref ports => {
                     let hop = Hop { node, to: packet.to, flow_id: packet.flow_id, paths: ports.len() };
                     ports[self.chooser.choose(now, hop)]
@@ -293,7 +290,7 @@ impl Network {
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         port: PortId,
-        packet: Packet,
+        packet: &mut Packet,
     ) -> Span {
         let Some(Special { memory, watch }) = self.special.as_deref_mut() else { return Span::ZERO };
         let now = events.now();
@@ -302,7 +299,7 @@ impl Network {
         }
         let sender = &mut self.ports[port.index()];
         let marked = sender.counters().marked;
-        let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), &packet));
+        let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
         let copy = wanted.then(|| packet.clone());
         let waits = hand_over(sender, events, port, packet);
         if let Some(watch) = watch {
@@ -516,12 +513,12 @@ impl Network {
 }
 
 /// Hands a packet to its port; for all ways there alike, or schedulers would be compiled once for each.
-#[inline]
+#[inline(always)]
 fn hand_over(
     sender: &mut Port,
     events: &mut EventQueue<impl WithNetwork>,
     port: PortId,
-    packet: Packet,
+    packet: &mut Packet,
 ) -> Span {
     sender.enqueue(events.now(), packet, |due| schedule(events, port, due))
 }

@@ -231,20 +231,23 @@ impl Port {
         self.queue.set_limit(limit);
     }
 
-    /// Takes a packet in; how long it waits, as far as that is known. Tells `wake` what is due, as soon as that is.
-    #[inline]
-    pub fn enqueue(&mut self, now: Instant, mut packet: Packet, mut wake: impl FnMut(Due)) -> Span {
+    /// Takes a packet in, out of its place; how long it waits, as far as that is known. Tells `wake` what is due, as soon
+    /// as that is.
+    #[inline(always)]
+    pub fn enqueue(&mut self, now: Instant, packet: &mut Packet, mut wake: impl FnMut(Due)) -> Span {
         self.retire(now);
         let mut marked = false;
         if let Some(faults) = &mut self.faults {
-            match faults.arrive(&mut packet) {
-                Verdict::Dropped(reason) => return self.drop(reason, &packet),
+            match faults.arrive(packet) {
+                Verdict::Dropped(reason) => return self.drop(reason, packet),
                 verdict => marked = verdict == Verdict::Marked,
             }
         }
-        let Queue::InOrder(queue) = &mut self.queue else { return self.admit(now, packet, marked, wake) };
-        match queue.arrive(now, self.backlog, &mut packet) {
-            Verdict::Dropped(reason) => return self.drop(reason, &packet),
+        let Queue::InOrder(queue) = &mut self.queue else {
+            return self.admit(now, packet.take(), marked, wake);
+        };
+        match queue.arrive(now, self.backlog, packet) {
+            Verdict::Dropped(reason) => return self.drop(reason, packet),
             Verdict::Marked => marked = true,
             Verdict::Queued => {}
         }
@@ -253,27 +256,29 @@ impl Port {
         let departs = starts + self.tx_time(packet.wire);
         let waits = starts.since(now);
         packet.wait(waits, self.of_host);
-        self.backlog.add(&packet);
+        self.backlog.add(packet);
         match self.plain.covers(now, departs) {
-            true => self.counters.pass((now, starts, departs), &packet, self.backlog),
-            false => self.book((now, starts, departs), &packet),
+            true => self.counters.pass((now, starts, departs), packet, self.backlog),
+            false => self.book((now, starts, departs), packet),
         }
-        if self.launch(departs, packet) {
+        if self.launch(departs, packet.take()) {
             wake(Due::Arrival(departs + self.delay));
         }
         waits
     }
 
-    /// Takes the packet that reaches the other end, and when the next one will.
-    #[inline]
-    pub fn arrive(&mut self) -> Option<(Packet, Option<Instant>)> {
-        let InFlight { packet, .. } = self.ring.pop_front()?;
+    /// Puts the packet that reaches the other end into `place`, if there is one; then, when the next one will, if there is
+    /// a next one.
+    #[inline(always)]
+    pub fn arrive(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
+        *place = self.ring.front_mut()?.packet.take();
+        self.ring.pop_front();
         self.arrived += 1;
         match self.departed {
-            0 => self.backlog.remove(&packet),
+            0 => self.backlog.remove(place),
             _ => self.departed -= 1,
         }
-        Some((packet, self.ring.front().map(|next| next.departs + self.delay)))
+        Some(self.ring.front().map(|next| next.departs + self.delay))
     }
 
     /// The transmitter is free and packets wait: starts to send one, unless the link has failed since. Returns it, with
@@ -489,16 +494,16 @@ impl Port {
     }
 
     /// Lets `packet`, which comes out of the wire, through now, or drops it, or keeps it and tells until when.
-    pub fn pass(&mut self, now: Instant, mut packet: Packet) -> Result<Packet, Option<Instant>> {
-        let Some(faults) = &mut self.faults else { return Ok(packet) };
-        match faults.pass(now, &mut packet) {
-            Passage::Whole => Ok(packet),
+    pub fn pass(&mut self, now: Instant, packet: &mut Packet) -> Result<(), Option<Instant>> {
+        let Some(faults) = &mut self.faults else { return Ok(()) };
+        match faults.pass(now, packet) {
+            Passage::Whole => Ok(()),
             Passage::Damaged => {
-                self.drop(DropReason::Corrupted, &packet);
+                self.drop(DropReason::Corrupted, packet);
                 Err(None)
             }
             Passage::Late(by) => {
-                faults.hold(now + by, packet);
+                faults.hold(now + by, packet.take());
                 Err(Some(now + by))
             }
         }

@@ -76,7 +76,7 @@ impl PortCounters {
 
     /// A packet arrives at `now` and will be sent from `starts` to `departs`, all within the window;
     /// `backlog` includes it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(
         &mut self,
         (now, starts, departs): (Instant, Instant, Instant),

@@ -51,7 +51,7 @@ impl Receiver {
 impl Endpoint for Receiver {
     fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
 
-    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
         self.marked |= packet.ecn == EcnField::Ce;
         if self.marked && scene.now >= self.cnp_from {
             self.marked = false;
@@ -59,7 +59,7 @@ impl Endpoint for Receiver {
             out.send(self.control(Kind::Cnp, scene));
         }
         if let Some(kind) = self.accept(packet.seq, packet.seq + u64::from(packet.payload)) {
-            out.send(Packet { extension: packet.extension, ..self.control(kind, scene) });
+            out.send(Packet { extension: packet.extension.take(), ..self.control(kind, scene) });
         }
     }
 

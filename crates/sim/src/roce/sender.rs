@@ -176,17 +176,17 @@ impl Endpoint for Sender {
         self.transmit(scene, out);
     }
 
-    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
         match packet.kind {
             Kind::Cnp => self.tell(Cause::EcnEcho, scene),
             Kind::Nack => {
-                self.advance(&packet, scene);
+                self.advance(packet, scene);
                 if packet.seq == self.snd_una && packet.seq < self.snd_nxt {
                     self.snd_nxt = packet.seq;
                     self.tell(Cause::FastRetransmit, scene);
                 }
             }
-            _ => self.advance(&packet, scene),
+            _ => self.advance(packet, scene),
         }
         self.transmit(scene, out);
     }

@@ -116,13 +116,18 @@ impl Ends {
 
     /// A packet reaches the receiver.
     #[inline]
-    pub fn deliver_to_receiver(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    pub fn deliver_to_receiver(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.deliver_to_receiver(packet, scene, out));
     }
 
     /// A packet reaches the sender.
     #[inline]
-    pub fn deliver_to_sender(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) -> Progress {
+    pub fn deliver_to_sender(
+        &mut self,
+        packet: &mut Packet,
+        scene: Scene<'_>,
+        out: &mut impl Outbox,
+    ) -> Progress {
         each!(self, pair => pair.deliver_to_sender(packet, scene, out))
     }
 
@@ -179,12 +184,12 @@ impl Ends {
 
 impl<S: Source, R: Sink> Pair<S, R> {
     #[inline]
-    fn deliver_to_receiver(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn deliver_to_receiver(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
         let mut message_end = u64::MAX;
         if packet.payload > 0
             && let Some(message) = self.sender.messages_mut().of_mut(packet.seq)
         {
-            message.tally.count_arrived(&packet);
+            message.tally.count_arrived(packet);
             message_end = message.end;
         }
         self.receiver.on_packet(packet, scene, out);
@@ -194,7 +199,12 @@ impl<S: Source, R: Sink> Pair<S, R> {
     }
 
     #[inline]
-    fn deliver_to_sender(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) -> Progress {
+    fn deliver_to_sender(
+        &mut self,
+        packet: &mut Packet,
+        scene: Scene<'_>,
+        out: &mut impl Outbox,
+    ) -> Progress {
         let before = self.sender.acked();
         self.sender.on_packet(packet, scene, out);
         let (acked, messages) = (self.sender.acked(), self.sender.messages());

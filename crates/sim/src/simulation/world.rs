@@ -204,12 +204,13 @@ impl<'a> World<'a> {
         observer: &mut dyn Observer,
     ) -> Result<bool, RunError> {
         let is_large = self.network.is_large();
+        let mut place = Packet::BLANK;
         loop {
             if is_large && self.events.begin_slot(until) {
                 self.prefetch();
             }
             let Some(event) = self.events.next(until) else { return Ok(false) };
-            self.handle(event);
+            self.handle(event, &mut place);
             self.handled += 1;
             if self.measuring_over && self.pending == 0 {
                 return Ok(true);
@@ -245,17 +246,18 @@ impl<'a> World<'a> {
         Standing { now: self.events.now(), open: self.pending, flows: flows.max(self.pending) }
     }
 
+    /// Handles an event; a packet that arrives goes through `place`.
     #[inline(always)] // an event that is handed over costs its packing and unpacking
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: Event, place: &mut Packet) {
         match event {
             Event::Network(event) => {
                 let connections = &mut self.connections;
                 let left_host = |packet: &Packet| connections.count_wait(packet);
-                let arrived = self.network.handle(&mut self.events, &self.scenario.graph, event, left_host);
-                match arrived {
-                    Some(packet) if self.watched => self.receive_watched(packet),
-                    Some(packet) => self.receive(packet),
-                    None => {}
+                let (events, graph) = (&mut self.events, &self.scenario.graph);
+                match self.network.handle(events, graph, event, place, left_host) {
+                    true if self.watched => self.receive_watched(place),
+                    true => self.receive(place),
+                    false => {}
                 }
             }
             Event::Timer { connection, timer } if self.watched => self.on_timer_watched(connection, timer),
@@ -291,7 +293,7 @@ impl<'a> World<'a> {
 
     /// The same of a packet that somebody may want to know of.
     #[inline(never)] // keeps the path of the others short
-    fn receive_watched(&mut self, packet: Packet) {
+    fn receive_watched(&mut self, packet: &mut Packet) {
         let (now, conn, copy) = (self.events.now(), packet.conn, packet.clone());
         let place = self.network.watch_mut().map_or(0, |watch| watch.place());
         self.receive(packet);
@@ -303,7 +305,7 @@ impl<'a> World<'a> {
 
     /// A packet reaches its host. Late packets of closed connections end here.
     #[inline(never)] // keeps the path of packets at switches short
-    fn receive(&mut self, packet: Packet) {
+    fn receive(&mut self, packet: &mut Packet) {
         self.taken += 1;
         let (conn, flow_id) = (packet.conn, packet.flow_id);
         let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };

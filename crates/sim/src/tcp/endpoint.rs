@@ -18,9 +18,9 @@ impl Endpoint for Sender {
     }
 
     #[inline]
-    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
         if packet.kind == Kind::Ack {
-            self.on_ack(scene.now, &packet, scene.tcp, out);
+            self.on_ack(scene.now, packet, scene.tcp, out);
         } else {
             self.on_syn_ack(scene.now, scene.tcp, out);
         }
@@ -75,9 +75,9 @@ impl Endpoint for Receiver {
     fn start(&mut self, _: Scene<'_>, _: &mut impl Outbox) {}
 
     #[inline]
-    fn on_packet(&mut self, packet: Packet, scene: Scene<'_>, out: &mut impl Outbox) {
+    fn on_packet(&mut self, packet: &mut Packet, scene: Scene<'_>, out: &mut impl Outbox) {
         if packet.kind == Kind::Data {
-            self.on_data(scene.now, &packet, scene.tcp, out);
+            self.on_data(scene.now, packet, scene.tcp, out);
             self.arm(out);
         } else {
             self.on_syn(scene.tcp, out);

@@ -214,6 +214,7 @@ impl<'a> Switch<'a> {
         if let Some(due) = self.events.next_at().filter(|due| *due <= now) {
             self.rounds.note(due, now);
         }
+        let mut packet = Packet::BLANK;
         while let Some(event) = self.events.next(now) {
             match event {
                 Event::Network(event) => {
@@ -223,8 +224,8 @@ impl<'a> Switch<'a> {
                             tallies.entry(packet.flow_id).or_default().waited_at_host += packet.waited;
                         }
                     };
-                    let graph = &self.scenario.graph;
-                    if let Some(packet) = self.network.handle(&mut self.events, graph, event, left_host) {
+                    let (events, graph) = (&mut self.events, &self.scenario.graph);
+                    if self.network.handle(events, graph, event, &mut packet, left_host) {
                         self.hand_over(&packet);
                     }
                 }
