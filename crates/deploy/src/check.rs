@@ -205,9 +205,12 @@ fn tun() -> io::Result<()> {
 
 /// What the testbed takes besides what loading does.
 fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> Finding {
-    let no_tun = tun.as_ref().err();
-    let no_tun =
-        no_tun.map(|why| format!("{TUN}: {why}; `modprobe tun` makes it, a container must be given it"));
+    let no_tun = tun.as_ref().err().map(|why| match why.kind() {
+        io::ErrorKind::PermissionDenied => {
+            format!("{TUN}: {why}; only root may open it, in a container that is given it")
+        }
+        _ => format!("{TUN}: {why}; `modprobe tun` makes it, a container must be given it"),
+    });
     let no_count = (!counts_timeouts).then(|| "TCP_INFO counts timeouts since Linux 6.7".to_owned());
     let reasons: Vec<String> = [lacking.advice(), no_tun, no_count].into_iter().flatten().collect();
     match reasons.as_slice() {
@@ -256,12 +259,17 @@ mod tests {
 
     #[test]
     fn everything_that_the_testbed_lacks_is_told_at_once() {
-        let gone = || Err(io::Error::from(io::ErrorKind::NotFound));
-        let found = testbed(&Packages::default(), &gone(), false);
+        let fails = |kind: io::ErrorKind| Err(io::Error::from(kind));
+        let found = testbed(&Packages::default(), &fails(io::ErrorKind::NotFound), false);
         assert!(found.is_enough() && found.verdict == Verdict::Optional, "programs load all the same");
         let wanted = "/dev/net/tun: entity not found; `modprobe tun` makes it, a container must be given it; \
                       TCP_INFO counts timeouts since Linux 6.7";
         assert_eq!(found.detail, wanted);
+        let denied = testbed(&Packages::default(), &fails(io::ErrorKind::PermissionDenied), true).detail;
+        assert_eq!(
+            denied,
+            "/dev/net/tun: permission denied; only root may open it, in a container that is given it"
+        );
         assert_eq!(testbed(&Packages::default(), &Ok(()), true).detail, "all");
     }
 
