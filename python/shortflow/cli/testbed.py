@@ -163,7 +163,7 @@ def exit_code(is_on_time: bool, allow_late: bool, virtual: bool) -> ExitCode:
 
 def _note_late(account: Account, seed: str) -> None:
     """Why attempts before the last did not keep time."""
-    for attempt, verdict in enumerate(account.get("late", [])[: account["attempts"] - 1], 1):
+    for attempt, verdict in enumerate(account["late"][: account["attempts"] - 1], 1):
         print_note(f"{seed}attempt {attempt}: {verdict}")
 
 

@@ -134,7 +134,7 @@ def measure_on_testbed(
         return Measured(found, reused=True)
     arguments = _arguments(scheme, seed, settings, congestion)
     before = found.meta["testbed"] if found else None
-    tried, late = (before["attempts"], [*before.get("late", [])]) if before else (0, [])
+    tried, late = (before["attempts"], [*before["late"]]) if before else (0, [])
     for _ in range(attempts):
         tried, document = tried + 1, json.loads(_run(kernel, scenario, arguments))
         if is_trustworthy(document["testbed"]):
