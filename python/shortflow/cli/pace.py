@@ -4,24 +4,29 @@ import collections
 import time
 
 LATELY_S = 30.0
-"""The time over which a pace is taken; so often it is told where stderr is no terminal."""
+"""The least time over which a pace is taken; so often it is told where stderr is no terminal."""
 
 
 class Pace:
-    """How quick the work went in the last half minute."""
+    """How quick the work went in the later half of the time; the last half minute says too little, as runs differ."""
 
     def __init__(self) -> None:
         """It begins now."""
-        self._marks = collections.deque([(time.monotonic(), 0.0, 0)])
+        self._began = time.monotonic()
+        self._marks = collections.deque([(self._began, 0.0, 0)])
 
     def told(self, fraction: float, finished: int) -> tuple[str, float | None]:
         """The runs finished in a second, in words, and the seconds left at that pace; empty and none at first."""
         now = time.monotonic()
+        if finished < self._marks[-1][2]:  # runs of another round
+            self._began = now
+            self._marks.clear()
         self._marks.append((now, fraction, finished))
-        while len(self._marks) > 2 and now - self._marks[1][0] >= LATELY_S:
+        lately = max(LATELY_S, (now - self._began) / 2)
+        while len(self._marks) > 2 and now - self._marks[1][0] >= lately:
             self._marks.popleft()
         begun_at, from_fraction, from_finished = self._marks[0]
         spent, part, runs = now - begun_at, fraction - from_fraction, finished - from_finished
-        if spent < 1 or part <= 0 or runs < 0:  # runs of another round
+        if spent < 1 or part <= 0:
             return "", None
         return f", {runs / spent:.3g}/s", (1 - fraction) / part * spent

@@ -42,7 +42,7 @@ class _Bar(Progress):
         """The bar of each task, then those lines."""
         yield self.make_tasks_table(self.tasks)
         for task in self.tasks:
-            spent, left = map(_clock, (task.elapsed, task.time_remaining))
+            spent, left = map(_clock, (task.elapsed, task.fields["left"]))
             yield Text(f"{spent} so far, about {left} left{task.fields['waiting']}")
 
 
@@ -62,13 +62,14 @@ def live_bar(label: str) -> "Iterator[Told]":
     )
     try:
         with _Bar(*columns, console=console, transient=True) as bar:
-            task = bar.add_task(label, total=1.0, runs="", waiting="")
+            task = bar.add_task(label, total=1.0, runs="", waiting="", left=None)
             pace = Pace()
 
             def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
                 shown = f"; {waiting}" if waiting else ""
-                rate, _ = pace.told(fraction, finished)
-                bar.update(task, completed=fraction, runs=f"{finished}/{total} runs{rate}", waiting=shown)
+                rate, left = pace.told(fraction, finished)
+                runs = f"{finished}/{total} runs{rate}"
+                bar.update(task, completed=fraction, runs=runs, waiting=shown, left=left)
 
             yield update
     finally:
