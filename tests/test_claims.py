@@ -44,9 +44,9 @@ from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
 from shortflow.reproduction.baseline import Baseline, with_baseline
-from shortflow.reproduction.engine import Judged, count, decide
+from shortflow.reproduction.engine import Judged, count, decide, off
 from shortflow.reproduction.markdown import cell
-from shortflow.reproduction.summary import measured, verdict_text
+from shortflow.reproduction.summary import measured, summary_row, verdict_text
 from shortflow.reproduction.tried import Outcome, Tried, load, save, sentence, stored
 from shortflow.result import RunSummary
 from shortflow.store.runs import Store
@@ -121,6 +121,19 @@ def test_printed_ranges_and_limits_have_20_percent_of_room_too() -> None:
     share = computed("share", lambda: 0.71)
     assert [found_by(share.beyond(0.9)).verdict, found_by(share.beyond(0.88)).verdict] == [DIFFERS, AGREES]
     assert [found_by(changed(value).under(0.01)).verdict for value in (-0.2, 0.012, 0.013)] == [AGREES, AGREES, DIFFERS]
+
+
+def test_how_far_ours_lie_from_printed_numbers_is_told_where_they_lie_furthest(tmp_path: Path) -> None:
+    data = {"runs": made(tmp_path, {"l2dct": [0.5, 0.6]})}
+    times = level("l2dct", AFCT)
+    near, between = times.at(load=0.1).near(0.5), times.over("load").between(0.5, 1.0)
+    assert off(claim(near, between), data) == pytest.approx(0.1)
+    assert off(claim(between, times.at(load=0.1).near(0.0)), data) == math.inf
+    assert off(claim(between), data) == pytest.approx(0.1)
+    assert off(claim(changed(-0.5).near(-0.4)), {}) == pytest.approx(0.25)
+    assert off(claim(times.at(load=0.1).at_most(1.0)), data) is None
+    assert off(claim(changed(-0.5).under(0.01), changed(-0.5).beyond(-0.4)), {}) is None, "limits"
+    assert off(claim(near, level("tcp", AFCT).at(load=0.1).near(0.5)), data) is None, "tcp was not run"
 
 
 def test_orders_need_the_whole_interval_and_a_size_that_is_asked_for_may_be_missed() -> None:
@@ -335,8 +348,14 @@ def test_a_claim_that_a_scheme_that_does_nothing_would_pass_is_no_agreement(tmp_
     judged = [Judged(each, decide(each, data), passed) for each, passed in zip(every, passes, strict=True)]
     assert verdict_text(judged[1]) == "agrees, as the baseline"
     assert "no agreement" in judged[1].reason
-    counts = count([*judged, Judged(claim(kind="equation"), fact(True))])
-    assert (counts["agrees"], counts["baseline_passes"]) == (2, 1)
+    away = [Judged(claim(), fact(True), off=far) for far in (0.0, 0.1, 0.15, 0.31, math.inf)]
+    emptily = Judged(claim(), fact(True), Baseline.AGREES, off=0.0)
+    counts = count([*judged, emptily, *away, Judged(claim(kind="equation"), fact(True), off=0.0)])
+    assert (counts["agrees"], counts["baseline_passes"]) == (7, 2)
+    assert counts["numbers"] == {"all": 5, "within_10": 2, "within_20": 3, "within_30": 3}
+    assert summary_row("l2dct", counts)[-1] == "2, 3, 3 of 5"
+    del counts["numbers"]
+    assert summary_row("l2dct", counts)[-1] == "–", "of an earlier build"
     assert counts["equations"] == {"agrees": 1, "direction": 0, "differs": 0, "undecided": 0, "untested": 0}
 
 

@@ -1,5 +1,7 @@
 """What the commands print and keep: the JSON other programs rely on, the same at any number of jobs, and never half."""
 
+import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -58,6 +60,19 @@ def test_a_run_on_several_cores_prints_the_same_and_says_where_it_takes_one(shor
     assert several.stdout == alone.stdout
     assert "cores: 1 of 2, as all hosts are at one switch" in several.stderr
     assert "cores" not in alone.stderr
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two processors")
+def test_a_network_cut_in_two_prints_the_same_and_keeps_how_many_cores_it_took(
+    shortflow: Command, tmp_path: Path
+) -> None:
+    run = ("run", "permutation-fat-tree", "--set", "duration=300us", "--set", "warmup=100us", "--json")
+    alone, several = (shortflow(*run, "--cores", cores, "--out", str(tmp_path / cores)) for cores in ("1", "2"))
+    assert several.stdout == alone.stdout
+    assert "cores: " not in several.stderr, "which would say why it took one"
+    for cores in ("1", "2"):
+        (kept,) = (tmp_path / cores).rglob("result.json")
+        assert json.loads(kept.read_text())["provenance"]["cores"] == int(cores)
 
 
 def test_compare_shows_the_main_metrics_unless_all_are_asked_for(shortflow: Command, scenario: str) -> None:

@@ -16,6 +16,7 @@ from conftest import Command
 from made import make_flows, make_meta, with_tables
 from shortflow import _core, papers
 from shortflow.cli import console
+from shortflow.cli.pace import Pace
 from shortflow.comparison import Comparison
 from shortflow.engine import run_all
 from shortflow.errors import DamagedResult
@@ -526,6 +527,22 @@ def test_progress_is_told_line_by_line_where_stderr_is_no_terminal(
     with console.progress_bar("quick") as progress:
         progress(0.25, 3, 12)
     assert capsys.readouterr().err == "quick: 3/12 runs, 25% of the work, 0 s\n"
+
+
+def test_the_time_left_is_told_by_the_later_half_and_of_each_round_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    pace = Pace()
+    for second in range(161):
+        now = float(second)
+        rate, left = pace.told(0.002 * min(second, 100), 2 * min(second, 100))
+    assert rate == ", 0.5/s"
+    assert left == pytest.approx(1600)
+    for second in range(161, 170):
+        now = float(second)
+        rate, left = pace.told(0.05 * (second - 161), second - 161)
+    assert rate == ", 1/s"
+    assert left == pytest.approx(12)
 
 
 def test_the_table_for_the_terminal_shows_few_numbers_and_says_how_many_more() -> None:

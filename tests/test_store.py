@@ -65,11 +65,15 @@ def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     (place / "result.json").write_text(json.dumps(record))
     kept = store.record(run)
     assert kept
-    assert kept["metrics"]["drops"] == 12345.0
+    found = store.find(run)
+    assert found
+    assert kept["metrics"]["drops"] == found.metrics["drops"] == 12345.0
     (place / "result.json").write_text(json.dumps({**record, "measured_by": "code of yesterday"}))
+    anew = store.find(run)
     renewed = store.record(run)
+    assert anew
     assert renewed
-    assert renewed["metrics"] == result.metrics
+    assert renewed["metrics"] == anew.metrics == result.metrics
 
 
 def test_a_new_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ class Account(TypedDict):
     real_time: bool
     attempts: int
     """How often it was tried, in all calls that have kept the run in their store."""
-    late: NotRequired[list[str]]
+    late: list[str]
     """The verdicts of the attempts at which it did not keep time."""
 
 

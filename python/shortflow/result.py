@@ -193,11 +193,13 @@ class RunResult:
     provenance: Provenance
     run: Run | None = field(default=None, repr=False, compare=False)
     """What was run; none for a result that was read."""
+    rows: Sequence[Row] | None = field(default=None, repr=False, compare=False)
+    """Its metrics, where today's code has measured them before."""
 
     @functools.cached_property
     def summary(self) -> RunSummary:
         """What a comparison keeps of it."""
-        return _summary(self.provenance, measure(self.tables, self.meta))
+        return _summary(self.provenance, measure(self.tables, self.meta) if self.rows is None else self.rows)
 
     @property
     def metrics(self) -> dict[str, float]:

@@ -29,6 +29,15 @@ class Printed:
     schemes: Sequence[str] = ()
     where: Mapping[str, object] = field(default_factory=dict)
     """The place on the grid."""
+    is_limit: bool = False
+    """Whether it is the least or the most that there may be."""
+
+    def off(self, value: float) -> float:
+        """How far a number lies from what is printed, relative to that; infinite from a printed zero."""
+        nearest = min(max(value, self.low), self.high)
+        if value == nearest:
+            return 0.0
+        return abs(value - nearest) / abs(nearest) if nearest else math.inf
 
     def over(self, key: str, metric: str, fixed: Mapping[str, Value]) -> dict[str, list[tuple[Value, float]]]:
         """The printed points of a curve of each scheme, by their place on the axis; none of another metric."""

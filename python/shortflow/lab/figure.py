@@ -43,6 +43,11 @@ class Claim:
         return "; ".join(condition.text for condition in self.conditions)
 
     @property
+    def printed(self) -> list[Printed]:
+        """The numbers that the paper prints of what it is about."""
+        return [condition.printed for condition in self.conditions if condition.printed]
+
+    @property
     def studies(self) -> frozenset[str]:
         """The names of the studies that it looks at; "" is the figure's first."""
         found = [each.studies for each in self.conditions] + [each.studies for each in self.shows]
@@ -114,8 +119,7 @@ class Figure:
     @property
     def printed(self) -> list[Printed]:
         """The numbers that the paper prints of what its claims are about."""
-        conditions = [condition for claim in self.claims for condition in claim.conditions]
-        return [condition.printed for condition in conditions if condition.printed]
+        return [each for claim in self.claims for each in claim.printed]
 
     def decides(self, *claims: Claim, draws: Sequence[Draw] = ()) -> "Figure":
         """The same, with the claims that it decides and what it draws."""

@@ -199,13 +199,13 @@ class Quantity:
         band = (-math.inf, limit) if paper < 0 else (limit, math.inf)
         word = "at most" if paper < 0 else "at least"
         text = f"{word} {self._amount(limit)} (printed: {self._amount(paper)})"
-        return self._if(text, band, self._direction(paper), (paper, paper))
+        return self._if(text, band, self._direction(paper), (paper, paper), is_limit=True)
 
     def under(self, paper: float) -> Condition:
         """No more than the paper prints as the most, and 20 %."""
         limit = paper + abs(paper) * SLACK
         text = f"at most {self._amount(limit)} (printed: {self._amount(paper)})"
-        return self._if(text, (-math.inf, limit), None, (paper, paper))
+        return self._if(text, (-math.inf, limit), None, (paper, paper), is_limit=True)
 
     def _direction(self, paper: float) -> finding.Band | None:
         """Everything on the printed value's side of no change, where there is such a thing."""
@@ -236,19 +236,20 @@ class Quantity:
         agrees: finding.Band,
         direction: finding.Band | None = None,
         printed: finding.Band | None = None,
+        *,
+        is_limit: bool = False,
     ) -> Condition:
         def findings(studies: Studies) -> dict[str, Finding]:
             points = some(self.points(studies), self.words)
             found = {name: placed(each, agrees, direction) for name, each in points.items()}
             return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
-        beside = printed and self._printed(*printed)
+        beside = printed and self._printed(*printed, is_limit)
         return Condition(f"{self.words}: {text}", findings, self.studies, self.label, beside)
 
-    def _printed(self, low: float, high: float) -> Printed:
-        return Printed(
-            self.name or self.words, self.unit, low, high, self.points, self.metric, self.schemes, self.where
-        )
+    def _printed(self, low: float, high: float, is_limit: bool) -> Printed:
+        name = self.name or self.words
+        return Printed(name, self.unit, low, high, self.points, self.metric, self.schemes, self.where, is_limit)
 
     def _amount(self, value: float) -> str:
         if self.unit == RELATIVE:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from shortflow.store.runs import Store
 
 Chosen = Mapping[str, str]
 
+NEAR = (10, 20, 30)
+"""How near a printed number ours are counted to be, in per cent of it."""
+
 TOO_LITTLE = (TooLittle, ZeroDivisionError)
 """What a recipe raises over runs that lack what it looks for; anything else is a bug of the recipe, and is raised."""
 
@@ -53,6 +56,8 @@ class ClaimRow(TypedDict):
     reason: str
     baseline: str
     """The claim's verdict with the baseline in the scheme's place, or why there is none."""
+    off: Number | None
+    """How far from a printed number ours lies, relative to that, where it lies furthest."""
 
 
 class Counts(TypedDict):
@@ -66,6 +71,9 @@ class Counts(TypedDict):
     baseline_passes: int
     """Those that agree but would also with the baseline in the scheme's place: they are no agreement."""
     equations: dict[str, int]
+    numbers: NotRequired[dict[str, int]]
+    """Of these claims those whose numbers are printed: `all`, and those with all of ours `within_10` % of them, 20 and
+    30. An earlier build did not count them."""
 
 
 class Document(TypedDict):
@@ -90,6 +98,8 @@ class Judged:
     baseline: Baseline = Baseline.OTHERS
     usual: bool = True
     """Whether it was run as the recipe's own reason was found: at the quick scale, with the choices taken."""
+    off: float | None = None
+    """How far from a printed number ours lies, relative to that, where it lies furthest; none without such numbers."""
 
     @property
     def known(self) -> str:
@@ -123,6 +133,7 @@ class Judged:
             "could_be": [verdict.value for verdict in self.finding.could_be],
             "reason": self.reason,
             "baseline": self.baseline.value,
+            "off": None if self.off is None else finite(self.off),
         }
 
 
@@ -211,6 +222,7 @@ def count(claims: Sequence[Judged]) -> Counts:
     results = [each for each in claims if each.claim.kind != "equation"]
     counted = [each.finding.verdict for each in results if not each.agrees_emptily]
     equations = [each.finding.verdict for each in claims if each.claim.kind == "equation"]
+    far = [each.off for each in results if each.off is not None and not each.agrees_emptily]
     return {
         "agrees": counted.count(Verdict.AGREES),
         "direction": counted.count(Verdict.DIRECTION),
@@ -219,6 +231,7 @@ def count(claims: Sequence[Judged]) -> Counts:
         "untested": counted.count(Verdict.UNTESTED),
         "baseline_passes": len(results) - len(counted),
         "equations": {verdict.value: equations.count(verdict) for verdict in Verdict},
+        "numbers": {"all": len(far), **{f"within_{each}": sum(off <= each / 100 for off in far) for each in NEAR}},
     }
 
 
@@ -284,7 +297,7 @@ class _Plan:
         instead = stand_ins(self.figure.paper)
         found = [(each, decide(each, data)) for each in self.figure.claims]
         judged = [
-            Judged(each, finding, with_baseline(each, finding, data, instead, decide), self.usual)
+            Judged(each, finding, with_baseline(each, finding, data, instead, decide), self.usual, off(each, data))
             for each, finding in found
         ]
         return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
@@ -357,6 +370,15 @@ def _told(printed: Sequence[Printed], data: Mapping[str, Data]) -> Iterator[tupl
             continue
         if all(math.isfinite(ours.value) for ours in found.values()):
             yield each, found
+
+
+def off(claim: Claim, data: Mapping[str, Data]) -> float | None:
+    """How far from a printed number ours lies where it lies furthest; none if one is not told."""
+    numbers = [each for each in claim.printed if not each.is_limit]
+    told = list(_told(numbers, data))
+    if len(told) < len(numbers):
+        return None
+    return max((each.off(ours.value) for each, found in told for ours in found.values()), default=None)
 
 
 def _matches(figure: Figure, pattern: str) -> bool:

@@ -63,9 +63,10 @@ def update(done: Reproduction, file: Path) -> dict[str, Entry]:
 def total(counts: Iterable[Counts]) -> Counts:
     """The counts of some papers together."""
     every = list(counts)
-    equations: Counter[str] = Counter()
+    equations, numbers = Counter[str](), Counter[str]()
     for each in every:
         equations.update(each["equations"])
+        numbers.update(each.get("numbers", {}))
     return {
         "agrees": sum(each["agrees"] for each in every),
         "direction": sum(each["direction"] for each in every),
@@ -74,6 +75,7 @@ def total(counts: Iterable[Counts]) -> Counts:
         "untested": sum(each["untested"] for each in every),
         "baseline_passes": sum(each["baseline_passes"] for each in every),
         "equations": dict(equations),
+        "numbers": dict(numbers),
     }
 
 

@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 
 from shortflow.lab.finding import Finding, Verdict
-from shortflow.reproduction.engine import Counts, Judged, Reproduction, count
+from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
 from shortflow.reproduction.sensitivity import Shift, deciding
 
 _NUMBERS = 2
@@ -49,15 +49,23 @@ def verdict_text(judged: Judged) -> str:
     return f"{judged.finding.verdict.value}{spans}{', as the baseline' if judged.agrees_emptily else ''}"
 
 
-HEADERS = ("paper", *(verdict.value for verdict in Verdict), "agrees as the baseline", "equations that agree")
+HEADERS = (
+    *("paper", *(verdict.value for verdict in Verdict), "agrees as the baseline", "equations that agree"),
+    f"numbers within {', '.join(map(str, NEAR))} %",
+)
 
 
 def summary_row(name: str, counts: Counts) -> list[str]:
-    """How many claims of a paper, or of all, have each verdict; equations stand apart."""
+    """How many claims of a paper, or of all, have each verdict; equations stand apart.
+
+    The last has, of those with printed numbers, how many have all of ours near them.
+    """
     five = (counts["agrees"], counts["direction"], counts["differs"], counts["undecided"], counts["untested"])
     equations = counts["equations"]
     agreeing = f"{equations[Verdict.AGREES.value]} of {sum(equations.values())}"
-    return [name, *map(str, five), str(counts["baseline_passes"]), agreeing]
+    numbers = counts.get("numbers")
+    near = ", ".join(str(numbers[f"within_{each}"]) for each in NEAR) + f" of {numbers['all']}" if numbers else "–"
+    return [name, *map(str, five), str(counts["baseline_passes"]), agreeing, near]
 
 
 def reason_table(done: Reproduction) -> Table | None:

@@ -21,7 +21,7 @@ import polars as pl
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.executors import Failed, Outcome
 from shortflow.executors.outcome import Finished, checksum, complete
-from shortflow.metrics.catalogue import measuring_id, possible
+from shortflow.metrics.catalogue import measuring_id, named, possible
 from shortflow.result import KEY_LENGTH, Checksum, Provenance, Record, Run, RunResult, measured, provenance
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.files import check_seal, is_hidden, new_directory, sealed, sweep, write_bytes
@@ -287,7 +287,9 @@ def _read(directory: Path, key: str | None = None) -> RunResult:
     tables = {name: _read_table(directory, name, record) for name in TABLES}
     if (burst := _read_burst(directory)) is not None:
         tables["burst"] = burst
-    return RunResult(tables, record["meta"], record["provenance"])
+    is_todays = record["measured_by"] == measuring_id()
+    rows = named(record["metrics"], record["lower_bounds"], record["classes"]) if is_todays else None
+    return RunResult(tables, record["meta"], record["provenance"], rows=rows)
 
 
 def write_burst(directory: Path, table: pl.DataFrame) -> None:
