@@ -1,8 +1,9 @@
-//! Packets that wait, by priority and by flow. Both ends of the order of priorities and the first
-//! packet of a flow are found in time logarithmic in the number of packets: nothing is scanned.
+//! Packets that wait, by priority and by flow. Both ends of the order of priorities are found in time logarithmic in the
+//! number of packets, and the first packet of a flow in that of the number of flows: nothing is scanned.
 
 use super::{Backlog, Waiting};
 use crate::packet::Packet;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Orders packets: by priority, then by arrival.
@@ -10,21 +11,31 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Rank {
     priority: u64,
     serial: u64,
-    flow: u32,
+    place: u32,
 }
 
-impl Rank {
-    fn place(self) -> (u32, u64) {
-        (self.flow, self.serial)
-    }
+/// Where a packet stays while it waits, and its neighbours in the order of arrival of its flow.
+#[derive(Debug, Clone)]
+struct Place {
+    waiting: Option<Waiting>,
+    serial: u64,
+    before: u32,
+    after: u32,
 }
+
+/// No place.
+const NONE: u32 = u32::MAX;
 
 /// The packets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranked {
+    /// The packet that waits alone, in no order yet: most leave again before another comes.
+    alone: Option<Waiting>,
     ranks: BTreeSet<Rank>,
-    /// By flow, in order of arrival.
-    packets: BTreeMap<(u32, u64), Waiting>,
+    places: Vec<Place>,
+    free: Vec<u32>,
+    /// The places of the earliest and the latest packet of each flow.
+    flows: BTreeMap<u32, (u32, u32)>,
     arrivals: u64,
     backlog: Backlog,
 }
@@ -37,42 +48,101 @@ impl Ranked {
 
     /// Adds a packet.
     pub(super) fn push(&mut self, waiting: Waiting) {
-        let packet = &waiting.packet;
-        let rank = Rank { priority: packet.priority, serial: self.arrivals, flow: packet.flow() };
+        let is_alone = self.backlog.packets == 0;
+        self.backlog.add(&waiting.packet);
+        if is_alone {
+            self.alone = Some(waiting);
+            return;
+        }
+        if let Some(first) = self.alone.take() {
+            self.order(first);
+        }
+        self.order(waiting);
+    }
+
+    fn order(&mut self, waiting: Waiting) {
+        let (priority, flow, serial) = (waiting.packet.priority, waiting.packet.flow(), self.arrivals);
         self.arrivals += 1;
-        self.backlog.add(packet);
-        self.ranks.insert(rank);
-        self.packets.insert(rank.place(), waiting);
+        let place = self.free.pop().unwrap_or(self.places.len() as u32);
+        let before = match self.flows.entry(flow) {
+            Entry::Vacant(entry) => {
+                entry.insert((place, place));
+                NONE
+            }
+            Entry::Occupied(mut entry) => std::mem::replace(&mut entry.get_mut().1, place),
+        };
+        if let Some(last) = self.places.get_mut(before as usize) {
+            last.after = place;
+        }
+        let added = Place { waiting: Some(waiting), serial, before, after: NONE };
+        match self.places.get_mut(place as usize) {
+            Some(freed) => *freed = added,
+            None => self.places.push(added),
+        }
+        self.ranks.insert(Rank { priority, serial, place });
     }
 
     /// Takes the earliest packet of the flow that has the best packet, of equals the earlier one.
     pub(super) fn pop(&mut self) -> Option<Waiting> {
-        let best = *self.ranks.first()?;
-        let (&(flow, serial), waiting) = self.packets.range((best.flow, 0)..).next()?;
-        self.take(Rank { priority: waiting.packet.priority, serial, flow })
+        self.pop_alone().or_else(|| {
+            let best = self.at(self.ranks.first()?.place)?.packet.flow();
+            let (first, _) = *self.flows.get(&best)?;
+            self.take(first)
+        })
     }
 
     /// Takes the worst packet, of equals the later one.
     pub(super) fn pop_worst(&mut self) -> Option<Waiting> {
-        let worst = *self.ranks.last()?;
-        self.take(worst)
+        self.pop_alone().or_else(|| self.take(self.ranks.last()?.place))
+    }
+
+    #[inline]
+    fn pop_alone(&mut self) -> Option<Waiting> {
+        let alone = self.alone.take()?;
+        self.backlog = Backlog::default();
+        Some(alone)
     }
 
     /// The worst packet, of equals the later one.
     pub(super) fn worst_mut(&mut self) -> Option<&mut Packet> {
-        let worst = self.ranks.last()?;
-        self.packets.get_mut(&worst.place()).map(|waiting| &mut waiting.packet)
+        let worst = match &mut self.alone {
+            None => self.places.get_mut(self.ranks.last()?.place as usize)?.waiting.as_mut(),
+            alone => alone.as_mut(),
+        };
+        worst.map(|waiting| &mut waiting.packet)
     }
 
     /// Packets that are worse than `priority`, the worst first.
     pub(super) fn worse_than(&self, priority: u64) -> impl Iterator<Item = &Packet> {
-        let worse = self.ranks.iter().rev().take_while(move |rank| rank.priority > priority);
-        worse.filter_map(|rank| self.packets.get(&rank.place())).map(|waiting| &waiting.packet)
+        let ordered = self.ranks.iter().rev().filter_map(|rank| self.at(rank.place));
+        let packets = self.alone.iter().chain(ordered).map(|waiting| &waiting.packet);
+        packets.take_while(move |packet| packet.priority > priority)
     }
 
-    fn take(&mut self, rank: Rank) -> Option<Waiting> {
-        self.ranks.remove(&rank);
-        let waiting = self.packets.remove(&rank.place())?;
+    fn at(&self, place: u32) -> Option<&Waiting> {
+        self.places.get(place as usize)?.waiting.as_ref()
+    }
+
+    fn take(&mut self, place: u32) -> Option<Waiting> {
+        let Place { waiting, serial, before, after } = self.places.get_mut(place as usize)?;
+        let (waiting, serial, before, after) = (waiting.take()?, *serial, *before, *after);
+        let (priority, flow) = (waiting.packet.priority, waiting.packet.flow());
+        if let Some(earlier) = self.places.get_mut(before as usize) {
+            earlier.after = after;
+        }
+        if let Some(later) = self.places.get_mut(after as usize) {
+            later.before = before;
+        }
+        match self.flows.get_mut(&flow) {
+            Some((first, last)) if first == last => {
+                self.flows.remove(&flow);
+            }
+            Some((first, _)) if *first == place => *first = after,
+            Some((_, last)) if *last == place => *last = before,
+            _ => {}
+        }
+        self.ranks.remove(&Rank { priority, serial, place });
+        self.free.push(place);
         self.backlog.remove(&waiting.packet);
         Some(waiting)
     }
@@ -94,6 +164,7 @@ mod tests {
             for (seq, (flow, priority, action)) in (0..).zip(steps) {
                 let best = list.iter().min_by_key(|p| (p.priority, p.seq)).cloned();
                 let worst = list.iter().max_by_key(|p| (p.priority, p.seq)).map(|p| p.seq);
+                prop_assert_eq!(ranked.worst_mut().map(|p| p.seq), worst);
                 let gone = match action {
                     0 => {
                         let first = best.and_then(|best| list.iter().find(|p| p.flow_id == best.flow_id));
