@@ -93,8 +93,8 @@ demo: setup ## Compare TCP, DCTCP and L2DCT, and write a report with plots.
 	@$(BIN)/python -m shortflow.demo --out results/demo
 
 .PHONY: reproduction
-reproduction: setup ## Reproduce all figures at the quick scale and renew docs/reproduction.
-	@$(BIN)/shortflow reproduce --out results/reproduction || test $$? -eq 1
+reproduction: setup ## Reproduce all figures at SCALE (full), go on where it stopped, and renew docs/reproduction.
+	@$(BIN)/shortflow reproduce --scale $(or $(SCALE),full) --out results/reproduction || test $$? -eq 1
 	@$(BIN)/shortflow survey --out results/survey
 	@mkdir -p docs/reproduction && rm -rf docs/reproduction/pictures
 	@cp -r results/reproduction/markdown/. results/survey/beyond.md docs/reproduction/
@@ -319,6 +319,11 @@ bench-check: without-profile ## Fails where instructions per packet-hop have gro
 .PHONY: bench-cores
 bench-cores: setup ## How much sooner a run is done on two cores, by the clock.
 	@$(BIN)/python tools/cores.py
+
+COMMIT ?= bc5b47d
+.PHONY: bench-against
+bench-against: setup ## Processor time of a packet-hop before (COMMIT) and now, all schemes; renews docs/performance; an hour.
+	@$(BIN)/python tools/against.py $(COMMIT) docs/performance/before.md
 
 .PHONY: bench-scaling
 bench-scaling: setup ## Cost of a packet-hop over hosts, flows and link rate; renews docs/performance.

@@ -121,7 +121,7 @@ def measure(case: Case, scheme: SchemeSource) -> Row:
 def document(rows: list[Row], start: StartUp) -> dict[str, Any]:
     """The rows with what they were measured on."""
     machine = {
-        "processor": _processor(),
+        "processor": processor(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
     }
@@ -200,7 +200,7 @@ def _resident(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-def _processor() -> str:
+def processor() -> str:
     """The processor's name as the system gives it."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
