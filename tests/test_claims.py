@@ -40,12 +40,13 @@ from shortflow.lab import (
     within,
 )
 from shortflow.lab.finding import BOUND, Verdict
-from shortflow.lab.study import Position
+from shortflow.lab.study import Position, Scale
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
 from shortflow.reproduction.baseline import Baseline, with_baseline
-from shortflow.reproduction.engine import Judged, count, decide, off
+from shortflow.reproduction.engine import Judged, count, decide, off, reproduce, select
 from shortflow.reproduction.markdown import cell
+from shortflow.reproduction.sensitivity import taken
 from shortflow.reproduction.summary import measured, summary_row, verdict_text
 from shortflow.reproduction.tried import Outcome, Tried, load, save, sentence, stored
 from shortflow.result import RunSummary
@@ -394,6 +395,10 @@ def outcome(verdict: str, number: str) -> Outcome:
     return {"verdict": verdict, "number": number}
 
 
+def tried(taken: Outcome, others: dict[str, Outcome], scale: Scale = Scale.QUICK) -> Tried:
+    return {"scale": scale, "taken": taken, "others": others}
+
+
 def test_the_sentence_about_other_choices_has_their_numbers(tmp_path: Path) -> None:
     others = {
         "handshake=on": outcome("agrees", "-0.39"),
@@ -403,24 +408,30 @@ def test_the_sentence_about_other_choices_has_their_numbers(tmp_path: Path) -> N
         "initial-alpha=1+marked-acks=yes": outcome("agrees", "-0.41"),
         "marked-acks=yes+rto-clock=10ms": outcome("differs", "-0.7"),
     }
-    save({"l2dct/one": {"taken": outcome("differs", "-0.6"), "others": others}}, tmp_path / "tried.json")
-    save({"l2dct/two": {"taken": outcome("differs", ""), "others": {}}}, tmp_path / "tried.json")
-    found = load(tmp_path / "tried.json")
+    file = tmp_path / "tried.json"
+    save({"l2dct/one": tried(outcome("differs", "-0.6"), others), "l2dct/two": tried(outcome("differs", ""), {})}, file)
+    found = load(file)
     more = {"recovery=sack": outcome("differs", "-0.7")}
-    save({"l2dct/two": {"taken": outcome("differs", ""), "others": more}}, tmp_path / "tried.json")
-    save({"l2dct/two": {"taken": outcome("differs", ""), "others": others}}, tmp_path / "tried.json")
-    assert load(tmp_path / "tried.json")["l2dct/two"]["others"] == {**more, **others}, "a piece at a time"
-    save({"l2dct/two": {"taken": outcome("differs", "1"), "others": more}}, tmp_path / "tried.json")
-    assert load(tmp_path / "tried.json")["l2dct/two"]["others"] == more, "what was tried of another build is gone"
-    assert sentence(found["l2dct/one"]) == (
+    save({"l2dct/two": tried(outcome("differs", ""), more)}, file)
+    save({"l2dct/two": tried(outcome("differs", ""), others)}, file)
+    assert load(file)["l2dct/two"]["others"] == {**more, **others}, "a piece at a time"
+    save({"l2dct/two": tried(outcome("differs", "1"), more)}, file)
+    assert load(file)["l2dct/two"]["others"] == more, "what was tried of another build is gone"
+    save({"l2dct/two": tried(outcome("differs", "1"), others, Scale.FULL)}, file)
+    assert load(file)["l2dct/two"]["others"] == others, "or at another scale"
+    assert sentence(found["l2dct/one"], Scale.QUICK) == (
         "other choices: agrees with handshake=on (-0.39), initial-alpha=1+marked-acks=yes (-0.41); -0.6 becomes "
         "-0.69 with initial-alpha=1, -0.56 with marked-acks=yes (direction); the same with rto-clock=10ms; "
         "pairs of these that do not agree: 1"
     )
-    assert sentence(found["l2dct/two"]) == ""
-    (tmp_path / "tried.json").write_text("{")
+    elsewhere = sentence(found["l2dct/one"], Scale.FULL)
+    assert elsewhere.startswith(
+        "other choices (at the quick scale, where the verdict is: differs): agrees with handshake=on (-0.39)"
+    )
+    assert sentence(found["l2dct/two"], Scale.FULL) == ""
+    file.write_text("{")
     with pytest.raises(DamagedResult, match="reproduce --sensitivity"):
-        load(tmp_path / "tried.json")
+        load(file)
 
 
 def test_no_reason_has_numbers_that_nothing_computes() -> None:
@@ -428,13 +439,15 @@ def test_no_reason_has_numbers_that_nothing_computes() -> None:
 
 
 def parted(page: str, tried: Mapping[str, Tried]) -> list[str]:
-    """The claims of a page whose row says something else than what was tried."""
+    """The claims of a page whose row says something else than what was tried, at the page's scale or another."""
+    scale = next(each for each in Scale if f" Scale {each.value}, " in page)
     rows = {line.split("(`")[1].split("`)")[0]: line.split(" | ") for line in page.splitlines() if "(`" in line}
     found = []
     for name, each in tried.items():
         verdict, said = rows[name][1].partition(" (")[0].partition(",")[0], rows[name][3]
-        told = each["taken"]["verdict"] in ("agrees", "untested") or cell(sentence(each)) in said
-        if verdict != each["taken"]["verdict"] or each["taken"]["number"] not in said or not told:
+        told = verdict in ("agrees", "untested") or cell(sentence(each, scale)) in said
+        same = each["taken"]["verdict"] == verdict and each["taken"]["number"] in said
+        if not told or (each["scale"] == scale and not same):
             found.append(name)
     return found
 
@@ -450,16 +463,42 @@ def test_the_committed_pages_say_what_was_tried() -> None:
 
 
 def test_text_and_numbers_that_part_are_noticed() -> None:
-    tried: Tried = {"taken": outcome("differs", "-0.6"), "others": {"handshake=on": outcome("agrees", "-0.39")}}
-    row = "| falls (`l2dct/one`) | differs | -45 % | -0.6 [-0.7, -0.5]. " + cell(sentence(tried)) + " |"
-    assert parted(row, {"l2dct/one": tried}) == []
+    quick = tried(outcome("differs", "-0.6"), {"handshake=on": outcome("agrees", "-0.39")})
+    row = "| falls (`l2dct/one`) | differs | -45 % | -0.6 [-0.7, -0.5]. " + cell(sentence(quick, Scale.QUICK)) + " |"
+    page = "Equations: 1. Scale quick, 3 runs.\n" + row
+    assert parted(page, {"l2dct/one": quick}) == []
+    full: Tried = {**quick, "scale": Scale.FULL, "taken": outcome("agrees", "-0.5")}
+    assert (
+        parted(
+            page.replace("choices: ", "choices (at the full scale, where the verdict is: agrees): "),
+            {"l2dct/one": full},
+        )
+        == []
+    )
     planted: list[Tried] = [
-        {**tried, "others": {"handshake=on": outcome("agrees", "-0.41")}},
-        {**tried, "others": {"handshake=on": outcome("differs", "-0.39")}},
-        {**tried, "taken": outcome("differs", "-0.62")},
-        {**tried, "taken": outcome("direction", "-0.6")},
+        full,
+        {**quick, "others": {"handshake=on": outcome("agrees", "-0.41")}},
+        {**quick, "others": {"handshake=on": outcome("differs", "-0.39")}},
+        {**quick, "taken": outcome("differs", "-0.62")},
+        {**quick, "taken": outcome("direction", "-0.6")},
     ]
-    assert [parted(row, {"l2dct/one": each}) for each in planted] == [["l2dct/one"]] * 4
+    assert [parted(page, {"l2dct/one": each}) for each in planted] == [["l2dct/one"]] * 5
+
+
+def quick_runs(figure: Figure) -> int:
+    plans = [(study, position) for study in figure.studies.values() for position in study.positions(Scale.QUICK)]
+    return sum(len(study.runs(Scale.QUICK, position, {})) for study, position in plans)
+
+
+def test_what_was_tried_was_tried_of_claims_as_they_are(tmp_path: Path) -> None:
+    """The cheapest figure of each paper, run again."""
+    of_claim = {claim.id: figure for figure in papers.figures().values() for claim in figure.claims}
+    for of_paper in {name.partition("/")[0] for name in stored()}:
+        some = {of_claim[name].id for name in stored() if name.startswith(f"{of_paper}/")}
+        cheapest = min(select(sorted(some)), key=quick_runs)
+        for judged in reproduce([cheapest], scale=Scale.QUICK, out=tmp_path).claims:
+            known = stored().get(judged.claim.id)
+            assert known is None or known["taken"] == taken(judged)
 
 
 def test_a_flow_that_finished_under_neither_is_not_called_no_slower() -> None:

@@ -431,7 +431,7 @@ def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
 
 def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_path: Path) -> None:
     base = reproduce(select(["pecn/fig4"]), scale=Scale.QUICK, out=tmp_path)
-    known = outcomes([Shift({}, each, each, reached=True) for each in base.claims])
+    known = outcomes([Shift({}, each, each, reached=True) for each in base.claims], Scale.QUICK)
     moving, still = known["pecn/fig4-finish-times"], known["pecn/fig4-cwnd-evolution"]
     moved: Outcome = {"verdict": moving["taken"]["verdict"], "number": "1"}
     both = ("marked-acks=yes", "marked-acks=ns-2")
@@ -448,8 +448,10 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     (shift,) = shifts(base, again, found[0])
     assert asked == [{"handshake": "on", "marked-acks": "ns-2"}]
     assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
-    moving["taken"] = moved
-    assert pairs(base, known) == [], "what was found for other runs says nothing"
+    moving["scale"] = Scale.FULL
+    assert pairs(base, known) == [], "what was found at another scale says nothing"
+    moving |= {"scale": Scale.QUICK, "taken": moved}
+    assert pairs(base, known) == [], "nor what was found for other runs"
 
 
 @pytest.mark.usefixtures("here")

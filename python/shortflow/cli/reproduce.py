@@ -100,7 +100,7 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
     moved: list[Shift] = []
 
     def known() -> Mapping[str, Tried]:
-        return load(tried) if not done.chosen else outcomes(moved)
+        return load(tried) if not done.chosen else outcomes(moved, done.scale)
 
     def all_tried(what: str, others: Sequence[Other]) -> bool:
         others = untried(done, others, known()) if end else others
@@ -112,7 +112,7 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
                 return False
             moved.extend(shifts(done, again, other))
             if not done.chosen:
-                save(outcomes(moved), tried)
+                save(outcomes(moved, done.scale), tried)
         return True
 
     if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)):

@@ -96,18 +96,18 @@ class Judged:
     claim: Claim
     finding: Finding
     baseline: Baseline = Baseline.OTHERS
-    usual: bool = True
-    """Whether it was run as the recipe's own reason was found: at the quick scale, with the choices taken."""
+    scale: Scale | None = Scale.QUICK
+    """The scale at which it was run with the choices taken; none with others."""
     off: float | None = None
     """How far from a printed number ours lies, relative to that, where it lies furthest; none without such numbers."""
 
     @property
     def known(self) -> str:
-        """Why it does not agree, and what other choices give, under the conditions that this was found for."""
-        if not self.usual or self.finding.verdict in (Verdict.AGREES, Verdict.UNTESTED):
+        """Why it does not agree with the choices taken, and what others give, where it was run with those taken."""
+        if not self.scale or self.finding.verdict in (Verdict.AGREES, Verdict.UNTESTED):
             return ""
         tried = stored().get(self.claim.id)
-        return "; ".join(part for part in (self.claim.because, tried and sentence(tried)) if part)
+        return "; ".join(part for part in (self.claim.because, tried and sentence(tried, self.scale)) if part)
 
     @property
     def reason(self) -> str:
@@ -284,7 +284,6 @@ class _Plan:
 
     figure: Figure
     scale: Scale
-    usual: bool
     followed: Mapping[str, Sequence[Change]]
     runs: Mapping[str, Mapping[Position, Sequence[Run]]]
 
@@ -295,9 +294,10 @@ class _Plan:
     def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
         data = {name: self._data(name, summaries, store) for name in self.runs}
         instead = stand_ins(self.figure.paper)
+        taken = None if any(self.followed.values()) else self.scale
         found = [(each, decide(each, data)) for each in self.figure.claims]
         judged = [
-            Judged(each, finding, with_baseline(each, finding, data, instead, decide), self.usual, off(each, data))
+            Judged(each, finding, with_baseline(each, finding, data, instead, decide), taken, off(each, data))
             for each, finding in found
         ]
         return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
@@ -328,7 +328,7 @@ def _plan(figure: Figure, scale: Scale, chosen: Chosen) -> _Plan:
         name: {position: study.runs(scale, position, _settings(follows[name])) for position in study.positions(scale)}
         for name, study in figure.studies.items()
     }
-    return _Plan(figure, scale, scale is Scale.QUICK and not any(follows.values()), follows, runs)
+    return _Plan(figure, scale, follows, runs)
 
 
 def _settings(changed: Sequence[Change]) -> Settings:

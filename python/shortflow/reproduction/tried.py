@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from shortflow import papers
+from shortflow.lab.study import Scale
 from shortflow.store.files import read_json, write_text
 
 
@@ -21,13 +22,14 @@ class Outcome(TypedDict):
 class Tried(TypedDict):
     """A claim with the choices taken, and with every other value of one that its runs follow."""
 
+    scale: str
     taken: Outcome
     others: dict[str, Outcome]
     """By choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
 
 
 STORED = Path(papers.__file__).with_name("tried.json")
-"""Results of `reproduce --sensitivity` at the quick scale."""
+"""Results of `reproduce --sensitivity`."""
 
 
 def load(file: Path) -> dict[str, Tried]:
@@ -62,14 +64,17 @@ def save(found: Mapping[str, Tried], file: Path) -> None:
     every = load(file)
     for name, tried in found.items():
         before = every.get(name)
-        others = before["others"] if before and before["taken"] == tried["taken"] else {}
-        every[name] = {"taken": tried["taken"], "others": {**others, **tried["others"]}}
+        others = before["others"] if before and {**before, "others": {}} == {**tried, "others": {}} else {}
+        every[name] = {**tried, "others": {**others, **tried["others"]}}
     lines = [f"{json.dumps(name)}: {json.dumps(every[name])}" for name in sorted(every)]
     write_text(file, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def sentence(tried: Tried) -> str:
-    """Which choices make a claim agree, what single others give or leave as it is, and how many pairs do not help."""
+def sentence(tried: Tried, scale: Scale) -> str:
+    """Which choices make a claim agree, what single others give or leave as it is, and how many pairs do not help.
+
+    It says so where this was tried at another scale.
+    """
     others = tried["others"]
     agree = [f"{name} ({each['number']})" for name, each in others.items() if each["verdict"] == "agrees"]
     rest = {name: each for name, each in others.items() if each["verdict"] != "agrees" and single(name)}
@@ -84,7 +89,8 @@ def sentence(tried: Tried) -> str:
     parts += [f"{tried['taken']['number'] or tried['taken']['verdict']} becomes {', '.join(moved)}"] * bool(moved)
     parts += [f"the same with {', '.join(same)}"] * bool(same)
     parts += [f"pairs of these that do not agree: {pairs}"] * bool(pairs)
-    return f"other choices: {'; '.join(parts)}" if parts else ""
+    elsewhere = f" (at the {tried['scale']} scale, where the verdict is: {tried['taken']['verdict']})"
+    return f"other choices{elsewhere * (tried['scale'] != scale)}: {'; '.join(parts)}" if parts else ""
 
 
 def _turned(each: Outcome, taken: Outcome) -> bool:
