@@ -44,7 +44,7 @@ from shortflow.reproduction.engine import Chosen, Judged, Reproduction, decide, 
 from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift, outcomes, pairs, shifts
 from shortflow.reproduction.summary import claim_table, reason_table, shift_table
-from shortflow.reproduction.tried import Outcome
+from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Run, RunResult, RunSummary, execute
 from shortflow.runner import plan
 from shortflow.scenario import Settings, load_scenario
@@ -236,7 +236,9 @@ def test_a_second_call_runs_nothing_and_finds_the_same(runs: Path) -> None:
     assert [j.finding for j in first.claims] == [j.finding for j in second.claims]
 
 
-def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path) -> None:
+def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known: dict[str, dict[str, Tried]] = {}
+    monkeypatch.setattr("shortflow.reproduction.engine.stored", lambda: known)
     claim = _claim(decided("", lambda: within(2.0, 0, 1)), name="l2dct/fig4a-afct-vs-tcp", because="too much")
     short = {"duration": "5ms", "warmup": "1ms", "switch.mark_above": "30pkt"}
     study = Study("one-long-flow", ("dctcp",), seeds=1, settings=short, quick_seeds=1)
@@ -251,6 +253,15 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path) -> Non
         done = reproduce([figure], scale=scale, out=tmp_path, chosen=chosen)
         assert [judged.reason for judged in done.claims] == [reason]
         assert (reason_table(done) is None) == (not reason)
+    for verdict, reason in (
+        ("differs", "too much; at the quick scale (differs), other choices: agrees with jitter=0 (1)"),
+        ("agrees", "at the quick scale it agrees (3)"),
+    ):
+        others: dict[str, Outcome] = {"jitter=0": {"verdict": "agrees", "number": "1"}}
+        known[claim.id] = {
+            Scale.QUICK: {"deciding": "value", "taken": {"verdict": verdict, "number": "3"}, "others": others}
+        }
+        assert [judged.reason for judged in reproduce([figure], scale=Scale.FULL, out=tmp_path).claims] == [reason]
 
 
 def test_a_broken_law_makes_a_claim_differ() -> None:
@@ -431,7 +442,7 @@ def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
 
 def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_path: Path) -> None:
     base = reproduce(select(["pecn/fig4"]), scale=Scale.QUICK, out=tmp_path)
-    known = outcomes([Shift({}, each, each, reached=True) for each in base.claims], Scale.QUICK)
+    known = outcomes([Shift({}, each, each, reached=True) for each in base.claims])
     moving, still = known["pecn/fig4-finish-times"], known["pecn/fig4-cwnd-evolution"]
     moved: Outcome = {"verdict": moving["taken"]["verdict"], "number": "1"}
     both = ("marked-acks=yes", "marked-acks=ns-2")
@@ -448,10 +459,8 @@ def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_pat
     (shift,) = shifts(base, again, found[0])
     assert asked == [{"handshake": "on", "marked-acks": "ns-2"}]
     assert (shift.before.claim.id, shift.reached) == ("pecn/fig4-finish-times", True)
-    moving["scale"] = Scale.FULL
-    assert pairs(base, known) == [], "what was found at another scale says nothing"
-    moving |= {"scale": Scale.QUICK, "taken": moved}
-    assert pairs(base, known) == [], "nor what was found for other runs"
+    moving["taken"] = moved
+    assert pairs(base, known) == [], "what was found for other runs says nothing"
 
 
 @pytest.mark.usefixtures("here")

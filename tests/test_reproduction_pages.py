@@ -209,7 +209,7 @@ def test_the_front_page_keeps_papers_that_were_reproduced_before(
     for page in (tmp_path / "index.html", tmp_path / "markdown" / "README.md"):
         text = page.read_text(encoding="utf-8")
         assert "Made by 0+new at the quick scale." in text
-        assert "No sum of all: they are of more than one build" in text
+        assert "No sum of all: more than one build" in text
         assert "| all |" not in text
         assert "<td>all</td>" not in text
     (tmp_path / "index.json").write_text("{")

@@ -21,7 +21,7 @@ from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, selec
 from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.sensitivity import Again, Other, Shift, alternatives, outcomes, pairs, shifts, untried
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
-from shortflow.reproduction.tried import Tried, load, save
+from shortflow.reproduction.tried import Tried, at, load, save
 from shortflow.store.runs import Store
 
 
@@ -100,7 +100,7 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
     moved: list[Shift] = []
 
     def known() -> Mapping[str, Tried]:
-        return load(tried) if not done.chosen else outcomes(moved, done.scale)
+        return at(done.scale, load(tried)) if not done.chosen else outcomes(moved)
 
     def all_tried(what: str, others: Sequence[Other]) -> bool:
         others = untried(done, others, known()) if end else others
@@ -112,7 +112,7 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
                 return False
             moved.extend(shifts(done, again, other))
             if not done.chosen:
-                save(outcomes(moved, done.scale), tried)
+                save(outcomes(moved), done.scale, tried)
         return True
 
     if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)):

@@ -79,7 +79,7 @@ class Fig14:
         One is undecided if the testbed kept time in less than half of the runs that it looks at.
         """
         claims = [*paper.fig14a.claims, *paper.fig14b.claims]
-        return [Judged(each, self._decide(each), scale=None) for each in claims]
+        return [Judged(each, self._decide(each)) for each in claims]
 
     def _decide(self, claim: Claim) -> Finding:
         points: dict[Position, Comparison] = {(count,): each for count, each in self.points.items()}

@@ -24,7 +24,7 @@ from shortflow.lab.study import Position, Scale
 from shortflow.metrics.stats import Estimate
 from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
 from shortflow.reproduction.baseline import Baseline, with_baseline
-from shortflow.reproduction.tried import sentence, stored
+from shortflow.reproduction.tried import elsewhere, sentence, stored
 from shortflow.result import Run, RunSummary
 from shortflow.scenario import Settings
 from shortflow.store.runs import Store
@@ -96,18 +96,24 @@ class Judged:
     claim: Claim
     finding: Finding
     baseline: Baseline = Baseline.OTHERS
-    scale: Scale | None = Scale.QUICK
-    """The scale at which it was run with the choices taken; none with others."""
+    scale: Scale | None = None
+    """The scale at which it was simulated with the choices taken; none otherwise."""
     off: float | None = None
     """How far from a printed number ours lies, relative to that, where it lies furthest; none without such numbers."""
 
     @property
     def known(self) -> str:
-        """Why it does not agree with the choices taken, and what others give, where it was run with those taken."""
+        """Why it does not agree with the choices taken, and what others give, here or at another scale.
+
+        A recipe's own reason is one of the quick scale; it stands at another where the verdict is the same.
+        """
         if not self.scale or self.finding.verdict in (Verdict.AGREES, Verdict.UNTESTED):
             return ""
-        tried = stored().get(self.claim.id)
-        return "; ".join(part for part in (self.claim.because, tried and sentence(tried, self.scale)) if part)
+        tried, because = stored().get(self.claim.id, {}), self.claim.because
+        quick, here = tried.get(Scale.QUICK), tried.get(self.scale)
+        same = self.scale is Scale.QUICK or (quick and quick["taken"]["verdict"] == self.finding.verdict)
+        others = [sentence(here)] if here else [elsewhere(each, scale) for scale, each in tried.items()]
+        return "; ".join(part for part in (because if same else "", *others) if part)
 
     @property
     def reason(self) -> str:

@@ -92,7 +92,7 @@ def states(known: Mapping[str, Entry]) -> list[str]:
     each = [
         f"{paper}: {entry['state']} Made by {entry.get('made', 'an earlier build')}." for paper, entry in known.items()
     ]
-    return [*each, "No sum of all: they are of more than one build or scale."]
+    return [*each, "No sum of all: more than one build, or scale, made these; make all of them with one."]
 
 
 def _is_of_one_kind(known: Mapping[str, Entry]) -> bool:

@@ -5,7 +5,7 @@ others at once where each by itself moves a claim.
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 from shortflow.lab.choices import changes
 from shortflow.lab.figure import Figure
@@ -13,7 +13,7 @@ from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
-from shortflow.reproduction.tried import Outcome, Tried, apart, single, together
+from shortflow.reproduction.tried import Outcome, Tried, apart, single, stands, together
 from shortflow.scenario import as_pairs
 
 Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
@@ -54,20 +54,20 @@ class Shift:
         return self.before.finding.verdict != self.after.finding.verdict
 
 
-def outcomes(moved: Sequence[Shift], scale: Scale) -> dict[str, Tried]:
+def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
     """What was tried for each claim, to be stored: the number that decides is the same one throughout."""
     found: dict[str, Tried] = {}
     for shift in moved:
-        tried = found.setdefault(shift.before.claim.id, {"scale": scale, "taken": taken(shift.before), "others": {}})
+        tried = found.setdefault(shift.before.claim.id, untouched(shift.before))
         if shift.reached:
-            name = deciding(shift.before.finding)
-            tried["others"][shift.text] = _outcome(shift.after, name)
+            tried["others"][shift.text] = _outcome(shift.after, tried["deciding"])
     return found
 
 
-def taken(judged: Judged) -> Outcome:
-    """What came of a claim with the choices taken: its verdict, and the number to follow."""
-    return _outcome(judged, deciding(judged.finding))
+def untouched(judged: Judged) -> Tried:
+    """A claim with the choices taken, before any other is tried."""
+    name = deciding(judged.finding)
+    return {"deciding": name, "taken": _outcome(judged, name), "others": {}}
 
 
 def _outcome(judged: Judged, name: str) -> Outcome:
@@ -127,7 +127,7 @@ def pairs(base: Reproduction, known: Mapping[str, Tried]) -> list[Other]:
     moved: dict[tuple[str, str], set[str]] = {}
     for judged in base.claims:
         tried = known.get(judged.claim.id)
-        if not _stands(tried, judged, base.scale):
+        if tried is None or not stands(tried, untouched(judged)):
             continue
         movers = [text for text, outcome in tried["others"].items() if single(text) and outcome != tried["taken"]]
         for one, two in itertools.combinations(sorted(movers), 2):
@@ -154,7 +154,7 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
 
     def is_known(judged: Judged, text: str) -> bool:
         tried = known.get(judged.claim.id)
-        return _stands(tried, judged, base.scale) and text in tried["others"]
+        return tried is not None and stands(tried, untouched(judged)) and text in tried["others"]
 
     return [
         other
@@ -162,11 +162,6 @@ def untried(base: Reproduction, others: Sequence[Other], known: Mapping[str, Tri
         for reached in [_reached(base, other)]
         if any(each.claim.id in reached and not is_known(each, other.text) for each in base.claims)
     ]
-
-
-def _stands(tried: Tried | None, judged: Judged, scale: Scale) -> TypeGuard[Tried]:
-    """Whether the claim is still as it was when that was tried, and at the same scale."""
-    return tried is not None and (tried["scale"], tried["taken"]) == (scale, taken(judged))
 
 
 def _reached(base: Reproduction, other: Other) -> set[str]:

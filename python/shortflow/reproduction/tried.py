@@ -22,7 +22,8 @@ class Outcome(TypedDict):
 class Tried(TypedDict):
     """A claim with the choices taken, and with every other value of one that its runs follow."""
 
-    scale: str
+    deciding: str
+    """The name of the number that is followed: the one that decides with the choices taken."""
     taken: Outcome
     others: dict[str, Outcome]
     """By choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
@@ -32,9 +33,15 @@ STORED = Path(papers.__file__).with_name("tried.json")
 """Results of `reproduce --sensitivity`."""
 
 
-def load(file: Path) -> dict[str, Tried]:
-    """What was tried, by claim; empty without such a file."""
-    return read_json(file, dict[str, Tried], "run `reproduce --sensitivity` again") if file.exists() else {}
+def load(file: Path) -> dict[str, dict[str, Tried]]:
+    """What was tried, by claim and scale; empty without such a file."""
+    again = "run `reproduce --sensitivity` again"
+    return read_json(file, dict[str, dict[str, Tried]], again) if file.exists() else {}
+
+
+def at(scale: Scale, every: Mapping[str, Mapping[str, Tried]]) -> dict[str, Tried]:
+    """What was tried at a scale, by claim."""
+    return {name: of_scale[scale] for name, of_scale in every.items() if scale in of_scale}
 
 
 def together(values: Mapping[str, str]) -> str:
@@ -54,29 +61,32 @@ def apart(text: str) -> tuple[str, str]:
 
 
 @functools.cache
-def stored() -> Mapping[str, Tried]:
+def stored() -> Mapping[str, Mapping[str, Tried]]:
     """What was tried, as it comes with the package."""
     return load(STORED)
 
 
-def save(found: Mapping[str, Tried], file: Path) -> None:
-    """Keep what was tried, beside what is known of other claims, and of other values for as long as a claim stands."""
+def save(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
+    """Keep what was tried beside what is known: of other claims and scales and, while a claim stands, other values."""
     every = load(file)
     for name, tried in found.items():
-        before = every.get(name)
-        others = before["others"] if before and {**before, "others": {}} == {**tried, "others": {}} else {}
-        every[name] = {**tried, "others": {**others, **tried["others"]}}
+        of_claim = every.setdefault(name, {})
+        before = of_claim.get(scale)
+        others = before["others"] if before and stands(before, tried) else {}
+        of_claim[scale] = {**tried, "others": {**others, **tried["others"]}}
     lines = [f"{json.dumps(name)}: {json.dumps(every[name])}" for name in sorted(every)]
     write_text(file, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def sentence(tried: Tried, scale: Scale) -> str:
-    """Which choices make a claim agree, what single others give or leave as it is, and how many pairs do not help.
+def stands(before: Tried, now: Tried) -> bool:
+    """Whether a claim is, with the choices taken, what it was when others were tried."""
+    return (before["deciding"], before["taken"]) == (now["deciding"], now["taken"])
 
-    It says so where this was tried at another scale.
-    """
+
+def sentence(tried: Tried) -> str:
+    """Which choices make a claim agree, what single others give or leave as it is, and how many pairs do not help."""
     others = tried["others"]
-    agree = [f"{name} ({each['number']})" for name, each in others.items() if each["verdict"] == "agrees"]
+    agree = [_numbered(name, each) for name, each in others.items() if each["verdict"] == "agrees"]
     rest = {name: each for name, each in others.items() if each["verdict"] != "agrees" and single(name)}
     pairs = len(others) - len(agree) - len(rest)
     same = [name for name, each in rest.items() if each == tried["taken"]]
@@ -89,8 +99,21 @@ def sentence(tried: Tried, scale: Scale) -> str:
     parts += [f"{tried['taken']['number'] or tried['taken']['verdict']} becomes {', '.join(moved)}"] * bool(moved)
     parts += [f"the same with {', '.join(same)}"] * bool(same)
     parts += [f"pairs of these that do not agree: {pairs}"] * bool(pairs)
-    elsewhere = f" (at the {tried['scale']} scale, where the verdict is: {tried['taken']['verdict']})"
-    return f"other choices{elsewhere * (tried['scale'] != scale)}: {'; '.join(parts)}" if parts else ""
+    return f"other choices: {'; '.join(parts)}" if parts else ""
+
+
+def elsewhere(tried: Tried, scale: str) -> str:
+    """The same for a page of another scale than the one at which it was tried."""
+    taken, others = tried["taken"], tried["others"]
+    if taken["verdict"] != "agrees":
+        said, of = sentence(tried), f", {tried['deciding'].replace('_', ' ')}" * (tried["deciding"] != "value")
+        return said and f"at the {scale} scale ({taken['verdict']}{of}), {said}"
+    lost = [_numbered(name, each) for name, each in others.items() if each["verdict"] != "agrees" and single(name)]
+    return f"at the {scale} scale it {_numbered('agrees', taken)}" + f", but not with {', '.join(lost)}" * bool(lost)
+
+
+def _numbered(text: str, outcome: Outcome) -> str:
+    return f"{text} ({outcome['number']})" if outcome["number"] else text
 
 
 def _turned(each: Outcome, taken: Outcome) -> bool:
