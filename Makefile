@@ -101,8 +101,8 @@ reproduction: setup ## Reproduce all figures at SCALE (full), go on where it sto
 
 .PHONY: sensitivity
 sensitivity: setup ## Try every other choice of PAPERS (all) for MINUTES, go on another time, and renew what reports say.
-	@$(BIN)/shortflow reproduce $(PAPERS) --sensitivity --minutes $(or $(MINUTES),600) --out results/reproduction \
-	|| test $$? -eq 1
+	@$(BIN)/shortflow reproduce $(PAPERS) --sensitivity --scale $(or $(SCALE),quick) --minutes $(or $(MINUTES),600) \
+		--out results/reproduction || test $$? -eq 1
 	@cp results/reproduction/tried.json python/shortflow/papers/tried.json
 
 # Random cases that are the same everywhere; test-full draws others.
@@ -320,10 +320,9 @@ bench-check: without-profile ## Fails where instructions per packet-hop have gro
 bench-cores: setup ## How much sooner a run is done on two cores, by the clock.
 	@$(BIN)/python tools/cores.py
 
-COMMIT ?= bc5b47d
 .PHONY: bench-against
-bench-against: setup ## Processor time of a packet-hop before (COMMIT) and now, all schemes; renews docs/performance; an hour.
-	@$(BIN)/python tools/against.py $(COMMIT) docs/performance/before.md
+bench-against: without-profile ## Processor time of a packet-hop before (BEFORE=commit) and now, all schemes; renews docs/performance; an hour.
+	@$(BIN)/python tools/against.py $(or $(BEFORE),bc5b47d) docs/performance/before.md
 
 .PHONY: bench-scaling
 bench-scaling: setup ## Cost of a packet-hop over hosts, flows and link rate; renews docs/performance.

@@ -1,5 +1,6 @@
-//! Packets that wait, by priority and by flow. Both ends of the order of priorities are found in time logarithmic in the
-//! number of packets, and the first packet of a flow in that of the number of flows: nothing is scanned.
+//! Packets that wait, by priority and by flow. Both ends of the order of priorities, and the first packet of a flow, are
+//! found in time logarithmic in what waits: nothing is scanned. Packets stay where they are, as the trees are quicker
+//! with small ranks.
 
 use super::{Backlog, Waiting};
 use crate::packet::Packet;
@@ -32,7 +33,9 @@ pub(super) struct Ranked {
     /// The packet that waits alone, in no order yet: most leave again before another comes.
     alone: Option<Waiting>,
     ranks: BTreeSet<Rank>,
+    /// As many as ever waited at once.
     places: Vec<Place>,
+    /// Those without a packet.
     free: Vec<u32>,
     /// The places of the earliest and the latest packet of each flow.
     flows: BTreeMap<u32, (u32, u32)>,
@@ -141,7 +144,8 @@ impl Ranked {
             Some((_, last)) if *last == place => *last = before,
             _ => {}
         }
-        self.ranks.remove(&Rank { priority, serial, place });
+        let was_ranked = self.ranks.remove(&Rank { priority, serial, place });
+        debug_assert!(was_ranked, "the priority of a packet that waits has changed");
         self.free.push(place);
         self.backlog.remove(&waiting.packet);
         Some(waiting)
@@ -160,9 +164,15 @@ mod tests {
         #[test]
         fn agrees_with_a_scan(steps in prop::collection::vec((0u32..4, 0u64..6, 0u32..4), 1..200)) {
             let mut ranked = Ranked::default();
-            let mut list: Vec<Packet> = Vec::new();
+            let (mut list, mut most) = (Vec::<Packet>::new(), 0);
             for (seq, (flow, priority, action)) in (0..).zip(steps) {
                 let best = list.iter().min_by_key(|p| (p.priority, p.seq)).cloned();
+                let mut worse: Vec<&Packet> = list.iter().filter(|p| p.priority > 3).collect();
+                worse.sort_by_key(|p| std::cmp::Reverse((p.priority, p.seq)));
+                prop_assert_eq!(
+                    ranked.worse_than(3).map(|p| p.seq).collect::<Vec<_>>(),
+                    worse.iter().map(|p| p.seq).collect::<Vec<_>>()
+                );
                 let worst = list.iter().max_by_key(|p| (p.priority, p.seq)).map(|p| p.seq);
                 prop_assert_eq!(ranked.worst_mut().map(|p| p.seq), worst);
                 let gone = match action {
@@ -182,8 +192,13 @@ mod tests {
                     }
                 };
                 list.retain(|p| Some(p.seq) != gone);
-                prop_assert_eq!(ranked.backlog().packets as usize, list.len());
-                prop_assert_eq!(ranked.worse_than(3).count(), list.iter().filter(|p| p.priority > 3).count());
+                let bytes: u64 = list.iter().map(|p| p.wire_size().get()).sum();
+                prop_assert_eq!(
+                    (ranked.backlog().packets as usize, ranked.backlog().bytes.get()),
+                    (list.len(), bytes)
+                );
+                most = most.max(list.len());
+                prop_assert!(ranked.places.len() <= most, "places are used again");
             }
         }
     }
