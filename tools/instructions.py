@@ -27,7 +27,7 @@ CASES: dict[str, Case] = {
     "k=8": ("bench-fat-tree", "500us", "1ms", {}),
     "k=16": ("bench-fat-tree", "200us", "350us", {"k": 16}),
 }
-SCHEMES = {"S1": ("dctcp", "tcp"), "S3": ("dctcp", "pfabric")}
+SCHEMES = {"S1": ("dctcp", "tcp"), "S3": ("dctcp", "pecn", "pfabric")}
 
 RUN = """
 import json, sys
