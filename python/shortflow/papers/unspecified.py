@@ -8,7 +8,7 @@ INITIAL_ALPHA = lab.Choice(
 )
 INITIAL_WINDOW = lab.Choice(
     "segments that a new connection may send at once",
-    {"2": {"tcp.initial_window": 2}, "10": {"tcp.initial_window": 10}},
+    {str(segments): {"tcp.initial_window": segments} for segments in (2, 3, 4, 10)},
 )
 HANDSHAKE = lab.Choice(
     "whether a connection begins with SYN and SYN-ACK",
