@@ -127,6 +127,8 @@ UNFOLLOWED = {
     "fig1.three",
     "l2dct bytes=bytes": "eq13.underflow sec2c.bdp50 sec2c.bdp100 sec2c.bdp200 eq1-4.burst "
     "fig14a.testbed fig14b.testbed",
+    "pecn initial-window=3": "query.runs",
+    "pecn initial-window=4": "query.runs",
     "pecn initial-window=10": "query.runs",
     "pecn jitter=0": "fig2.runs fig3.runs fig4.runs growth.pairs",
     "pecn jitter=1ms": "fig2.runs fig3.runs fig4.runs growth.pairs",
