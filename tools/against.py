@@ -213,7 +213,11 @@ def main() -> int:
         print("missing: valgrind; on Debian: apt-get install valgrind", file=sys.stderr)
         return 3
     described = ["git", "rev-parse", "--verify", "--short=12", f"{asked.commit}^{{commit}}"]
-    commit = subprocess.run(described, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    found = subprocess.run(described, cwd=ROOT, check=False, capture_output=True, text=True)
+    if found.returncode:
+        print(f"{asked.commit}: no commit of this repository: {found.stderr.strip()}", file=sys.stderr)
+        return 2
+    commit = found.stdout.strip()
     folders = [built(commit), ROOT / "python"]
     before, now, floor = Worker(folders[0]), Worker(folders[1]), Worker(folders[1])
     build, schemes = build_id(), now.schemes
