@@ -52,7 +52,7 @@ fn offer(port: &mut Port, now: Instant, packets: u64) -> Vec<Due> {
 
 /// A scheduler's port is told when its transmitter is free, as long as packets wait.
 fn transmit_until(port: &mut Port, mut due: Vec<Due>, until: Instant) {
-    while let Some(Due::Done(now)) = due.iter().copied().find(|due| matches!(due, Due::Done(_))) {
+    while let Some(Due::Done(now, _)) = due.iter().copied().find(|due| matches!(due, Due::Done(..))) {
         if now > until {
             return;
         }
@@ -94,7 +94,7 @@ fn what_was_due_before_the_failure_does_not_happen_after_it() {
         port.fail(at(30));
         port.restore();
         let due = offer(&mut port, at(33), 2);
-        assert!(due.contains(&Due::Arrival(at(145))), "{kind:?}: {due:?}");
+        assert!(due.contains(&Due::Arrival(at(145), port.to)), "{kind:?}: {due:?}");
         port.transmit_done(at(36), |due| panic!("{kind:?}: {due:?}"));
         transmit_until(&mut port, due, at(60));
         assert!(!port.is_due(at(112)) && port.is_due(at(145)), "{kind:?}");

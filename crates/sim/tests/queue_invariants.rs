@@ -115,8 +115,8 @@ impl Bench {
     fn plan(&mut self, due: Vec<Due>) {
         for due in due {
             let (pending, at) = match due {
-                Due::Arrival(at) => (&mut self.arrival, at),
-                Due::Done(at) => (&mut self.done, at),
+                Due::Arrival(at, _) => (&mut self.arrival, at),
+                Due::Done(at, _) => (&mut self.done, at),
             };
             assert_eq!(pending.replace(at), None);
         }

@@ -1,9 +1,14 @@
 //! Time order and randomness: knows no packets.
 
+mod due;
 mod events;
 mod prefetch;
 mod seeds;
+mod sites;
+mod wheel;
 
-pub use events::{EventQueue, Pack, in_turn};
+pub use due::{Pack, in_turn};
+pub use events::EventQueue;
 pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};
+pub use sites::Site;

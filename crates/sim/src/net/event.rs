@@ -45,6 +45,11 @@ impl Pack for NetworkEvent {
     fn rank(bits: u32, at: Instant) -> u32 {
         if bits >> 29 == 0 { bits } else { in_turn(bits, at) }
     }
+
+    /// Links change before packets move.
+    fn is_early(bits: u32) -> bool {
+        bits >> 29 == 0
+    }
 }
 
 /// The events of whoever runs a network, those of the network among them.

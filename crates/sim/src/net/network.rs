@@ -17,10 +17,11 @@ use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, PortId, Rate, Span
 use std::collections::BTreeMap;
 
 /// Events in a slot of the queue: few are sorted soonest, several can be looked at before the first is handled.
-const FEW: f64 = 2.0;
-const SEVERAL: f64 = 6.0;
-/// From so many ports on a network is larger than the processor's nearer caches.
+const FEW: f64 = 1.2;
+const SEVERAL: f64 = 4.5;
+/// From so many ports on what comes next is no longer in the processor's nearer caches; of what comes next at one node more is.
 const LARGE: usize = 512;
+const LARGE_BY_NODE: usize = 1024;
 
 /// What few networks have, off the path of packets in the others.
 #[derive(Debug, Clone)]
@@ -45,6 +46,8 @@ pub struct Network {
     hosts: usize,
     /// Whether it pays to fetch ahead.
     is_large: bool,
+    /// For how long what happens at a node has no bearing on others, if events are taken node by node.
+    apart: Option<Span>,
     /// What was dropped at nodes and not at ports.
     drops: BTreeMap<NodeId, Drops>,
     pub(super) sent: u64,
@@ -97,12 +100,19 @@ impl Network {
             outages,
             hosts,
             is_large,
+            apart: None,
             drops,
             sent: 0,
             delivered: 0,
             before,
             after: None,
         })
+    }
+
+    /// The same, to be simulated node by node if they are so far `apart`.
+    pub fn by_node(self, apart: Option<Span>) -> Network {
+        let large = if apart.is_some() { LARGE_BY_NODE } else { LARGE };
+        Network { is_large: self.ports.len() >= large, apart, ..self }
     }
 
     /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
@@ -133,6 +143,10 @@ impl Network {
     /// An empty queue for the events of this network, in which most ports have one pending, each for as long as a packet
     /// of `size` crosses the link.
     pub fn events<E: WithNetwork>(&self, size: Bytes) -> EventQueue<E> {
+        if let Some(apart) = self.apart {
+            let nodes = self.ports.iter().map(|port| port.from.index() + 1).max().unwrap_or(0);
+            return EventQueue::new().sited(nodes, apart);
+        }
         let crossing = |port: &Port| {
             (port.link().0.tx_time(size).as_ps() as f64 + port.link().1.as_ps() as f64).max(1.0)
         };
@@ -205,7 +219,7 @@ impl Network {
             return self.arrive_over_faults(events, port, packet).then_some(node);
         }
         if let Some(at) = sender.arrive(packet)? {
-            events.schedule(at, NetworkEvent::Arrive(port).into());
+            events.schedule(at, node, NetworkEvent::Arrive(port).into());
         }
         Some(node)
     }
@@ -222,14 +236,14 @@ impl Network {
         let sender = &mut self.ports[port.index()];
         let Some(next) = sender.is_due(now).then(|| sender.arrive(packet)).flatten() else { return false };
         if let Some(at) = next {
-            events.schedule(at, NetworkEvent::Arrive(port).into());
+            events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
         }
-        let departed = Instant::ZERO + now.since(Instant::ZERO + sender.link().1);
+        let (node, departed) = (sender.to, Instant::ZERO + now.since(Instant::ZERO + sender.link().1));
         self.watch_mut().into_iter().for_each(|watch| watch.departed(departed, port, packet));
         let passage = self.ports[port.index()].pass(now, packet);
         self.note_drops(now, port);
         if let Err(Some(until)) = passage {
-            events.schedule(until, NetworkEvent::Release(port).into());
+            events.schedule(until, node, NetworkEvent::Release(port).into());
         }
         passage.is_ok()
     }
@@ -526,8 +540,8 @@ fn hand_over(
 #[inline]
 fn schedule(events: &mut EventQueue<impl WithNetwork>, port: PortId, due: Due) {
     match due {
-        Due::Arrival(at) => events.schedule(at, NetworkEvent::Arrive(port).into()),
-        Due::Done(at) => events.schedule(at, NetworkEvent::TransmitDone(port).into()),
+        Due::Arrival(at, node) => events.schedule(at, node, NetworkEvent::Arrive(port).into()),
+        Due::Done(at, node) => events.schedule(at, node, NetworkEvent::TransmitDone(port).into()),
     }
 }
 

@@ -44,8 +44,9 @@ impl Network {
     /// Takes in what another part has handed over.
     pub fn take_in(&mut self, events: &mut EventQueue<impl WithNetwork>, mail: Mail) {
         let Mail { port, departs, packet } = mail;
-        if let Some(at) = self.ports[port.index()].take_in(departs, packet) {
-            events.schedule(at, NetworkEvent::Arrive(port).into());
+        let sender = &mut self.ports[port.index()];
+        if let Some(at) = sender.take_in(departs, packet) {
+            events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
         }
     }
 

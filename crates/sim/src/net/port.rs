@@ -16,13 +16,13 @@ use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Schedul
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::{BTreeMap, VecDeque};
 
-/// When a port has to be looked at.
+/// When a port has to be looked at, and at which node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// The head of its wire reaches the other end.
-    Arrival(Instant),
+    Arrival(Instant, NodeId),
     /// Its transmitter is free while packets wait.
-    Done(Instant),
+    Done(Instant, NodeId),
 }
 
 #[derive(Debug, Clone)]
@@ -262,7 +262,7 @@ impl Port {
             false => self.book((now, starts, departs), packet),
         }
         if self.launch(departs, packet.take()) {
-            wake(Due::Arrival(departs + self.delay));
+            wake(Due::Arrival(departs + self.delay, self.to));
         }
         waits
     }
@@ -290,7 +290,7 @@ impl Port {
         self.retire(now);
         let started = self.start_next(now, &mut wake);
         if self.queue.waiting().packets > 0 {
-            wake(Due::Done(self.busy_until));
+            wake(Due::Done(self.busy_until, self.from));
         }
         self.ring.back().filter(|_| started).map(|sent| &sent.packet)
     }
@@ -334,7 +334,7 @@ impl Port {
         if waited.packets == 0 && self.busy_until <= now {
             self.start_next(now, &mut wake);
         } else if waited.packets == 0 && waiting.packets > 0 {
-            wake(Due::Done(self.busy_until));
+            wake(Due::Done(self.busy_until, self.from));
         }
         Span::ZERO
     }
@@ -356,7 +356,7 @@ impl Port {
         }
         self.counters.depart(&self.window, (now, departs), &packet);
         if self.launch(departs, packet) {
-            wake(Due::Arrival(departs + self.delay));
+            wake(Due::Arrival(departs + self.delay, self.to));
         }
         true
     }
@@ -469,7 +469,7 @@ impl Port {
     /// The packet that arrives next.
     #[inline]
     pub(super) fn prefetch_head(&self) {
-        self.ring.front().into_iter().for_each(|head| prefetch(head, 2));
+        self.ring.front().into_iter().for_each(|head| prefetch(head, 5));
     }
 
     /// What a packet finds that is sent here: those that leave before it, and where it will stand.

@@ -157,6 +157,7 @@ fn backlog_text(backlog: Backlog) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::engine::Site;
     use crate::sabotage::{self, Defect};
     use crate::scenario::Scenario;
     use crate::scheme::Scheme;
@@ -236,7 +237,7 @@ sizes = { kind = 'fixed', value = '100KB' }
     /// What a finished run says after `change`.
     fn after(change: impl FnOnce(&mut World)) -> String {
         let (scenario, scheme) = (scenario(), Scheme::named("dctcp", &[]).unwrap());
-        let mut world = World::new(&scenario, &scheme, 1).unwrap();
+        let mut world = World::new((&scenario, &scheme), 1, None).unwrap();
         world.run(&mut Unattended).unwrap();
         assert_eq!(world.check(), Ok(()));
         change(&mut world);
@@ -258,7 +259,7 @@ sizes = { kind = 'fixed', value = '100KB' }
 
     #[test]
     fn an_event_in_the_past_is_an_error() {
-        let text = after(|world| world.events.schedule(Instant::from_ps(5), Event::Sample));
+        let text = after(|world| world.events.schedule(Instant::from_ps(5), Site::EVERYWHERE, Event::Sample));
         assert!(text.contains("an event was scheduled for 5ps when it was"), "{text}");
     }
 }

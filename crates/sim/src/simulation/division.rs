@@ -49,14 +49,16 @@ pub(super) struct Division {
     pub owner: Arc<[u32]>,
     /// The shortest delay of a link between two parts.
     pub lookahead: Span,
+    /// For how long what happens at a node has no bearing on others, if the network is to be simulated node by node.
+    pub apart: Option<Span>,
     pub cores: Cores,
 }
 
 impl Division {
     /// One in which nothing is divided.
-    fn none(graph: &Graph, why: Option<String>) -> Division {
+    fn none(graph: &Graph, apart: Option<Span>, why: Option<String>) -> Division {
         let owner = vec![0; graph.nodes.len()].into();
-        Division { owner, lookahead: Span::MAX, cores: Cores { used: 1, why } }
+        Division { owner, lookahead: Span::MAX, apart, cores: Cores { used: 1, why } }
     }
 
     /// Packets that all links together carry in a window, at full rate.
@@ -72,25 +74,39 @@ impl Division {
         let graph = &scenario.graph;
         let racks = graph.racks();
         let parts = cores.min(racks);
-        if cores <= 1 {
-            return Division::none(graph, None);
-        }
-        if let Some(why) = needs_one(scenario, scheme, watched) {
-            return Division::none(graph, Some(why));
+        let (needs_one, apart) = (needs_one(scenario, scheme, watched), apart(scenario));
+        if needs_one.is_some() || cores <= 1 {
+            let apart = apart.filter(|_| needs_one.is_none());
+            return Division::none(graph, apart, needs_one.filter(|_| cores > 1));
         }
         let owner = owners(graph, parts);
         let crossing = graph.links.iter().filter(|link| owner[link.a.index()] != owner[link.b.index()]);
         match crossing.map(|link| link.delay).min() {
-            None => Division::none(graph, Some("all hosts are at one switch".to_owned())),
+            None => Division::none(graph, apart, Some("all hosts are at one switch".to_owned())),
             Some(Span::ZERO) => {
-                Division::none(graph, Some("a link between two parts has no delay".to_owned()))
+                Division::none(graph, apart, Some("a link between two parts has no delay".to_owned()))
             }
             Some(lookahead) => {
                 let why = (parts < cores).then(|| format!("the network has {racks} racks"));
-                Division { owner: owner.into(), lookahead, cores: Cores { used: parts, why } }
+                Division { owner: owner.into(), lookahead, apart, cores: Cores { used: parts, why } }
             }
         }
     }
+}
+
+/// From so many ports on it may be worth its while to simulate a network node by node.
+const MANY: usize = 128;
+
+/// The shortest delay of a link, if it is worth its while to simulate the network node by node: if it is not small, and a
+/// node gets a packet or more in that time, at full rate.
+fn apart(scenario: &Scenario) -> Option<Span> {
+    let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
+    let apart = graph.links.iter().map(|link| link.delay).min().filter(|apart| *apart > Span::ZERO)?;
+    let arrivals =
+        |link: &Link| 2.0 * apart.as_secs_f64() / (link.rate.tx_time(size) + link.delay).as_secs_f64();
+    let is_worthwhile = 2 * graph.links.len() >= MANY
+        && graph.links.iter().map(arrivals).sum::<f64>() >= graph.nodes.len() as f64;
+    is_worthwhile.then_some(apart)
 }
 
 /// What depends on the order of all events of the network, and faults, which may fail links at both ends.

@@ -91,6 +91,11 @@ impl Pack for Event {
             _ => bits,
         }
     }
+
+    /// Flows start and end behind all else.
+    fn is_early(bits: u32) -> bool {
+        bits >> 29 == 0
+    }
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub fn run_on(
     let mut world = if division.cores.used > 1 {
         parallel::run((scenario, scheme), seed, &division, observer)?
     } else {
-        let mut world = World::new(scenario, scheme, seed)?;
+        let mut world = World::new((scenario, scheme), seed, division.apart)?;
         watching.into_iter().for_each(|what| world.watch(what));
         world.run(observer)?;
         world

@@ -166,7 +166,7 @@ pub(super) fn run<'a>(
     let Cores { used: parts, .. } = division.cores;
     let exchange = &Exchange::new(parts);
     let part = |number: usize| -> Result<World<'a>, RunError> {
-        let mut world = World::new(scenario, scheme, seed)?;
+        let mut world = World::new((scenario, scheme), seed, division.apart)?;
         world.become_part(Part { number: number as u32, owner: division.owner.clone(), news: Vec::new() });
         Ok(world)
     };
@@ -222,7 +222,7 @@ impl World<'_> {
         let (limit, mut boxes) = (self.limit(), (0..exchange.parts).map(|_| Vec::new()).collect::<Vec<_>>());
         let (mut start, mut turn) = (Instant::ZERO, 0);
         while start <= limit {
-            let end = start + lookahead;
+            let end = self.events.end_of_slot(start, start + lookahead);
             // All parts see the end of the run in the same window.
             if self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)? {
                 break;

@@ -1,10 +1,13 @@
 //! What is worked out or fetched ahead saves time and changes nothing: the same outcomes with it and without, in a network
 //! of twenty switches with equal paths, drops, and connections whose slots are used again.
 
-use super::Unattended;
+use super::division::Division;
 use super::world::World;
+use super::{Unattended, parallel};
+use crate::outcome::Outcome;
 use crate::scenario::Scenario;
-use crate::scheme::Scheme;
+use crate::scheme::{Scheme, schemes};
+use proptest::prelude::*;
 
 const MIX: &str = "
 title = 'mix'
@@ -23,12 +26,14 @@ sizes = { kind = 'fixed', value = '30KB' }
 to = 3
 ";
 
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse(text, "test", &[], &|_| Err("no file".to_owned())).unwrap()
+}
+
 /// The digest of a run of the mix with `more`, and how many paths were kept.
 fn digest(scheme: &str, more: &str, paths: bool, fetch: bool) -> (String, usize) {
-    let scenario =
-        Scenario::parse(&format!("{MIX}{more}"), "test", &[], &|_| Err("no file".to_owned())).unwrap();
-    let scheme = Scheme::named(scheme, &[]).unwrap();
-    let mut world = World::new(&scenario, &scheme, 1).unwrap();
+    let (scenario, scheme) = (scenario(&format!("{MIX}{more}")), Scheme::named(scheme, &[]).unwrap());
+    let mut world = World::new((&scenario, &scheme), 1, None).unwrap();
     world.network.take_shortcuts(paths, fetch);
     world.run(&mut Unattended).unwrap();
     assert_eq!(world.check(), Ok(()));
@@ -69,5 +74,82 @@ fn sprayed_packets_and_flowlets_are_routed_one_by_one() {
     for kind in ["spray", "flowlet"] {
         let kept = all_alike("tcp", &format!("[routing]\nkind = '{kind}'\n"));
         assert!(kept < all_alike("tcp", ""), "{kind}");
+    }
+}
+
+/// The run in order of time, and what it gives node by node: with fetching ahead and without, and in several parts.
+fn by_time_and_by_node(scenario: &Scenario, scheme: &Scheme) -> (Outcome, Vec<Outcome>) {
+    let apart = scenario.graph.links.iter().map(|link| link.delay).min();
+    let alone = |apart, fetch| {
+        let mut world = World::new((scenario, scheme), 1, apart).unwrap();
+        world.network.take_shortcuts(true, fetch);
+        world.run(&mut Unattended).unwrap();
+        assert_eq!(world.check(), Ok(()));
+        world.finish()
+    };
+    let in_parts = |parts| {
+        let division = Division { apart, ..Division::new(scenario, scheme, parts, false) };
+        assert_eq!(division.cores.used, parts);
+        let mut world = parallel::run((scenario, scheme), 1, &division, &mut Unattended).unwrap();
+        assert_eq!(world.check(), Ok(()));
+        world.finish()
+    };
+    (alone(None, false), vec![alone(apart, false), alone(apart, true), in_parts(2), in_parts(3)])
+}
+
+/// Samples, timers and flows that start and end are all there.
+#[test]
+fn every_scheme_gives_the_same_node_by_node() {
+    let text = MIX.replace("'3ms'", "'1ms'") + "[measure]\nsample_every = '130us'\n";
+    for scheme in schemes() {
+        let (by_time, by_node) =
+            by_time_and_by_node(&scenario(&text), &Scheme::named(&scheme.name, &[]).unwrap());
+        assert!(by_time.flows.iter().any(|flow| flow.finish.is_some()), "{}", scheme.name);
+        for other in by_node {
+            assert_eq!(other.counters, by_time.counters, "{}", scheme.name);
+            assert_eq!((other.end, other.digest()), (by_time.end, by_time.digest()), "{}", scheme.name);
+        }
+    }
+}
+
+/// A timer may come after its connection, to the host of another that has its slot now.
+#[test]
+fn timers_of_earlier_connections_change_nothing() {
+    let text = "title = 'short'\nduration = '10ms'\n\
+        topology = { kind = 'leaf-spine', racks = 4, hosts_per_rack = 4, spines = 2, rate = '10Gbps', uplink_rate = '40Gbps', rtt = '16us' }\n\
+        switch = { buffer = '250pkt', mark_above = '65pkt' }\ntcp = { rto_min = '200us' }\n\
+        [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'pareto', shape = 1.2, mean = '20KB', max = '300KB' }\nload = 0.8\n";
+    for scheme in ["dcqcn", "swift", "pecn"] {
+        let scheme = Scheme::named(scheme, &[]).unwrap();
+        let (by_time, by_node) = by_time_and_by_node(&scenario(text), &scheme);
+        by_node.iter().for_each(|other| assert_eq!(other.digest(), by_time.digest(), "{}", scheme.name));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever the load, the sizes, the delays and the buffers.
+    #[test]
+    fn any_run_gives_the_same_node_by_node(
+        scheme in prop::sample::select(schemes().iter().collect::<Vec<_>>()),
+        (load, size, rtt, buffer) in (0.1f64..0.9, 1u32..60, 1u32..400, 5u32..60),
+        (jitter, every) in (prop::sample::select(vec!["0s", "3us"]), 20u32..2000),
+        end in prop::sample::select(vec!["0s", "200us", "20ms"]),
+    ) {
+        let text = format!(
+            "title = 'any'\nduration = '2ms'\nwarmup = '500us'\ndrain = '{end}'\n\
+             topology = {{ kind = 'fat-tree', k = 4, rate = '10Gbps', rtt = '{rtt}us' }}\n\
+             switch = {{ buffer = '{buffer}pkt', mark_above = '{}pkt' }}\n[host]\njitter = '{jitter}'\n\
+             [measure]\nsample_every = '{every}us'\n\
+             [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'fixed', value = '{size}KB' }}\n\
+             load = {load}\n",
+            buffer / 2 + 1,
+        );
+        let (by_time, by_node) = by_time_and_by_node(&scenario(&text), &Scheme::named(&scheme.name, &[]).unwrap());
+        for other in by_node {
+            prop_assert_eq!(other.counters, by_time.counters);
+            prop_assert_eq!(other.digest(), by_time.digest());
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::event::Event;
 use super::part::{News, Part, owns};
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
-use crate::engine::{EventQueue, Seeds};
+use crate::engine::{EventQueue, Seeds, Site};
 use crate::host::{self, Egress, Flow, Message, Outbox, Scene, Tally, View};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
@@ -103,7 +103,7 @@ impl Outbox for Desk<'_> {
     #[inline]
     fn wake(&mut self, timer: u8, at: Instant) {
         let timer = self.timers + timer;
-        self.events.schedule(at, Event::Timer { connection: self.connection, timer });
+        self.events.schedule(at, self.host, Event::Timer { connection: self.connection, timer });
     }
 }
 
@@ -132,10 +132,15 @@ fn keeps_order(scenario: &Scenario, scheme: &Scheme) -> bool {
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(scenario: &'a Scenario, scheme: &'a Scheme, seed: u64) -> Result<Self, RunError> {
+    /// One that is simulated node by node if they are so far `apart`.
+    pub(super) fn new(
+        (scenario, scheme): (&'a Scenario, &'a Scheme),
+        seed: u64,
+        apart: Option<Span>,
+    ) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
-        let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), seeds)?;
+        let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), seeds)?.by_node(apart);
         let mut world = World {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
@@ -164,11 +169,11 @@ impl<'a> World<'a> {
             common: 0,
             arriving: Vec::new(),
         };
-        world.events.schedule(world.window.start, Event::WarmUpEnd);
-        world.events.schedule(world.window.end, Event::MeasureEnd);
+        world.events.schedule(world.window.start, Site::EVERYWHERE, Event::WarmUpEnd);
+        world.events.schedule(world.window.end, Site::EVERYWHERE, Event::MeasureEnd);
         world.network.begin(&mut world.events);
         if scenario.measure.sample_every.is_some() {
-            world.events.schedule(Instant::ZERO, Event::Sample);
+            world.events.schedule(Instant::ZERO, Site::EVERYWHERE, Event::Sample);
         }
         let (known, planned) = world.sources.begin();
         world.schedule_flows(&known);
@@ -206,7 +211,7 @@ impl<'a> World<'a> {
         let is_large = self.network.is_large();
         let mut place = Packet::BLANK;
         loop {
-            if is_large && self.events.begin_slot(until) {
+            if is_large && self.events.goes_on(until) {
                 self.prefetch();
             }
             let Some(event) = self.events.next(until) else { return Ok(false) };
@@ -234,7 +239,7 @@ impl<'a> World<'a> {
     fn prefetch(&mut self) {
         let ports = &mut self.arriving;
         ports.clear();
-        ports.extend(self.events.present().filter_map(|event| match event {
+        ports.extend(self.events.soon().filter_map(|event| match event {
             Event::Network(NetworkEvent::Arrive(port)) => Some(port),
             _ => None,
         }));
@@ -343,7 +348,7 @@ impl<'a> World<'a> {
     pub(super) fn learn(&mut self, News { conn, acked, at }: News) {
         self.check_acked(conn, acked);
         self.connections.slot(conn).ends.messages_mut().finish(acked, at);
-        self.events.schedule(at + self.notice, Event::Finish(conn));
+        self.events.schedule(at + self.notice, Site::EVERYWHERE, Event::Finish(conn));
     }
 
     fn finish_messages(&mut self, conn: ConnId) {
@@ -393,8 +398,8 @@ impl<'a> World<'a> {
         let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
-        // The timer may be of the one before in this slot, and that of another part.
-        if connection.flow_id == u32::MAX || !owns(&self.part, host) {
+        // The timer may be of the one before in this slot, which was elsewhere.
+        if connection.flow_id == u32::MAX || !owns(&self.part, host) || !self.events.are_of(host) {
             return;
         }
         let (network, events) = (&mut self.network, &mut self.events);
@@ -409,7 +414,7 @@ impl<'a> World<'a> {
 
     fn schedule_flows(&mut self, starts: &[FlowStart]) {
         for &(at, source) in starts {
-            self.events.schedule(at, Event::FlowStart(source as u32));
+            self.events.schedule(at, Site::EVERYWHERE, Event::FlowStart(source as u32));
         }
     }
 
@@ -426,7 +431,7 @@ impl<'a> World<'a> {
         }
         let next = self.sources.advance(index);
         if let Some(at) = next {
-            self.events.schedule(at, Event::FlowStart(index as u32));
+            self.events.schedule(at, Site::EVERYWHERE, Event::FlowStart(index as u32));
         }
     }
 
@@ -542,7 +547,7 @@ impl<'a> World<'a> {
         if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
             && at <= self.window.end
         {
-            self.events.schedule(at, Event::Sample);
+            self.events.schedule(at, Site::EVERYWHERE, Event::Sample);
         }
     }
 

@@ -16,7 +16,7 @@ pub use timing::{Rounds, Stalls, TimingErrors};
 
 use crate::sys::{self, Poll, READABLE};
 use frames::Frames;
-use shortflow_sim::engine::EventQueue;
+use shortflow_sim::engine::{EventQueue, Site};
 use shortflow_sim::host::Tally;
 use shortflow_sim::net::Network;
 use shortflow_sim::packet::{EcnField, Kind, Packet};
@@ -164,11 +164,11 @@ impl<'a> Switch<'a> {
         clock: Clock,
     ) -> Switch<'a> {
         let mut events = EventQueue::new();
-        events.schedule(Instant::ZERO + scenario.warmup, Event::WarmUpEnd);
-        events.schedule(Instant::ZERO + scenario.duration, Event::MeasureEnd);
+        events.schedule(Instant::ZERO + scenario.warmup, Site::EVERYWHERE, Event::WarmUpEnd);
+        events.schedule(Instant::ZERO + scenario.duration, Site::EVERYWHERE, Event::MeasureEnd);
         network.begin(&mut events);
         if scenario.measure.sample_every.is_some() {
-            events.schedule(Instant::ZERO, Event::Sample);
+            events.schedule(Instant::ZERO, Site::EVERYWHERE, Event::Sample);
         }
         Switch {
             measured: network.ports_between(&scenario.measure.ports),
@@ -296,7 +296,7 @@ impl<'a> Switch<'a> {
         }
         let next = self.scenario.measure.sample_every.map(|every| at + every);
         if let Some(next) = next.filter(|next| *next <= Instant::ZERO + self.scenario.duration) {
-            self.events.schedule(next, Event::Sample);
+            self.events.schedule(next, Site::EVERYWHERE, Event::Sample);
         }
     }
 }

@@ -1,0 +1,221 @@
+//! [`Wheel`]: events by the slot of time in which they happen, without order within it.
+//!
+//! Those of the next four thousand slots are in lists, one a slot, and those beyond (retransmission timers, mostly) in a binary
+//! heap. Most packets arrive within the wheel, so adding and taking an event costs the same in small and in large networks.
+
+use super::due::Due;
+use super::sites::Site;
+use shortflow_units::{Instant, Span};
+use std::collections::BinaryHeap;
+
+/// An event in the list of a slot, or a free place for one.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    at: Instant,
+    event: u32,
+    site: Site,
+    next: u32,
+}
+
+const WORDS: usize = 64;
+const SLOTS: u64 = 64 * WORDS as u64;
+/// The end of a list.
+const END: u32 = u32::MAX;
+/// A slot that never comes.
+const NEVER: u64 = u64::MAX;
+/// Unless told otherwise a slot lasts a microsecond.
+const SLOT: Span = Span::from_ps(1_000_000);
+
+/// Pending events from the next slot on.
+#[derive(Debug, Clone)]
+pub(super) struct Wheel {
+    /// Slots per 2⁶⁴ ps: a product takes less time than a quotient.
+    slots: u64,
+    /// The present slot, counted from time zero.
+    slot: u64,
+    /// Places for events of the wheel.
+    nodes: Vec<Node>,
+    /// The first free one, used last.
+    free: u32,
+    /// Slot n of the following `SLOTS - 1` is the list that begins at element n modulo `SLOTS`.
+    heads: Box<[u32; SLOTS as usize]>,
+    /// A bit for each slot that has events.
+    occupied: [u64; WORDS],
+    /// A bit for each word of those that is not 0.
+    words: u64,
+    /// Events beyond the wheel when they were scheduled.
+    far: BinaryHeap<Due>,
+    /// The slot of the first of those.
+    far_slot: u64,
+}
+
+/// As many slots of this length as 2⁶⁴ ps have, or more if that is no whole number.
+fn slots(length: Span) -> u64 {
+    (1u128 << 64).div_ceil(length.as_ps().max(2).into()) as u64
+}
+
+impl Wheel {
+    /// An empty wheel at the slot of time zero.
+    pub fn new() -> Wheel {
+        Wheel {
+            slots: slots(SLOT),
+            slot: 0,
+            nodes: Vec::new(),
+            free: END,
+            heads: Box::new([END; SLOTS as usize]),
+            occupied: [0; WORDS],
+            words: 0,
+            far: BinaryHeap::new(),
+            far_slot: NEVER,
+        }
+    }
+
+    /// The same empty wheel with slots of this length at most.
+    pub fn slotted(self, slot: Span) -> Wheel {
+        Wheel { slots: slots(slot), ..self }
+    }
+
+    /// The shortest slots with which the wheel holds what is scheduled so far `ahead`.
+    pub fn shortest(ahead: Span) -> Span {
+        Span::from_ps(ahead.as_ps() / (SLOTS / 2))
+    }
+
+    /// Whether an instant is in the present slot, or before it.
+    #[inline]
+    pub fn has_reached(&self, at: Instant) -> bool {
+        self.slot_of(at) <= self.slot
+    }
+
+    /// The first instant after the present slot.
+    pub fn end_of_slot(&self) -> Instant {
+        self.begin(self.slot + 1)
+    }
+
+    /// The first instant of the slot in which `at` is.
+    pub fn begin_of_slot(&self, at: Instant) -> Instant {
+        self.begin(self.slot_of(at))
+    }
+
+    fn begin(&self, slot: u64) -> Instant {
+        let begin = (u128::from(slot) << 64).div_ceil(u128::from(self.slots));
+        Instant::from_ps(begin.min(u64::MAX.into()) as u64)
+    }
+
+    #[inline]
+    fn slot_of(&self, at: Instant) -> u64 {
+        ((u128::from(at.as_ps()) * u128::from(self.slots)) >> 64) as u64
+    }
+
+    /// Adds an event after the present slot.
+    #[inline]
+    pub fn insert(&mut self, at: Instant, site: Site, event: u32) {
+        let slot = self.slot_of(at);
+        if slot < self.slot + SLOTS {
+            self.insert_near(slot, at, site, event);
+        } else {
+            self.insert_far(at, site, event);
+        }
+    }
+
+    #[inline]
+    fn insert_near(&mut self, slot: u64, at: Instant, site: Site, event: u32) {
+        let (index, free) = ((slot % SLOTS) as usize, self.free);
+        let Some(node) = self.nodes.get_mut(free as usize) else { return self.insert_anew(at, site, event) };
+        (node.at, node.event, node.site) = (at, event, site);
+        self.free = std::mem::replace(&mut node.next, self.heads[index]);
+        self.heads[index] = free;
+        self.occupied[index / 64] |= 1 << (index % 64);
+        self.words |= 1 << (index / 64);
+    }
+
+    /// There is no free place: adds one, and the event then.
+    #[cold]
+    fn insert_anew(&mut self, at: Instant, site: Site, event: u32) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node { at, event, site, next: END });
+        self.insert(at, site, event);
+    }
+
+    #[inline(never)]
+    fn insert_far(&mut self, at: Instant, site: Site, event: u32) {
+        self.far.push(Due::sited(at, site, event));
+        self.far_slot = self.far_slot.min(self.slot_of(at));
+    }
+
+    /// Makes the next slot that has events the present one, unless it begins after `limit`: what is scheduled before it
+    /// then still finds the wheel. Whether it did, and hands them to `take`.
+    #[inline(always)] // once for every event or two
+    pub fn turn(&mut self, limit: Instant, mut take: impl FnMut(Instant, Site, u32)) -> bool {
+        let near = self.next_occupied().unwrap_or(NEVER);
+        let slot = near.min(self.far_slot);
+        if slot > self.slot_of(limit) || slot == NEVER {
+            return false;
+        }
+        self.slot = slot;
+        if near == slot {
+            self.take_near((slot % SLOTS) as usize, &mut take);
+        }
+        if self.far_slot == slot {
+            self.take_far(&mut take);
+        }
+        true
+    }
+
+    /// Empties the list of the present slot.
+    #[inline]
+    fn take_near(&mut self, index: usize, mut take: impl FnMut(Instant, Site, u32)) {
+        let word = &mut self.occupied[index / 64];
+        *word &= !(1 << (index % 64));
+        if *word == 0 {
+            self.words &= !(1 << (index / 64));
+        }
+        let mut next = std::mem::replace(&mut self.heads[index], END);
+        while let Some(node) = self.nodes.get_mut(next as usize) {
+            take(node.at, node.site, node.event);
+            let rest = std::mem::replace(&mut node.next, self.free);
+            self.free = std::mem::replace(&mut next, rest);
+        }
+    }
+
+    /// Takes what is due in the present slot from beyond the wheel.
+    #[inline(never)]
+    fn take_far(&mut self, mut take: impl FnMut(Instant, Site, u32)) {
+        self.far_slot = loop {
+            match self.far.peek() {
+                None => break NEVER,
+                Some(next) if self.slot_of(next.at()) > self.slot => break self.slot_of(next.at()),
+                Some(due) => take(due.at(), due.site(), due.event()),
+            }
+            self.far.pop();
+        };
+    }
+
+    /// When the first of its events happens.
+    pub fn next_at(&self) -> Option<Instant> {
+        let mut first = self.far.peek().map(|next| next.at());
+        let mut next = self.next_occupied().map_or(END, |slot| self.heads[(slot % SLOTS) as usize]);
+        while let Some(node) = self.nodes.get(next as usize) {
+            first = Some(first.map_or(node.at, |first| first.min(node.at)));
+            next = node.next;
+        }
+        first
+    }
+
+    /// The first slot after the present one that has events in the wheel.
+    #[inline]
+    fn next_occupied(&self) -> Option<u64> {
+        let start = ((self.slot + 1) % SLOTS) as usize;
+        let ahead = self.occupied[start / 64] >> (start % 64);
+        if ahead != 0 {
+            return Some(self.slot + 1 + u64::from(ahead.trailing_zeros()));
+        }
+        if self.words == 0 {
+            return None;
+        }
+        // The words behind that one, and from the first again.
+        let turned = self.words.rotate_right(start as u32 / 64 + 1);
+        let word = (start / 64 + 1 + turned.trailing_zeros() as usize) % WORDS;
+        let index = word as u64 * 64 + u64::from(self.occupied[word].trailing_zeros());
+        Some(self.slot + 1 + (index + SLOTS - start as u64) % SLOTS)
+    }
+}
