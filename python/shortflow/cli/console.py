@@ -45,11 +45,27 @@ def note_warnings(scenario: "Scenario", schemes: "Iterable[Scheme]") -> None:
         print_note(f"{WARNING}{warning}")
 
 
+class Lines:
+    """Lines about progress for where stderr is no terminal, one every half minute; bars in turn may share them."""
+
+    def __init__(self) -> None:
+        """The first is due in half a minute."""
+        self._last = time.monotonic()
+
+    def due(self) -> bool:
+        """Whether it is time for one, which then is told."""
+        now = time.monotonic()
+        late = now - self._last >= LATELY_S and not sys.stderr.isatty()
+        if late:
+            self._last = now
+        return late
+
+
 @contextlib.contextmanager
-def progress_bar(label: str) -> "Iterator[Progress]":
+def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[Progress]":
     """A live bar on stderr; where that is no terminal, a line every half minute."""
     if not sys.stderr.isatty():
-        yield _progress_lines(label)
+        yield _progress_lines(label, lines or Lines())
         return
     from shortflow.cli.terminal import live_bar
 
@@ -57,16 +73,14 @@ def progress_bar(label: str) -> "Iterator[Progress]":
         yield update
 
 
-def _progress_lines(label: str) -> "Progress":
-    started = last = time.monotonic()
+def _progress_lines(label: str, lines: Lines) -> "Progress":
+    started = time.monotonic()
     pace = Pace()
 
     def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:
-        nonlocal last
         rate, left = pace.told(fraction, finished)
-        now = time.monotonic()
-        if now - last >= LATELY_S:
-            last, spent = now, now - started
+        if lines.due():
+            spent = time.monotonic() - started
             rest = f", about {left:.0f} s left at this pace" if left and left < _FAR_S and fraction < 1 else ""
             shown = f"; {waiting}" if waiting else ""
             print_note(

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from shortflow import papers
-from shortflow.cli.console import note_report, print_json, print_note, progress_bar
+from shortflow.cli.console import Lines, note_report, print_json, print_note, progress_bar
 from shortflow.cli.options import Dask, Jobs, Json, KeptIn, executor
 from shortflow.cli.terminal import print_result
 from shortflow.engine import concluding
-from shortflow.errors import ExitCode
+from shortflow.errors import ConfigError, ExitCode
 from shortflow.lab.choices import parse_choices
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Verdict
@@ -67,24 +67,31 @@ def reproduce_figures(
     Finished runs are kept, so that a second call is quick and an interrupted one goes on where it stopped. The exit
     code is 1 if a claim differs.
     """
+    if minutes is not None and not sensitivity:
+        raise ConfigError("--minutes: a limit for --sensitivity, which is not asked for")
     chosen_figures = select(patterns or [])
     chosen = parse_choices(choice or [], _values(chosen_figures))
 
     where = executor(jobs, dask)
     end = None if minutes is None else time.monotonic() + 60 * minutes
 
+    lines, took = Lines(), []
+
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
-        with progress_bar(label) as progress:
-            return reproduce(
+        with progress_bar(label, lines) as progress:
+            found = reproduce(
                 figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress, conclude=False
             )
+        took.append((found.runs, found.reused, found.seconds))
+        return found
 
     with concluding(Store(out)):
         done = again(chosen, chosen_figures)
-        moved = _sensitivity(done, again, out / "tried.json", end) if sensitivity else []
+        moved = _sensitivity(done, again, out / "tried.json", end, lines) if sensitivity else []
     report = write_pages(done, out)
-    note_report(report, done.runs, done.reused, done.seconds)
+    runs, reused, seconds = map(sum, zip(*took, strict=True))
+    note_report(report, runs, reused, seconds)
     for change, places in done.not_reached.items():
         print_note(f"{change} is not followed by {', '.join(places)}")
     if json:
@@ -95,7 +102,7 @@ def reproduce_figures(
     return ExitCode.CLAIM_FAILED if differs else ExitCode.FINE
 
 
-def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None) -> list[Shift]:
+def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | None, lines: Lines) -> list[Shift]:
     """Try other values, then two at once; with an end those that are not known, until then."""
     moved: list[Shift] = []
 
@@ -113,6 +120,8 @@ def _sensitivity(done: Reproduction, again: Again, tried: Path, end: float | Non
             moved.extend(shifts(done, again, other))
             if not done.chosen:
                 save(outcomes(moved), done.scale, tried)
+            if lines.due():
+                print_note(f"{place + 1} of {len(others)} {what} tried")
         return True
 
     if all_tried("values", alternatives([each.figure for each in done.figures], done.chosen)):
