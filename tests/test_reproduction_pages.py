@@ -104,6 +104,25 @@ def test_numbers_stand_beside_those_that_are_printed() -> None:
     assert picture(drawing).count("l6 6l-6 6l-6 -6z") == 1 + 1 + 2, "legend, a number, the ends of a range"
 
 
+def test_rows_of_long_names_are_told_apart_by_their_places() -> None:
+    name = "the median of one kind of flows with one scheme over that with another at every load, every size"
+    rows = [Row(f"{name}: load {n}", (1.0, 1.0), Estimate(1.0, None, 1)) for n in (1, 2)]
+    shown = [text for text in texts(Beside("", "", rows)) if text.startswith("the median")]
+    assert [text.partition("…")[2] for text in shown] == [": load 1", ": load 2"]
+    assert all(len(text) <= 82 for text in shown)
+    (plain,) = (text for text in texts(Beside("", "", [Row(name, (1.0, 1.0), rows[0].ours)])) if "median" in text)
+    assert plain == f"{name[:81]}…"
+
+
+def test_figures_of_one_section_are_told_apart_in_the_matrix_and_no_label_leaves_its_cell(tmp_path: Path) -> None:
+    names = ("pecn/tree", "pecn/tail", "pecn/fig1", "fast/alg1")
+    judged = [each for name in names for each in reproduced(name, within(0.5, 0, 1)).figures]
+    write_pages(Reproduction(Scale.QUICK, {}, judged, 1, 0, 0.1), tmp_path)
+    cells = ET.parse(tmp_path / "markdown" / "pictures" / "matrix.svg").iter(f"{SVG}text")
+    labels = [each.text for each in cells if each.attrib["font-size"] == "11"]
+    assert labels == ["Sec. 5", "tree", "Sec. 5", "tail", "Fig. 1", "Sec. 4", "Eqs. 8-9 and A…"]
+
+
 def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_path: Path) -> None:
     study = Study("incast", ("tcp", "dctcp"), over={"servers": (10, 20)})
     points: dict[Position, Comparison] = {

@@ -2,7 +2,8 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from shortflow.lab.finding import Verdict
 from shortflow.reproduction.index import EMPTILY, Cell, Entry
@@ -18,6 +19,8 @@ COLOURS = {
 }
 """The colour of each kind of verdict, and its name."""
 _LEFT, _WIDE, _HIGH, _IN_ROW = 74, 94, 36, 10
+_LETTERS = 15
+"""So many a line of a cell has room for."""
 _FONT = 'font-family="system-ui, sans-serif"'
 _TEXT = f'{_FONT} fill="#374151"'
 
@@ -27,10 +30,14 @@ def matrix(papers: Mapping[str, Entry], *, linked: bool) -> str:
     top, parts = 34, list(_legend())
     for paper, entry in papers.items():
         rows = [entry["figures"][at : at + _IN_ROW] for at in range(0, len(entry["figures"]), _IN_ROW)]
+        labels = Counter(tuple(_short(cell["ref"])) for cell in entry["figures"])
         parts.append(f'<text x="4" y="{top + 22}" font-size="14" font-weight="600" {_TEXT}>{html.escape(paper)}</text>')
         for row in rows:
             for place, cell in enumerate(row):
-                drawn = "".join(_cell(cell, _LEFT + place * _WIDE, top))
+                lines = _short(cell["ref"])
+                if labels[*lines] > 1:
+                    lines = [*lines, cell["id"].partition("/")[2]]
+                drawn = "".join(_cell(cell, lines, _LEFT + place * _WIDE, top))
                 place_of = f"{paper}.html#{cell['id']}"
                 parts.append(f'<a href="{html.escape(place_of)}">{drawn}</a>' if linked else drawn)
             top += _HIGH + 4
@@ -47,7 +54,7 @@ def _legend() -> Iterator[str]:
         left += 34 + 8 * len(name)
 
 
-def _cell(cell: Cell, left: int, top: int) -> Iterator[str]:
+def _cell(cell: Cell, lines: Sequence[str], left: int, top: int) -> Iterator[str]:
     """Stripes as wide as the shares of its claims, and the name of the figure."""
     claims, width, at = sum(cell["claims"].values()), _WIDE - 4, float(left)
     said = ", ".join(f"{number} {COLOURS[kind][1]}" for kind, number in cell["claims"].items())
@@ -56,15 +63,14 @@ def _cell(cell: Cell, left: int, top: int) -> Iterator[str]:
         part = width * cell["claims"].get(kind, 0) / claims
         yield f'<rect x="{at:.1f}" y="{top}" width="{part:.1f}" height="{_HIGH}" fill="{colour}"/>' * bool(part)
         at += part
-    lines = _short(cell["ref"])
-    for number, text in enumerate(lines):
+    for number, line in enumerate(lines):
+        text = line if len(line) <= _LETTERS else f"{line[: _LETTERS - 1]}…"
         y = top + _HIGH / 2 + 4 + 13 * (number - (len(lines) - 1) / 2)
         where = f'x="{left + width / 2:.0f}" y="{y:.0f}" font-size="11" text-anchor="middle"'
         yield f'<text {where} {_FONT} fill="#1f2937">{html.escape(text)}</text>'
 
 
 def _short(ref: str) -> list[str]:
-    """What a cell has room for: two lines."""
+    """The name of a figure in two lines."""
     parts = re.split(r", (?=[A-Z])", ref)
-    lines = [parts[0], ", ".join(parts[1:])] if len(parts) > 1 else [ref]
-    return [line if len(line) <= 16 else f"{line[:15]}…" for line in lines if line]
+    return [parts[0], ", ".join(parts[1:])] if len(parts) > 1 else [ref]

@@ -122,8 +122,7 @@ def _rows(drawing: Beside) -> str:
 
 
 def _row(row: Row, top: int, x: _Axis) -> Iterator[str]:
-    name = row.name if len(row.name) <= _LONGEST else f"{row.name[: _LONGEST - 1]}…"
-    yield f'<text x="{_RIGHT + 4}" y="{top + 14}" {_TEXT}>{html.escape(name)}</text>'
+    yield f'<text x="{_RIGHT + 4}" y="{top + 14}" {_TEXT}>{html.escape(_fitted(row.name))}</text>'
     middle = top + 27
     low, high = (x.at(value) for value in row.printed)
     if low != high:
@@ -138,6 +137,14 @@ def _row(row: Row, top: int, x: _Axis) -> Iterator[str]:
     yield f'<circle cx="{at:.1f}" cy="{middle}" r="4" fill="{"#fff" if bound else _OURS}" stroke="{_OURS}"/>'
     if bound:
         yield f'<text x="{at + 6:.1f}" y="{middle - 4}" {_TEXT}>{"≥" if row.ours.lower_bound else "≤"}</text>'
+
+
+def _fitted(name: str) -> str:
+    """A name in the room that a row has: of a long one the beginning, and its place behind the colon."""
+    if len(name) <= _LONGEST:
+        return name
+    what, colon, place = name.partition(": ")
+    return f"{what[: _LONGEST - 1 - len(colon + place)]}…{colon}{place}"
 
 
 def _finite(lines: Sequence[Line], side: str) -> list[float]:

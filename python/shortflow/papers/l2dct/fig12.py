@@ -49,7 +49,7 @@ def _over_k(coexistence: lab.Data) -> Sequence[lab.Drawing]:
     steps = [float(k) for k in coexistence.values("transport.k")]
     found = {n: RATIO.at(flows=n).points({"coexistence": coexistence}).values() for n in (1, 2)}
     lines = [lab.Line(f"{n} flows each", steps, [each.value for each in ratios]) for n, ratios in found.items()]
-    return [lab.Drawing("Goodput of L2DCT over that of TCP", "k", "ratio", lines)]
+    return [lab.Drawing("Goodput of L2DCT beside TCP", "k of L2DCT", "goodput of L2DCT over TCP's", lines)]
 
 
 fig12 = lab.Figure("l2dct/fig12", "Fig. 12", "L2DCT beside TCP, over k", {"coexistence": COEXISTENCE}).decides(
