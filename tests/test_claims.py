@@ -12,7 +12,7 @@ from made import make_flows, make_result, make_rows, with_tables
 from shortflow import papers
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison
-from shortflow.errors import ConfigError, DamagedResult, TooLittle
+from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import (
     RELATIVE,
     Claim,
@@ -40,15 +40,12 @@ from shortflow.lab import (
     within,
 )
 from shortflow.lab.finding import BOUND, Verdict
-from shortflow.lab.study import Position, Scale
+from shortflow.lab.study import Position
 from shortflow.metrics.stats import Estimate, estimate, over_seeds
 from shortflow.papers.atcp.fig02 import _not_slower
 from shortflow.reproduction.baseline import Baseline, with_baseline
-from shortflow.reproduction.engine import Judged, count, decide, off, reproduce, select
-from shortflow.reproduction.markdown import cell
-from shortflow.reproduction.sensitivity import untouched
-from shortflow.reproduction.summary import measured, summary_row, verdict_text
-from shortflow.reproduction.tried import Outcome, Tried, at, elsewhere, load, save, sentence, stands, stored
+from shortflow.reproduction.engine import Judged, count, decide, off
+from shortflow.reproduction.summary import claim_table, measured, summary_row, verdict_text
 from shortflow.result import RunSummary
 from shortflow.store.runs import Store
 
@@ -162,6 +159,46 @@ def test_the_worst_part_decides_and_is_named() -> None:
     right_way = found_by(changed(-0.2).near(-0.45))
     assert all_hold({"size": right_way, "open": unsure}).could_be == [DIFFERS, DIRECTION]
     assert all_hold({"size": right_way, "good": good}).verdict is DIRECTION
+
+
+def test_of_parts_as_bad_the_one_farthest_beyond_its_band_decides() -> None:
+    near, far = changed(-0.06).alike(0.05), changed(-0.53).alike(0.05)
+    parts = {name: found_by(each) for name, each in (("good", changed(0.0).alike(0.05)), ("near", near), ("far", far))}
+    found = all_hold(parts)
+    assert (found.deciding, found.note) == ("far", "differs: far, near")
+    assert parts["near"].beyond == pytest.approx(0.2)
+    assert parts["good"].beyond == 0
+    assert within(Estimate(3.0, (1.0, 6.0), 3), 2.0, 4.0).beyond == pytest.approx(0.5)
+    assert found_by(changed(0.3).below()).beyond == pytest.approx(0.3), "beyond zero it is the change itself"
+    assert within(math.inf, 0, 1).beyond == math.inf
+    wide = within(Estimate(0.5, (-2.0, 2.0), 3), 0, 1)
+    assert all_hold({"bound": within(Estimate(0.5, None, 1, lower_bound=True), 0, 1), "wide": wide}).deciding == "wide"
+
+
+def test_numbers_have_their_unit_and_what_never_happens_says_so() -> None:
+    time = Estimate(0.03452, (0.0344, 0.03463), 3)
+    assert measured(found_by(computed("", lambda: time, "s").near(0.072))) == ["34.52 ms [34.4, 34.63]"]
+    assert measured(found_by(changed(-0.5918, -0.5972, 0.1).near(-0.45))) == ["-59.18 % [-59.72, +10]"]
+    assert measured(found_by(computed("", lambda: 120.0, "packets").at_most(100))) == ["120 packets"]
+    onset = Estimate(math.inf, (35.0, math.inf), 3)
+    assert measured(found_by(computed("", lambda: onset).near(25))) == ["never [35, never]"]
+    shown = paper("l2dct/one", "numeric", 1).says("", changed(0.1).above(), shows=[computed("t", lambda: 2e-5, "s")])
+    assert measured(shown.judge({})) == ["+10 %", "t: 20 µs"]
+
+
+def test_nothing_is_said_to_fall_by_more_than_all_of_it() -> None:
+    assert claim(changed(-0.9).near(-0.95)).tolerance == "change: -100 to -76 % (printed: -95 %)"
+    assert found_by(changed(-1.1).near(-0.95)).holds, "the band is as wide as any"
+    assert claim(computed("x", lambda: -2.0).near(-1.5)).tolerance == "x: -1.8 to -1.2 (printed: -1.5)"
+
+
+def test_a_part_that_a_bound_leaves_open_says_so() -> None:
+    bound = within(Estimate(0.5, None, 1, lower_bound=True), 0, 1)
+    found = all_hold({"bound": bound, "good": within(0.5, 0, 1)})
+    assert found.note == f"undecided: bound; {BOUND}"
+    (text,) = claim_table([Judged(claim(), found)]).columns[-1].cells
+    assert f"because: {found.note}" in str(text)
+    assert BOUND in Judged(claim(), found).document()["reason"]
 
 
 def test_a_part_that_is_not_tested_leaves_the_whole_so_unless_another_differs() -> None:
@@ -391,141 +428,8 @@ def test_of_many_points_the_extremes_and_the_one_that_decides_are_shown() -> Non
     assert (found.deciding, found.ci95) == ("at 4", (3.0, 20.0))
 
 
-def outcome(verdict: str, number: str) -> Outcome:
-    return {"verdict": verdict, "number": number}
-
-
-def tried(taken: Outcome, others: dict[str, Outcome], deciding: str = "value") -> Tried:
-    return {"deciding": deciding, "taken": taken, "others": others}
-
-
-OTHERS = {
-    "handshake=on": outcome("agrees", "-0.39"),
-    "initial-alpha=1": outcome("differs", "-0.69"),
-    "marked-acks=yes": outcome("direction", "-0.56"),
-    "rto-clock=10ms": outcome("differs", "-0.6"),
-    "initial-alpha=1+marked-acks=yes": outcome("agrees", "-0.41"),
-    "marked-acks=yes+rto-clock=10ms": outcome("differs", "-0.7"),
-}
-
-
-def test_what_was_tried_is_kept_while_a_claim_stands(tmp_path: Path) -> None:
-    file, differs = tmp_path / "tried.json", outcome("differs", "")
-
-    def kept(found: Tried, scale: Scale = Scale.QUICK) -> dict[str, Outcome]:
-        save({"l2dct/two": found}, scale, file)
-        return load(file)["l2dct/two"][scale]["others"]
-
-    more = {"recovery=sack": outcome("differs", "-0.7")}
-    save({"l2dct/one": tried(differs, OTHERS)}, Scale.QUICK, file)
-    assert kept(tried(differs, more)) == more
-    assert kept(tried(differs, OTHERS)) == {**more, **OTHERS}, "a piece at a time"
-    assert kept(tried(differs, more), Scale.FULL) == more, "scales apart"
-    assert kept(tried(differs, {})) == {**more, **OTHERS}
-    assert kept(tried(differs, more, "load 0.1")) == more, "another number decides"
-    assert kept(tried(outcome("differs", "1"), OTHERS, "load 0.1")) == OTHERS, "it comes out another way"
-    assert at(Scale.FULL, load(file)) == {"l2dct/two": tried(differs, more)}
-    assert at(Scale.QUICK, load(file))["l2dct/one"]["others"] == OTHERS
-    file.write_text("{")
-    with pytest.raises(DamagedResult, match="reproduce --sensitivity"):
-        load(file)
-
-
-def test_the_sentence_about_other_choices_has_their_numbers() -> None:
-    said = (
-        "other choices: agrees with handshake=on (-0.39), initial-alpha=1+marked-acks=yes (-0.41); -0.6 becomes "
-        "-0.69 with initial-alpha=1, -0.56 with marked-acks=yes (direction); the same with rto-clock=10ms; "
-        "pairs of these that do not agree: 1"
-    )
-    one = tried(outcome("differs", "-0.6"), OTHERS, "at_load 0.1")
-    assert sentence(one) == said
-    assert elsewhere(one, Scale.QUICK) == f"at the quick scale (differs, at load 0.1), {said}"
-    unnumbered = {"handshake=on": outcome("agrees", ""), "jitter=0": outcome("differs", "")}
-    assert sentence(tried(outcome("undecided", ""), unnumbered)) == (
-        "other choices: agrees with handshake=on; undecided becomes differs with jitter=0"
-    )
-    nothing = tried(outcome("differs", ""), {})
-    assert sentence(nothing) == elsewhere(nothing, Scale.QUICK) == ""
-
-
-def test_where_a_claim_agrees_at_another_scale_the_choices_that_break_it_are_told() -> None:
-    agrees = tried(outcome("agrees", "-0.4"), OTHERS)
-    assert elsewhere(agrees, Scale.QUICK) == (
-        "at the quick scale it agrees (-0.4), but not with initial-alpha=1 (-0.69), marked-acks=yes (-0.56), "
-        "rto-clock=10ms (-0.6)"
-    )
-    assert elsewhere(tried(outcome("agrees", ""), {}), Scale.FULL) == "at the full scale it agrees"
-
-
 def test_no_reason_has_numbers_that_nothing_computes() -> None:
     assert not {name: each.because for name, each in papers.claims().items() if re.search(r"(?<!\w)\d", each.because)}
-
-
-def parted(page: str, every: Mapping[str, Mapping[str, Tried]]) -> list[str]:
-    """The claims of a page whose row says something else than what was tried, at the page's scale or another."""
-    scale = next(each for each in Scale if f" Scale {each.value}, " in page)
-    rows = {line.split("(`")[1].split("`)")[0]: line.split(" | ") for line in page.splitlines() if "(`" in line}
-    found = []
-    for name, of_scale in every.items():
-        verdict, said = rows[name][1].partition(" (")[0].partition(",")[0], rows[name][3]
-        here = of_scale.get(scale)
-        same = not here or (here["taken"]["verdict"] == verdict and here["taken"]["number"] in said)
-        others = [sentence(here)] if here else [elsewhere(each, one) for one, each in of_scale.items()]
-        told = verdict in ("agrees", "untested") or all(cell(each) in said for each in others)
-        if not (same and told):
-            found.append(name)
-    return found
-
-
-def test_the_committed_pages_say_what_was_tried() -> None:
-    assert len(stored()) > 10
-    for name in {each.partition("/")[0] for each in stored()}:
-        of_paper = {claim: each for claim, each in stored().items() if claim.startswith(f"{name}/")}
-        known = {f"{choice}={value}" for choice, each in papers.choices(name).items() for value in each.others}
-        values = {
-            one
-            for each in of_paper.values()
-            for at in each.values()
-            for text in at["others"]
-            for one in text.split("+")
-        }
-        assert values <= known
-        page = (ROOT / "docs" / "reproduction" / f"{name}.md").read_text(encoding="utf-8")
-        assert parted(page, of_paper) == []
-
-
-def test_text_and_numbers_that_part_are_noticed() -> None:
-    quick = tried(outcome("differs", "-0.6"), {"handshake=on": outcome("agrees", "-0.39")})
-    planted: list[Tried] = [
-        {**quick, "others": {"handshake=on": outcome("agrees", "-0.41")}},
-        {**quick, "others": {"handshake=on": outcome("differs", "-0.39")}},
-        {**quick, "taken": outcome("differs", "-0.62")},
-        {**quick, "taken": outcome("direction", "-0.6")},
-    ]
-    for scale, said, noticed in (
-        (Scale.QUICK, sentence(quick), planted),
-        (Scale.FULL, elsewhere(quick, Scale.QUICK), [planted[0], planted[1], planted[3]]),
-    ):
-        row = f"| falls (`l2dct/one`) | differs | -45 % | -0.6 [-0.7, -0.5]. {cell(said)} |"
-        page = f"Equations: 1. Scale {scale.value}, 3 runs.\n{row}"
-        assert parted(page, {"l2dct/one": {Scale.QUICK: quick}}) == []
-        assert [parted(page, {"l2dct/one": {Scale.QUICK: each}}) for each in noticed] == [["l2dct/one"]] * len(noticed)
-
-
-def quick_runs(figure: Figure) -> int:
-    plans = [(study, position) for study in figure.studies.values() for position in study.positions(Scale.QUICK)]
-    return sum(len(study.runs(Scale.QUICK, position, {})) for study, position in plans)
-
-
-@pytest.mark.parametrize("name", papers.PAPERS)
-def test_what_was_tried_was_tried_of_claims_as_they_are(name: str, tmp_path: Path) -> None:
-    """The cheapest figure with a claim that does not agree, run again."""
-    known = {claim: each for claim, each in at(Scale.QUICK, stored()).items() if claim.startswith(f"{name}/")}
-    left = {claim for claim, each in known.items() if each["taken"]["verdict"] not in ("agrees", "untested")}
-    cheapest = min((each for each in select([name]) if left & {claim.id for claim in each.claims}), key=quick_runs)
-    judged = [each for each in reproduce([cheapest], scale=Scale.QUICK, out=tmp_path).claims if each.claim.id in left]
-    assert judged
-    assert [each.claim.id for each in judged if not stands(known[each.claim.id], untouched(each))] == []
 
 
 def test_a_flow_that_finished_under_neither_is_not_called_no_slower() -> None:

@@ -17,6 +17,7 @@ from made import make_flows, make_meta, with_tables
 from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.cli.pace import Pace
+from shortflow.cli.reproduce import reproduce_figures
 from shortflow.comparison import Comparison
 from shortflow.engine import run_all
 from shortflow.errors import DamagedResult
@@ -42,7 +43,7 @@ from shortflow.papers.pecn.sec4 import rank_by
 from shortflow.papers.pecn.setup import fct_over
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, decide, draw, reproduce, select
 from shortflow.reproduction.markdown import cell
-from shortflow.reproduction.sensitivity import Shift, outcomes, pairs, shifts
+from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, pairs, shifts
 from shortflow.reproduction.summary import claim_table, reason_table, shift_table
 from shortflow.reproduction.tried import Outcome, Tried
 from shortflow.result import Run, RunResult, RunSummary, execute
@@ -246,24 +247,26 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
     study = Study("one-long-flow", ("dctcp",), seeds=1, settings=short, quick_seeds=1)
     figure = Figure("l2dct/fig4a", "", "", {"runs": study}, claims=[claim])
     for scale, chosen, reason in (
-        (Scale.QUICK, {}, "too much"),
-        (Scale.QUICK, {"bytes": "bytes", "initial-window": "2"}, "too much"),
-        (Scale.QUICK, {"initial-alpha": "0"}, "too much"),
+        (Scale.QUICK, {}, "too much; no other choice was tried"),
+        (Scale.QUICK, {"bytes": "bytes", "initial-window": "2"}, "too much; no other choice was tried"),
+        (Scale.QUICK, {"initial-alpha": "0"}, "too much; no other choice was tried"),
         (Scale.QUICK, {"initial-alpha": "1"}, ""),
-        (Scale.FULL, {}, ""),
+        (Scale.FULL, {}, "no other choice was tried"),
     ):
         done = reproduce([figure], scale=scale, out=tmp_path, chosen=chosen)
         assert [judged.reason for judged in done.claims] == [reason]
         assert (reason_table(done) is None) == (not reason)
+    values = sum(len(choice.others) for choice in papers.choices("l2dct").values())
     for verdict, reason in (
-        ("differs", "too much; at the quick scale (differs), other choices: agrees with jitter=0 (1)"),
-        ("agrees", "at the quick scale it agrees (3)"),
+        ("differs", "too much; at the quick scale (differs, 3), other choices: agrees with jitter=0 (1)"),
+        ("agrees", "at the quick scale (agrees, 3), other choices: every value agrees"),
     ):
         others: dict[str, Outcome] = {"jitter=0": {"verdict": "agrees", "number": "1"}}
         known[claim.id] = {
             Scale.QUICK: {"deciding": "value", "taken": {"verdict": verdict, "number": "3"}, "others": others}
         }
-        assert [judged.reason for judged in reproduce([figure], scale=Scale.FULL, out=tmp_path).claims] == [reason]
+        (judged,) = reproduce([figure], scale=Scale.FULL, out=tmp_path).claims
+        assert judged.reason == f"{reason}; tried: 1 of {values} values"
 
 
 def test_a_broken_law_makes_a_claim_differ() -> None:
@@ -439,6 +442,8 @@ def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
     assert len({str(row["choices"]) for row in rows if row["reached"]}) == int(left)
     again = shortflow(*arguments, "60")
     assert "sensitivity" not in again.document, "all of it is known"
+    wrong = shortflow("reproduce", "pecn/query", "--minutes", "1", "--out", "here")
+    assert (wrong.code, "a limit for --sensitivity" in wrong.stderr) == (2, True)
     assert "left" not in again.stderr
 
 
@@ -533,6 +538,31 @@ def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:
     assert found.ci95[0] > 0
 
 
+def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(console, "LATELY_S", 0.0)
+    reproduce_figures(["pecn/query"], sensitivity=True, out=tmp_path, jobs=1)
+    told = capfd.readouterr().err
+    values = len(alternatives(select(["pecn/query"]), {}))
+    assert f"1 of {values} values tried\n" in told
+    assert f"{values} of {values} values tried\n" in told
+    (runs,) = re.findall(r"index\.html \((\d+) runs", told)
+    assert int(runs) > 2 * reproduce(select(["pecn/query"]), scale=Scale.QUICK, out=tmp_path).runs
+
+
+def test_bars_in_turn_share_the_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    lines = console.Lines()
+    due = []
+    for second in (10, 29, 30, 45, 59, 61):
+        now = float(second)
+        with console.progress_bar("one of several", lines):
+            due.append(lines.due())
+    assert due == [False, False, True, False, False, True]
+
+
 def test_progress_is_told_line_by_line_where_stderr_is_no_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -564,4 +594,4 @@ def test_the_table_for_the_terminal_shows_few_numbers_and_says_how_many_more() -
     finding = all_hold({f"point {at}": within(float(at), 0, 1) for at in range(9)})
     judged = Judged(claim, finding)
     (cell_text,) = claim_table([judged]).columns[-1].cells
-    assert "measured: point 2: 2, point 0: 0 (+7)" in str(cell_text).splitlines()
+    assert "measured: point 8: 8, point 0: 0 (+7)" in str(cell_text).splitlines()

@@ -1,5 +1,6 @@
 """What figures, surveys and sweeps share: studies, their data, claims as expressions over them, and findings."""
 
+from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.choices import Choice
 from shortflow.lab.condition import EXACT, Condition, Pairs, decided, equal, same, unmeasured
 from shortflow.lab.counts import drops_in_run, retransmits_in_run, timeouts_in_run
@@ -16,7 +17,6 @@ from shortflow.lab.finding import (
     within,
 )
 from shortflow.lab.quantity import (
-    RELATIVE,
     Every,
     Measure,
     Metric,

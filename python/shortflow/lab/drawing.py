@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shortflow.errors import TooLittle
+from shortflow.lab.amounts import RELATIVE
 from shortflow.lab.condition import Printed
 from shortflow.lab.data import Data
-from shortflow.lab.quantity import RELATIVE
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, Interval
 from shortflow.quantities import in_unit_of_first, scale_for

@@ -68,11 +68,15 @@ class Claim:
             if len(part) > _MANY:
                 whole = _extremes(whole, part)
         more = {
-            f"{each.label} {point}".strip(): estimate.value
+            f"{each.label} {point}".strip(): (estimate.value, each.unit)
             for each in self.shows
             for point, estimate in each.points(studies).items()
         }
-        return replace(whole, measured={**whole.measured, **more})
+        return replace(
+            whole,
+            measured={**whole.measured, **{name: value for name, (value, _) in more.items()}},
+            units={**whole.units, **{name: unit for name, (_, unit) in more.items() if unit}},
+        )
 
 
 def _extremes(whole: Finding, part: Mapping[str, Finding]) -> Finding:

@@ -1,7 +1,8 @@
 """How a measurement decides a claim: a number with its whole interval lies in the band of one verdict or of several."""
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -11,7 +12,7 @@ Number = float | str | Sequence[float]
 Measured = Mapping[str, Number]
 Band = tuple[float, float]
 
-BOUND = "flows were left unfinished, so that the value is a bound"
+BOUND = "flows were left unfinished, so that the value is a bound and the truth may lie beyond its interval"
 """Said where the number that decides is one; a claim then agrees only if it does whatever the truth beyond it is."""
 ANY: Band = (-math.inf, math.inf)
 
@@ -45,6 +46,11 @@ class Finding:
     note: str = ""
     deciding: str = ""
     """The name of the measured number that decides."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """The units of those measured numbers that have one."""
+    beyond: float = 0.0
+    """How far beyond the band of agreement its interval reaches (with one seed, the value): relative to that end of
+    the band or, where that is zero, by itself."""
 
     @property
     def verdict(self) -> Verdict:
@@ -82,7 +88,7 @@ def not_tested(why: str) -> Finding:
     return Finding(Verdict.UNTESTED, Verdict.UNTESTED, note=why)
 
 
-def placed(value: Estimate | float, agrees: Band, direction: Band | None, **more: Number) -> Finding:
+def placed(value: Estimate | float, agrees: Band, direction: Band | None, unit: str = "", **more: Number) -> Finding:
     """A number that agrees within one band and, within a wider one, has the right direction at least.
 
     Its whole interval counts (with one seed, the value).
@@ -94,34 +100,38 @@ def placed(value: Estimate | float, agrees: Band, direction: Band | None, **more
     met = [verdict for verdict, band in bands.items() if low <= band[1] and band[0] <= high]
     best = met[0] if met else Verdict.DIFFERS
     note = BOUND if found.lower_bound or found.upper_bound else ""
-    return Finding(worst, best, {"value": found.value, **more}, found.ci95, note, "value")
+    units = {"value": unit} if unit else {}
+    beyond = _beyond(found.ci95 or (found.value, found.value), agrees)
+    return Finding(worst, best, {"value": found.value, **more}, found.ci95, note, "value", units, beyond)
 
 
 def within(value: Estimate | float, low: float, high: float, **more: Number) -> Finding:
     """A number that has to lie in a band."""
-    return placed(value, (low, high), None, **more)
+    return placed(value, (low, high), None, "", **more)
 
 
 def at_least(value: Estimate | float, low: float, **more: Number) -> Finding:
     """A number that must not be below `low`."""
-    return placed(value, (low, math.inf), None, **more)
+    return placed(value, (low, math.inf), None, "", **more)
 
 
 def at_most(value: Estimate | float, high: float, **more: Number) -> Finding:
     """A number that must not be above `high`."""
-    return placed(value, (-math.inf, high), None, **more)
+    return placed(value, (-math.inf, high), None, "", **more)
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:
     """Several measurements that a claim needs all of, so that the worst of them decides; it is named.
 
-    One that differs for sure decides, whatever the others say; else one that is untested leaves the claim untested.
+    Of several as bad that is the one that lies farthest beyond its band. One that differs for sure decides, whatever
+    the others say; else one that is untested leaves the claim untested.
     """
     if not findings:
         return not_tested("nothing was measured")
-    measured = {
-        _qualified(name, key): value for name, finding in findings.items() for key, value in finding.measured.items()
-    }
+    measured, units = (
+        {_qualified(name, key): each for name, found in findings.items() for key, each in getattr(found, part).items()}
+        for part in ("measured", "units")
+    )
     tested = {name: each for name, each in findings.items() if each.verdict is not Verdict.UNTESTED}
     untested = [name for name in findings if name not in tested]
     worst, best = (
@@ -132,16 +142,20 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
         worst = best = Verdict.UNTESTED
     whole = Finding(worst, best)
     of_verdict = {name: each for name, each in findings.items() if (each.worst, each.best) == (worst, best)}
-    first = next(iter(of_verdict or {name: e for name, e in findings.items() if e.worst is worst}))
-    notes = [] if whole.holds or worst is Verdict.UNTESTED else [f"{whole.verdict.value}: {_as_bad(findings, whole)}"]
+    as_bad = {name: each for name, each in findings.items() if each.worst is worst}
+    decides = max(of_verdict or as_bad, key=lambda name: findings[name].beyond)
+    part = findings[decides]
+    notes = []
+    if not whole.holds and worst is not Verdict.UNTESTED:
+        notes = [f"{whole.verdict.value}: {_named(as_bad, decides)}", *([part.note] if part.note else [])]
     notes += [f"{name} is not tested: {findings[name].note}" for name in untested]
-    deciding = _qualified(first, findings[first].deciding)
-    return Finding(worst, best, measured, findings[first].ci95, "; ".join(notes), deciding)
+    deciding = _qualified(decides, part.deciding)
+    return Finding(worst, best, measured, part.ci95, "; ".join(notes), deciding, units, part.beyond)
 
 
-def _as_bad(findings: Mapping[str, Finding], whole: Finding) -> str:
-    """The parts that keep the whole from more, the first of them by name."""
-    found = [name for name, each in findings.items() if each.worst is whole.worst]
+def _named(names: Collection[str], decides: str) -> str:
+    """The parts that keep the whole from more, that which decides and some more by name."""
+    found = sorted(names, key=lambda name: name != decides)
     return ", ".join(found[:_NAMED]) + f" and {len(found) - _NAMED} more" * (len(found) > _NAMED)
 
 
@@ -149,6 +163,13 @@ def ends(estimate: Estimate) -> Band:
     """The interval (with one seed, the value), without an end on the side where the truth may lie beyond a bound."""
     low, high = estimate.ci95 or (estimate.value, estimate.value)
     return -math.inf if estimate.upper_bound else low, math.inf if estimate.lower_bound else high
+
+
+def _beyond(interval: Band, band: Band) -> float:
+    """How far the one reaches out of the other."""
+    (low, high), (least, most) = interval, band
+    outside = [(least - low, least)] * (low < least) + [(high - most, most)] * (high > most)
+    return max((by / (abs(end) if abs(end) > sys.float_info.min else 1.0) for by, end in outside), default=0.0)
 
 
 def _at(value: float, bands: Mapping[Verdict, Band]) -> Verdict:

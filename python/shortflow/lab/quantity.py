@@ -12,12 +12,12 @@ from functools import partial
 
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import finding
+from shortflow.lab.amounts import RELATIVE, amount, band
 from shortflow.lab.condition import Condition, Printed
 from shortflow.lab.data import Data, relative, some
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_difference, rank_correlation
-from shortflow.quantities import scale_for
 from shortflow.result import RunResult
 
 Studies = Mapping[str, Data]
@@ -25,8 +25,6 @@ Studies = Mapping[str, Data]
 Points = dict[str, Estimate]
 """An estimate at each point, by what tells the points apart."""
 Names = str | Sequence[str]
-RELATIVE = "relative change"
-"""The unit of a change, which is shown in per cent."""
 SLACK = 0.2
 """How far a number may lie from the printed one, relative to it."""
 TENFOLD = 9.0
@@ -188,18 +186,18 @@ class Quantity:
 
     def between(self, low: float, high: float) -> Condition:
         """In the range that the paper prints, give or take 20 % at its ends."""
-        band = (low - abs(low) * SLACK, high + abs(high) * SLACK)
+        agrees = (low - abs(low) * SLACK, high + abs(high) * SLACK)
         printed = self._amount(low) if low == high else self._band(low, high)
         direction = self._direction(high if high < 0 else low)
-        return self._if(f"{self._band(*band)} (printed: {printed})", band, direction, (low, high))
+        return self._if(f"{self._band(*agrees)} (printed: {printed})", agrees, direction, (low, high))
 
     def beyond(self, paper: float) -> Condition:
         """At least as far from zero as the paper prints, less 20 %."""
         limit = paper - paper * SLACK
-        band = (-math.inf, limit) if paper < 0 else (limit, math.inf)
+        agrees = (-math.inf, limit) if paper < 0 else (limit, math.inf)
         word = "at most" if paper < 0 else "at least"
         text = f"{word} {self._amount(limit)} (printed: {self._amount(paper)})"
-        return self._if(text, band, self._direction(paper), (paper, paper), is_limit=True)
+        return self._if(text, agrees, self._direction(paper), (paper, paper), is_limit=True)
 
     def under(self, paper: float) -> Condition:
         """No more than the paper prints as the most, and 20 %."""
@@ -241,7 +239,7 @@ class Quantity:
     ) -> Condition:
         def findings(studies: Studies) -> dict[str, Finding]:
             points = some(self.points(studies), self.words)
-            found = {name: placed(each, agrees, direction) for name, each in points.items()}
+            found = {name: placed(each, agrees, direction, self.unit) for name, each in points.items()}
             return found if len(found) > 1 else dict(zip([self.label], found.values(), strict=True))
 
         beside = printed and self._printed(*printed, is_limit)
@@ -252,16 +250,10 @@ class Quantity:
         return Printed(name, self.unit, low, high, self.points, self.metric, self.schemes, self.where, is_limit)
 
     def _amount(self, value: float) -> str:
-        if self.unit == RELATIVE:
-            return f"{100 * value:+.4g} %"
-        scale = scale_for(self.unit, [value])
-        return f"{value / scale.divisor:.4g} {scale.unit}".rstrip()
+        return amount(value, self.unit)
 
     def _band(self, low: float, high: float) -> str:
-        if self.unit == RELATIVE:
-            return f"{100 * low:+.4g} to {100 * high:+.4g} %"
-        scale = scale_for(self.unit, [low, high])
-        return f"{low / scale.divisor:.4g} to {high / scale.divisor:.4g} {scale.unit}".rstrip()
+        return band(low, high, self.unit)
 
 
 def level(schemes: Names, metric: Metric, study: str = "") -> Quantity:

@@ -112,7 +112,10 @@ class Judged:
         tried, because = stored().get(self.claim.id, {}), self.claim.because
         quick, here = tried.get(Scale.QUICK), tried.get(self.scale)
         same = self.scale is Scale.QUICK or (quick and quick["taken"]["verdict"] == self.finding.verdict)
-        others = [sentence(here)] if here else [elsewhere(each, scale) for scale, each in tried.items()]
+        paper = self.claim.id.partition("/")[0]
+        values = sum(len(choice.others) for choice in choices(paper).values())
+        told = [elsewhere(each, scale, values) for scale, each in tried.items()]
+        others = told if told and not here else [sentence(here, values)]
         return "; ".join(part for part in (because if same else "", *others) if part)
 
     @property

@@ -2,18 +2,18 @@
 others at once where each by itself moves a claim.
 """
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shortflow.lab.amounts import amount
 from shortflow.lab.choices import changes
 from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Finding
 from shortflow.lab.study import Scale
 from shortflow.papers import PAPERS, choices, figures
 from shortflow.reproduction.engine import Chosen, Judged, Reproduction, followed
-from shortflow.reproduction.tried import Outcome, Tried, apart, single, stands, together
+from shortflow.reproduction.tried import Outcome, Tried, apart, pairs_of_movers, stands, together
 from shortflow.scenario import as_pairs
 
 Again = Callable[[Chosen, Sequence[Figure]], Reproduction]
@@ -55,7 +55,7 @@ class Shift:
 
 
 def outcomes(moved: Sequence[Shift]) -> dict[str, Tried]:
-    """What was tried for each claim, to be stored: the number that decides is the same one throughout."""
+    """What was tried for each claim, to be stored."""
     found: dict[str, Tried] = {}
     for shift in moved:
         tried = found.setdefault(shift.before.claim.id, untouched(shift.before))
@@ -70,10 +70,14 @@ def untouched(judged: Judged) -> Tried:
     return {"deciding": name, "taken": _outcome(judged, name), "others": {}}
 
 
-def _outcome(judged: Judged, name: str) -> Outcome:
-    number = judged.finding.measured.get(name)
-    text = f"{number:.4g}" if isinstance(number, int | float) else ""
-    return {"verdict": judged.finding.verdict.value, "number": text}
+def _outcome(judged: Judged, followed: str) -> Outcome:
+    """The number that decides; where all parts agree none does, so the one that is followed."""
+    finding = judged.finding
+    name = followed if finding.holds and followed in finding.measured else deciding(finding)
+    number = finding.measured.get(name)
+    text = amount(number, finding.units.get(name, "")) if isinstance(number, int | float) else ""
+    outcome: Outcome = {"verdict": finding.verdict.value, "number": text}
+    return {**outcome, "part": name} if text and name != followed else outcome
 
 
 def deciding(finding: Finding) -> str:
@@ -129,10 +133,8 @@ def pairs(base: Reproduction, known: Mapping[str, Tried]) -> list[Other]:
         tried = known.get(judged.claim.id)
         if tried is None or not stands(tried, untouched(judged)):
             continue
-        movers = [text for text, outcome in tried["others"].items() if single(text) and outcome != tried["taken"]]
-        for one, two in itertools.combinations(sorted(movers), 2):
-            if apart(one)[0] != apart(two)[0]:
-                moved.setdefault((one, two), set()).add(judged.claim.id)
+        for pair in pairs_of_movers(tried):
+            moved.setdefault(pair, set()).add(judged.claim.id)
     return [Other(dict(map(apart, texts)), frozenset(claims)) for texts, claims in moved.items()]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
+from shortflow.lab.amounts import amount
 from shortflow.lab.finding import Finding, Verdict
 from shortflow.reproduction.engine import NEAR, Counts, Judged, Reproduction, count
 from shortflow.reproduction.sensitivity import Shift, deciding
@@ -36,6 +37,7 @@ def claim_table(claims: Sequence[Judged]) -> Table:
         lines = {
             "paper": _shortened(printed(judged.claim.paper), _NUMBERS),
             "measured": _shortened(measured(finding), _NUMBERS) if finding.measured else judged.reason,
+            "because": finding.note if finding.measured and not finding.holds else "",
             "agrees if": judged.claim.tolerance,
         }
         text = "\n".join(f"{name}: {line}" for name, line in lines.items() if line)
@@ -144,8 +146,8 @@ def _number(finding: Finding, name: str) -> str:
     """One measured number, with its interval if it is the one that decides."""
     if name not in finding.measured:
         return finding.note
-    interval = f" [{finding.ci95[0]:.4g}, {finding.ci95[1]:.4g}]" if finding.ci95 and name == finding.deciding else ""
-    return _value(finding.measured[name]) + interval
+    ci95 = finding.ci95 if name == finding.deciding else None
+    return _value(finding.measured[name], finding.units.get(name, ""), ci95)
 
 
 def _shortened(parts: Sequence[str], most: int) -> str:
@@ -154,11 +156,11 @@ def _shortened(parts: Sequence[str], most: int) -> str:
     return ", ".join(parts[:most]) + more
 
 
-def _value(value: object) -> str:
+def _value(value: object, unit: str = "", ci95: tuple[float, float] | None = None) -> str:
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, int | float):
-        return f"{value:.4g}"
+        return amount(value, unit, ci95)
     if isinstance(value, Sequence):
         return "[" + ", ".join(_value(each) for each in value) + "]"
     if isinstance(value, dict):

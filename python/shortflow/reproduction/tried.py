@@ -1,12 +1,14 @@
 """What other choices make of claims that do not agree: sentences from the stored results of the sensitivity study."""
 
 import functools
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from shortflow import papers
+from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
 from shortflow.store.files import read_json, write_text
 
@@ -16,14 +18,16 @@ class Outcome(TypedDict):
 
     verdict: str
     number: str
-    """The number that decides with the choices taken, to four digits; empty where there is none."""
+    """The number that decides, with its unit; empty where there is none."""
+    part: NotRequired[str]
+    """Its name, where that is another than the one that decides with the choices taken."""
 
 
 class Tried(TypedDict):
     """A claim with the choices taken, and with every other value of one that its runs follow."""
 
     deciding: str
-    """The name of the number that is followed: the one that decides with the choices taken."""
+    """The name of the number that decides with the choices taken."""
     taken: Outcome
     others: dict[str, Outcome]
     """By choice and value, such as `handshake=on`, or by two, such as `handshake=on+recovery=sack`."""
@@ -83,39 +87,51 @@ def stands(before: Tried, now: Tried) -> bool:
     return (before["deciding"], before["taken"]) == (now["deciding"], now["taken"])
 
 
-def sentence(tried: Tried) -> str:
-    """Which choices make a claim agree, what single others give or leave as it is, and how many pairs do not help."""
-    others = tried["others"]
-    agree = [_numbered(name, each) for name, each in others.items() if each["verdict"] == "agrees"]
-    rest = {name: each for name, each in others.items() if each["verdict"] != "agrees" and single(name)}
-    pairs = len(others) - len(agree) - len(rest)
-    same = [name for name, each in rest.items() if each == tried["taken"]]
-    moved = [
-        f"{each['number'] or each['verdict']} with {name}" + f" ({each['verdict']})" * _turned(each, tried["taken"])
-        for name, each in rest.items()
-        if name not in same
-    ]
-    parts = [f"agrees with {', '.join(agree)}"] * bool(agree)
-    parts += [f"{tried['taken']['number'] or tried['taken']['verdict']} becomes {', '.join(moved)}"] * bool(moved)
+def pairs_of_movers(tried: Tried) -> list[tuple[str, str]]:
+    """Every two values of different choices that each move the claim by itself."""
+    movers = sorted(text for text, each in tried["others"].items() if single(text) and each != tried["taken"])
+    return [(one, two) for one, two in itertools.combinations(movers, 2) if apart(one)[0] != apart(two)[0]]
+
+
+def sentence(tried: Tried | None, values: int) -> str:
+    """What other choices give, each value and those pairs that agree, and how many of all were tried.
+
+    Of a claim that agrees, what does not. There are so many other `values`; without results nothing was tried.
+    """
+    if tried is None:
+        return "no other choice was tried"
+    others, taken = tried["others"], tried["taken"]
+    if not others:
+        return "no other choice that was tried changes it"
+    worth = {name: each for name, each in others.items() if single(name) or each["verdict"] == "agrees"}
+    if taken["verdict"] == "agrees":
+        worth = {name: each for name, each in worth.items() if each["verdict"] != "agrees"}
+    moved = {name: each for name, each in worth.items() if each != taken}
+    same = [name for name in worth if name not in moved]
+    given = {v: [_numbered(name, each) for name, each in moved.items() if each["verdict"] == v] for v in Verdict}
+    parts = [f"{verdict} with {', '.join(each)}" for verdict, each in given.items() if each]
     parts += [f"the same with {', '.join(same)}"] * bool(same)
-    parts += [f"pairs of these that do not agree: {pairs}"] * bool(pairs)
-    return f"other choices: {'; '.join(parts)}" if parts else ""
+    return f"other choices: {'; '.join([*(parts or ['every value agrees']), _how_many(tried, values)])}"
 
 
-def elsewhere(tried: Tried, scale: str) -> str:
+def elsewhere(tried: Tried, scale: str, values: int) -> str:
     """The same for a page of another scale than the one at which it was tried."""
-    taken, others = tried["taken"], tried["others"]
-    if taken["verdict"] != "agrees":
-        said, of = sentence(tried), f", {tried['deciding'].replace('_', ' ')}" * (tried["deciding"] != "value")
-        return said and f"at the {scale} scale ({taken['verdict']}{of}), {said}"
-    lost = [_numbered(name, each) for name, each in others.items() if each["verdict"] != "agrees" and single(name)]
-    return f"at the {scale} scale it {_numbered('agrees', taken)}" + f", but not with {', '.join(lost)}" * bool(lost)
+    taken = tried["taken"]
+    part = f"{tried['deciding'].replace('_', ' ')}: " * (tried["deciding"] != "value")
+    number = f", {part}{taken['number']}" * bool(taken["number"])
+    return f"at the {scale} scale ({taken['verdict']}{number}), {sentence(tried, values)}"
 
 
-def _numbered(text: str, outcome: Outcome) -> str:
-    return f"{text} ({outcome['number']})" if outcome["number"] else text
+def _how_many(tried: Tried, values: int) -> str:
+    others = tried["others"]
+    singles, pairs = sum(map(single, others)), [each for name, each in others.items() if not single(name)]
+    agree = sum(each["verdict"] == "agrees" for each in pairs)
+    of = len(pairs_of_movers(tried))
+    said = f" and {len(pairs)} of {of} pairs of those that move it" + f", {agree} of which agree" * bool(pairs)
+    return f"tried: {singles} of {values} values" + said * bool(of)
 
 
-def _turned(each: Outcome, taken: Outcome) -> bool:
-    """Whether the verdict is another, which the number does not say."""
-    return bool(each["number"]) and each["verdict"] != taken["verdict"]
+def _numbered(name: str, outcome: Outcome) -> str:
+    """A choice with the number that decides there, named where it is another part's."""
+    part = f"{outcome['part'].replace('_', ' ')}: " if "part" in outcome else ""
+    return f"{name} ({part}{outcome['number']})" if outcome["number"] else name

@@ -1,7 +1,7 @@
 """Fig. 4: completion times of short flows beside two long ones, over the load of the short flows."""
 
 from shortflow import lab
-from shortflow.papers.l2dct.setup import AFCT, LOAD, NOT_BOTH
+from shortflow.papers.l2dct.setup import AFCT, LOAD, NEAR_BOTH
 
 LOADS = lab.Study(
     "l2dct-benchmark",
@@ -52,7 +52,7 @@ fig4a = lab.Figure("l2dct/fig4a", "Fig. 4(a)", "Mean FCT of short flows, U[2, 98
         OVER_DCTCP.over("load").lowest().near(-0.45),
         OVER_DCTCP.over("load").below(),
         shows=[with_larger_w_min(AFCT)],
-        because=NOT_BOTH,
+        because=NEAR_BOTH,
     ),
     lab.paper("l2dct/fig4a-afct-vs-tcp", "ratio", {"max": 0.95, "unit": "relative AFCT reduction"}).says(
         "L2DCT's mean FCT is below TCP's at every load, by up to 95 %",
@@ -78,7 +78,7 @@ fig4b = lab.Figure("l2dct/fig4b", "Fig. 4(b)", "Percentiles of the FCT, U[2, 98]
         *(PERCENTILES[n].lowest().near(-0.37) for n in (95, 99)),
         *(PERCENTILES[n].below() for n in (95, 99)),
         shows=[with_larger_w_min(f"p{n}_short_s") for n in (95, 99)],
-        because=NOT_BOTH,
+        because=NEAR_BOTH,
     ),
     lab.paper(
         "l2dct/fig4b-all-percentiles", "ordering", "L2DCT <= DCTCP at each percentile and load", "Fig. 4(b), Sec. V"

@@ -14,9 +14,8 @@ PAYLOAD_SHARE = 1460 / 1500
 
 LINK_BPS = 1e9
 AFCT, GOODPUT = "afct_short_s", "goodput_long_bps"
-NOT_BOTH = "no choice tried, alone or in a pair, gives both the gain and its cost; a larger w_min comes near both"
-"""Why Figs. 4 and 5 differ. Tried at the published w_min: packets of 1000 bytes, both other rules for marked ACKs,
-handshake, two receivers and the shorter round trip."""
+NEAR_BOTH = "a larger w_min comes near both the gain and its cost"
+"""Why Figs. 4 and 5 differ."""
 LOAD = "load of short flows (share of the link)"
 
 

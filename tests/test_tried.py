@@ -1,0 +1,200 @@
+"""What was tried of other choices: what is kept of it, and what reports say."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from shortflow import papers
+from shortflow.errors import DamagedResult
+from shortflow.lab import Figure, all_hold, paper, within
+from shortflow.lab.study import Scale
+from shortflow.reproduction.engine import Judged, reproduce, select
+from shortflow.reproduction.markdown import cell
+from shortflow.reproduction.sensitivity import Shift, outcomes, untouched
+from shortflow.reproduction.tried import (
+    Outcome,
+    Tried,
+    at,
+    elsewhere,
+    load,
+    pairs_of_movers,
+    save,
+    sentence,
+    single,
+    stands,
+    stored,
+)
+
+ROOT = Path(__file__).parents[1]
+
+
+def outcome(verdict: str, number: str) -> Outcome:
+    return {"verdict": verdict, "number": number}
+
+
+def tried(taken: Outcome, others: dict[str, Outcome], deciding: str = "value") -> Tried:
+    return {"deciding": deciding, "taken": taken, "others": others}
+
+
+OTHERS: dict[str, Outcome] = {
+    "handshake=on": outcome("agrees", "-0.39"),
+    "initial-alpha=1": {**outcome("differs", "-0.69"), "part": "at_load 0.2"},
+    "marked-acks=yes": outcome("direction", "-0.56"),
+    "rto-clock=10ms": outcome("differs", "-0.6"),
+    "initial-alpha=1+marked-acks=yes": outcome("agrees", "-0.41"),
+    "marked-acks=yes+rto-clock=10ms": outcome("differs", "-0.7"),
+}
+
+
+def test_what_was_tried_is_kept_while_a_claim_stands(tmp_path: Path) -> None:
+    file, differs = tmp_path / "tried.json", outcome("differs", "")
+
+    def kept(found: Tried, scale: Scale = Scale.QUICK) -> dict[str, Outcome]:
+        save({"l2dct/two": found}, scale, file)
+        return load(file)["l2dct/two"][scale]["others"]
+
+    more = {"recovery=sack": outcome("differs", "-0.7")}
+    save({"l2dct/one": tried(differs, OTHERS)}, Scale.QUICK, file)
+    assert kept(tried(differs, more)) == more
+    assert kept(tried(differs, OTHERS)) == {**more, **OTHERS}, "a piece at a time"
+    assert kept(tried(differs, more), Scale.FULL) == more, "scales apart"
+    assert kept(tried(differs, {})) == {**more, **OTHERS}
+    assert kept(tried(differs, more, "load 0.1")) == more, "another number decides"
+    assert kept(tried(outcome("differs", "1"), OTHERS, "load 0.1")) == OTHERS, "it comes out another way"
+    assert at(Scale.FULL, load(file)) == {"l2dct/two": tried(differs, more)}
+    assert at(Scale.QUICK, load(file))["l2dct/one"]["others"] == OTHERS
+    file.write_text("{")
+    with pytest.raises(DamagedResult, match="reproduce --sensitivity"):
+        load(file)
+
+
+def test_what_is_kept_of_another_choice_is_the_number_that_decides_there() -> None:
+    one = paper("l2dct/one", "numeric", 1.0).says("")
+    high, low = within(3.0, 0, 1), within(-2.0, 0, 1)
+    before, other, agreeing, same = (
+        Judged(one, all_hold(each))
+        for each in (
+            {"high": high, "low": within(0.5, 0, 1)},
+            {"high": within(0.5, 0, 1), "low": low},
+            {"low": within(0.1, 0, 1), "high": within(0.2, 0, 1)},
+            {"high": within(2.5, 0, 1), "low": within(0.5, 0, 1)},
+        )
+    )
+    moved = [Shift({"a": str(n)}, before, after, True) for n, after in enumerate((other, agreeing, same))]
+    (found,) = outcomes([*moved, Shift({"a": "9"}, before, before, False)]).values()
+    assert (found["deciding"], found["taken"]) == ("high", outcome("differs", "3"))
+    assert found["others"] == {
+        "a=0": {**outcome("differs", "-2"), "part": "low"},
+        "a=1": outcome("agrees", "0.2"),
+        "a=2": outcome("differs", "2.5"),
+    }
+
+
+def test_every_pair_that_is_kept_is_of_values_that_move_the_claim() -> None:
+    for name, of_scale in stored().items():
+        for each in of_scale.values():
+            possible = {"+".join(pair) for pair in pairs_of_movers(each)}
+            assert {text for text in each["others"] if not single(text)} <= possible, name
+
+
+def test_the_sentence_about_other_choices_has_their_numbers() -> None:
+    said = (
+        "other choices: agrees with handshake=on (-0.39), initial-alpha=1+marked-acks=yes (-0.41); "
+        "direction with marked-acks=yes (-0.56); differs with initial-alpha=1 (at load 0.2: -0.69); "
+        "the same with rto-clock=10ms; "
+        "tried: 4 of 9 values and 2 of 3 pairs of those that move it, 1 of which agree"
+    )
+    one = tried(outcome("differs", "-0.6"), OTHERS, "at_load 0.1")
+    assert sentence(one, 9) == said
+    assert elsewhere(one, Scale.QUICK, 9) == f"at the quick scale (differs, at load 0.1: -0.6), {said}"
+    unnumbered = {"handshake=on": outcome("agrees", ""), "jitter=0": outcome("differs", "")}
+    assert sentence(tried(outcome("undecided", ""), {**unnumbered, "jitter=1ms": outcome("undecided", "")}), 3) == (
+        "other choices: agrees with handshake=on; differs with jitter=0; the same with jitter=1ms; "
+        "tried: 3 of 3 values and 0 of 1 pairs of those that move it"
+    )
+    nothing = tried(outcome("differs", ""), {})
+    assert (
+        elsewhere(nothing, Scale.QUICK, 9) == "at the quick scale (differs), no other choice that was tried changes it"
+    )
+    assert sentence(None, 9) == "no other choice was tried"
+
+
+def test_where_a_claim_agrees_at_another_scale_the_choices_that_break_it_are_told() -> None:
+    agrees = tried(outcome("agrees", "-0.4"), OTHERS)
+    assert elsewhere(agrees, Scale.QUICK, 9) == (
+        "at the quick scale (agrees, -0.4), other choices: direction with marked-acks=yes (-0.56); differs with "
+        "initial-alpha=1 (at load 0.2: -0.69), rto-clock=10ms (-0.6); "
+        "tried: 4 of 9 values and 2 of 6 pairs of those that move it, 1 of which agree"
+    )
+    everywhere = tried(outcome("agrees", "1"), {"jitter=0": outcome("agrees", "2")})
+    assert sentence(everywhere, 2) == "other choices: every value agrees; tried: 1 of 2 values"
+
+
+def parted(page: str, every: Mapping[str, Mapping[str, Tried]], values: int) -> list[str]:
+    """The claims of a page whose row says something else than what was tried, at the page's scale or another."""
+    scale = next(each for each in Scale if f" Scale {each.value}, " in page)
+    rows = {line.split("(`")[1].split("`)")[0]: line.split(" | ") for line in page.splitlines() if "(`" in line}
+    found = []
+    for name, of_scale in every.items():
+        verdict, said = rows[name][1].partition(" (")[0].partition(",")[0], rows[name][3]
+        here = of_scale.get(scale)
+        same = not here or (here["taken"]["verdict"] == verdict and here["taken"]["number"] in said)
+        others = [sentence(here, values)] if here else [elsewhere(each, one, values) for one, each in of_scale.items()]
+        told = verdict in ("agrees", "untested") or all(cell(each) in said for each in others)
+        if not (same and told):
+            found.append(name)
+    return found
+
+
+def test_the_committed_pages_say_what_was_tried() -> None:
+    assert len(stored()) > 10
+    for name in {each.partition("/")[0] for each in stored()}:
+        of_paper = {claim: each for claim, each in stored().items() if claim.startswith(f"{name}/")}
+        known = {f"{choice}={value}" for choice, each in papers.choices(name).items() for value in each.others}
+        values = {
+            one
+            for each in of_paper.values()
+            for at in each.values()
+            for text in at["others"]
+            for one in text.split("+")
+        }
+        assert values <= known
+        page = (ROOT / "docs" / "reproduction" / f"{name}.md").read_text(encoding="utf-8")
+        assert parted(page, of_paper, len(known)) == []
+
+
+def test_text_and_numbers_that_part_are_noticed() -> None:
+    quick = tried(outcome("differs", "-0.6"), {"handshake=on": outcome("agrees", "-0.39")})
+    planted: list[Tried] = [
+        {**quick, "others": {"handshake=on": outcome("agrees", "-0.41")}},
+        {**quick, "others": {"handshake=on": outcome("differs", "-0.39")}},
+        {**quick, "taken": outcome("differs", "-0.62")},
+        {**quick, "taken": outcome("direction", "-0.6")},
+    ]
+    for scale, said, noticed in (
+        (Scale.QUICK, sentence(quick, 9), planted),
+        (Scale.FULL, elsewhere(quick, Scale.QUICK, 9), planted),
+    ):
+        row = f"| falls (`l2dct/one`) | differs | -45 % | -0.6 [-0.7, -0.5]. {cell(said)} |"
+        page = f"Equations: 1. Scale {scale.value}, 3 runs.\n{row}"
+        assert parted(page, {"l2dct/one": {Scale.QUICK: quick}}, 9) == []
+        found = [parted(page, {"l2dct/one": {Scale.QUICK: each}}, 9) for each in noticed]
+        assert found == [["l2dct/one"]] * len(noticed)
+        assert parted(page, {"l2dct/one": {Scale.QUICK: quick}}, 8) == ["l2dct/one"]
+
+
+def quick_runs(figure: Figure) -> int:
+    plans = [(study, position) for study in figure.studies.values() for position in study.positions(Scale.QUICK)]
+    return sum(len(study.runs(Scale.QUICK, position, {})) for study, position in plans)
+
+
+@pytest.mark.parametrize("name", papers.PAPERS)
+def test_what_was_tried_was_tried_of_claims_as_they_are(name: str, tmp_path: Path) -> None:
+    """The cheapest figure with a claim that does not agree, run again."""
+    known = {claim: each for claim, each in at(Scale.QUICK, stored()).items() if claim.startswith(f"{name}/")}
+    left = {claim for claim, each in known.items() if each["taken"]["verdict"] not in ("agrees", "untested")}
+    cheapest = min((each for each in select([name]) if left & {claim.id for claim in each.claims}), key=quick_runs)
+    judged = [each for each in reproduce([cheapest], scale=Scale.QUICK, out=tmp_path).claims if each.claim.id in left]
+    assert judged
+    assert [each.claim.id for each in judged if not stands(known[each.claim.id], untouched(each))] == []
