@@ -223,7 +223,7 @@ def main() -> int:
     build, schemes = build_id(), now.schemes
     kept = TARGET / f"{commit}-{build}-{inputs()}.json"
     known: Known = json.loads(kept.read_text()) if kept.exists() else {"times": {}, "counts": {}}
-    builds = f"{commit} before, {build} now"
+    builds = f"commit {commit} before, the extension {build} now"
 
     def keep(cell: str, text: str) -> None:
         kept.write_text(json.dumps(known))

@@ -16,6 +16,7 @@ import instructions
 from shortflow import bench
 from shortflow.lab.drawing import Drawing, Line
 from shortflow.reproduction.svg import picture
+from shortflow.result import build_id
 from shortflow.scheme import load_with_sources
 
 SCHEME = "dctcp"
@@ -105,9 +106,10 @@ def page(found: list[tuple[Axis, list[Cost]]]) -> Iterator[str]:
     """The pictures and their numbers."""
     yield "# Cost of a packet-hop over hosts, flows and link rate"
     yield (
-        f"Made by `make bench-scaling`, with {SCHEME}. Instructions are Valgrind's. The floor is the minimal loop of "
-        "`shortflow bench` over the same network, timed by turns with the simulation; it waits for memory too, so a "
-        "constant ratio is not a constant time."
+        f"Made by `make bench-scaling` with {SCHEME} and the extension {build_id()}, on {bench.processor()}. "
+        "Instructions are Valgrind's. The floor is the minimal loop of `shortflow bench` over the same network, "
+        "timed by turns with the simulation; it waits for memory too, so a constant ratio is not a constant "
+        "time."
     )
     for axis, rows in found:
         yield f"## {axis.label[0].upper()}{axis.label[1:]}\n\n{axis.what[0].upper()}{axis.what[1:]}."

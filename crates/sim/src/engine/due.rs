@@ -1,7 +1,6 @@
-//! [`Pack`]: what the event queue asks of an event, and [`Due`]: a pending event as one number.
+//! [`Pack`]: what the event queue asks of an event, [`Site`]: where it happens, and [`Due`]: a pending event as one number.
 
-use super::sites::Site;
-use shortflow_units::Instant;
+use shortflow_units::{HostId, Instant, NodeId};
 use std::cmp::{Ordering, Reverse};
 
 /// An event that fits into 32 bits.
@@ -26,6 +25,29 @@ pub fn in_turn(bits: u32, at: Instant) -> u32 {
     let once = mix(bits ^ turn, 0x4f1_bbcd);
     let twice = mix(once ^ once >> 14, 0x2c1_b3c7);
     bits & !low | twice ^ twice >> 13
+}
+
+/// Where an event happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site(pub(super) u32);
+
+impl Site {
+    /// It concerns all sites.
+    pub const EVERYWHERE: Site = Site(u32::MAX);
+}
+
+impl From<NodeId> for Site {
+    #[inline]
+    fn from(NodeId(node): NodeId) -> Site {
+        Site(node)
+    }
+}
+
+impl From<HostId> for Site {
+    #[inline]
+    fn from(HostId(host): HostId) -> Site {
+        Site(host)
+    }
 }
 
 /// Up to so many events are sorted by inserting them.

@@ -7,8 +7,8 @@
 //! Of two events at one instant that comes first whose [`Pack::rank`] is lower: the order does not depend on when they were
 //! scheduled, nor on what else there is. Events with the same number are the same.
 
-use super::due::{Due, Pack};
-use super::sites::{Site, Sites};
+use super::due::{Due, Pack, Site};
+use super::sites::Sites;
 use super::wheel::Wheel;
 use shortflow_units::{Instant, Span};
 use std::marker::PhantomData;

@@ -7,8 +7,7 @@ mod seeds;
 mod sites;
 mod wheel;
 
-pub use due::{Pack, in_turn};
+pub use due::{Pack, Site, in_turn};
 pub use events::EventQueue;
 pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};
-pub use sites::Site;

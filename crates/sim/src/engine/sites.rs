@@ -7,38 +7,15 @@
 //! Some events concern all nodes: flows start and end, probes take samples. In slots that have such ones, and in those that
 //! are not handled to their end, nodes take turns: each goes on up to the next of them.
 
-use super::due::{Due, Pack};
+use super::due::{Due, Pack, Site};
 use super::wheel::Wheel;
-use shortflow_units::{HostId, Instant, NodeId, Span};
+use shortflow_units::{Instant, Span};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Events that are told of at once, or a few more.
 const SOON: usize = 48;
 const PICOSECOND: Span = Span::from_ps(1);
-
-/// Where an event happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Site(pub(super) u32);
-
-impl Site {
-    /// It concerns all sites.
-    pub const EVERYWHERE: Site = Site(u32::MAX);
-}
-
-impl From<NodeId> for Site {
-    #[inline]
-    fn from(NodeId(node): NodeId) -> Site {
-        Site(node)
-    }
-}
-
-impl From<HostId> for Site {
-    #[inline]
-    fn from(HostId(host): HostId) -> Site {
-        Site(host)
-    }
-}
 
 /// What is still to come in the present slot, but for the present site.
 #[derive(Debug, Clone)]

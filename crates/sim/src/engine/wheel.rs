@@ -3,8 +3,7 @@
 //! Those of the next four thousand slots are in lists, one a slot, and those beyond (retransmission timers, mostly) in a binary
 //! heap. Most packets arrive within the wheel, so adding and taking an event costs the same in small and in large networks.
 
-use super::due::Due;
-use super::sites::Site;
+use super::due::{Due, Site};
 use shortflow_units::{Instant, Span};
 use std::collections::BinaryHeap;
 
