@@ -164,7 +164,8 @@ impl<E: Pack> EventQueue<E> {
     pub fn soon(&mut self) -> impl Iterator<Item = E> {
         let others = self.sites.as_mut().map(|sites| sites.soon(self.present.len()));
         let others = others.into_iter().flatten();
-        self.present.iter().rev().chain(others).map(|next| E::unpack(next.event()))
+        let present = self.present.iter().rev().take_while(|next| next.at() < self.before);
+        present.chain(others).map(|next| E::unpack(next.event()))
     }
 
     /// Whether the event taken last may be one of this site.

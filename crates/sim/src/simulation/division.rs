@@ -94,18 +94,24 @@ impl Division {
     }
 }
 
-/// From so many ports on it may be worth its while to simulate a network node by node.
-const MANY: usize = 128;
+/// Ports that a network must have to be simulated node by node, and nodes for each event in a slot that concerns all of them.
+const PORTS: usize = 128;
+const NODES: f64 = 32.0;
 
-/// The shortest delay of a link, if it is worth its while to simulate the network node by node: if it is not small, and a
-/// node gets a packet or more in that time, at full rate.
+/// The shortest delay of a link, if it is worth its while to simulate the network node by node, in slots of that length: if it is
+/// not small, a node gets a packet or more in a slot, at full rate, and flows and samples seldom interrupt it.
 fn apart(scenario: &Scenario) -> Option<Span> {
     let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
     let apart = graph.links.iter().map(|link| link.delay).min().filter(|apart| *apart > Span::ZERO)?;
-    let arrivals =
-        |link: &Link| 2.0 * apart.as_secs_f64() / (link.rate.tx_time(size) + link.delay).as_secs_f64();
-    let is_worthwhile = 2 * graph.links.len() >= MANY
-        && graph.links.iter().map(arrivals).sum::<f64>() >= graph.nodes.len() as f64;
+    let slots = |time: Span| time.as_secs_f64() / apart.as_secs_f64();
+    let arrivals = |link: &Link| 2.0 / slots(link.rate.tx_time(size) + link.delay);
+    let flows: f64 = scenario.expected().iter().map(|expected| expected.flows.known()).sum();
+    let measured = Span::from_ps(scenario.duration.as_ps() - scenario.warmup.as_ps());
+    let samples = scenario.measure.sample_every.map_or(0.0, |every| 1.0 / slots(every));
+    let (nodes, interruptions) = (graph.nodes.len() as f64, 2.0 * flows / slots(measured) + samples);
+    let is_worthwhile = 2 * graph.links.len() >= PORTS
+        && graph.links.iter().map(arrivals).sum::<f64>() >= nodes
+        && NODES * interruptions <= nodes;
     is_worthwhile.then_some(apart)
 }
 

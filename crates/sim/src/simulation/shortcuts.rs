@@ -8,6 +8,7 @@ use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::{Scheme, schemes};
 use proptest::prelude::*;
+use shortflow_units::Span;
 
 const MIX: &str = "
 title = 'mix'
@@ -110,6 +111,26 @@ fn every_scheme_gives_the_same_node_by_node() {
             assert_eq!((other.end, other.digest()), (by_time.end, by_time.digest()), "{}", scheme.name);
         }
     }
+}
+
+/// Small networks are not simulated node by node, nor those with short links, or where flows or samples come all the time.
+#[test]
+fn networks_are_simulated_node_by_node_where_that_pays() {
+    let apart = |k: u32, rtt: &str, size: &str, sample: &str| {
+        let text = format!(
+            "title = 'any'\nduration = '3ms'\n\
+             topology = {{ kind = 'fat-tree', k = {k}, rate = '10Gbps', rtt = '{rtt}' }}\n\
+             switch = {{ buffer = '250pkt', mark_above = '65pkt' }}\n[measure]\nsample_every = '{sample}'\n\
+             [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'fixed', value = '{size}' }}\n\
+             load = 0.5\npattern = 'all-to-all'\n"
+        );
+        Division::new(&scenario(&text), &Scheme::named("dctcp", &[]).unwrap(), 1, false).apart
+    };
+    assert_eq!(apart(8, "120us", "1MB", "1ms"), Some(Span::from_micros(10)));
+    assert_eq!(apart(4, "120us", "1MB", "1ms"), None);
+    assert_eq!(apart(8, "1us", "1MB", "1ms"), None);
+    assert_eq!(apart(8, "120us", "10KB", "1ms"), None);
+    assert_eq!(apart(8, "120us", "1MB", "1us"), None);
 }
 
 /// A timer may come after its connection, to the host of another that has its slot now.

@@ -37,6 +37,16 @@ pub enum Count {
     AtLeast(u64),
 }
 
+impl Count {
+    /// Those that are known of before the run.
+    pub fn known(self) -> f64 {
+        match self {
+            Count::Exactly(flows) | Count::AtLeast(flows) => flows as f64,
+            Count::About(flows) => flows,
+        }
+    }
+}
+
 /// The flows of a traffic entry that start in the measured time, and its backlogged ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
