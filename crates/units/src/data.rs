@@ -69,6 +69,8 @@ impl Sub for Bytes {
     }
 }
 
+const PS_BITS_PER_BYTE: u64 = 8 * 1_000_000_000_000;
+
 impl Rate {
     /// The units of its text form, the smallest first.
     pub const UNITS: &'static [(&'static str, u64)] = &[
@@ -89,10 +91,17 @@ impl Rate {
     pub const fn as_bps(self) -> u64 {
         self.0
     }
+    /// Time to put one byte on the wire, if that is a whole number of picoseconds.
+    pub const fn byte_time(self) -> Option<Span> {
+        if PS_BITS_PER_BYTE.is_multiple_of(self.0) {
+            Some(Span::from_ps(PS_BITS_PER_BYTE / self.0))
+        } else {
+            None
+        }
+    }
     /// Time to put `bytes` on the wire, rounded up to a whole picosecond.
     #[inline]
     pub const fn tx_time(self, bytes: Bytes) -> Span {
-        const PS_BITS_PER_BYTE: u64 = 8 * 1_000_000_000_000;
         match bytes.0.checked_mul(PS_BITS_PER_BYTE) {
             Some(product) => Span::from_ps(product.div_ceil(self.0)),
             None => {
@@ -106,12 +115,12 @@ impl Rate {
         if span.is_zero() {
             return None;
         }
-        let bps = bytes.0 as u128 * 8_000_000_000_000 / span.as_ps() as u128;
+        let bps = bytes.0 as u128 * PS_BITS_PER_BYTE as u128 / span.as_ps() as u128;
         Rate::new(if bps > u64::MAX as u128 { u64::MAX } else { bps as u64 })
     }
     /// Bytes that fit into `span`, rounded down: the bandwidth–delay product.
     pub const fn bytes_in(self, span: Span) -> Bytes {
-        Bytes((self.0 as u128 * span.as_ps() as u128 / 8_000_000_000_000) as u64)
+        Bytes((self.0 as u128 * span.as_ps() as u128 / PS_BITS_PER_BYTE as u128) as u64)
     }
 }
 
@@ -159,6 +168,8 @@ mod tests {
     fn one_byte_at_a_hundred_gigabit_is_eighty_picoseconds() {
         let rate: Rate = "100Gbps".parse().unwrap();
         assert_eq!(rate.tx_time(Bytes::new(1)), Span::from_ps(80));
+        assert_eq!(rate.byte_time(), Some(Span::from_ps(80)));
+        assert_eq!("3Gbps".parse::<Rate>().unwrap().byte_time(), None);
     }
 
     #[test]
@@ -199,6 +210,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn bytes_take_as_many_times_what_one_takes(bytes in 0u64..1 << 20, gbps in 1u64..1000) {
+            let rate = Rate(gbps * 1_000_000_000);
+            let product = rate.byte_time().map(|time| time.times(bytes));
+            prop_assert_eq!(product, (8000 % gbps == 0).then(|| rate.tx_time(Bytes(bytes))));
+        }
+
         #[test]
         fn serialisation_rounds_up_by_less_than_a_picosecond(bytes in 0u64..1 << 40, bps in 1u64..1 << 40) {
             let exact = bytes as u128 * 8_000_000_000_000;

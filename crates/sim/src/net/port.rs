@@ -51,7 +51,8 @@ pub struct Port {
     backlog: Backlog,
     busy_until: Instant,
     delay: Span,
-    last_tx: (u32, Span),
+    /// Time to send a byte, if it is whole.
+    byte_time: Option<Span>,
     /// Packets that reached the other end.
     arrived: u64,
     /// When only totals are kept: the window, but no time at all at a port with `levels`.
@@ -108,7 +109,7 @@ impl Port {
             ring: VecDeque::new(),
             departed: 0,
             backlog: Backlog::default(),
-            last_tx: (0, Span::ZERO),
+            byte_time: rate.byte_time(),
             counters: PortCounters::default(),
             arrived: 0,
             lost_on_wire: 0,
@@ -400,15 +401,16 @@ impl Port {
         }
     }
 
-    /// Transmission time; most packets of a port have one size, which saves the division.
+    /// Transmission time, at usual rates without a division.
     #[inline]
-    fn tx_time(&mut self, wire: u32) -> Span {
-        if self.last_tx.0 != wire {
-            self.last_tx = (wire, self.rate.tx_time(Bytes::new(u64::from(wire))));
-            #[cfg(test)]
-            crate::sabotage::hasten(&mut self.last_tx.1);
-        }
-        self.last_tx.1
+    fn tx_time(&self, wire: u32) -> Span {
+        let takes = match self.byte_time {
+            Some(time) => time.times(wire.into()),
+            None => self.rate.tx_time(Bytes::new(wire.into())),
+        };
+        #[cfg(test)]
+        let takes = crate::sabotage::hasten(takes);
+        takes
     }
 }
 
