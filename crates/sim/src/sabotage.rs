@@ -3,7 +3,6 @@
 use crate::packet::{Kind, Packet};
 use shortflow_units::Span;
 use std::cell::Cell;
-use std::collections::VecDeque;
 
 /// A defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +48,9 @@ pub fn loses(packet: &Packet) -> bool {
     packet.kind == Kind::Data && hundredth(Defect::LostAfterCounted)
 }
 
-/// Lets the last packet of a ring, of which the first have departed, overtake the one before it.
-pub fn swap_last<T>(ring: &mut VecDeque<T>, departed: usize, swap: impl Fn(&mut T, &mut T)) {
-    if let [.., before, last] = &mut ring.make_contiguous()[departed..]
-        && hundredth(Defect::Overtaking)
-    {
-        swap(before, last);
-    }
+/// Whether a packet overtakes the one before it.
+pub fn overtakes() -> bool {
+    hundredth(Defect::Overtaking)
 }
 
 /// What an acknowledgement says.

@@ -11,6 +11,7 @@ mod outages;
 mod parts;
 mod paths;
 mod port;
+mod ring;
 mod routes;
 mod usage;
 

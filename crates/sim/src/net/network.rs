@@ -336,7 +336,7 @@ impl Network {
     #[inline(never)] // keeps the path of the others short
     fn note_drops(&mut self, now: Instant, port: PortId) {
         let (Some(special), sender) = (&mut self.special, &mut self.ports[port.index()]) else { return };
-        let backlog = Some(sender.known_backlog());
+        let backlog = Some(sender.backlog(now));
         let watch = special.watch.iter_mut();
         watch.for_each(|watch| watch.dropped(now, Some(port), sender.take_dropped(), backlog));
     }

@@ -9,12 +9,13 @@
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
 use super::faults::Passage;
+use super::ring::{InFlight, Ring};
 use super::{FaultInjector, Levels, MeasuredTime, Percentiles, PortCounters};
 use crate::engine::prefetch;
 use crate::packet::Packet;
 use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// When a port has to be looked at, and at which node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,12 +24,6 @@ pub enum Due {
     Arrival(Instant, NodeId),
     /// Its transmitter is free while packets wait.
     Done(Instant, NodeId),
-}
-
-#[derive(Debug, Clone)]
-struct InFlight {
-    departs: Instant,
-    packet: Packet,
 }
 
 /// What a port holds.
@@ -46,8 +41,7 @@ pub struct Held {
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct Port {
-    ring: VecDeque<InFlight>,
-    departed: usize,
+    ring: Ring,
     backlog: Backlog,
     busy_until: Instant,
     delay: Span,
@@ -106,8 +100,7 @@ impl Port {
             levels: None,
             percentiles: None,
             busy_until: Instant::ZERO,
-            ring: VecDeque::new(),
-            departed: 0,
+            ring: Ring::default(),
             backlog: Backlog::default(),
             byte_time: rate.byte_time(),
             counters: PortCounters::default(),
@@ -149,8 +142,7 @@ impl Port {
     pub fn keep_levels(&mut self, now: Instant) {
         self.retire(now);
         let mut levels = Levels::new(now, self.backlog);
-        let leaving = self.ring.iter().skip(self.departed);
-        leaving.for_each(|next| levels.leaves(next.departs, next.packet.wire));
+        self.ring.unseen().for_each(|next| levels.leaves(next.departs, next.packet.wire));
         self.levels = Some(Box::new(levels));
         self.plain = MeasuredTime { from: Instant::MAX, to: Instant::ZERO };
     }
@@ -200,7 +192,7 @@ impl Port {
     pub fn held(&self) -> Held {
         let waiting = self.queue.waiting();
         let mut backlog = waiting;
-        self.ring.iter().skip(self.departed).for_each(|next| backlog.add(&next.packet));
+        self.ring.unseen().for_each(|next| backlog.add(&next.packet));
         Held { ring: self.ring.len() as u64, waiting, backlog }
     }
 
@@ -272,13 +264,10 @@ impl Port {
     /// a next one.
     #[inline(always)]
     pub fn arrive(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
-        *place = self.ring.front_mut()?.packet.take();
-        self.ring.pop_front();
-        self.arrived += 1;
-        match self.departed {
-            0 => self.backlog.remove(place),
-            _ => self.departed -= 1,
+        if !self.ring.pop(place) {
+            return None;
         }
+        self.arrived += 1;
         Some(self.ring.front().map(|next| next.departs + self.delay))
     }
 
@@ -385,19 +374,22 @@ impl Port {
     #[inline]
     fn launch(&mut self, departs: Instant, packet: Packet) -> bool {
         self.busy_until = departs;
-        self.ring.push_back(InFlight { departs, packet });
+        self.ring.push(departs, packet);
         #[cfg(test)]
-        crate::sabotage::swap_last(&mut self.ring, self.departed, |a, b| {
-            std::mem::swap(&mut a.packet, &mut b.packet);
-        });
+        self.ring.overtake();
         self.ring.len() == 1 && !self.crosses
     }
 
+    /// Takes what has departed by `now` off the backlog.
     #[inline]
     fn retire(&mut self, now: Instant) {
-        while let Some(gone) = self.ring.get(self.departed).filter(|next| next.departs <= now) {
-            self.backlog.remove(&gone.packet);
-            self.departed += 1;
+        if self.busy_until <= now {
+            self.ring.see_all();
+            self.backlog = self.queue.waiting();
+            return;
+        }
+        while let Some(gone) = self.ring.see_departed(now) {
+            self.backlog.remove(gone);
         }
     }
 
@@ -424,13 +416,10 @@ impl Port {
 
     /// The next packet on the wire that has departed before `end`, and when.
     pub(super) fn hand_over(&mut self, end: Instant) -> Option<(Instant, Packet)> {
-        self.ring.front().filter(|head| head.departs < end)?;
-        let InFlight { departs, packet } = self.ring.pop_front()?;
-        match self.departed {
-            0 => self.backlog.remove(&packet),
-            _ => self.departed -= 1,
-        }
-        Some((departs, packet))
+        let departs = self.ring.front().map(|head| head.departs).filter(|departs| *departs < end)?;
+        self.retire(departs);
+        let mut packet = Packet::BLANK;
+        self.ring.pop(&mut packet).then_some((departs, packet))
     }
 
     /// When the next packet departs.
@@ -440,17 +429,16 @@ impl Port {
 
     /// Puts a packet on the wire that has been handed over; when it arrives, if it is the head.
     pub(super) fn take_in(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
-        self.ring.push_back(InFlight { departs, packet });
-        self.departed += 1;
+        self.ring.push(departs, packet);
+        self.ring.see_all();
         (self.ring.len() == 1).then_some(departs + self.delay)
     }
 
     /// Puts the far end of the wire back, as the other part has it.
     pub(super) fn join(&mut self, far: &mut Port) {
         self.arrived += far.arrived;
-        self.departed += far.ring.len();
-        far.ring.append(&mut self.ring);
-        std::mem::swap(&mut self.ring, &mut far.ring);
+        let own = std::mem::replace(&mut self.ring, std::mem::take(&mut far.ring));
+        self.ring.append(own);
     }
 }
 
@@ -477,7 +465,7 @@ impl Port {
     /// What a packet finds that is sent here: those that leave before it, and where it will stand.
     #[inline]
     pub(super) fn prefetch_ring(&self) {
-        self.ring.get(self.departed).into_iter().for_each(|next| prefetch(next, 1));
+        self.ring.first_unseen().into_iter().for_each(|next| prefetch(next, 1));
         self.ring.back().into_iter().for_each(|last| prefetch(last, 3));
     }
 
@@ -530,7 +518,7 @@ impl Port {
             dropped.extend(faults.kept().chain(ring).map(|packet| (DropReason::LinkDown, packet.clone())));
         }
         let mut lost = faults.fail() + self.ring.len() as u64;
-        for &InFlight { departs, ref packet } in self.ring.iter().skip(self.departed) {
+        for &InFlight { departs, ref packet } in self.ring.unseen() {
             let takes = self.rate.tx_time(packet.wire_size());
             let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
             self.counters.cancel(&self.window, now, (starts, departs), packet);
@@ -544,13 +532,12 @@ impl Port {
             lost += effects.drops.len() as u64;
             self.dropped.iter_mut().for_each(|dropped| dropped.append(&mut effects.drops));
         }
-        self.lost_on_wire += self.departed as u64;
+        self.lost_on_wire += self.ring.departed() as u64;
         self.counters.drops.count(DropReason::LinkDown, lost);
         if let Some(levels) = &mut self.levels {
             levels.empty(now);
         }
-        self.ring.clear();
-        self.departed = 0;
+        self.ring = Ring::default();
         self.backlog = Backlog::default();
         self.busy_until = now;
     }

@@ -1,0 +1,235 @@
+//! [`Ring`]: the packets of a port in order of departure, those on the wire first.
+//!
+//! Packets have numbers that only grow, and there are as many places as a power of two, so the low bits of its number are a
+//! packet's place. Departures are seen when somebody looks. Until then a packet that has reached the other end keeps its
+//! place, so that its arrival need not ask whether it was seen to depart.
+
+use crate::packet::Packet;
+use shortflow_units::Instant;
+
+/// A packet, and when its last bit departs.
+#[derive(Debug, Clone)]
+pub(super) struct InFlight {
+    pub departs: Instant,
+    pub packet: Packet,
+}
+
+/// Packets of one port.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ring {
+    places: Box<[InFlight]>,
+    /// Number of the packet that reaches the other end next.
+    head: usize,
+    /// Number of the first that has not been seen to depart; it may have reached the other end.
+    unseen: usize,
+    /// Number of the packet that is added next.
+    end: usize,
+}
+
+/// Places of the smallest ring that has any.
+const LEAST: usize = 4;
+
+impl Ring {
+    #[inline]
+    fn place(&self, number: usize) -> usize {
+        number & self.places.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    fn at(&self, number: usize) -> Option<&InFlight> {
+        self.places.get(self.place(number))
+    }
+
+    #[inline]
+    fn at_mut(&mut self, number: usize) -> Option<&mut InFlight> {
+        let place = self.place(number);
+        self.places.get_mut(place)
+    }
+
+    /// Packets that have not reached the other end.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.end - self.head
+    }
+
+    /// Those of them that have been seen to depart.
+    pub fn departed(&self) -> usize {
+        self.unseen.saturating_sub(self.head)
+    }
+
+    /// The packet that reaches the other end next.
+    #[inline]
+    pub fn front(&self) -> Option<&InFlight> {
+        if self.head == self.end { None } else { self.at(self.head) }
+    }
+
+    /// The packet that was added last, if it has not reached the other end.
+    #[inline]
+    pub fn back(&self) -> Option<&InFlight> {
+        if self.head == self.end { None } else { self.at(self.end - 1) }
+    }
+
+    /// The packets that have not reached the other end.
+    pub fn iter(&self) -> impl Iterator<Item = &InFlight> {
+        (self.head..self.end).filter_map(|number| self.at(number))
+    }
+
+    /// Those that have not been seen to depart.
+    pub fn unseen(&self) -> impl Iterator<Item = &InFlight> {
+        (self.unseen..self.end).filter_map(|number| self.at(number))
+    }
+
+    /// Where the first of them stands, or will.
+    #[inline]
+    pub fn first_unseen(&self) -> Option<&InFlight> {
+        self.at(self.unseen)
+    }
+
+    /// Adds a packet that departs after all others.
+    #[inline]
+    pub fn push(&mut self, departs: Instant, packet: Packet) {
+        if self.end - self.unseen.min(self.head) == self.places.len() {
+            self.grow();
+        }
+        if let Some(place) = self.at_mut(self.end) {
+            *place = InFlight { departs, packet };
+            self.end += 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)] // keeps the path of packets short
+    fn grow(&mut self) {
+        let blank = InFlight { departs: Instant::ZERO, packet: Packet::BLANK };
+        let places = vec![blank; (2 * self.places.len()).max(LEAST)].into_boxed_slice();
+        let mut old = Ring { places: std::mem::replace(&mut self.places, places), ..*self };
+        for number in self.unseen.min(self.head)..self.end {
+            if let (Some(from), Some(to)) = (old.at_mut(number), self.at_mut(number)) {
+                std::mem::swap(from, to);
+            }
+        }
+    }
+
+    /// Takes the packet that reaches the other end into `place`; whether there was one.
+    #[inline(always)]
+    pub fn pop(&mut self, place: &mut Packet) -> bool {
+        if self.head == self.end {
+            return false;
+        }
+        let Some(head) = self.at_mut(self.head) else { return false };
+        *place = head.packet.take();
+        self.head += 1;
+        true
+    }
+
+    /// Sees the next packet depart, if it has by `now`.
+    #[inline]
+    pub fn see_departed(&mut self, now: Instant) -> Option<&Packet> {
+        if self.unseen == self.end {
+            return None;
+        }
+        let next = self.places.get(self.place(self.unseen)).filter(|next| next.departs <= now)?;
+        self.unseen += 1;
+        Some(&next.packet)
+    }
+
+    /// All have been seen to depart.
+    #[inline]
+    pub fn see_all(&mut self) {
+        self.unseen = self.end;
+    }
+
+    /// Adds the packets of `other` to these, all of which depart before them and have been seen to.
+    pub fn append(&mut self, mut other: Ring) {
+        let (unseen, mut packet) = (self.end + other.departed(), Packet::BLANK);
+        while let Some(departs) = other.front().map(|head| head.departs)
+            && other.pop(&mut packet)
+        {
+            self.push(departs, packet.take());
+        }
+        self.unseen = unseen;
+    }
+
+    /// Where defects are planted: every hundredth packet that waits behind another overtakes it.
+    #[cfg(test)]
+    pub fn overtake(&mut self) {
+        if self.end - self.unseen >= 2 && crate::sabotage::overtakes() {
+            let places = [self.end - 2, self.end - 1].map(|number| self.place(number));
+            let [before, last] = self.places.get_disjoint_mut(places).unwrap();
+            std::mem::swap(&mut before.packet, &mut last.packet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use shortflow_units::Span;
+    use std::collections::VecDeque;
+
+    fn packet(seq: u64) -> Packet {
+        Packet { seq, ..Packet::BLANK }
+    }
+
+    fn seqs<'a>(of: impl Iterator<Item = &'a InFlight>) -> Vec<u64> {
+        of.map(|place| place.packet.seq).collect()
+    }
+
+    proptest! {
+        /// Packet `n` departs at `n`; as many have reached the other end, and as many been seen to depart, as in two lists.
+        #[test]
+        fn agrees_with_lists(steps in prop::collection::vec((0..4u8, 0u64..6), 1..200)) {
+            let (mut ring, mut held, mut waiting) = (Ring::default(), VecDeque::new(), VecDeque::new());
+            let (mut sent, mut now) = (0, 0);
+            for (step, by) in steps {
+                match step {
+                    0 => for _ in 0..by {
+                        sent += 1;
+                        ring.push(Instant::from_ps(sent), packet(sent));
+                        held.push_back(sent);
+                        waiting.push_back(sent);
+                    },
+                    1 => {
+                        let mut place = Packet::BLANK;
+                        prop_assert_eq!(ring.pop(&mut place).then_some(place.seq), held.pop_front());
+                    }
+                    2 => {
+                        now = sent.min(now + by);
+                        while let Some(gone) = ring.see_departed(Instant::from_ps(now)) {
+                            prop_assert_eq!(Some(gone.seq), waiting.pop_front());
+                        }
+                        prop_assert!(waiting.front().is_none_or(|next| *next > now));
+                    }
+                    _ => {
+                        now = sent;
+                        ring.see_all();
+                        waiting.clear();
+                    }
+                }
+                prop_assert_eq!(ring.len(), held.len());
+                prop_assert_eq!(ring.departed(), held.len().saturating_sub(waiting.len()));
+                prop_assert_eq!(seqs(ring.iter()), Vec::from(held.clone()));
+                prop_assert_eq!(seqs(ring.unseen()), Vec::from(waiting.clone()));
+                prop_assert_eq!(ring.front().map(|head| head.packet.seq), held.front().copied());
+                prop_assert_eq!(ring.back().map(|last| last.packet.seq), held.back().copied());
+                let next = ring.first_unseen().filter(|_| !waiting.is_empty());
+                prop_assert_eq!(next.map(|next| next.packet.seq), waiting.front().copied());
+            }
+        }
+
+        /// What was on the wire comes first; of what was not handed over, as many have departed as before.
+        #[test]
+        fn a_ring_is_appended_to_what_is_on_the_wire(far in 0u64..20, own in 0u64..20, gone in 0u64..20) {
+            let [mut wire, mut rest] = [Ring::default(), Ring::default()];
+            (0..far).for_each(|n| wire.push(Instant::from_ps(n), packet(n)));
+            wire.see_all();
+            (far..far + own).for_each(|n| rest.push(Instant::from_ps(n), packet(n)));
+            let now = Instant::ZERO + Span::from_ps(far) + Span::from_ps(gone);
+            while rest.see_departed(now).is_some() {}
+            wire.append(rest);
+            prop_assert_eq!(seqs(wire.iter()), (0..far + own).collect::<Vec<_>>());
+            prop_assert_eq!(seqs(wire.unseen()), (far + gone + 1..far + own).collect::<Vec<_>>());
+        }
+    }
+}
