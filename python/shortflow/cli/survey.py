@@ -1,4 +1,4 @@
-"""`shortflow survey`: all schemes on all papers' workloads, and who wins where."""
+"""`shortflow survey`: the schemes on the papers' workloads, and who wins where."""
 
 from pathlib import Path
 from typing import Annotated
@@ -41,7 +41,7 @@ def survey(
     out: KeptIn = Path("results/survey"),
     json: Json = False,
 ) -> None:
-    """Compare all schemes on the papers' workloads and on published flow sizes: who wins where.
+    """Compare the schemes on the papers' workloads and on published flow sizes: who wins where.
 
     Finished runs are kept, so that an interrupted call goes on where it stopped. With workloads named, all their
     numbers are printed too.

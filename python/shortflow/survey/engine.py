@@ -1,4 +1,4 @@
-"""Running the survey: all schemes on all workloads at all levels, in one pool."""
+"""Running the survey: the schemes on all workloads at all levels, in one pool."""
 
 import time
 from collections.abc import Mapping, Sequence
