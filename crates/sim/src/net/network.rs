@@ -335,10 +335,10 @@ impl Network {
     /// Tells who watches what a port has dropped.
     #[inline(never)] // keeps the path of the others short
     fn note_drops(&mut self, now: Instant, port: PortId) {
-        let (Some(special), sender) = (&mut self.special, &mut self.ports[port.index()]) else { return };
+        let Some(watch) = self.special.as_mut().and_then(|special| special.watch.as_mut()) else { return };
+        let sender = &mut self.ports[port.index()];
         let backlog = Some(sender.backlog(now));
-        let watch = special.watch.iter_mut();
-        watch.for_each(|watch| watch.dropped(now, Some(port), sender.take_dropped(), backlog));
+        watch.dropped(now, Some(port), sender.take_dropped(), backlog);
     }
 
     /// Drops a packet at a node from which no port leads on.

@@ -147,6 +147,23 @@ fn timers_of_earlier_connections_change_nothing() {
     }
 }
 
+/// Packets that are late on the way from a host are looked at where they arrive, and the memory that a switch shares makes
+/// every port special.
+#[test]
+fn jitter_and_shared_memory_are_the_same_node_by_node() {
+    let text = "title = 'late'\nduration = '2ms'\ndrain = '20ms'\n\
+        topology = { kind = 'leaf-spine', racks = 4, hosts_per_rack = 4, spines = 2, rate = '10Gbps', uplink_rate = '40Gbps', rtt = '80us' }\n\
+        switch = { buffer = 'unlimited', memory = '60pkt', mark_above = '10pkt' }\n\
+        host = { jitter = '5us', buffer = '20pkt' }\n\
+        [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'fixed', value = '60KB' }\nload = 0.7\n";
+    for scheme in ["tcp", "dctcp"] {
+        let scheme = Scheme::named(scheme, &[]).unwrap();
+        let (by_time, by_node) = by_time_and_by_node(&scenario(text), &scheme);
+        assert!(by_time.counters.packets_dropped > 0 || by_time.ports.iter().any(|port| port.marks > 0));
+        by_node.iter().for_each(|other| assert_eq!(other.digest(), by_time.digest(), "{}", scheme.name));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -156,12 +173,13 @@ proptest! {
         scheme in prop::sample::select(schemes().iter().collect::<Vec<_>>()),
         (load, size, rtt, buffer) in (0.1f64..0.9, 1u32..60, 1u32..400, 5u32..60),
         (jitter, every) in (prop::sample::select(vec!["0s", "3us"]), 20u32..2000),
+        memory in prop::sample::select(vec!["", "memory = '80pkt'"]),
         end in prop::sample::select(vec!["0s", "200us", "20ms"]),
     ) {
         let text = format!(
             "title = 'any'\nduration = '2ms'\nwarmup = '500us'\ndrain = '{end}'\n\
              topology = {{ kind = 'fat-tree', k = 4, rate = '10Gbps', rtt = '{rtt}us' }}\n\
-             switch = {{ buffer = '{buffer}pkt', mark_above = '{}pkt' }}\n[host]\njitter = '{jitter}'\n\
+             [switch]\nbuffer = '{buffer}pkt'\nmark_above = '{}pkt'\n{memory}\n[host]\njitter = '{jitter}'\n\
              [measure]\nsample_every = '{every}us'\n\
              [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'fixed', value = '{size}KB' }}\n\
              load = {load}\n",
