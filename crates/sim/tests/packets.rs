@@ -133,6 +133,21 @@ fn a_lost_segment_can_be_followed() {
     assert!(windows.iter().any(|cwnd| *cwnd < 8.0), "the window shrank: {windows:?}");
 }
 
+/// The last bit of a lone packet has left its port when its damage is found at the other end.
+#[test]
+fn a_damaged_packet_is_told_with_what_the_port_holds_then() {
+    let faults = format!("{TRACE}[faults]\nlinks = ['s0->h2']\ncorrupt = 0.9\n[tcp]\ninitial_window = 1\n");
+    let scenario = scenario(&star(3, &faults), &["0s,h0,h2,1460"]);
+    let (_, events) = watched(&scenario, &scheme("tcp", &[]), row(0), Vec::new());
+    let held = |what: Happening| {
+        let of_kind = events.iter().filter(move |event| event.happening == what && event.port.is_some());
+        of_kind.map(|event| event.backlog.unwrap().packets).collect::<Vec<_>>()
+    };
+    let damaged = held(Happening::Dropped(DropReason::Corrupted));
+    assert!(!damaged.is_empty() && damaged.iter().all(|packets| *packets == 0), "{damaged:?}");
+    assert!(held(Happening::Enqueued).iter().all(|packets| *packets == 1));
+}
+
 /// Blocks of a pcapng file: type and body.
 fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
     let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
