@@ -11,3 +11,4 @@ pub use due::{Pack, Site, in_turn};
 pub use events::EventQueue;
 pub use prefetch::prefetch;
 pub use seeds::{Seeds, Stream};
+pub use wheel::SHORTEST_SLOT;

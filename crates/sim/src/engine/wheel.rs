@@ -48,9 +48,12 @@ pub(super) struct Wheel {
     far_slot: u64,
 }
 
+/// A time times the number of slots has to fit into 128 bits, and that number into 64.
+pub const SHORTEST_SLOT: Span = Span::from_ps(2);
+
 /// As many slots of this length as 2⁶⁴ ps have, or more if that is no whole number.
 fn slots(length: Span) -> u64 {
-    (1u128 << 64).div_ceil(length.as_ps().max(2).into()) as u64
+    (1u128 << 64).div_ceil(length.max(SHORTEST_SLOT).as_ps().into()) as u64
 }
 
 impl Wheel {

@@ -1,6 +1,6 @@
 //! [`Division`]: how a network is cut into parts, or why it is not.
 
-use crate::engine::Seeds;
+use crate::engine::{SHORTEST_SLOT, Seeds};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
 use crate::topology::{Graph, Link};
@@ -102,7 +102,7 @@ const NODES: f64 = 32.0;
 /// not small, a node gets a packet or more in a slot, at full rate, and flows and samples seldom interrupt it.
 fn apart(scenario: &Scenario) -> Option<Span> {
     let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
-    let apart = graph.links.iter().map(|link| link.delay).min().filter(|apart| *apart > Span::ZERO)?;
+    let apart = graph.links.iter().map(|link| link.delay).min().filter(|apart| *apart >= SHORTEST_SLOT)?;
     let slots = |time: Span| time.as_secs_f64() / apart.as_secs_f64();
     let arrivals = |link: &Link| 2.0 / slots(link.rate.tx_time(size) + link.delay);
     let flows: f64 = scenario.expected().iter().map(|expected| expected.flows.known()).sum();

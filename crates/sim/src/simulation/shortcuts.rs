@@ -113,24 +113,30 @@ fn every_scheme_gives_the_same_node_by_node() {
     }
 }
 
-/// Small networks are not simulated node by node, nor those with short links, or where flows or samples come all the time.
+/// Small networks are not simulated node by node, nor those with short links, or where flows or samples come all the time,
+/// or where one random number decides about packets at several nodes.
 #[test]
 fn networks_are_simulated_node_by_node_where_that_pays() {
-    let apart = |k: u32, rtt: &str, size: &str, sample: &str| {
-        let text = format!(
-            "title = 'any'\nduration = '3ms'\n\
-             topology = {{ kind = 'fat-tree', k = {k}, rate = '10Gbps', rtt = '{rtt}' }}\n\
-             switch = {{ buffer = '250pkt', mark_above = '65pkt' }}\n[measure]\nsample_every = '{sample}'\n\
-             [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'fixed', value = '{size}' }}\n\
-             load = 0.5\npattern = 'all-to-all'\n"
-        );
-        Division::new(&scenario(&text), &Scheme::named("dctcp", &[]).unwrap(), 1, false).apart
+    let text = "title = 'any'\nduration = '3ms'\n\
+        topology = { kind = 'fat-tree', k = 8, rate = '10Gbps', rtt = '120us' }\n\
+        switch = { buffer = '250pkt', mark_above = '65pkt' }\n[measure]\nsample_every = '1ms'\n\
+        [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'fixed', value = '1MB' }\nload = 0.5\npattern = 'all-to-all'\n";
+    let dctcp = Scheme::named("dctcp", &[]).unwrap();
+    let apart = |from: &str, to: &str| {
+        assert!(text.contains(from));
+        Division::new(&scenario(&text.replace(from, to)), &dctcp, 1, false).apart
     };
-    assert_eq!(apart(8, "120us", "1MB", "1ms"), Some(Span::from_micros(10)));
-    assert_eq!(apart(4, "120us", "1MB", "1ms"), None);
-    assert_eq!(apart(8, "1us", "1MB", "1ms"), None);
-    assert_eq!(apart(8, "120us", "10KB", "1ms"), None);
-    assert_eq!(apart(8, "120us", "1MB", "1us"), None);
+    assert_eq!(apart("", ""), Some(Span::from_micros(10)));
+    assert_eq!(apart("k = 8", "k = 4"), None);
+    assert_eq!(apart("120us", "1us"), None);
+    assert_eq!(apart("1MB", "10KB"), None);
+    assert_eq!(apart("'1ms'", "'1us'"), None);
+    assert_eq!(apart("[measure]", "[faults]\nloss = 0.01\n[measure]"), None);
+    assert_eq!(apart("[measure]", "[routing]\nkind = 'spray'\n[measure]"), None);
+    let from = "'3ms'\ntopology = { kind = 'fat-tree', k = 8, rate = '10Gbps', rtt = '120us' }";
+    let short = |rtt: &str| from.replace("3ms", "1us").replace("10Gbps", "20000Tbps").replace("120us", rtt);
+    assert_eq!(apart(from, &short("24ps")), Some(Span::from_ps(2)));
+    assert_eq!(apart(from, &short("12ps")), None);
 }
 
 /// A timer may come after its connection, to the host of another that has its slot now.
