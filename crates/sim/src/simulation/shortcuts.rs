@@ -133,6 +133,7 @@ fn networks_are_simulated_node_by_node_where_that_pays() {
     assert_eq!(apart("'1ms'", "'1us'"), None);
     assert_eq!(apart("[measure]", "[faults]\nloss = 0.01\n[measure]"), None);
     assert_eq!(apart("[measure]", "[routing]\nkind = 'spray'\n[measure]"), None);
+    assert_eq!(Division::new(&scenario(text), &dctcp, 1, true).apart, None, "packets are watched");
     let from = "'3ms'\ntopology = { kind = 'fat-tree', k = 8, rate = '10Gbps', rtt = '120us' }";
     let short = |rtt: &str| from.replace("3ms", "1us").replace("10Gbps", "20000Tbps").replace("120us", rtt);
     assert_eq!(apart(from, &short("24ps")), Some(Span::from_ps(2)));
