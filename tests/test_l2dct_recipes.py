@@ -6,7 +6,7 @@ import pytest
 from made import with_tables
 from shortflow import _core
 from shortflow.metrics.stats import rank_correlation
-from shortflow.papers.l2dct.mixed import BesideTcp, L2dctInPython
+from shortflow.papers.l2dct.in_python import L2dctInPython
 from shortflow.papers.l2dct.sawtooth import sawtooth
 from shortflow.papers.l2dct.setup import over_trend
 from shortflow.result import RunResult, execute
@@ -33,16 +33,6 @@ def test_the_law_in_python_is_the_built_in_one() -> None:
     other = run("dctcp", traffic__1__sizes=sizes, **settings)
     assert fates(here).equals(fates(there))
     assert not fates(here).equals(fates(other))
-
-
-def test_flows_of_other_classes_are_tcp_with_ecn() -> None:
-    """A flow of the class `long` halves on a mark, where one of L2DCT would keep nearly all."""
-    marked = {"faults__mark_data": "[1000]", "switch__mark_above": "unlimited", "tcp__receive_window": "40pkt"}
-    result = run(BesideTcp, "one-long-flow", duration="40ms", warmup="0s", **marked)
-    window = result.samples.filter(kind="cwnd_seg")["value"]
-    ratio = (window / window.shift(1)).min()
-    assert isinstance(ratio, float)
-    assert ratio == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_rank_correlation_sees_order_alone() -> None:

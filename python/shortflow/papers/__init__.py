@@ -10,6 +10,8 @@ import pkgutil
 
 from shortflow.lab.choices import Choice
 from shortflow.lab.figure import Claim, Figure
+from shortflow.scenario import as_pairs
+from shortflow.scheme import split_settings
 
 PAPERS = ("l2dct", "xdctcp", "pecn", "atcp", "fast")
 
@@ -33,13 +35,27 @@ def claims() -> dict[str, Claim]:
 
 def title(paper: str) -> str:
     """A paper's short name, authors and title."""
-    return (importlib.import_module(f"shortflow.papers.{paper}").__doc__ or paper).strip()
+    return " ".join((importlib.import_module(f"shortflow.papers.{paper}").__doc__ or paper).split())
 
 
 def choices(paper: str) -> dict[str, Choice]:
     """What a paper leaves unspecified, by name."""
     chosen: dict[str, Choice] = importlib.import_module(f"shortflow.papers.{paper}").CHOICES
     return chosen
+
+
+def set_apart(figure: Figure) -> str:
+    """What a figure sets of its schemes beside choices and what it varies, in a sentence; empty for nothing."""
+    taken = {pair for each in choices(figure.paper).values() for pair in as_pairs(each.values[each.taken])}
+    where: dict[str, list[str]] = {}
+    for name, study in figure.studies.items():
+        _, of_all = split_settings(study.settings)
+        owned = [(f" for {scheme}", own) for scheme, own in study.of_scheme.items() if scheme in study.schemes]
+        pairs = [(pair, whose) for whose, own in [("", of_all), *owned] for pair in as_pairs(own)]
+        if said := ", ".join(f"{'='.join(pair)}{whose}" for pair, whose in pairs if pair not in taken):
+            where.setdefault(said, []).append(name)
+    parts = [said if len(at) == len(figure.studies) else f"{said} ({', '.join(at)})" for said, at in where.items()]
+    return f"Schemes as listed, but with {'; '.join(parts)}." if parts else ""
 
 
 def stand_ins(paper: str) -> dict[str, str]:

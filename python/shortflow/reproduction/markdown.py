@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from shortflow.papers import choices, title
+from shortflow.papers import choices, set_apart, title
 from shortflow.reproduction.engine import Judged, Reproduced, Reproduction
 from shortflow.reproduction.index import Entry, counts_of, states
 from shortflow.reproduction.matrix import matrix
@@ -61,6 +61,8 @@ def _page(done: Reproduction, paper: str) -> str:
 
 def _figure(done: Reproduced) -> Iterator[str]:
     yield f"## {done.figure.ref}: {done.figure.title}"
+    if said := set_apart(done.figure):
+        yield cell(said)
     pictures = zip(done.drawings, _pictures(done), strict=True)
     for drawing, name in pictures:
         said = cell(drawing.title)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from shortflow.papers import choices, title
+from shortflow.papers import choices, set_apart, title
 from shortflow.report.markup import page
 from shortflow.reproduction.engine import Reproduction
 from shortflow.reproduction.index import Entry, counts_of, kind, states, update
@@ -16,7 +16,14 @@ from shortflow.store.files import write_text
 
 _SHOWN = 3
 """So many numbers of a claim are not folded away."""
-_SHARED = {"measured": measured, "printed": printed, "shown": _SHOWN, "verdict_text": verdict_text, "kind": kind}
+_SHARED = {
+    "measured": measured,
+    "printed": printed,
+    "shown": _SHOWN,
+    "verdict_text": verdict_text,
+    "kind": kind,
+    "set_apart": set_apart,
+}
 
 
 def write_pages(done: Reproduction, out: Path) -> Path:

@@ -40,5 +40,5 @@ CHOICES = {
 }
 """What the paper leaves unspecified, by name."""
 
-STAND_INS = {"l2dct": "dctcp", "BesideTcp": "dctcp"}
+STAND_INS = {"l2dct": "dctcp"}
 """What the paper's schemes are changes of."""

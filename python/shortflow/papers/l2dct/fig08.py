@@ -12,7 +12,7 @@ from shortflow import lab
 from shortflow._core import Flow, Window
 from shortflow.engine import run_one
 from shortflow.metrics.stats import Estimate, estimate
-from shortflow.papers.l2dct.mixed import DctcpInPython, L2dctInPython
+from shortflow.papers.l2dct.in_python import DctcpInPython, L2dctInPython
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
 from shortflow.result import Run, RunResult
 from shortflow.scheme import load_schemes

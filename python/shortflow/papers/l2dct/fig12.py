@@ -1,12 +1,15 @@
-"""Fig. 12: long flows of L2DCT with a fixed k beside long flows of TCP with ECN, in one marking queue."""
+"""Fig. 12: long flows of L2DCT beside long flows of TCP with ECN, in one marking queue.
+
+A flow that has sent a megabyte has k = w_min / w_max (Eq. 1; Sec. III-D: "k = 0.05 (as w_min = 0.125)"): w_min varies.
+"""
 
 import itertools
 import math
 from collections.abc import Sequence
 
 from shortflow import lab
-from shortflow.papers.l2dct import mixed
 
+W_MAX = 2.5
 _TABLES: dict[str, object] = {
     "title": "Long flows of two kinds over a 1 Gbps bottleneck",
     "duration": "20s",
@@ -17,28 +20,41 @@ _TABLES: dict[str, object] = {
     "tcp": {"rto_min": "10ms"},
     "traffic": [
         {"kind": "long-lived", "class": "short", "flows": "$flows", "from": "0-1", "to": 4},
-        {"kind": "long-lived", "class": "long", "flows": "$flows", "from": "2-3", "to": 4, "start": "1ms"},
+        {
+            "kind": "long-lived",
+            "class": "long",
+            "flows": "$flows",
+            "from": "2-3",
+            "to": 4,
+            "start": "1ms",
+            "transport": "newreno+ecn=classic",
+            "transport_share": 1.0,
+        },
     ],
     "measure": {"ports": ["s0->s1"]},
 }
-# The class `short` is L2DCT and `long` is TCP: a law written in Python tells them apart by their class.
 COEXISTENCE = lab.Study(
     _TABLES,
-    schemes=(f"{mixed.__file__}:BesideTcp",),
-    over={"flows": (1, 2), "transport.k": (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)},
-    quick={"transport.k": (0.05, 0.1, 0.25, 0.5, 1.0)},
+    schemes=("l2dct",),
+    over={"flows": (1, 2), "transport.w_min": (0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 1.0, 1.25, 1.875, 2.5)},
+    quick={"transport.w_min": (0.125, 0.25, 0.625, 1.25, 2.5)},
     quick_settings={"duration": "1500ms", "warmup": "500ms"},
     seeds=1,
 )
 
-SIDES = [lab.level("BesideTcp", f"goodput_{name}_bps") for name in ("short", "long")]
-RATIO = lab.ratio(*SIDES).called("goodput of L2DCT over TCP's").over("transport.k")
+SIDES = [lab.level("l2dct", f"goodput_{name}_bps") for name in ("short", "long-newreno")]
+RATIO = lab.ratio(*SIDES).called("goodput of L2DCT over TCP's").over("transport.w_min")
+
+
+def _steps(coexistence: lab.Data) -> list[float]:
+    """The k of a long flow at each w_min."""
+    return [float(w_min) / W_MAX for w_min in coexistence.values("transport.w_min")]
 
 
 def _fair_step(coexistence: lab.Data) -> float:
     """The k at which one flow of each gets as much, on straight lines between the steps; infinity where none does."""
     ratios = RATIO.at(flows=1).points({"coexistence": coexistence}).values()
-    points = [(float(k), each.value) for k, each in zip(coexistence.values("transport.k"), ratios, strict=True)]
+    points = [(k, each.value) for k, each in zip(_steps(coexistence), ratios, strict=True)]
     for (k, ratio), (k_after, after) in itertools.pairwise([(0.0, 0.0), *points]):
         if ratio < 1 <= after:
             return k + (k_after - k) * (1 - ratio) / (after - ratio)
@@ -46,7 +62,7 @@ def _fair_step(coexistence: lab.Data) -> float:
 
 
 def _over_k(coexistence: lab.Data) -> Sequence[lab.Drawing]:
-    steps = [float(k) for k in coexistence.values("transport.k")]
+    steps = _steps(coexistence)
     found = {n: RATIO.at(flows=n).points({"coexistence": coexistence}).values() for n in (1, 2)}
     lines = [lab.Line(f"{n} flows each", steps, [each.value for each in ratios]) for n, ratios in found.items()]
     return [lab.Drawing("Goodput of L2DCT beside TCP", "k of L2DCT", "goodput of L2DCT over TCP's", lines)]
@@ -61,7 +77,7 @@ fig12 = lab.Figure("l2dct/fig12", "Fig. 12", "L2DCT beside TCP, over k", {"coexi
     ).says(
         "with one flow each L2DCT's share grows with k and far exceeds TCP's",
         RATIO.at(flows=1).trend().at_least(0.8),
-        RATIO.at(flows=1, transport__k=1.0).at_least(1.5),
+        RATIO.at(flows=1, transport__w_min=W_MAX).at_least(1.5),
         shows=[RATIO.at(flows=1)],
     ),
     lab.paper("l2dct/fig12b-coexistence-2v2", "shape", "ratio increasing in k", "Fig. 12(b)").says(
@@ -74,7 +90,7 @@ fig12 = lab.Figure("l2dct/fig12", "Fig. 12", "L2DCT beside TCP, over k", {"coexi
     ).says(
         "a k below 0.25 is fair to TCP",
         lab.computed("the k at which one flow of L2DCT gets as much as one of TCP", _fair_step).within(0.05, 0.25),
-        shows=[RATIO.at(flows=1, transport__k=lab.Every(0.05, 0.25))],
+        shows=[RATIO.at(flows=1, transport__w_min=lab.Every(0.125, 0.625))],
     ),
     draws=[_over_k],
 )

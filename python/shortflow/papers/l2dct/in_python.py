@@ -1,6 +1,4 @@
-"""L2DCT's law in Python, for what the built-in one cannot do: to share a run with TCP, and to note every cut."""
-
-from typing import ClassVar
+"""L2DCT's and DCTCP's laws in Python, which give the results of the built-in ones and can be watched."""
 
 from shortflow import CongestionControl
 from shortflow._core import Ack, Flow, Window
@@ -11,16 +9,15 @@ W_MAX, W_MIN = 2.5, 0.125
 
 
 class L2dctInPython(CongestionControl):
-    """L2DCT; its results equal those of the built-in one."""
+    """L2DCT."""
 
-    w_max: float = W_MAX
     alpha = 0.0
     window_end = acked = marked = 0
 
     def weight(self, flow: Flow) -> float:
         """By bytes sent, as in Sec. III."""
         share = (flow.sent - KNEE_LOW) / (KNEE_HIGH - KNEE_LOW)
-        return self.w_max - (self.w_max - W_MIN) * min(max(share, 0.0), 1.0)
+        return W_MAX - (W_MAX - W_MIN) * min(max(share, 0.0), 1.0)
 
     def step(self, flow: Flow) -> float:
         """Segments that the window grows by in a round trip."""
@@ -54,34 +51,3 @@ class DctcpInPython(L2dctInPython):
     def step(self, flow: Flow) -> float:
         """One."""
         return 1.0
-
-
-class FixedSteps(L2dctInPython):
-    """L2DCT with another largest weight, where k stays what it is for each weight: long flows' steps do not shrink."""
-
-    parameters: ClassVar = {"w_max": W_MAX}
-
-
-class BesideTcp(L2dctInPython):
-    """L2DCT with a constant step k for flows of the class `short`; TCP with ECN for all others."""
-
-    parameters: ClassVar = {"k": 0.05}
-    k: float
-
-    def weight(self, flow: Flow) -> float:
-        """The weight that gives the step k."""
-        return self.k * W_MAX
-
-    def on_ack(self, window: Window, ack: Ack) -> None:
-        """As L2DCT or as TCP."""
-        if ack.flow.role == "short":
-            super().on_ack(window, ack)
-        elif ack.may_grow:
-            self.grow(window, ack)
-
-    def on_congestion(self, window: Window, cause: Cause, flow: Flow) -> None:
-        """As L2DCT or as TCP."""
-        if cause == "ecn-echo" and flow.role != "short":
-            self.multiplicative_decrease(window, 0.5)
-        else:
-            super().on_congestion(window, cause, flow)
