@@ -509,6 +509,24 @@ def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> 
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
+def test_a_paper_has_the_same_authors_and_title_everywhere(paper: str) -> None:
+    pages = [
+        (ROOT / "docs" / folder / f"{paper}.md").read_text(encoding="utf-8") for folder in ("reproduction", "papers")
+    ]
+    said = papers.title(paper)
+    assert said in pages[0]
+    assert said.partition(": ")[2].removesuffix(".") in " ".join(pages[1].split())
+    (cited,) = re.findall(r'"(.+)"', said)
+    authors, _, _ = said.partition(": ")[2].partition(f', "{cited}"')
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (entry,) = (each for each in citation.split("  - type: ") if re.search(rf'title: "?{re.escape(cited)}"?\n', each))
+    families = re.findall("family-names: (.+?),", entry)
+    named = re.findall(r"(?:[A-Z]\. )+(\w+)", authors)
+    assert named == families[: len(named)]
+    assert (len(named) < len(families)) == authors.endswith(" et al.")
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
 def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) -> None:
     page = (ROOT / "docs" / "reproduction" / f"{paper}.md").read_text(encoding="utf-8")
     rows = [row.split(" | ") for row in page.splitlines() if f"(`{paper}/" in row]

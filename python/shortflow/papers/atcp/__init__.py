@@ -1,4 +1,4 @@
-"""ATCP: Wu et al., "Adaptive Data Transmission in the Cloud"."""
+"""ATCP: W. Wu et al., "Adaptive Data Transmission in the Cloud", University of Wisconsin–Madison."""
 
 from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_WINDOW

@@ -1,4 +1,4 @@
-"""FaST: J. Hwang, J. Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", TIIS 2014."""
+"""FaST: J. Hwang, J. Yoo, "FaST: Fine-grained and Scalable TCP for Cloud Data Center Networks", KSII TIIS 2014."""
 
 from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, MARKED_ACKS, RTO_CLOCK

@@ -1,4 +1,6 @@
-"""pECN: Huang, Zhang, Liu, "A Mechanism Achieving Low Latency for Wireless Datacenter Applications"."""
+"""pECN: T. Huang, J. Zhang, Y. Liu, "A Mechanism Achieving Low Latency for Wireless Datacenter Applications",
+ComSIS 2016.
+"""
 
 from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS, RTO_CLOCK

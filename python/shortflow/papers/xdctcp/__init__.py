@@ -1,4 +1,4 @@
-"""xDCTCP: A. Nahar, A. Kumar, B. Aduri, "xDCTCP"."""
+"""xDCTCP: P. A. Nahar, A. Kumar, H. Aduri, "xDCTCP: Extended Data Center TCP", UC San Diego 2015."""
 
 from shortflow import lab
 from shortflow.papers.unspecified import HANDSHAKE, INITIAL_ALPHA, INITIAL_WINDOW, MARKED_ACKS
