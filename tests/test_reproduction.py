@@ -526,6 +526,26 @@ def test_a_paper_has_the_same_authors_and_title_everywhere(paper: str) -> None:
     assert (len(named) < len(families)) == authors.endswith(" et al.")
 
 
+def test_rust_tests_name_a_claim_that_agrees_or_its_verdict() -> None:
+    """A claim in a comment is one that the test bears out, unless `(VERDICT` follows its name."""
+    wrong = []
+    for file in sorted((ROOT / "crates").rglob("*.rs")):
+        comments = " ".join(re.findall(r"^\s*//[/!]? ?(.*)$", file.read_text(encoding="utf-8"), re.MULTILINE))
+        for name, more in re.findall(rf"\b((?:{'|'.join(papers.PAPERS)})/[a-z]+[0-9a-z-]*)`?(?: \((\w+))?", comments):
+            said = more if more in set(Verdict) else Verdict.AGREES.value
+            if said != _published()[name]:
+                wrong.append(f"{file.relative_to(ROOT)}: {name} {said}, published: {_published()[name]}")
+    assert wrong == []
+
+
+@functools.cache
+def _published() -> dict[str, str]:
+    """The verdict of every claim on the committed pages."""
+    pages = [(ROOT / "docs" / "reproduction" / f"{paper}.md").read_text(encoding="utf-8") for paper in papers.PAPERS]
+    rows = re.findall(r"^\|.*\(`(.+?)`\) \| (\w+).*$", "\n".join(pages), re.MULTILINE)
+    return dict(rows)
+
+
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_the_committed_pages_have_every_claim_as_the_code_states_it(paper: str) -> None:
     page = (ROOT / "docs" / "reproduction" / f"{paper}.md").read_text(encoding="utf-8")

@@ -88,7 +88,7 @@ fn theory(n: usize, weight: f64, step: f64) -> Sawtooth {
     Flows { bdp: 25.0, threshold: 20.0, count: n as f64, weight, step }.closed_form()
 }
 
-/// Claims `l2dct/fig3-w1-accuracy`, `l2dct/eq10-oscillation-period` (corrected: D/k),
+/// Claims `l2dct/fig3-w1-accuracy`, `l2dct/eq10-oscillation-period` (differs; corrected: D/k),
 /// `l2dct/fig3-w05-overestimate`: w = 1 and 0.5, N = 1 and 2.
 #[test]
 fn swing_period_and_mean_window_follow_equations_8_to_10() {

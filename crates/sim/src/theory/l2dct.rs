@@ -130,7 +130,7 @@ mod tests {
         assert!((got - expected).abs() <= digits, "{got} is not {expected}");
     }
 
-    /// Claim `l2dct/eq5-alpha-balance`.
+    /// Claim `l2dct/eq5-alpha-balance` (differs where it is simulated), as a formula.
     #[test]
     fn exact_alpha_balances_equation_5() {
         close(flows(1.0, 1.0, 1.0).exact().alpha, 0.2131);
@@ -170,7 +170,7 @@ mod tests {
         close(flows(1.0, 1.0, 1.0).queue_swing_of_large_windows(), 4.7434);
     }
 
-    /// Claim `l2dct/eq10-oscillation-period`, corrected: 228 round trips where Eq. 10 prints 11.4.
+    /// Claim `l2dct/eq10-oscillation-period` (differs), corrected: 228 round trips where Eq. 10 prints 11.4.
     #[test]
     fn a_tooth_lasts_the_swing_over_the_step() {
         close(flows(1.0, 1.0, 1.0).closed_form().period, 4.7697);
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Claims `l2dct/sec2c-amplitude-exponent` and `l2dct/sec2c-wmin-worst-amplitude`, over two
+    /// Claims `l2dct/sec2c-amplitude-exponent` (differs where it is simulated) and `l2dct/sec2c-wmin-worst-amplitude`, over two
     /// decades of the product.
     #[test]
     fn swing_grows_with_a_power_of_the_bandwidth_delay_product() {
@@ -227,7 +227,7 @@ mod tests {
             prop_assert!((-1e-9..1e-3).contains(&least), "{least}");
         }
 
-        /// Claim `l2dct/eq5-alpha-balance`: the root solves the equation wherever there is one.
+        /// Claim `l2dct/eq5-alpha-balance` (differs where it is simulated): the root solves the equation wherever there is one.
         #[test]
         fn the_root_solves_equation_5(weight in 0.1f64..3.0, step in 0.05f64..1.0, count in 1.0f64..5.0) {
             let flows = flows(weight, step, count);

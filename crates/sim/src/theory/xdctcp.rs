@@ -21,7 +21,7 @@ mod tests {
         assert!((gain_bound(50.0, 50.0) / (1.386 / 200f64.sqrt()) - 1.0).abs() < 1e-9);
     }
 
-    /// Claim `xdctcp/eq5-g-bound-value` does not hold as printed, D1: 0.112 is this without the 2.
+    /// Claim `xdctcp/eq5-g-bound-value` (differs) does not hold as printed, D1: 0.112 is this without the 2.
     #[test]
     fn the_quoted_bound_lacks_a_factor() {
         assert!((gain_bound(125_000.0 / 1_460.0, 65.0) * 2f64.sqrt() - 0.1129).abs() < 5e-5);
