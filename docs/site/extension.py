@@ -110,7 +110,10 @@ def item(lines: list[str], at: int) -> tuple[int, int]:
     while first and re.match(rf"{indent}(///|#\[)", lines[first - 1]):
         first -= 1
     last = at
-    if not lines[at].rstrip().endswith((";", ",")):
+    if re.match(r" *(def|class) ", lines[at]):
+        ends = (n for n in range(at + 1, len(lines)) if lines[n].strip() and not lines[n].startswith(f"{indent} "))
+        last = next(ends, len(lines)) - 1
+    elif not lines[at].rstrip().endswith((";", ",")):
         while not re.match(rf"{indent}(\}}|\)).*[;,}}]?$", lines[last]):
             last += 1
     return first, last

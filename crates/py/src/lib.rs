@@ -9,7 +9,6 @@ mod registry;
 mod run;
 mod scenario;
 mod tables;
-mod theory;
 mod user_defined;
 mod values;
 
@@ -47,15 +46,5 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry::read_schemes, module)?)?;
     module.add_function(wrap_pyfunction!(run::cores, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::l2dct_steady_state, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::l2dct_threshold_bound, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::dctcp_threshold_bound, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::dctcp_gain_bound, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::fast_bottleneck, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::jain_index, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::atcp_windows, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::atcp_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::atcp_nested, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::atcp_medium, module)?)?;
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! Ideal schedulers in whole scenarios, and against queueing theory.
 
 use crate::common::{TRACE, fct, scenario, scheme, star};
+use crate::mg1::{MeanTimes, Queue, Sizes};
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
 use shortflow_sim::ideal::{self, Job, Policy, finishes, policies, policies_for};
 use shortflow_sim::outcome::{FlowRow, Outcome};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{self, Observer, RunError, Standing, Unattended};
-use shortflow_sim::theory::mg1::{MeanTimes, Queue, Sizes};
 use shortflow_units::{Bytes, Instant, Span};
 
 fn policy(name: &str) -> Policy {

@@ -13,6 +13,7 @@ mod faults;
 mod golden;
 mod ideal;
 mod linux_tcp;
+mod mg1;
 mod minimal;
 mod outages;
 mod packets;

@@ -3,7 +3,6 @@
 use crate::common::{queue, run, scenario, scheme};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::Subject;
-use shortflow_sim::theory::l2dct::{Flows, Sawtooth};
 
 fn flows(n: usize, name: &str, settings: &[(&str, &str)]) -> Outcome {
     let text = format!(
@@ -84,8 +83,24 @@ fn within(measured: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((measured / expected - 1.0).abs() <= tolerance, "{what}: {measured}, not {expected}");
 }
 
+/// Eqs. 6, 8 and 10 to 12 of L2DCT, with D/k as the period.
+struct Sawtooth {
+    alpha: f64,
+    window_swing: f64,
+    period: f64,
+    queue_max: f64,
+    queue_min: f64,
+}
+
 fn theory(n: usize, weight: f64, step: f64) -> Sawtooth {
-    Flows { bdp: 25.0, threshold: 20.0, count: n as f64, weight, step }.closed_form()
+    let (n, bdp, threshold) = (n as f64, 25.0, 20.0);
+    let critical = (bdp + threshold) / n;
+    let marked = (2.0 * critical * step + step * step) / (critical + step).powi(2);
+    let alpha = marked.powf(1.0 / (weight + 1.0));
+    let window_swing = alpha.powf(weight) * (critical + step) / 2.0;
+    let queue_max = threshold + n * step;
+    let queue_min = queue_max - n * window_swing;
+    Sawtooth { alpha, window_swing, period: window_swing / step, queue_max, queue_min }
 }
 
 /// Claims `l2dct/fig3-w1-accuracy`, `l2dct/eq10-oscillation-period` (differs; corrected: D/k),

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from shortflow._core import jain_index
-from shortflow.metrics.stats import rank
+from shortflow.metrics.stats import jain_index, rank
 from shortflow.records import Meta
 
 SIZE_BINS = {

@@ -21,6 +21,14 @@ CONFIDENCE = 0.95
 Interval = tuple[float, float]
 
 
+def jain_index(shares: Sequence[float]) -> float:
+    """Jain's index (FaST, Eq. 10): 1 where all are equal, 1/n where one has everything."""
+    total = squares = 0.0  # not by sum(), which rounds otherwise from Python 3.12 on
+    for share in shares:
+        total, squares = total + share, squares + share * share
+    return total * total / (len(shares) * squares)
+
+
 class Support(Enum):
     """The values that a quantity can take; its interval does not leave them."""
 

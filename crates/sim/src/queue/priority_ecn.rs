@@ -3,7 +3,7 @@
 //!
 //! | symbol | field |
 //! |---|---|
-//! | K (Eq. 1) | `mark_above`, in packets or bytes; its lower bound is in [`theory::pecn`](crate::theory::pecn) |
+//! | K (Eq. 1) | `mark_above`, in packets or bytes, above a seventh of the bandwidth–delay product |
 //! | priority in the header (§4.2) | [`Packet::priority`](crate::packet::Packet::priority), lower = sooner |
 //! | marking of the arriving packet, or pMark (§4.1) | [`Params::mark`] |
 //!

@@ -2,8 +2,9 @@
 
 import itertools
 
-from shortflow import _core, lab
+from shortflow import lab
 from shortflow._core import Law
+from shortflow.papers.theory import Weights, medium_rate, nested_times
 
 SEGMENT = 1460
 START = 10.0
@@ -24,33 +25,33 @@ def weight_at(sent: int, **settings: str) -> float:
 def _ratios() -> lab.Pairs:
     found = {}
     for (a, b), share in itertools.product(WEIGHTS, (0.0, 0.3, 1.0)):
-        first = _core.atcp_windows(a, b, share * CAPACITY, CAPACITY, 60)[-1]
-        second = _core.atcp_windows(b, a, (1 - share) * CAPACITY, CAPACITY, 60)[-1]
+        first = Weights(a, b).windows(share * CAPACITY, CAPACITY, 60)[-1]
+        second = Weights(b, a).windows((1 - share) * CAPACITY, CAPACITY, 60)[-1]
         found[f"{a:g}:{b:g} from {share:g}"] = (first / second, a / b)
     return found
 
 
 def _recursion() -> lab.Pairs:
     limit = CAPACITY * 2 / 3
-    steps = enumerate(itertools.pairwise(_core.atcp_windows(2.0, 1.0, 5.0, CAPACITY, 7)), 1)
+    steps = enumerate(itertools.pairwise(Weights(2.0, 1.0).windows(5.0, CAPACITY, 7)), 1)
     return {f"distance after {n}": (after - limit, 0.5 * (before - limit)) for n, (before, after) in steps}
 
 
 def _rates() -> lab.Pairs:
-    first, second = (_core.atcp_limit(a, b, 2.0, 100.0, 0.012)["rate"] for a, b in ((1.0, 2.0), (2.0, 1.0)))
+    first, second = (CAPACITY / 0.012 * Weights(a, b).share for a, b in ((1.0, 2.0), (2.0, 1.0)))
     return {"first (packets/s)": (first, 102 / 0.012 / 3), "second (packets/s)": (second, 102 / 0.012 * 2 / 3)}
 
 
 def _nested() -> lab.Pairs:
     link, large, small = 12.5, 100.0, 10.0
-    half, favoured = (_core.atcp_nested(link, large, small, rate) for rate in (link / 2, link * 2 / 3))
+    half, favoured = (nested_times(link, large, small, rate) for rate in (link / 2, link * 2 / 3))
     together = (large + small) / link
     return {
-        "small at half (s)": (half["small"], 1.6),
-        "small at two thirds (s)": (favoured["small"], 1.2),
-        "large at half (s)": (half["large"], together),
-        "large at two thirds (s)": (favoured["large"], together),
-        "mean saved (s)": (half["mean"] - favoured["mean"], 0.2),
+        "small at half (s)": (half[0], 1.6),
+        "small at two thirds (s)": (favoured[0], 1.2),
+        "large at half (s)": (half[1], together),
+        "large at two thirds (s)": (favoured[1], together),
+        "mean saved (s)": ((sum(half) - sum(favoured)) / 2, 0.2),
     }
 
 
@@ -68,9 +69,9 @@ def _shares() -> lab.Pairs:
     size, link = 10.0, 12.5
     found = {}
     for ratio, factor in ((1, 2.0), (2, 1.5), (3, 4 / 3), (4, 1.25), (5, 1.2)):
-        medium = _core.atcp_medium(size, link, ratio)
-        found[f"FCT factor at R = {ratio}"] = (medium["time"] * link / size, factor)
-        found[f"rate at R = {ratio}"] = (medium["rate"], link * ratio / (ratio + 1))
+        rate = medium_rate(link, ratio)
+        found[f"FCT factor at R = {ratio}"] = (size / rate * link / size, factor)
+        found[f"rate at R = {ratio}"] = (rate, link * ratio / (ratio + 1))
     return found
 
 
@@ -130,7 +131,7 @@ two_flows = lab.Figure("atcp/two-flows", "Sec. VII-A", "A medium flow beside a l
         lab.equal(
             lambda: {
                 "medium and large": (weight_at(1_000_000) + weight_at(20_000_000), 4.0),
-                "in the fluid model": (_core.atcp_limit(3.0, 1.0, 2.0, 100.0, 0.012)["step"], 4.0),
+                "in the fluid model": (Weights(3.0, 1.0).step, 4.0),
             }
         ),
     ),

@@ -1,10 +1,13 @@
 """Secs. 3 and 4: the equations and Algorithm 1, asked of the very code that simulates."""
 
 from shortflow import lab
-from shortflow._core import Law, fast_bottleneck, jain_index
+from shortflow._core import Law
+from shortflow.metrics.stats import jain_index
+from shortflow.papers.theory import Bottleneck
 
 MSS = 1460
-BDP, K, BUFFER, PACKET = 12_500.0, 30_000.0, 100_000.0, 1_500.0
+BDP, BUFFER, PACKET = 12_500.0, 100_000.0, 1_500.0
+BOTTLENECK = Bottleneck(BDP, 30_000.0, BUFFER, PACKET)
 W_MIN = 2.0
 
 
@@ -57,10 +60,6 @@ def _dctcp_cut() -> lab.Pairs:
         law.congestion("ecn-echo")
         kept[f"left of {cwnd:g}"] = (law.cwnd, expected)
     return kept
-
-
-def _bottleneck(name: str, flows: float = 10.0, packet: float = PACKET) -> float:
-    return fast_bottleneck(BDP, K, BUFFER, packet, flows, W_MIN)[name]
 
 
 def _virtual_window() -> lab.Pairs:
@@ -133,7 +132,7 @@ capacity = lab.Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "How many flows of two
         "fast/eq4-critical-window", "equation", {"formula": "W* = (C*RTT + K)/(N*MSS)", "check_N10": 2.8333}, "Eq. 4"
     ).says(
         "N flows reach K with windows of (C RTT + K)/(N MSS)",
-        lab.equal(lambda: {"window of 10 flows": (_bottleneck("critical_window"), 42.5 / 15)}),
+        lab.equal(lambda: {"window of 10 flows": (BOTTLENECK.critical_window(10.0), 42.5 / 15)}),
     ),
     lab.paper(
         "fast/eq5-n-star",
@@ -142,16 +141,17 @@ capacity = lab.Figure("fast/eq4-7", "Sec. 3.2, Eqs. 4-7", "How many flows of two
         "Eq. 5",
     ).says(
         "about 14 flows take every window to its minimum",
-        lab.equal(lambda: {"flows": (_bottleneck("flows_at_minimum"), 42.5 / 3)}),
+        lab.equal(lambda: {"flows": (BOTTLENECK.flows_at_minimum(W_MIN), 42.5 / 3)}),
     ),
     lab.paper("fast/eq6-outstanding", "equation", {"formula": "sum(W_i)*MSS = C*RTT + B"}, "Eq. 6").says(
         "the buffer overflows when all windows hold more than C RTT + B",
-        lab.equal(lambda: {"bytes": (_bottleneck("outstanding") * PACKET, BDP + BUFFER)}),
+        lab.equal(lambda: {"bytes": (BOTTLENECK.outstanding() * PACKET, BDP + BUFFER)}),
     ),
     lab.paper(
         "fast/eq7-n-max", "numeric", {"formula": "N*_max = (C*RTT + B)/(W_min*MSS)", "value": 37.5}, "Eq. 7"
     ).says(
-        "the buffer holds 37.5 flows of two segments", lab.equal(lambda: {"flows": (_bottleneck("most_flows"), 37.5)})
+        "the buffer holds 37.5 flows of two segments",
+        lab.equal(lambda: {"flows": (BOTTLENECK.most_flows(W_MIN), 37.5)}),
     ),
 )
 window_law = lab.Figure("fast/alg1", "Sec. 4, Eqs. 8-9 and Algorithm 1", "FaST's window and segment size").decides(

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from shortflow import lab
-from shortflow._core import fast_bottleneck, jain_index
-from shortflow.metrics.stats import Estimate
+from shortflow.metrics.stats import Estimate, jain_index
 from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, ROOT, tree
+from shortflow.papers.theory import Bottleneck
 from shortflow.result import RunResult
 
 FLOWS = 5
@@ -94,7 +94,7 @@ def mean_window(result: RunResult) -> float:
 
 def _theory(flows: float) -> float:
     """The larger of two and W* at 1 Gbps, 100 us and K = 30 KB."""
-    return max(fast_bottleneck(12_500.0, 30_000.0, 100_000.0, 1_500.0, flows, 2.0)["critical_window"], 2.0)
+    return max(Bottleneck(12_500.0, 30_000.0, 100_000.0, 1_500.0).critical_window(flows), 2.0)
 
 
 def _over_theory(windows: lab.Data) -> dict[str, Estimate]:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from shortflow import lab
-from shortflow._core import fast_bottleneck
 from shortflow.lab.study import Value
 from shortflow.papers.fast.fig04 import QUERY
 from shortflow.papers.fast.fig05 import lines
 from shortflow.papers.fast.setup import DCTCP, QUERIES, queries, query
+from shortflow.papers.theory import Bottleneck
 
 HEADER = 40
 PACKETS = (100, 250, 500, 750, 1000, 1250, 1500)
@@ -72,7 +72,7 @@ def _over_theory(fitting: lab.Data) -> dict[str, float]:
     """The most workers without a drop, over Eq. 7, by the size of packets."""
     found = {}
     for packet in (500, 1000, 1500):
-        theory = fast_bottleneck(12_500.0, 30_000.0, 100_000.0, float(packet), 1.0, 2.0)["most_flows"]
+        theory = Bottleneck(12_500.0, 30_000.0, 100_000.0, float(packet)).most_flows(2.0)
         found[f"{packet} bytes"] = _most_without_loss(fitting, tcp__mss=mss(packet)) / theory
     return found
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from shortflow import lab
-from shortflow._core import l2dct_steady_state, l2dct_threshold_bound
 from shortflow.papers.l2dct.eq_window import cut
 from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, SENDING_US, of_teeth
 from shortflow.papers.l2dct.setup import LONG_FLOWS
+from shortflow.papers.theory import LongFlows, threshold_bound
 from shortflow.scenario import Settings
 
 WEIGHTS = (0.125, 0.5, 1.0)
@@ -51,7 +51,7 @@ BDPS = (50, 100, 200)
 
 
 def _ratio(weight: float) -> float:
-    return l2dct_threshold_bound(1.0, weight)
+    return threshold_bound(1.0, weight)
 
 
 def _no_underflow(underflow: lab.Data) -> lab.Finding:
@@ -63,7 +63,7 @@ def _no_underflow(underflow: lab.Data) -> lab.Finding:
             ).value
             for k in THRESHOLDS
         ]
-        enough = 1.2 * l2dct_threshold_bound(BDP, weight)
+        enough = 1.2 * threshold_bound(BDP, weight)
         above = min(value for k, value in zip(THRESHOLDS, use, strict=True) if k >= enough)
         rises = all(after >= before - 1e-3 for before, after in itertools.pairwise(use))
         holds = above >= 0.98 and rises and use[0] < above
@@ -77,7 +77,7 @@ def _exponent(sizes: Sequence[float], swings: Sequence[float]) -> float:
 
 
 def _swing(bdp: float, weight: float) -> float:
-    return l2dct_steady_state(bdp, 0.8 * bdp, 1, weight, weight / 2.5, False)["queue_swing_of_large_windows"]
+    return LongFlows(bdp, 0.8 * bdp, 1, weight, weight / 2.5).queue_swing_of_large_windows
 
 
 def _by_formula() -> dict[str, float]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from shortflow import lab
-from shortflow._core import Law, l2dct_steady_state
+from shortflow._core import Law
 from shortflow.papers.l2dct.sawtooth import BDP, SAMPLED, K, of_teeth
+from shortflow.papers.theory import LongFlows
 
 FORGETS = "the analysis takes alpha as constant, but it decays within long teeth"
 
@@ -29,9 +30,9 @@ SMALLEST = lab.Study(
 )
 
 
-def theory(flows: float, weight: float, step: float, *, exact: bool = False) -> dict[str, float]:
+def theory(flows: float, weight: float, step: float, *, exact: bool = False) -> LongFlows:
     """The steady state at the reference point: 25 packets of bandwidth-delay product, K = 20."""
-    return l2dct_steady_state(BDP, K, flows, weight, step, exact)
+    return LongFlows(BDP, K, flows, weight, step, exact)
 
 
 def _x(step: float, flows: int = 1) -> float:
@@ -42,28 +43,30 @@ def _x(step: float, flows: int = 1) -> float:
 CASES = {"w1_k1": (1.0, 1.0), "w0p5_k0p2": (0.5, 0.2), "wmin_k0p05": (0.125, 0.05)}
 
 
+def _of(case: str, name: str) -> float:
+    return float(getattr(theory(1, *CASES[case]), name))
+
+
 def _formula(name: str, value: Callable[[float, float], float], *cases: str) -> lab.Condition:
     """The computed value of some cases against a formula of weight and step."""
-    return lab.equal(lambda: {each: (theory(1, *CASES[each])[name], value(*CASES[each])) for each in cases or CASES})
+    return lab.equal(lambda: {each: (_of(each, name), value(*CASES[each])) for each in cases or CASES})
 
 
 def _printed(name: str, **values: float) -> lab.Condition:
     """The computed value of some cases against printed digits."""
-    return lab.equal(
-        lambda: {f"{each}, printed": (theory(1, *CASES[each])[name], v) for each, v in values.items()}, digits=4
-    )
+    return lab.equal(lambda: {f"{each}, printed": (_of(each, name), v) for each, v in values.items()}, digits=4)
 
 
 def _balance() -> lab.Pairs:
     root = theory(1, 1, 1, exact=True)
-    return {"alpha (b - b^2/4)": (root["alpha"] * (root["penalty"] - root["penalty"] ** 2 / 4), _x(1))}
+    return {"alpha (b - b^2/4)": (root.alpha * (root.penalty - root.penalty**2 / 4), _x(1))}
 
 
 def _swings() -> lab.Pairs:
     return {
-        "one flow": (theory(1, 1, 1)["queue_swing"], 4.7697),
-        "for large windows": (theory(1, 1, 1)["queue_swing_of_large_windows"], 4.7434),
-        "two flows": (theory(2, 1, 1)["queue_swing"], 6.7823),
+        "one flow": (theory(1, 1, 1).queue_swing, 4.7697),
+        "for large windows": (theory(1, 1, 1).queue_swing_of_large_windows, 4.7434),
+        "two flows": (theory(2, 1, 1).queue_swing, 6.7823),
     }
 
 
@@ -81,8 +84,8 @@ def _draw(unit: lab.Data) -> Sequence[lab.Drawing]:
     (result,) = unit.results("l2dct", flows=1)
     rows = result.samples.filter(kind="cwnd_seg").tail(400)
     times = [1e3 * time for time in rows["time_s"].to_list()]
-    peak, swing = 46.0, theory(1, 1, 1)["window_swing"]
-    tooth_ms = theory(1, 1, 1)["period"] * 1e3 * (BDP + K) * 12e-6
+    peak, swing = 46.0, theory(1, 1, 1).window_swing
+    tooth_ms = theory(1, 1, 1).period * 1e3 * (BDP + K) * 12e-6
     found = [peak - swing * (1 - (time - times[0]) % tooth_ms / tooth_ms) for time in times]
     lines = [
         lab.Line("simulated", times, rows["value"].to_list(), markers=False),
@@ -93,10 +96,10 @@ def _draw(unit: lab.Data) -> Sequence[lab.Drawing]:
 
 def _accuracy(flows: int) -> list[lab.Condition]:
     paper = theory(flows, 1, 1)
-    mean = paper["critical_window"] + 1 - paper["window_swing"] / 2
+    mean = paper.critical_window + 1 - paper.window_swing / 2
     return [
-        SWING[flows].close_to(paper["window_swing"], 0.2),
-        PERIOD[flows].close_to(paper["window_swing"], 0.2),
+        SWING[flows].close_to(paper.window_swing, 0.2),
+        PERIOD[flows].close_to(paper.window_swing, 0.2),
         MEAN[flows].close_to(mean, 0.05),
     ]
 
@@ -107,7 +110,7 @@ def _overestimated(half: lab.Data) -> dict[str, float]:
         f"{flows} flows, k = {0.5 / w_max:g}": half.measured(
             of_teeth("swing"), "l2dct", flows=flows, transport__w_max=w_max
         ).value
-        / theory(flows, 0.5, 0.5 / w_max)["window_swing"]
+        / theory(flows, 0.5, 0.5 / w_max).window_swing
         for flows in (1, 2)
         for w_max in (1, 2.5)
     }
@@ -131,7 +134,7 @@ equations = lab.Figure(
     ).says(
         "alpha follows from one round trip of marks in each tooth",
         lab.equal(_balance),
-        *(ALPHA[n].close_to(theory(n, 1, 1, exact=True)["alpha"], 0.15) for n in (1, 2)),
+        *(ALPHA[n].close_to(theory(n, 1, 1, exact=True).alpha, 0.15) for n in (1, 2)),
     ),
     lab.paper(
         "l2dct/eq6-alpha-steady",
@@ -176,7 +179,7 @@ equations = lab.Figure(
         "Eq. 8",
     ).says(
         "the window swings by b(W0 + k)/2",
-        _formula("window_swing", lambda w, k: theory(1, w, k)["penalty"] * (45 + k) / 2, "w1_k1", "wmin_k0p05"),
+        _formula("window_swing", lambda w, k: theory(1, w, k).penalty * (45 + k) / 2, "w1_k1", "wmin_k0p05"),
         _printed("window_swing", w1_k1=4.7697, wmin_k0p05=11.4231),
     ),
     lab.paper(
@@ -192,7 +195,7 @@ equations = lab.Figure(
     ).says(
         "the queue swings N times as far as a window",
         lab.equal(_swings, digits=4),
-        *(QUEUE_SWING[n].close_to(theory(n, 1, 1)["queue_swing"], 0.2) for n in (1, 2)),
+        *(QUEUE_SWING[n].close_to(theory(n, 1, 1).queue_swing, 0.2) for n in (1, 2)),
     ),
     lab.paper(
         "l2dct/eq10-oscillation-period",
@@ -201,17 +204,17 @@ equations = lab.Figure(
         "Eq. 10",
     ).says(
         "a tooth lasts D round trips; the derivation gives D/k",
-        PERIOD[1].close_to(theory(1, 1, 1)["window_swing"], 0.2),
+        PERIOD[1].close_to(theory(1, 1, 1).window_swing, 0.2),
         lab.level("l2dct", of_teeth("period"), "smallest")
         .called("simulated period, w = 0.125")
-        .close_to(theory(1, *CASES["wmin_k0p05"])["window_swing"] / 0.05, 0.2),
+        .close_to(theory(1, *CASES["wmin_k0p05"]).window_swing / 0.05, 0.2),
         because=FORGETS,
     ),
     lab.paper(
         "l2dct/eq11-max-queue", "equation", {"formula": "Q_max = K + N*k", "check_w1_k1_N2": 22.0}, "Eq. 11"
     ).says(
         "the queue peaks at K + Nk",
-        lab.equal(lambda: {"two flows": (theory(2, 1, 1)["queue_max"], 22.0)}),
+        lab.equal(lambda: {"two flows": (theory(2, 1, 1).queue_max, 22.0)}),
         *(QUEUE_MAX[n].within(K - 2, K + 2 + 2 * n) for n in (1, 2)),
     ),
     lab.paper(
@@ -222,10 +225,10 @@ equations = lab.Figure(
     ).says(
         "the queue's trough is its peak less its swing",
         lab.equal(
-            lambda: {f"{n} flows": (theory(n, 1, 1)["queue_min"], paper) for n, paper in ((1, 16.2303), (2, 15.2177))},
+            lambda: {f"{n} flows": (theory(n, 1, 1).queue_min, paper) for n, paper in ((1, 16.2303), (2, 15.2177))},
             digits=4,
         ),
-        *(QUEUE_MIN[n].close_to(theory(n, 1, 1)["queue_min"], 0.25) for n in (1, 2)),
+        *(QUEUE_MIN[n].close_to(theory(n, 1, 1).queue_min, 0.25) for n in (1, 2)),
     ),
 )
 fig3 = lab.Figure("l2dct/fig3", "Fig. 3", "The window, computed and simulated", {"unit": UNIT, "half": HALF}).decides(

@@ -1,7 +1,7 @@
 """Fig. 13 and Sec. VI: weights by bytes sent, by bytes left, and none."""
 
 from shortflow import lab
-from shortflow._core import jain_index
+from shortflow.metrics.stats import jain_index
 from shortflow.papers.l2dct.setup import AFCT, LOAD, LONG_FLOWS
 from shortflow.result import RunResult
 

@@ -1,8 +1,8 @@
 """Sec. 1, 3 and 5: what follows from rates, sizes and delays alone."""
 
 from shortflow import lab
-from shortflow._core import dctcp_threshold_bound
 from shortflow.papers.pecn.setup import BURST
+from shortflow.papers.theory import threshold_bound
 from shortflow.scenario import load_scenario
 
 HOPS = 5
@@ -30,7 +30,7 @@ eq1 = lab.Figure("pecn/eq1", "Eq. 1", "The lower bound of the marking threshold"
         "pecn/eq1-threshold", "equation", {"formula": "K > C*RTT/7", "example_kb": 35.7, "paper_example_kb": 35}
     ).says(
         "K has to exceed a seventh of the bandwidth-delay product",
-        lab.equal(lambda: {"bound_kb": (dctcp_threshold_bound(10e9 * 200e-6 / 8) / 1e3, 250 / 7)}),
+        lab.equal(lambda: {"bound_kb": (threshold_bound(10e9 * 200e-6 / 8) / 1e3, 250 / 7)}),
     )
 )
 delays = lab.Figure("pecn/delays", "Sec. 1", "What a queue costs").decides(

@@ -4,7 +4,8 @@ import itertools
 import math
 
 from shortflow import lab
-from shortflow._core import Law, dctcp_gain_bound
+from shortflow._core import Law
+from shortflow.papers.theory import gain_bound
 from shortflow.papers.xdctcp.setup import GAINS, GRID, LONG_FACTORS, SHORT_FACTORS, star
 
 MSS = 1460
@@ -63,7 +64,7 @@ def _special_case(same: lab.Data) -> lab.Finding:
 
 
 def _bound(packet: float = 1460.0) -> float:
-    return dctcp_gain_bound(BDP_BYTES / packet, K)
+    return gain_bound(BDP_BYTES / packet, K)
 
 
 law = lab.Figure("xdctcp/eq1-4", "Sec. III, Eqs. 1-4", "The window law", {"same": SAME}).decides(

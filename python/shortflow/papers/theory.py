@@ -1,0 +1,154 @@
+"""Closed forms of the papers, with which their claims compare runs. Windows and queues are in packets.
+
+Deviations:
+- L2DCT, Eq. 10 prints T_C = D; the paper's own (W2 - W1)/k round trips give D/k.
+- xDCTCP, Sec. V-A quotes 0.112 for Table I, which is Eq. 5 without its factor 2; as printed it gives 0.080.
+- ATCP's text says that the network holds C T + B and then prints S = C T; the recursion needs the former.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+def threshold_bound(bdp: float, weight: float = 1.0) -> float:
+    """L2DCT, Eq. 13: above this K the queue never runs empty; with weight 1 DCTCP's (pECN, Eq. 1). Unit of `bdp`."""
+    w = weight**weight
+    return float(w * bdp / (2 * (weight + 1) ** (weight + 1) - w))
+
+
+def gain_bound(bdp: float, threshold: float) -> float:
+    """XDCTCP, Eq. 5: below this g alpha covers at least one congestion event."""
+    return 1.386 / math.sqrt(2 * (bdp + threshold))
+
+
+@dataclass(frozen=True)
+class LongFlows:
+    """L2DCT, Sec. II-C: `count` synchronized flows of fixed weight on one bottleneck; with w = k = 1 DCTCP's."""
+
+    bdp: float
+    threshold: float
+    count: float = 1.0
+    weight: float = 1.0
+    step: float = 1.0
+    exact: bool = False
+    """Alpha from the root of Eq. 5, and not from Eq. 6, which assumes that b is small."""
+
+    @property
+    def critical_window(self) -> float:
+        """W0 = (C T + K)/N, at which the queue reaches K."""
+        return (self.bdp + self.threshold) / self.count
+
+    @property
+    def last_round_share(self) -> float:
+        """Right-hand side of Eq. 5: the share of a tooth's packets that its last round trip sends."""
+        w0, k = self.critical_window, self.step
+        return (2 * w0 * k + k * k) / (w0 + k) ** 2
+
+    @property
+    def alpha(self) -> float:
+        """Marked fraction (Eq. 6, or Eq. 5); 1 where Eq. 5 has no root."""
+        if not self.exact:
+            return float(self.last_round_share ** (1 / (self.weight + 1)))
+        low, high = 0.0, 1.0  # alpha (b - b^2/4) increases on [0, 1]
+        for _ in range(200):
+            middle = (low + high) / 2
+            b = middle**self.weight
+            low, high = (middle, high) if middle * (b - b * b / 4) < self.last_round_share else (low, middle)
+        return high
+
+    @property
+    def penalty(self) -> float:
+        """Back-off penalty b (Eq. 7)."""
+        return float(self.alpha**self.weight)
+
+    @property
+    def window_swing(self) -> float:
+        """Peak to trough of one window, D (Eq. 8)."""
+        return self.penalty * (self.critical_window + self.step) / 2
+
+    @property
+    def queue_swing(self) -> float:
+        """Peak to trough of the queue, A (Eq. 9)."""
+        return self.count * self.window_swing
+
+    @property
+    def queue_swing_of_large_windows(self) -> float:
+        """Last form of Eq. 9, for W0 much larger than k."""
+        w0, w = self.critical_window, self.weight
+        return float(self.count * w0 / 2 * (2 * self.step / w0) ** (w / (w + 1)))
+
+    @property
+    def period(self) -> float:
+        """Length of a tooth in round trips (Eq. 10, corrected)."""
+        return self.window_swing / self.step
+
+    @property
+    def queue_max(self) -> float:
+        """Longest queue (Eq. 11)."""
+        return self.threshold + self.count * self.step
+
+    @property
+    def queue_min(self) -> float:
+        """Shortest queue (Eq. 12); below zero the link idles."""
+        return self.queue_max - self.queue_swing
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """FaST, Eqs. 4 to 7: what a bottleneck holds, in bytes, of segments of `mss` bytes."""
+
+    bdp: float
+    threshold: float
+    buffer: float
+    mss: float
+
+    def critical_window(self, flows: float) -> float:
+        """Eq. 4: the window, in segments, at which the queue of `flows` synchronized flows reaches K."""
+        return (self.bdp + self.threshold) / (flows * self.mss)
+
+    def flows_at_minimum(self, w_min: float) -> float:
+        """Eq. 5: the number of flows that brings the critical window down to `w_min` segments."""
+        return (self.bdp + self.threshold) / (w_min * self.mss)
+
+    def outstanding(self) -> float:
+        """Eq. 6: the sum of windows, in segments, at which the buffer is full."""
+        return (self.bdp + self.buffer) / self.mss
+
+    def most_flows(self, w_min: float) -> float:
+        """Eq. 7: the number of flows of `w_min` segments that fill the buffer."""
+        return self.outstanding() / w_min
+
+
+@dataclass(frozen=True)
+class Weights:
+    """ATCP, Sec. V-A: two flows in congestion avoidance that gain `a` and `b` segments per round trip."""
+
+    a: float
+    b: float
+
+    @property
+    def share(self) -> float:
+        """The share of the first flow in the limit (Theorem 1)."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def step(self) -> float:
+        """Segments that both windows gain per round trip (Sec. VII-A)."""
+        return self.a + self.b
+
+    def windows(self, window: float, capacity: float, events: int) -> Sequence[float]:
+        """The first flow's window at successive losses that halve both, where pipe and buffer hold `capacity`."""
+        after = itertools.repeat(None, events)
+        return list(itertools.accumulate(after, lambda w, _: 0.5 * w + 0.5 * capacity * self.share, initial=window))
+
+
+def nested_times(link: float, large: float, small: float, rate: float) -> tuple[float, float]:
+    """ATCP, Theorem 2: times of a small flow at `rate` and of the large one, within which it lives, on a link."""
+    return small / rate, (large + small) / link
+
+
+def medium_rate(link: float, ratio: float) -> float:
+    """ATCP, Sec. VII-A: rate of a flow beside a large one of `ratio` times less weight."""
+    return link * ratio / (ratio + 1)
