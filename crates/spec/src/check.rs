@@ -1,14 +1,15 @@
 //! [`check`]: whether the values of a table fit their keys, one by one, before there is a scenario around them.
 
-use crate::document::{join, not_a_table, quoted, referred};
+use crate::document::{join, not_a_table, quoted};
 use crate::error::ConfigError;
+use crate::expression::is_expression;
 use crate::format::{Format, OneOf};
 use crate::hint::unknown_key;
 use crate::shape::{Kinds, ParamInfo, Shape};
 use toml::{Table, Value};
 
 /// Checks the table at `path`, which may have these keys, and all tables that are values of these. It may have `others`
-/// too, which are not looked at. A `"$name"` may stand for any value.
+/// too, which are not looked at. A `"$name"`, and arithmetic over such names, may stand for any value.
 pub fn check(path: &str, keys: &[ParamInfo], others: &[&str], table: &Table) -> Result<(), ConfigError> {
     let known: Vec<&str> = keys.iter().map(|key| key.name).chain(others.iter().copied()).collect();
     if let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) {
@@ -28,7 +29,7 @@ pub fn check(path: &str, keys: &[ParamInfo], others: &[&str], table: &Table) -> 
 }
 
 fn check_value(at: &str, key: &ParamInfo, value: &Value) -> Result<(), ConfigError> {
-    let is_parameter = value.as_str().is_some_and(|text| referred(text).is_some());
+    let is_parameter = value.as_str().is_some_and(is_expression);
     match &key.shape {
         _ if is_parameter => Ok(()),
         Shape::Table(keys) => check(at, &keys(), &[], table_of(at, value)?),

@@ -2,6 +2,7 @@
 //! every value.
 
 use crate::error::{ConfigError, RowError};
+use crate::expression::{evaluate, is_expression, name_length, names};
 use crate::hint::hint;
 use crate::setting::{Setting, Source};
 use std::cell::RefCell;
@@ -118,7 +119,7 @@ impl<'a> Document<'a> {
         ConfigError::Unknown { key: name.to_owned(), what: "parameter", hint }
     }
 
-    /// Replaces every `"$name"` by the parameter.
+    /// Replaces every expression by its value.
     fn substitute(&mut self, parameters: &Table) -> Result<(), ConfigError> {
         Substitution { parameters, replaced: &mut self.replaced }.visit("", &mut self.root)?;
         for (name, value) in parameters {
@@ -172,16 +173,11 @@ fn check_use(parameters: &Table, root: &Value) -> Result<(), ConfigError> {
 
 fn mentions(value: &Value, name: &str) -> bool {
     match value {
-        Value::String(text) => referred(text) == Some(name),
+        Value::String(text) => names(text).any(|found| found == name),
         Value::Table(table) => table.values().any(|value| mentions(value, name)),
         Value::Array(items) => items.iter().any(|value| mentions(value, name)),
         _ => false,
     }
-}
-
-/// The parameter that a value refers to.
-pub(crate) fn referred(text: &str) -> Option<&str> {
-    text.strip_prefix('$').filter(|name| is_name(name))
 }
 
 struct Substitution<'a> {
@@ -193,9 +189,14 @@ impl Substitution<'_> {
     fn visit(&mut self, path: &str, value: &mut Value) -> Result<(), ConfigError> {
         match value {
             Value::String(text) => {
-                let Some(name) = referred(text).map(str::to_owned) else { return Ok(()) };
-                *value = self.parameter(path, &name)?;
-                self.replaced.push((path.to_owned(), Source::Parameter(name)));
+                if !is_expression(text) {
+                    return Ok(());
+                }
+                let (result, rounded) = evaluate(text, self.parameters).map_err(|reason| {
+                    ConfigError::Impossible { key: path.to_owned(), reason: format!("{text:?}: {reason}") }
+                })?;
+                self.replaced.push((path.to_owned(), Source::Expression(text.clone(), rounded)));
+                *value = result;
                 Ok(())
             }
             Value::Table(table) => {
@@ -207,17 +208,6 @@ impl Substitution<'_> {
                 .try_for_each(|(i, value)| self.visit(&join(path, &(i + 1).to_string()), value)),
             _ => Ok(()),
         }
-    }
-
-    fn parameter(&self, path: &str, name: &str) -> Result<Value, ConfigError> {
-        self.parameters.get(name).cloned().ok_or_else(|| ConfigError::Unknown {
-            key: path.to_owned(),
-            what: "parameter",
-            hint: format!(
-                "\"${name}\": {}",
-                hint(name, &self.parameters.keys().map(String::as_str).collect::<Vec<_>>())
-            ),
-        })
     }
 }
 
@@ -291,8 +281,7 @@ fn leaf_paths(path: &str, value: &Value) -> Vec<String> {
 }
 
 fn is_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    !text.is_empty() && name_length(text) == text.len()
 }
 
 fn syntax_error(text: &str, file: &str, error: &toml::de::Error) -> ConfigError {

@@ -7,6 +7,7 @@
 mod check;
 mod document;
 mod error;
+mod expression;
 mod format;
 mod hint;
 mod keys;

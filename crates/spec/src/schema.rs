@@ -1,4 +1,4 @@
-//! The JSON Schema (draft 2020-12) of tables. A `"$name"` may stand for any value, as in scenario files.
+//! The JSON Schema (draft 2020-12) of tables. A `"$name"`, and arithmetic over such names, may stand for any value.
 
 use crate::document::{shown, value_of};
 use crate::shape::{Entry, Kinds, ParamInfo, Shape, Unit};
@@ -7,10 +7,10 @@ use serde_json::{Map, Value as Json, json};
 use shortflow_units::{Bytes, Rate, Span};
 use toml::Value;
 
-/// What `#/$defs/parameter` is to say: the name of a parameter in place of a value.
+/// `#/$defs/parameter`: an expression over parameters in place of a value.
 pub fn parameter() -> Json {
-    let pattern = "^\\$[A-Za-z][A-Za-z0-9_]*$";
-    json!({ "description": "a name that [parameters] declares", "type": "string", "pattern": pattern })
+    let pattern = "\\$[A-Za-z]";
+    json!({ "description": "a name that [parameters] declares, or arithmetic such as \"$total / $servers\"", "type": "string", "pattern": pattern })
 }
 
 /// A table of these keys and no others.

@@ -1,5 +1,6 @@
 //! [`Setting`]: a value that a run uses, and where it came from.
 
+use crate::expression::name_length;
 use std::fmt;
 
 /// Where a value came from.
@@ -13,8 +14,8 @@ pub enum Source {
     Scheme,
     /// A `--set KEY=VALUE` of this run.
     Set,
-    /// The scenario parameter of this name.
-    Parameter(String),
+    /// An expression over the scenario's parameters, and the unit to which its value was rounded, if it was.
+    Expression(String, Option<&'static str>),
 }
 
 impl fmt::Display for Source {
@@ -24,7 +25,13 @@ impl fmt::Display for Source {
             Source::Scenario => f.write_str("scenario"),
             Source::Scheme => f.write_str("scheme"),
             Source::Set => f.write_str("--set"),
-            Source::Parameter(name) => write!(f, "parameter {name}"),
+            Source::Expression(text, rounded) => {
+                match text.strip_prefix('$').filter(|name| name_length(name) == name.len()) {
+                    Some(name) => write!(f, "parameter {name}")?,
+                    None => write!(f, "parameters: {text}")?,
+                }
+                rounded.map_or(Ok(()), |unit| write!(f, ", rounded to {unit}"))
+            }
         }
     }
 }

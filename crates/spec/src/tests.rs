@@ -52,7 +52,7 @@ fn text_error(toml: &str) -> String {
 
 #[test]
 fn parameters_stand_for_values() {
-    let parameter = Source::Parameter("load".to_owned());
+    let parameter = Source::Expression("$load".to_owned(), None);
     assert_eq!(read_load_and_rate(&[]).unwrap(), (0.2, "1Gbps".to_owned(), parameter.clone()));
     assert_eq!(read_load_and_rate(&[("load", "0.4")]).unwrap().0, 0.4);
     assert_eq!(
@@ -111,7 +111,7 @@ fn a_wrong_name_is_answered_with_the_nearest_one() {
     assert_eq!(error(&[("duration.x", "1")]), "duration: \"2s\" is not a table of keys");
     assert_eq!(
         error(&[("topology.rate", "$lod")]),
-        "topology.rate: unknown parameter; \"$lod\": did you mean \"load\"?"
+        "topology.rate: \"$lod\": there is no parameter \"lod\"; did you mean \"load\"?"
     );
 }
 
@@ -133,11 +133,29 @@ fn parameters_must_be_used_and_well_named() {
     assert_eq!(unused, "parameters.load: declared, but no value is \"$load\"");
     let misspelt =
         text_error("[parameters]\nload = 0.2\nrate = 1\n[traffic]\nload = '$laod'\nrate = '$rate'");
-    assert_eq!(misspelt, "traffic.load: unknown parameter; \"$laod\": did you mean \"load\"?");
+    assert_eq!(misspelt, "traffic.load: \"$laod\": there is no parameter \"laod\"; did you mean \"load\"?");
     let replaced = read_load_and_rate(&[("traffic.1.load", "0.3")]).unwrap();
     assert_eq!((replaced.0, replaced.2), (0.3, Source::Set), "--set may replace the only use");
     assert!(text_error("[parameters]\n'a b' = 1").starts_with("parameters: \"a b\" is not a parameter name"));
     assert_eq!(text_error("parameters = 3"), "parameters: 3 is not a table of keys");
+}
+
+#[test]
+fn arithmetic_over_parameters_stands_for_values() {
+    let (load, rate, source) = read_load_and_rate(&[
+        ("load", "3"),
+        ("traffic.1.load", "$load / 4"),
+        ("topology.rate", "$load * 2.5Gbps"),
+    ])
+    .unwrap();
+    assert_eq!((load, rate.as_str()), (0.75, "7.5Gbps"));
+    assert_eq!(source.to_string(), "parameters: $load / 4");
+    let (_, _, rounded) = read_load_and_rate(&[("traffic.1.load", "$load * 9B / 8B")]).unwrap();
+    assert_eq!(rounded.to_string(), "parameters: $load * 9B / 8B");
+    assert_eq!(
+        error(&[("topology.rate", "$load + 1Gbps")]),
+        "topology.rate: \"$load + 1Gbps\": it adds a number and a rate"
+    );
 }
 
 #[test]

@@ -109,7 +109,7 @@ def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
 
 def _follows(setting: Setting) -> bool:
     """Whether a value follows from others."""
-    return setting["source"] == "default" or setting["source"].startswith("parameter ")
+    return setting["source"] == "default" or setting["source"].startswith("parameter")
 
 
 def short_name(key: str) -> str:

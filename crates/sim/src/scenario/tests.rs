@@ -72,7 +72,7 @@ fn every_value_tells_where_it_came_from() {
     assert_eq!(setting(&scenario, "topology.rate"), ("1Gbps", &Source::Scenario));
     assert_eq!(setting(&scenario, "tcp.mss"), ("1460B", &Source::Default));
     assert_eq!(setting(&scenario, "switch.buffer"), ("300pkt", &Source::Set));
-    assert_eq!(setting(&scenario, "traffic.1.load"), ("0.4", &Source::Parameter("load".to_owned())));
+    assert_eq!(setting(&scenario, "traffic.1.load"), ("0.4", &Source::Expression("$load".to_owned(), None)));
     assert_eq!(setting(&scenario, "parameters.load"), ("0.4", &Source::Set));
     assert_eq!(setting(&scenario, "traffic.1.to"), ("2", &Source::Default));
     assert_eq!(setting(&scenario, "measure.ports"), ("[\"s0->h2\"]", &Source::Default));
