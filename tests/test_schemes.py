@@ -36,6 +36,32 @@ def test_a_scheme_of_a_file_is_the_one_that_is_composed_so(tmp_path: Path) -> No
     assert ("queue.max_p", "0.2") in [(key, value) for key, value, _ in scheme.resolved()]
 
 
+def test_a_scheme_has_its_own_network_and_meets_the_same_flows() -> None:
+    small, set_small = "pfabric+switch.buffer=36KB", {"servers": 12, "switch.buffer": "36KB"}
+    incast = shortflow.load("incast")
+    own = shortflow.compare(incast, ["pfabric", small], seeds=2, settings={"servers": 12}, ideal=False)
+    both = shortflow.compare(incast, ["pfabric"], seeds=2, settings=set_small, ideal=False)
+    assert [run.digest for run in own.runs if run.scheme == small] == [run.digest for run in both.runs]
+    assert len({run.digest for run in own.runs}) == 4
+    assert own.difference(small, "pfabric", "afct_short_s") is not None
+    with pytest.raises(ConfigError, match=r"switch.bufer: unknown key; did you mean \"switch.buffer\"\?"):
+        shortflow.run(incast, "pfabric+switch.bufer=36KB")
+    with pytest.raises(ConfigError, match=r"traffic.1.flows: no parameter of pfabric"):
+        shortflow.run(incast, "pfabric+traffic.1.flows=3")
+
+
+def test_a_comparison_says_which_shared_constants_differ() -> None:
+    compared = shortflow.compare(
+        "incast", ["dctcp", "dctcp@linux", "pias"], seeds=1, settings={"servers": 4}, ideal=False
+    )
+    notes = "\n".join(compared.notes)
+    assert "transport.cwnd_floor differs between the schemes: 1 (dctcp, pias), 2 (dctcp@linux); --set" in notes
+    assert (
+        "host.queue differs between the schemes: droptail (dctcp, dctcp@linux), pias (pias); --set host.queue" in notes
+    )
+    assert "transport.g " not in notes
+
+
 @pytest.mark.parametrize(
     ("entries", "name", "wrong"),
     [

@@ -11,6 +11,7 @@ from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
 from shortflow.scenario import WARNING
+from shortflow.scheme import differing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,6 +142,8 @@ class Comparison:
         """What to know before its numbers are believed: warnings, seeds that change nothing, unfinished flows."""
         origin = next((run.origin for run in self.runs if run.origin), None)
         found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
+        origins = {run.scheme: run.origin["scheme_settings"] for run in self.runs if run.origin}
+        found += differing(origins)
         digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
         if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
             found.append(

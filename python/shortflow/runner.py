@@ -140,6 +140,8 @@ class Planner:
         if in_schemes not in self._loaded:
             self._loaded[in_schemes] = load_with_sources(self._schemes, of_schemes)
         scenario, schemes = self._scenarios[changed], self._loaded[in_schemes]
+        for scheme, _ in schemes:
+            scheme.warnings(scenario.core)  # says which of its own values do not fit the scenario
         return [Run(scenario, scheme, seed, source) for scheme, source in schemes for seed in seeds]
 
 

@@ -1,13 +1,16 @@
 """Schemes: a transport with the queue discipline that it needs, and which settings belong to which scheme."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Settings, as_pairs
+from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs
 from shortflow.transport import SOURCE, Transport, accepts, as_scheme, load_transport
+
+_SHARED = (HOST_QUEUE, "transport.g", "transport.initial_alpha", "transport.cwnd_floor")
+"""Constants that a comparison of laws had better not be one of."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,8 @@ def load_schemes(schemes: Sequence[str | Transport], settings: Settings | None =
     A scheme is a registered name, `TRANSPORT over QUEUE`, `FILE.toml:NAME`, `FILE.py:CLASS`, or a subclass of
     `CongestionControl`. A name may carry settings of its own, as in `xdctcp+g=0.09` or
     `sack over pias+priority.by=size`; without a prefix they are the transport's. A setting that no scheme accepts is an
-    error.
+    error. Keys of `switch`, `host`, `tcp` and `routing` change the scenario under this scheme alone, as in
+    `pfabric+switch.buffer=36KB`. A parameter set follows the name, as in `dctcp@linux`.
     """
     return [scheme for scheme, _ in load_with_sources(schemes, settings)]
 
@@ -165,7 +169,27 @@ def _own_setting(scheme: str, text: str) -> tuple[str, str]:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not key or not value:
         raise ConfigError(f"{scheme}: {text!r} is not KEY=VALUE, as in xdctcp+g=0.09")
-    return (key if key.startswith(SCHEME_PREFIXES) else f"transport.{key}"), value
+    return (key if "." in key else f"transport.{key}"), value
+
+
+def differing(settings: Mapping[str, Iterable[Setting]]) -> list[str]:
+    """Constants that several of some schemes have, with different values: one line each, with the remedy.
+
+    `settings` are the resolved values of each scheme.
+    """
+    by_scheme = {scheme: {each["key"]: each["value"] for each in found} for scheme, found in settings.items()}
+    lines = []
+    for key in _SHARED:
+        having: dict[str, list[str]] = {}
+        for scheme, values in by_scheme.items():
+            if key in values:
+                having.setdefault(values[key], []).append(scheme)
+        if len(having) > 1:
+            told = ", ".join(f"{value} ({', '.join(schemes)})" for value, schemes in having.items())
+            lines.append(
+                f"{key} differs between the schemes: {told}; --set {key}={next(iter(having))} makes them equal"
+            )
+    return lines
 
 
 def _unaccepted(key: str, schemes: Sequence[Scheme]) -> ConfigError:

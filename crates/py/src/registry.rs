@@ -6,6 +6,7 @@ use pyo3::types::{PyDict, PyList};
 use shortflow_cc::{TransportConfig, transports};
 use shortflow_sim::config::{Entry, ParamInfo};
 use shortflow_sim::ideal;
+use shortflow_sim::parameter_sets::{ParameterSet, parameter_sets};
 use shortflow_sim::queue::QueueKind;
 use shortflow_sim::scheme::{self, SchemeInfo, schemes};
 use shortflow_sim::{routing, topology, traffic};
@@ -19,6 +20,7 @@ pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         "ideal",
         list(py, ideal::policies(), |py, policy| row(py, (policy.name, policy.summary, ""), &[]))?,
     )?;
+    all.set_item("parameter-sets", list(py, parameter_sets(), set_row)?)?;
     all.set_item(
         "transports",
         list(py, transports(), |py, info| {
@@ -100,6 +102,21 @@ fn scheme_row<'py>(py: Python<'py>, info: &SchemeInfo) -> PyResult<Bound<'py, Py
     entry.set_item("transport", &info.transport)?;
     entry.set_item("queue", info.queue.info().name)?;
     entry.set_item("host_queue", info.host_queue.info().name)?;
+    Ok(entry)
+}
+
+/// A set whose constants have their source in place of a summary.
+fn set_row<'py>(py: Python<'py>, set: &ParameterSet) -> PyResult<Bound<'py, PyDict>> {
+    let entry = row(py, (&set.name, &set.summary, ""), &[])?;
+    let constants = list(py, &set.constants, |py, constant| {
+        let row = PyDict::new(py);
+        row.set_item("name", &constant.key)?;
+        row.set_item("default", &constant.value)?;
+        row.set_item("expected", "")?;
+        row.set_item("summary", &constant.source)?;
+        Ok(row)
+    })?;
+    entry.set_item("parameters", constants)?;
     Ok(entry)
 }
 

@@ -101,9 +101,9 @@ pub fn cores(
     scheme: &PyScheme,
     most: usize,
     capture: bool,
-) -> (usize, Option<String>) {
-    let Cores { used, why } = scheme.inner.cores(&scenario.inner, most, capture);
-    (used, why)
+) -> PyResult<(usize, Option<String>)> {
+    let Cores { used, why } = scheme.inner.cores(&*scenario.under(scheme)?, most, capture);
+    Ok((used, why))
 }
 
 /// Runs `scheme` in `scenario` on so many cores at most; other Python threads go on meanwhile. `capture` gets what it asks
@@ -119,7 +119,7 @@ pub fn run(
     capture: Option<&Capture>,
     cores: usize,
 ) -> PyResult<PyOutcome> {
-    let (setting, contender) = (Arc::clone(&scenario.inner), scheme.inner.clone());
+    let (setting, contender) = (scenario.under(scheme)?, scheme.inner.clone());
     if let (Contender::Ideal(policy), Some(_)) = (&contender, capture) {
         return Err(config_error(format!("{}: it serves a fluid and has no packets", policy.name)));
     }

@@ -42,6 +42,18 @@ impl PyScenario {
         let inner = Scenario::of_values(values.clone(), name, &settings, &files).map_err(config_error)?;
         Ok(PyScenario { inner: Arc::new(inner), values, base_dir, settings })
     }
+
+    /// The scenario with the values that a scheme has for its keys.
+    pub(crate) fn under(&self, scheme: &PyScheme) -> PyResult<Arc<Scenario>> {
+        let Contender::Packets(scheme) = &scheme.inner else { return Ok(Arc::clone(&self.inner)) };
+        if scheme.network.is_empty() {
+            return Ok(Arc::clone(&self.inner));
+        }
+        let files = |file: &str| read_text(&Path::new(&self.base_dir).join(file));
+        let (values, settings) = (self.values.clone(), scheme.around(&self.settings));
+        let inner = Scenario::with_settings(values, &self.inner.name, settings, &files);
+        inner.map(Arc::new).map_err(|error| config_error(format!("{}: {error}", scheme.name)))
+    }
 }
 
 /// The text of a file, or why there is none.
@@ -105,9 +117,11 @@ impl PyScenario {
         self.inner.classes.clone()
     }
 
-    /// Every value as (key, value, source).
-    fn resolved(&self) -> Resolved {
-        rows(self.inner.resolved())
+    /// Every value as (key, value, source), under `scheme` if one is given.
+    #[pyo3(signature = (scheme=None))]
+    fn resolved(&self, scheme: Option<&PyScheme>) -> PyResult<Resolved> {
+        let scenario = scheme.map_or_else(|| Ok(Arc::clone(&self.inner)), |scheme| self.under(scheme))?;
+        Ok(rows(scenario.resolved()))
     }
 
     /// One line per traffic entry on the load that it offers.
@@ -209,9 +223,9 @@ impl PyScheme {
         self.inner.summary()
     }
 
-    /// What `scenario` says to no effect under it.
-    fn warnings(&self, scenario: &PyScenario) -> Vec<String> {
-        self.inner.warnings(&scenario.inner)
+    /// The scenario's keys without effect under the scheme. An error if the scheme's own values do not fit the scenario.
+    fn warnings(&self, scenario: &PyScenario) -> PyResult<Vec<String>> {
+        Ok(self.inner.warnings(&*scenario.under(self)?))
     }
 
     /// Every parameter as (key, value, source).

@@ -15,6 +15,7 @@ pub mod minimal;
 pub mod net;
 pub mod outcome;
 pub mod packet;
+pub mod parameter_sets;
 pub mod probe;
 pub mod queue;
 pub mod roce;

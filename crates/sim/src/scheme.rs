@@ -1,7 +1,10 @@
 //! [`Scheme`]: a transport with the queue disciplines that it needs in switches and in hosts, and the rule by which
 //! senders give packets a priority where one of them reads it. This is what papers compare.
 
-use crate::config::{ConfigError, Document, Format, ParamInfo, Reader, Setting, Shape, Source, Text, keys};
+use crate::config::{
+    ConfigError, Document, Format, ParamInfo, Reader, Setting, Shape, Source, Text, keys, of_user,
+};
+use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::{Host, StartUserDefined, TransportConfig, transports};
@@ -81,6 +84,12 @@ impl Format for Discipline {
 /// The parameter that names the queue discipline of hosts.
 const HOST_QUEUE: &str = "host.queue";
 
+/// Whether a scheme may have a value of its own for this key of the scenario. None of these changes flows or topology.
+pub fn is_of_network(key: &str) -> bool {
+    let tables = ["switch.", "host.", "tcp.", "routing."];
+    key != HOST_QUEUE && tables.iter().any(|table| key.starts_with(table))
+}
+
 static SCHEMES: LazyLock<Vec<SchemeInfo>> = LazyLock::new(|| {
     // That the file can be read is what a test makes sure of.
     read_schemes(include_str!("schemes.toml"), "schemes.toml").unwrap_or_default()
@@ -98,7 +107,7 @@ pub fn schemes() -> &'static [SchemeInfo] {
 /// Fails as [`Scheme::named`] does, and if a key is missing or unknown.
 pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigError> {
     let no_files = |name: &str| Err(format!("{file} cannot name {name}"));
-    let document = Document::new(shortflow_spec::parse(text, file)?, &[], &[], &no_files)?;
+    let document = Document::new(shortflow_spec::parse(text, file)?, [], &[], &no_files)?;
     let top = Reader::new(&document);
     top.only(&[], &["scheme"])?;
     let read = |reader: &Reader| {
@@ -153,6 +162,8 @@ pub struct Scheme {
     pub host_queue: QueueConfig,
     /// How senders set the priority of packets.
     pub priority: PriorityRule,
+    /// Keys of the scenario that have values of their own under the scheme.
+    pub network: Vec<Setting>,
     /// Every parameter with its source.
     pub resolved: Vec<Setting>,
 }
@@ -166,16 +177,34 @@ impl Scheme {
     fn of(info: &SchemeInfo, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
         let own = info.settings();
         let of_scheme = own.iter().map(|(key, value)| (&**key, &**value, Source::Scheme));
-        let of_user = settings.iter().map(|(key, value)| (&**key, &**value, Source::Set));
-        let scheme = Scheme::read(info, &Document::of_values(of_scheme.chain(of_user))?)?;
+        let all = of_scheme.chain(of_user(settings));
+        let (network, own): (Vec<_>, Vec<_>) = all.partition(|(key, ..)| is_of_network(key));
+        let mut scheme = Scheme::read(info, &Document::of_values(own.iter().cloned())?)?;
         let known: Vec<&str> = scheme.resolved.iter().map(|setting| &*setting.key).collect();
-        match own.iter().chain(settings).find(|(key, _)| !known.contains(&&**key)) {
-            None => Ok(scheme),
-            Some((key, _)) => {
-                let hint = hint(key, &known);
-                Err(ConfigError::Unknown { key: key.clone(), what: "parameter", hint })
-            }
+        if let Some((key, ..)) = own.iter().find(|(key, ..)| !known.contains(key)) {
+            let (key, hint) = ((*key).to_owned(), hint(key, &known));
+            return Err(ConfigError::Unknown { key, what: "parameter", hint });
         }
+        for (key, value, source) in network {
+            scheme.network.retain(|setting| setting.key != key);
+            scheme.network.push(Setting { key: key.to_owned(), value: value.to_owned(), source });
+        }
+        scheme.resolved.extend(scheme.network.clone());
+        Ok(scheme)
+    }
+
+    /// The settings of a scenario under this scheme: those of the scheme's table, then `given`, then those that the user gave the
+    /// scheme. Later ones win.
+    pub fn around<'s>(
+        &'s self,
+        given: &'s [(String, String)],
+    ) -> impl Iterator<Item = (&'s str, &'s str, Source)> {
+        let of = |table: bool| {
+            let found =
+                self.network.iter().filter(move |setting| (setting.source == Source::Scheme) == table);
+            found.map(|setting| (&*setting.key, &*setting.value, setting.source.clone()))
+        };
+        of(true).chain(of_user(given)).chain(of(false))
     }
 
     /// Whether some port reads the priority of packets.
@@ -196,6 +225,7 @@ impl Scheme {
             queue,
             host_queue,
             priority: PriorityRule::default(),
+            network: Vec::new(),
             resolved: Vec::new(),
         };
         if scheme.reads_priority() {
@@ -211,7 +241,7 @@ impl Scheme {
         let in_hosts: Vec<_> =
             host_queue.map(|queue| (HOST_QUEUE.to_owned(), queue.to_owned())).into_iter().collect();
         let all = parameters_with(name, &in_hosts).or_else(|_| parameters(name));
-        all.is_ok_and(|all| all.iter().any(|(known, _)| known == key))
+        all.is_ok_and(|all| is_of_network(key) || all.iter().any(|(known, _)| known == key))
     }
 
     /// Whether scheme `base` keeps the parameter `key` when another law takes the place of its own.
@@ -256,11 +286,30 @@ fn info(name: &str) -> Result<Cow<'static, SchemeInfo>, ConfigError> {
     if let Some(info) = schemes().iter().find(|info| info.name == name) {
         return Ok(Cow::Borrowed(info));
     }
+    if let Some((base, set)) = name.rsplit_once('@') {
+        return with_set(base, set).map(Cow::Owned);
+    }
     if let [transport, "over", queue] = name.split_whitespace().collect::<Vec<_>>()[..] {
         return composed(transport, queue).map(Cow::Owned);
     }
     let names: Vec<&str> = schemes().iter().map(|info| info.name.as_str()).collect();
     Err(unknown("scheme", name, &names))
+}
+
+/// The scheme called `base` with those constants of the set called `set` that it has.
+fn with_set(base: &str, set: &str) -> Result<SchemeInfo, ConfigError> {
+    let mut named = info(base)?.into_owned();
+    let found = parameter_sets().iter().find(|known| known.name == set).ok_or_else(|| {
+        let names: Vec<&str> = parameter_sets().iter().map(|set| set.name.as_str()).collect();
+        unknown("parameter set", set, &names)
+    })?;
+    let own = Scheme::of(&named, &[])?.resolved;
+    let has = |key: &str| is_of_network(key) || own.iter().any(|setting| setting.key == key);
+    let constants = found.constants.iter().filter(|constant| has(&constant.key));
+    named.set.extend(constants.map(|constant| (constant.key.clone(), constant.value.clone())));
+    named.summary = format!("{}; with {}", named.summary, found.summary);
+    named.name = format!("{base}@{set}");
+    Ok(named)
 }
 
 /// There is no such thing as `name`, but there are `names`.
@@ -431,6 +480,56 @@ mod tests {
             "[[scheme]]\nname = \"mine\"\ntransport = \"dctcp\"\nqueue = \"red\"\nhost_queue = \"fair\"";
         let settings = read_schemes(file, "mine.toml").unwrap()[0].settings();
         assert_eq!(settings, [("host.queue".to_owned(), "fair".to_owned())]);
+    }
+
+    #[test]
+    fn a_scheme_may_have_values_of_its_own_for_keys_of_the_network() {
+        let scheme = with("pfabric", "switch.buffer", "36KB").unwrap();
+        let given = [("switch.buffer".to_owned(), "1MB".to_owned())];
+        let around: Vec<_> = scheme.around(&given).collect();
+        assert_eq!(
+            around.last(),
+            Some(&("switch.buffer", "36KB", Source::Set)),
+            "the scheme's own wins over --set"
+        );
+        assert!(
+            scheme.resolved.iter().any(|setting| setting.key == "switch.buffer" && setting.value == "36KB")
+        );
+        assert!(
+            Scheme::accepts("tcp", "tcp.ack_every", None) && !Scheme::accepts("tcp", "traffic.1.load", None)
+        );
+    }
+
+    #[test]
+    fn a_named_set_gives_a_scheme_the_constants_that_it_has() {
+        let found = |scheme: &Scheme, key: &str| {
+            scheme.resolved.iter().find(|setting| setting.key == key).map(|setting| setting.value.clone())
+        };
+        let linux = Scheme::named("dctcp@linux", &[]).unwrap();
+        assert_eq!(found(&linux, "transport.cwnd_floor").as_deref(), Some("2"));
+        assert_eq!(found(&linux, "tcp.ack_every").as_deref(), Some("2"));
+        let given = [("tcp.ack_every".to_owned(), "4".to_owned())];
+        let last = |scheme: &Scheme| {
+            scheme.around(&given).filter(|one| one.0 == "tcp.ack_every").last().unwrap().1.to_owned()
+        };
+        assert_eq!(last(&linux), "4", "--set wins over the set");
+        let own = Scheme::named("dctcp@linux", &[("tcp.ack_every".to_owned(), "8".to_owned())]).unwrap();
+        assert_eq!(last(&own), "8");
+        let tcp = Scheme::named("tcp@linux", &[]).unwrap();
+        assert_eq!(
+            (found(&tcp, "transport.cwnd_floor"), found(&tcp, "tcp.ack_every").as_deref()),
+            (None, Some("2"))
+        );
+        assert!(parameter_sets().len() >= 3);
+        for constant in parameter_sets().iter().flat_map(|set| &set.constants) {
+            assert!(
+                with("dctcp", &constant.key, &constant.value).is_ok() && !constant.value.is_empty(),
+                "{constant:?}"
+            );
+        }
+        let error = |name| Scheme::named(name, &[]).unwrap_err().to_string();
+        assert_eq!(error("dctcp@linus"), "\"linus\": unknown parameter set; did you mean \"linux\"?");
+        assert_eq!(error("dctpc@linux"), "\"dctpc\": unknown scheme; did you mean \"dctcp\"?");
     }
 
     #[test]

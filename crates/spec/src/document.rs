@@ -30,13 +30,13 @@ impl<'a> Document<'a> {
         plain_keys: &[&str],
         files: &'a Files<'a>,
     ) -> Result<Document<'a>, ConfigError> {
-        Document::new(parse(text, name)?, settings, plain_keys, files)
+        Document::new(parse(text, name)?, of_user(settings), plain_keys, files)
     }
 
-    /// The same of values that are there already.
-    pub fn new(
+    /// A document of parsed values. Later settings win.
+    pub fn new<'s>(
         mut root: Table,
-        settings: &[(String, String)],
+        settings: impl IntoIterator<Item = (&'s str, &'s str, Source)>,
         plain_keys: &[&str],
         files: &'a Files<'a>,
     ) -> Result<Document<'a>, ConfigError> {
@@ -44,8 +44,8 @@ impl<'a> Document<'a> {
         let root = Value::Table(root);
         check_use(&parameters, &root)?;
         let mut document = Document { root, replaced: Vec::new(), resolved: RefCell::default(), files };
-        for (key, value) in settings {
-            document.set(key, value_of(value), &mut parameters, plain_keys)?;
+        for (key, value, source) in settings {
+            document.set(key, value_of(value), source, &mut parameters, plain_keys)?;
         }
         document.substitute(&parameters)?;
         Ok(document)
@@ -87,19 +87,20 @@ impl<'a> Document<'a> {
         &mut self,
         key: &str,
         value: Value,
+        source: Source,
         parameters: &mut Table,
         plain_keys: &[&str],
     ) -> Result<(), ConfigError> {
         let bare = key.strip_prefix("parameters.").unwrap_or(key);
         if let Some(parameter) = parameters.get_mut(bare) {
             *parameter = value;
-            self.replaced.push((format!("parameters.{bare}"), Source::Set));
+            self.replaced.push((format!("parameters.{bare}"), source));
             return Ok(());
         }
         if bare != key || !(key.contains('.') || plain_keys.contains(&key)) {
             return Err(self.unknown_name(bare, parameters, plain_keys));
         }
-        self.put(key, value, Source::Set)
+        self.put(key, value, source)
     }
 
     fn put(&mut self, path: &str, value: Value, source: Source) -> Result<(), ConfigError> {
@@ -129,6 +130,11 @@ impl<'a> Document<'a> {
         }
         Ok(())
     }
+}
+
+/// Settings that the user gave.
+pub fn of_user(settings: &[(String, String)]) -> impl Iterator<Item = (&str, &str, Source)> {
+    settings.iter().map(|(key, value)| (key.as_str(), value.as_str(), Source::Set))
 }
 
 /// The values in `text`, the file called `name`.

@@ -21,7 +21,7 @@ mod tests;
 mod text;
 
 pub use check::check;
-pub use document::{Document, Files, parse};
+pub use document::{Document, Files, of_user, parse};
 pub use error::{ConfigError, RowError};
 pub use format::{
     ANY_SIZE, ANY_TIME, Even, Flag, Format, ListOf, OCCUPANCY, OneOf, POSITIVE_TIME, Positive, RATE, Unless,

@@ -45,9 +45,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
         .settings
         .into_iter()
         .partition(|(key, _)| OF_SCHEMES.iter().any(|prefix| key.starts_with(prefix)));
-    let scenario = read(&args.scenario, &of_scenario)?;
     let scheme =
         Scheme::named(&args.scheme, &of_scheme).map_err(|error| Failure::Input(error.to_string()))?;
+    let scenario = read(&args.scenario, &scheme, &of_scenario)?;
     if args.check {
         return testbed::check(&scenario, &scheme, args.seed, args.congestion.as_deref());
     }
@@ -57,13 +57,15 @@ pub fn run(args: Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A scenario from a file; the files that it names are beside it.
-fn read(path: &Path, settings: &[(String, String)]) -> Result<Scenario, Failure> {
+/// A scenario from a file, under a scheme; the files that it names are beside it.
+fn read(path: &Path, scheme: &Scheme, settings: &[(String, String)]) -> Result<Scenario, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::Input(format!("{}: the scenario cannot be read: {error}", path.display()))
     })?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let beside = path.parent().unwrap_or(Path::new(""));
     let file = |name: &str| std::fs::read_to_string(beside.join(name)).map_err(|error| error.to_string());
-    Scenario::parse(&text, &name, settings, &file).map_err(|error| Failure::Input(error.to_string()))
+    let settings: Vec<_> =
+        scheme.around(settings).map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
+    Scenario::parse(&text, &name, &settings, &file).map_err(|error| Failure::Input(error.to_string()))
 }

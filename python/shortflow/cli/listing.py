@@ -45,8 +45,8 @@ def list_names(
 ) -> None:
     """List what has a name, or show the details of some.
 
-    Kinds: schemes, ideal, transports, queues, topologies, routing, traffic, sizes, tables (the other keys
-    of scenarios), scenarios, metrics, figures, claims, choices.
+    Kinds: schemes, ideal, parameter-sets, transports, queues, topologies, routing, traffic, sizes, tables (the other
+    keys of scenarios), scenarios, metrics, figures, claims, choices.
     """
     if kind is None:
         raise ConfigError(f"list: name one of these kinds: {', '.join(KINDS)}")
@@ -161,7 +161,8 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
     for parameter in entry["parameters"]:
         default = f" = {parameter['default']}" if parameter["default"] else ""
         about = f": {parameter['summary']}" if parameter["summary"] else ""
-        yield "", f"  {parameter['name']}{default}{about} ({parameter['expected']})"
+        expected = f" ({parameter['expected']})" if parameter["expected"] else ""
+        yield "", f"  {parameter['name']}{default}{about}{expected}"
 
 
 def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:

@@ -26,7 +26,10 @@ def show(
     """Show a scenario with its defaults and where each value came from."""
     changes = parse_settings(set_values)
     (work,) = plan(scenario_with(scenario, changes), [scheme], [1], changes)
-    settings, scheme_settings = work.scenario.resolved(), as_settings(work.scheme.resolved())
+    settings, scheme_settings = (
+        as_settings(work.scenario.core.resolved(work.scheme)),
+        as_settings(work.scheme.resolved()),
+    )
     notes, expected = work.scenario.traffic_notes(), work.scenario.expected_flows()
     if json:
         print_json(

@@ -6,5 +6,5 @@ pub use shortflow_spec::{ConfigError, Entry, ParamInfo, RowError, Setting, Shape
 
 pub(crate) use shortflow_spec::{
     ANY_SIZE, ANY_TIME, Document, Even, Files, Flag, Format, Kind, Kinds, ListOf, OCCUPANCY, OneOf,
-    POSITIVE_TIME, Positive, RATE, Reader, Text, Unit, Unless, keys,
+    POSITIVE_TIME, Positive, RATE, Reader, Text, Unit, Unless, keys, of_user,
 };

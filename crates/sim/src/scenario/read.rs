@@ -3,7 +3,7 @@
 use super::faults::{self, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
 use super::{Scenario, Spec, Tiers, checks, warnings};
-use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader};
+use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader, Source, of_user};
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
 use crate::traffic::{self, Context, Measured};
 use crate::{routing, topology};
@@ -55,11 +55,21 @@ impl Scenario {
         Scenario::of_values(shortflow_spec::parse(text, name)?, name, settings, files)
     }
 
-    /// The same of values that need no parsing.
+    /// Reads and validates a scenario of parsed values, with settings of the user's alone.
     pub fn of_values(
         values: toml::Table,
         name: &str,
         settings: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, ConfigError> {
+        Scenario::with_settings(values, name, of_user(settings), files)
+    }
+
+    /// Reads and validates a scenario of parsed values. Later settings win.
+    pub fn with_settings<'s>(
+        values: toml::Table,
+        name: &str,
+        settings: impl IntoIterator<Item = (&'s str, &'s str, Source)>,
         files: &Files,
     ) -> Result<Scenario, ConfigError> {
         let plain_keys: Vec<&str> = RunKeys::parameters().iter().map(|key| key.name).collect();

@@ -1,0 +1,71 @@
+//! Named parameter sets: `dctcp@linux` is the scheme `dctcp` with the constants of Linux, each with its source.
+
+use crate::config::{ConfigError, Document, Reader, Text, keys};
+use std::sync::LazyLock;
+
+/// Constants of one implementation.
+#[derive(Debug, Clone)]
+pub struct ParameterSet {
+    /// Name that users type behind `@`.
+    pub name: String,
+    /// One line on what it is.
+    pub summary: String,
+    /// Its constants.
+    pub constants: Vec<Constant>,
+}
+
+/// One constant of a set.
+#[derive(Debug, Clone)]
+pub struct Constant {
+    /// Key with its table, such as `transport.cwnd_floor`.
+    pub key: String,
+    /// Value as text.
+    pub value: String,
+    /// Place in the code or document that states it.
+    pub source: String,
+}
+
+keys! {
+    struct SetKeys {
+        /// name that users type
+        name: String = required, Text::Line("the name");
+        /// one line on what it is
+        summary: String = required, Text::Line("what the set is");
+    }
+}
+
+keys! {
+    struct SourceKeys {
+        /// where the value is stated
+        source: String = required, Text::Line("the source");
+    }
+}
+
+static SETS: LazyLock<Vec<ParameterSet>> = LazyLock::new(|| {
+    // A test makes sure that the file can be read.
+    read(include_str!("parameter_sets.toml")).unwrap_or_default()
+});
+
+/// Every named parameter set.
+pub fn parameter_sets() -> &'static [ParameterSet] {
+    &SETS
+}
+
+fn read(text: &str) -> Result<Vec<ParameterSet>, ConfigError> {
+    let file = "parameter_sets.toml";
+    let no_files = |name: &str| Err(format!("{file} cannot name {name}"));
+    let document = Document::new(shortflow_spec::parse(text, file)?, [], &[], &no_files)?;
+    let set = |reader: &Reader| {
+        let SetKeys { name, summary } = SetKeys::read(reader)?;
+        let constants = reader.table("constants")?;
+        let constant = |key: &str| {
+            let entry = constants.table(key)?;
+            let value = entry.texts().into_iter().find(|(name, _)| name == "value").unwrap_or_default().1;
+            Ok(Constant { key: key.to_owned(), value, source: SourceKeys::read(&entry)?.source })
+        };
+        let constants =
+            constants.tables_inside().into_iter().map(constant).collect::<Result<_, ConfigError>>()?;
+        Ok(ParameterSet { name, summary, constants })
+    };
+    Reader::new(&document).tables("set")?.iter().map(set).collect()
+}
