@@ -1,6 +1,10 @@
 """Grids of settings: what is read, and in what order their points are run."""
 
+import itertools
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shortflow import Grid
 from shortflow.errors import ConfigError
@@ -14,15 +18,15 @@ def test_every_combination_is_a_point_and_the_last_axis_varies_fastest() -> None
     ]
 
 
-def test_values_are_ranges_and_lists_in_ascending_order() -> None:
+def test_values_are_ranges_and_lists_in_the_order_in_which_they_are_written() -> None:
     (axis,) = Grid.parse(["transport.g=0.05:0.07:0.01,0.0625,0.06"]).axes
-    assert [value for (value,) in axis.values] == ["0.05", "0.06", "0.0625", "0.07"]
+    assert [value for (value,) in axis.values] == ["0.05", "0.06", "0.07", "0.0625"]
     (axis,) = Grid.parse(["topology.rtt=1ms,100us,900us"]).axes
-    assert [value for (value,) in axis.values] == ["100us", "900us", "1ms"]
+    assert [value for (value,) in axis.values] == ["1ms", "100us", "900us"]
     (axis,) = Grid.parse(["topology.rtt=900us:1ms:50us"]).axes
     assert [value for (value,) in axis.values] == ["900us", "950us", "1000us"]
     (axis,) = Grid.parse(["load=.2,.1,1,.3"]).axes
-    assert [value for (value,) in axis.values] == [".1", ".2", ".3", "1"]
+    assert [value for (value,) in axis.values] == [".2", ".1", "1", ".3"]
     (axis,) = Grid.parse(["transport.g=1e-13:3e-13:1e-13"]).axes
     assert [value for (value,) in axis.values] == ["0.0000000000001", "0.0000000000002", "0.0000000000003"]
     (axis,) = Grid.parse(["topology.kind=star,pair,star"]).axes
@@ -48,9 +52,32 @@ def test_a_link_gives_two_keys_one_value_and_a_zip_takes_values_in_step() -> Non
     ]
 
 
+VALUES = st.sampled_from(["0.1", "2", "10", "9", "100us", "1ms", "500KB", "1MB", "5pkt", "20pkt", "websearch", "tcp"])
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda length: st.lists(st.lists(VALUES, min_size=length, max_size=length), min_size=2, max_size=3)
+    )
+)
+def test_a_grid_has_what_was_written_as_it_was_written(written: list[list[str]]) -> None:
+    keys = "abc"[: len(written)]
+    grids = [f"{key}={','.join(values)}" for key, values in zip(keys, written, strict=True)]
+    in_step = Grid.parse(grids, ["a=linked"], [",".join(keys)])
+    assert [tuple(point.values()) for point in in_step.points] == [
+        (*row, row[0]) for row in dict.fromkeys(zip(*written, strict=True))
+    ]
+    every = Grid.parse(grids)
+    assert [tuple(point.values()) for point in every.points] == list(itertools.product(*map(dict.fromkeys, written)))
+    for grid in (in_step, every):
+        assert sorted(grid.coarse_first) == list(range(len(grid.points)))
+
+
 def test_the_first_points_are_a_coarse_picture() -> None:
     line = Grid.parse(["n=0:8"])
     assert line.coarse_first == [0, 8, 4, 2, 6, 1, 3, 5, 7]
+    mixed = Grid.parse(["n=2,8,5,6,0,1,3,4,7"])
+    assert [mixed.points[place]["n"] for place in mixed.coarse_first][:5] == ["8", "0", "4", "2", "6"]
     square = Grid.parse(["a=1:3", "b=1:3"])
     corners = [square.points[place] for place in square.coarse_first[:4]]
     assert corners == [{"a": a, "b": b} for a in ("1", "3") for b in ("1", "3")]

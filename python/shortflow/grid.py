@@ -72,15 +72,17 @@ class Axis:
     def levels(self) -> list[int]:
         """How fine a picture each place belongs to: 0 for the ends, 1 for the middle, 2 for the middles beside it, …
 
-        Words have no order, so that all of them are of level 0.
+        The first key's numbers say what lies between what. Words have no order, so that all of them are of level 0.
         """
         found = [0] * len(self.values)
-        if in_base_unit([value[0] for value in self.values]) is None:
+        numbers = in_base_unit([value[0] for value in self.values])
+        if numbers is None:
             return found
-        gaps, level = [(0, len(self.values) - 1)], 1
+        ascending = sorted(range(len(numbers)), key=numbers.__getitem__)
+        gaps, level = [(0, len(numbers) - 1)], 1
         while gaps := [(low, high) for low, high in gaps if high - low > 1]:
             for low, high in gaps:
-                found[(low + high) // 2] = level
+                found[ascending[(low + high) // 2]] = level
             gaps = [half for low, high in gaps for half in ((low, (low + high) // 2), ((low + high) // 2, high))]
             level += 1
         return found
@@ -96,7 +98,8 @@ class Grid:
     def parse(cls, grids: Sequence[str], links: Sequence[str] = (), zips: Sequence[str] = ()) -> "Grid":
         """Read `KEY=VALUES`, `A=B` for links, and `A,B` for keys whose values go in step.
 
-        Values are separated by commas, and each may be a range LOW:HIGH:STEP. In a link, B takes the value of A.
+        Values are separated by commas, and each may be a range LOW:HIGH:STEP; they stay in the order in which they are
+        written. In a link, B takes the value of A.
         """
         values: dict[str, list[str]] = {}
         for text in grids:
@@ -144,7 +147,7 @@ class Grid:
 
 
 def _values(text: str) -> tuple[str, list[str]]:
-    """The key and the values of one `--grid`, numbers in ascending order."""
+    """The key and the values of one `--grid`, as they are written."""
     key, equals, right = (part.strip() for part in text.partition("="))
     items = [item.strip() for item in right.split(",")]
     if not key or not equals or not all(items):
@@ -158,11 +161,7 @@ def _values(text: str) -> tuple[str, list[str]]:
             values += [steps.written(value) for value in steps.values]
         else:
             values.append(item)
-    numbers = in_base_unit(values)
-    if numbers is None:
-        return key, list(dict.fromkeys(values))
-    by_number = dict(sorted(zip(numbers, values, strict=True), key=lambda pair: pair[0]))
-    return key, list(by_number.values())
+    return key, values
 
 
 def _links(texts: Iterable[str], values: Mapping[str, object]) -> dict[str, str]:
@@ -202,7 +201,9 @@ def _axis(keys: tuple[str, ...], values: Mapping[str, Sequence[str]], linked: Ma
     followers = [(target, source) for target, source in linked.items() if source in keys]
     every = (*keys, *(target for target, _ in followers))
     sources = (*keys, *(source for _, source in followers))
-    return Axis(every, list(zip(*(values[source] for source in sources), strict=True)))
+    amounts = zip(*(in_base_unit(values[key]) or values[key] for key in keys), strict=True)
+    places = dict(zip(amounts, zip(*(values[source] for source in sources), strict=True), strict=True))
+    return Axis(every, list(places.values()))
 
 
 def check_apart(keys: Iterable[str], settings: Iterable[str]) -> None:
