@@ -1,14 +1,18 @@
 """Sweeps: what they run, what they keep whatever happens, and how they go on."""
 
+import fcntl
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -38,6 +42,10 @@ TUNE = ("tune", "small.toml", "--scheme", "l2dct", "--param", "transport.w_max=1
 
 def rows(store: Path) -> pl.DataFrame:
     return pl.read_parquet(store / "runs.parquet").drop("finished_at")
+
+
+def run_lines(logs: Path) -> int:
+    return sum(path.read_bytes().count(b'"line":"run"') for path in logs.glob("*"))
 
 
 @pytest.mark.usefixtures("scenario")
@@ -117,8 +125,8 @@ def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(short
     logs_of = tmp_path / "store" / "run-logs"
     for kill in range(KILLS):
         with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            before = len(list(logs_of.glob("*"))) if logs_of.is_dir() else 0
-            while process.poll() is None and (not logs_of.is_dir() or len(list(logs_of.glob("*"))) == before):
+            before = run_lines(logs_of)
+            while process.poll() is None and run_lines(logs_of) == before:
                 time.sleep(0.002)
             time.sleep(0.003 * kill)
             process.send_signal(signal.SIGKILL)
@@ -128,6 +136,47 @@ def test_a_sweep_killed_again_and_again_has_the_rows_of_an_undisturbed_one(short
     assert "found " in done.stderr
     assert done.document == calm.document
     assert rows(tmp_path / "store").equals(rows(tmp_path / "calm"))
+
+
+@pytest.mark.parametrize("more", [(), ("--tables",)])
+def test_two_processes_share_the_runs_of_one_sweep(
+    small: dict[str, object], tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "duration": "500ms"}), encoding="utf-8")
+    command = [sys.executable, "-m", "shortflow", *SWEEP, "--json", "--jobs", "1", *more]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": tmp_path}
+    with started(command, **pipes) as one, started(command, **pipes) as other:
+        answers = [process.communicate() for process in (one, other)]
+    assert [one.returncode, other.returncode] == [ExitCode.FINE, ExitCode.FINE], answers
+    assert answers[0][0] == answers[1][0]
+    reused = [int(re.search(r"(\d+) of them from before", errors)[1]) for _, errors in answers]  # type: ignore[index]
+    assert min(reused) > 0
+    assert sum(reused) >= RUNS - 2, "a lost claim costs a run twice"
+    table = api.read_store(tmp_path / "store").to_frame()
+    assert table.filter(~pl.col("superseded")).height == RUNS
+
+
+@pytest.mark.usefixtures("scenario")
+def test_a_claim_of_a_process_that_does_nothing_is_stale_after_a_minute(shortflow: Command, tmp_path: Path) -> None:
+    calm = shortflow(*SWEEP[:-1], "calm", "--json")
+    (log,) = (tmp_path / "calm" / "run-logs").iterdir()
+    lines = [json.loads(line[9:]) for line in log.read_bytes().splitlines()]
+    keys = [line["origin"]["key"] for line in lines if line["line"] == "run"]
+    assert {key for line in lines if line["line"] == "claim" for key in line["keys"]} == set(keys)
+    claim = {"line": "claim", "host": "elsewhere", "pid": 1, "time": time.time() - 56, "keys": keys[:2]}
+    text = json.dumps(claim).encode()
+    hung = tmp_path / "store" / "run-logs" / "hung.jsonl"
+    hung.parent.mkdir(parents=True)
+    hung.write_bytes(b"%08x %b\n" % (zlib.crc32(text), text))
+    with hung.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        begun = time.monotonic()
+        done = shortflow(*SWEEP, "--json")
+        assert time.monotonic() - begun > 2
+        assert done.document == calm.document
+        assert hung.exists(), "its process may still write"
+    assert shortflow(*SWEEP).code == ExitCode.FINE
+    assert not hung.exists(), "nobody writes it any more"
 
 
 @pytest.mark.usefixtures("scenario")
@@ -368,7 +417,7 @@ def test_after_ctrl_c_the_table_has_what_was_finished_and_the_sweep_goes_on(
     command = [sys.executable, "-m", "shortflow", *SWEEP]
     logs_of = tmp_path / "store" / "run-logs"
     with started(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None and not any(b'"run"' in path.read_bytes() for path in logs_of.glob("*")):
+        while process.poll() is None and not run_lines(logs_of):
             time.sleep(0.002)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()

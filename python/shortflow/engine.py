@@ -4,15 +4,16 @@ A run's result depends on its scenario, scheme and seed alone, so neither where 
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from shortflow._core import Capture, Control
 from shortflow.errors import Interrupted
 from shortflow.executors import Executor, Failed, Finished, Local, Outcome
+from shortflow.quantities import counted
 from shortflow.result import Run, RunResult, RunSummary, summarize
 
 if TYPE_CHECKING:
@@ -90,14 +91,14 @@ def run_each(
     batch, tally = Batch(), _Tally(len(wanted), progress)
     with concluding(store) if conclude else nullcontext():
         try:
-            if store:
-                _take(store, wanted, tables, batch, tally)
+            if store and tables:
+                store.check_names(list(wanted.values()))
+            with_tables = held is not None if store is None else tables
+            work = _Work(executor, store, held, with_tables, keep_going, batch, tally)
+            missing = [run for run in wanted.values() if not work.take(run, warn=True)]
             if found:
                 found(len(batch.summaries), len(wanted))
-            missing = [run for key, run in wanted.items() if key not in batch.summaries]
-            if missing:
-                with_tables = held is not None if store is None else tables
-                _work(missing, executor, store, held, with_tables, keep_going, batch, tally)
+            work.do(missing)
         except KeyboardInterrupt as cause:
             kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
             raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
@@ -141,52 +142,89 @@ def run_one(run: Run, progress: Progress | None = None, capture: Capture | None 
     return outcome.result
 
 
-def _take(store: "Store", wanted: dict[str, Run], tables: bool, batch: Batch, tally: "_Tally") -> None:
-    """Take what the store has."""
-    if tables:
-        store.check_names(list(wanted.values()))
-    for key, run in wanted.items():
-        if record := store.record(run, tables=tables):
-            batch.summaries[key] = replace(summarize(record), reused=True)
-            tally.finished += 1
-            tally.tell()
+@dataclass(frozen=True)
+class _Work:
+    """The runs of a batch: where they are done, where they are kept, and what became of them."""
 
+    executor: Executor
+    store: "Store | None"
+    held: Held | None
+    tables: bool
+    keep_going: bool
+    batch: Batch
+    tally: "_Tally"
+    elsewhere: list[Run] = field(default_factory=list)
+    """Those that another process works on."""
 
-def _work(
-    runs: Sequence[Run],
-    executor: Executor,
-    store: "Store | None",
-    held: Held | None,
-    tables: bool,
-    keep_going: bool,
-    batch: Batch,
-    tally: "_Tally",
-) -> None:
-    places = {run.key: place for place, run in enumerate(runs)}
-    unknown, errors = set(places.values()), dict[int, BaseException]()
-    begun = takewhile(lambda _: not errors, runs)
-    with closing(executor.outcomes(begun, tables=tables, watch=tally.tell)) as outcomes:
-        for run, outcome in outcomes:
-            unknown.discard(places[run.key])
-            if isinstance(outcome, Failed) and not keep_going:
-                errors[places[run.key]] = outcome.error
-            else:
-                _keep(run, outcome, store, held, batch)
-                tally.finished += 1
-            # One that stands before it may fail later; that one's error is raised at any number of jobs.
-            if errors and min(errors) < min(unknown, default=len(runs)):
-                raise errors[min(errors)]
+    def take(self, run: Run, *, warn: bool = False) -> bool:
+        """Take a run from the store, if that has it; `warn` of a damaged one."""
+        record = self.store.record(run, tables=self.tables, warn=warn) if self.store else None
+        if record:
+            self.batch.summaries[run.key] = replace(summarize(record), reused=True)
+            self.tally.finished += 1
+            self.tally.tell()
+        return record is not None
 
+    def do(self, runs: Sequence[Run]) -> None:
+        """Do all runs; those that another process works on are waited for in the end, and done if it is gone."""
+        while runs:
+            errors: dict[int, BaseException] = {}
+            begun = self._begun(runs, errors)
+            if first := next(begun, None):
+                self._do(chain([first], begun), {run.key: place for place, run in enumerate(runs)}, errors)
+            elif self.elsewhere:
+                self.tally.tell(waiting=f"{counted(len(self.elsewhere), 'run')} at work in another process")
+                time.sleep(_EVERY_S)
+            runs = [*self.elsewhere]
+            self.elsewhere.clear()
 
-def _keep(run: Run, outcome: Outcome, store: "Store | None", held: Held | None, batch: Batch) -> None:
-    if store:
-        store.keep(run, outcome)
-    elif held is not None and isinstance(outcome, Finished):
-        held[run.key] = replace(outcome, result=None, run=run)  # a result's tables are not encoded, and larger
-    if isinstance(outcome, Failed):
-        batch.failures[run.key] = outcome
-    else:
-        batch.summaries[run.key] = outcome.summary
+    def _begun(self, runs: Sequence[Run], errors: Sized) -> Iterator[Run]:
+        """The runs for this process to do, until there are errors."""
+        for run in runs:
+            if errors:
+                return
+            if self.store:
+                self.store.look()
+                if self.take(run):
+                    continue
+                if not self.store.claim(run):
+                    self.elsewhere.append(run)
+                    continue
+            yield run
+
+    def _do(self, runs: Iterable[Run], places: dict[str, int], errors: dict[int, BaseException]) -> None:
+        unknown = set(places.values())
+        with closing(self.executor.outcomes(runs, tables=self.tables, watch=self._watch)) as outcomes:
+            for run, outcome in outcomes:
+                unknown.discard(places[run.key])
+                if isinstance(outcome, Failed) and not self.keep_going:
+                    errors[places[run.key]] = outcome.error
+                else:
+                    self._keep(run, outcome)
+                    self.tally.finished += 1
+                # One that stands before it may fail later; that one's error is raised at any number of jobs.
+                if errors and min(errors) < min(unknown, default=len(places)):
+                    break
+        if errors:
+            raise errors[min(errors)]
+
+    def _watch(self, controls: Sequence[Control]) -> None:
+        if self.store:
+            self.store.renew_claims()
+            self.store.look()
+            while self.elsewhere and self.take(self.elsewhere[0]):
+                del self.elsewhere[0]
+        self.tally.tell(controls)
+
+    def _keep(self, run: Run, outcome: Outcome) -> None:
+        if self.store:
+            self.store.keep(run, outcome)
+        elif self.held is not None and isinstance(outcome, Finished):
+            self.held[run.key] = replace(outcome, result=None, run=run)  # a result's tables are not encoded, and larger
+        if isinstance(outcome, Failed):
+            self.batch.failures[run.key] = outcome
+        else:
+            self.batch.summaries[run.key] = outcome.summary
 
 
 class _Tally:
@@ -197,14 +235,16 @@ class _Tally:
         self._total, self._progress = total, progress
         self._told_at = 0.0
 
-    def tell(self, controls: Sequence[Control] = ()) -> None:
-        """Tell it, with the parts of the runs that are at work."""
+    def tell(self, controls: Sequence[Control] = (), waiting: str = "") -> None:
+        """Tell it, with the parts of the runs that are at work, and perhaps what is waited for."""
         now = time.monotonic()
         if self._progress and (now - self._told_at >= _EVERY_S or self.finished == self._total):
             self._told_at = now
             part = sum(control.fraction() for control in controls)
             drains = [drain for control in controls if (drain := control.drain())]
-            self._progress((self.finished + part) / self._total, self.finished, self._total, waited_for(drains))
+            self._progress(
+                (self.finished + part) / self._total, self.finished, self._total, waiting or waited_for(drains)
+            )
 
 
 def waited_for(drains: Sequence[tuple[int, int, float]]) -> str:

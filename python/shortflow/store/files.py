@@ -126,6 +126,20 @@ def sweep(directory: Path) -> None:
         _restore(path)
 
 
+def hold(handle: int) -> None:
+    """Lock a file for as long as its writer has it open."""
+    _lock(handle)
+
+
+def has_writer(path: Path) -> bool:
+    """Whether a process may still write a file that it holds; where a file system has no locks, one may."""
+    try:
+        with _opened(path) as handle:
+            return not _lock(handle, fcntl.LOCK_NB)
+    except OSError:
+        return False
+
+
 def is_hidden(path: Path) -> bool:
     """Whether this is, or was, a name for what is only being written."""
     return path.name.startswith((_PARTIAL, _ASIDE))

@@ -1,29 +1,40 @@
 """Runs that are kept without their tables: each a line that is appended to a file, so that thousands are a few files.
 
 A run log, `DIR/run-logs/TIME-ID.jsonl`, is what one process appended. A line is a checksum (CRC-32) and a JSON object:
-a `part`, which is what many runs have in common, a `run`, or a run that `failed`. Nothing that was written is ever
-written again. A line that a killed process left unfinished at the end counts as not written.
+a `part`, which is what many runs have in common, a `run`, a run that `failed`, or a `claim` on runs that the process
+works on. Nothing that was written is ever written again. A line that a killed process left unfinished at the end counts
+as not written.
+
+Claims are hints: a lost claim costs a run twice, never an answer.
 """
 
+import contextlib
 import hashlib
+import math
 import os
 import secrets
+import socket
+import time
 import weakref
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
 
 import msgspec
 
 from shortflow.errors import DamagedResult
 from shortflow.records import Meta
 from shortflow.result import CodeOrigin, Failure, Measured, Provenance, Record, RunOrigin, ScenarioOrigin, SchemeOrigin
+from shortflow.store.files import has_writer, hold
 
 RUN_LOGS = "run-logs"
 _FLUSH_S = 1.0
 """After so much time the file is made safe against a power cut; a kill of the process loses nothing at all."""
+_CLAIM_S = 60.0
+"""A claim that is older is stale."""
+_RENEW_S = 20.0
+"""After so much time a process claims anew what it still works on."""
 
 
 class _Part(msgspec.Struct, tag="part", tag_field="line", omit_defaults=True):
@@ -49,7 +60,19 @@ class _Failed(_Line, tag="failed", tag_field="line"):
     error: str
 
 
-_DECODER = msgspec.json.Decoder(_Part | _Run | _Failed)
+class _Claim(msgspec.Struct, tag="claim", tag_field="line"):
+    host: str
+    pid: int
+    time: float
+    """In seconds since 1970, by the clock of the host."""
+    keys: list[str]
+
+    @property
+    def is_of_this_process(self) -> bool:
+        return (self.host, self.pid) == (socket.gethostname(), os.getpid())
+
+
+_DECODER = msgspec.json.Decoder(_Part | _Run | _Failed | _Claim)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -61,10 +84,12 @@ class Kept:
     failures: dict[Path, Failure] = field(default_factory=dict)
     damages: list[str] = field(default_factory=list)
     """What is wrong with lines that cannot be read, and where."""
+    claimless: set[Path] = field(default_factory=set)
+    """The logs of earlier versions, which claimed no runs."""
 
 
 class RunLog:
-    """What this process appends; the file is there from the first run on."""
+    """What this process appends; the file is there from the first claim or run on, under a lock."""
 
     def __init__(self, directory: Path) -> None:
         """Nothing is written yet."""
@@ -74,6 +99,9 @@ class RunLog:
         self._size = 0
         self._flushed_at = 0.0
         self._parts: set[str] = set()
+        self._claimed: set[str] = set()
+        self._claimed_at = 0.0
+        self._has_runs = False
 
     def add(self, record: Record) -> Path:
         """Append a finished run, and return its place; an `OSError` names the file, which then is as it was before."""
@@ -84,17 +112,43 @@ class RunLog:
             "measured_by": record["measured_by"],
         }
         parts, line = self._split(record["provenance"])
-        return self._append(parts, _Run(*line, measured, record["meta"]))
+        return self._add(parts, _Run(*line, measured, record["meta"]))
 
     def add_failure(self, failure: Failure) -> Path:
         """Append a run that failed."""
         parts, line = self._split(failure["provenance"])
-        return self._append(parts, _Failed(*line, failure["error"]))
+        return self._add(parts, _Failed(*line, failure["error"]))
+
+    def claim(self, key: str) -> float:
+        """Claim a run, and return the time of the claim."""
+        self._claimed.add(key)
+        return self._claim([key])
+
+    def release(self, key: str) -> None:
+        """End a claim on a run that is kept elsewhere, or not done at all."""
+        self._claimed.discard(key)
+
+    def renew(self) -> None:
+        """Claim anew what is still claimed, before the claims are stale."""
+        if self._claimed and time.monotonic() - self._claimed_at > _RENEW_S:
+            self._claim([*self._claimed])
 
     def flush(self) -> None:
-        """Make everything safe against a power cut."""
+        """Make everything safe against a power cut, end all claims, and remove a file that only has claims."""
+        self._claimed.clear()
         if self._file is not None:
             os.fsync(self._file)
+            if not self._has_runs:
+                self.path.unlink(missing_ok=True)
+                self._file = None
+        with contextlib.suppress(OSError):  # where there are logs, or nothing
+            self._directory.rmdir()
+
+    def _claim(self, keys: list[str]) -> float:
+        self._claimed_at = time.monotonic()
+        claim = _Claim(socket.gethostname(), os.getpid(), time.time(), keys)
+        self._append(claim)
+        return claim.time
 
     def _split(self, origin: Provenance) -> tuple[list[_Part], tuple[str, str, str, RunOrigin]]:
         """The parts of an origin that are not there yet, and what a line says of it."""
@@ -106,16 +160,23 @@ class RunLog:
         new = [part for part in (scenario, scheme, code) if part.id not in self._parts]
         return new, (scenario.id, scheme.id, code.id, msgspec.convert(origin, RunOrigin))
 
-    def _append(self, parts: list[_Part], line: _Run | _Failed) -> Path:
-        data = b"".join(_checked(_ENCODER.encode(each)) for each in (*parts, line))
+    def _add(self, parts: list[_Part], line: _Run | _Failed) -> Path:
+        self._append(*parts, line)
+        self._parts.update(part.id for part in parts)
+        self._has_runs = True
+        self.release(line.origin["key"])
+        return self.path / line.origin["key"]
+
+    def _append(self, *lines: _Part | _Run | _Failed | _Claim) -> None:
+        data = b"".join(_checked(_ENCODER.encode(line)) for line in lines)
         file = self._open()
         try:
             written = 0
             while written < len(data):
                 written += os.write(file, data[written:])
-            if monotonic() - self._flushed_at > _FLUSH_S:
+            if time.monotonic() - self._flushed_at > _FLUSH_S:
                 os.fsync(file)
-                self._flushed_at = monotonic()
+                self._flushed_at = time.monotonic()
         except OSError as error:
             os.ftruncate(file, self._size)
             if not self._size:
@@ -123,8 +184,6 @@ class RunLog:
                 self._file = None
             raise OSError(error.errno, error.strerror, str(self.path)) from error
         self._size += len(data)
-        self._parts.update(part.id for part in parts)
-        return self.path / line.origin["key"]
 
     def _open(self) -> int:
         if self._file is None:
@@ -133,49 +192,125 @@ class RunLog:
             self.path, self._size = self._directory / name, 0
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
             weakref.finalize(self, os.close, self._file)
+            hold(self._file)
         return self._file
+
+
+class RunLogs:
+    """The run logs of a directory, each read from where it was read before."""
+
+    def __init__(self, directory: Path) -> None:
+        """Nothing is read yet."""
+        self._directory = directory
+        self._logs: dict[Path, _Log] = {}
+
+    def more(self, but: Path | None = None) -> Kept:
+        """What was appended since the last call, in all logs `but` one."""
+        kept = Kept()
+        for path in sorted(self._directory.glob("*.jsonl")):
+            if path != but:
+                self._logs.setdefault(path, _Log(path)).more(kept)
+        return kept
+
+    def is_claimed(self, key: str, before: float = math.inf) -> bool:
+        """Whether another process claimed a run `before` a time and, as far as can be told, works on it."""
+        return any(log.is_claimed(key, before) for log in self._logs.values())
+
+    def sweep(self) -> None:
+        """Remove what processes that are gone claimed, where they did no run."""
+        for log in self._logs.values():
+            log.sweep()
 
 
 def read_run_logs(directory: Path) -> Kept:
     """Everything in the run logs of a directory, in an order that is the same however many runs were done at a time."""
-    kept = Kept()
-    for path in sorted(directory.glob("*.jsonl")):
-        _read(path, kept)
+    kept = RunLogs(directory).more()
     records = sorted(kept.records.items(), key=lambda item: _rank(item[1]["provenance"]))
     failures = sorted(kept.failures.items(), key=lambda item: _rank(item[1]["provenance"]))
-    return Kept(dict(records), dict(failures), kept.damages)
+    return replace(kept, records=dict(records), failures=dict(failures))
 
 
 def _rank(origin: Provenance) -> tuple[str, str, int, str, str]:
     return origin["scenario"], origin["scheme"], origin["seed"], origin["key"], origin["finished_at"]
 
 
-def _read(path: Path, kept: Kept) -> None:
-    parts: dict[str, _Part] = {}
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise DamagedResult(f"{path}: damaged: {error.strerror or error}") from error
-    unread = 0
-    for number, data in enumerate(lines, 1):
-        try:
-            line = _DECODER.decode(_content(data))
-            if isinstance(line, _Part):
-                parts[line.id] = line
-            elif isinstance(line, _Run):
-                kept.records[path / line.origin["key"]] = _record(line, parts)
-            else:
-                origin = _origin(line, parts)
-                kept.failures[path / line.origin["key"]] = {"provenance": origin, "error": line.error}
-        except msgspec.ValidationError as error:
-            unread, example = unread + 1, f"such as line {number}: {error}"
-        except (msgspec.MsgspecError, ValueError, KeyError) as error:
-            what = f"without the part {error}" if isinstance(error, KeyError) else str(error)
-            kept.damages.append(f"{path}, line {number}: damaged: {what}; remove the line")
-    if unread:
-        kept.damages.append(
-            f"{path}: {unread:,} of {len(lines):,} lines were written by another version, {example}; move the file away"
+class _Log:
+    """A run log, as far as it was read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read, self._lines, self._claim_lines = 0, 0, 0
+        self._parts: dict[str, _Part] = {}
+        self._claims: dict[str, _Claim] = {}
+
+    def more(self, kept: Kept) -> None:
+        """Read the whole lines that were appended since."""
+        unread = 0
+        lines = self._appended().split(b"\n")[:-1]
+        for number, data in enumerate(lines, self._lines + 1):
+            try:
+                self._take(_DECODER.decode(_content(data)), kept)
+            except msgspec.ValidationError as error:
+                unread, example = unread + 1, f"such as line {number}: {error}"
+            except (msgspec.MsgspecError, ValueError, KeyError) as error:
+                what = f"without the part {error}" if isinstance(error, KeyError) else str(error)
+                kept.damages.append(f"{self._path}, line {number}: damaged: {what}; remove the line")
+        self._lines += len(lines)
+        if unread:
+            kept.damages.append(
+                f"{self._path}: {unread:,} of {self._lines:,} lines were written by another version, {example}; "
+                "move the file away"
+            )
+        if not self._claim_lines:
+            kept.claimless.add(self._path)
+
+    def is_claimed(self, key: str, before: float) -> bool:
+        """Whether the log's process, another than this one, claimed a run before a time, and may still work on it."""
+        claim = self._claims.get(key)
+        return (
+            claim is not None
+            and claim.time < before
+            and abs(time.time() - claim.time) < _CLAIM_S
+            and not claim.is_of_this_process
+            and has_writer(self._path)
         )
+
+    def sweep(self) -> None:
+        """Remove the log of a process that is gone if it only has claims."""
+        if not has_writer(self._path):
+            self.more(Kept())
+            if 0 < self._claim_lines == self._lines:
+                self._path.unlink(missing_ok=True)
+
+    def _appended(self) -> bytes:
+        try:
+            if self._path.stat().st_size <= self._read:
+                return b""
+            with self._path.open("rb") as file:
+                file.seek(self._read)
+                data = file.read()
+        except FileNotFoundError:  # it only had claims, and its process has ended
+            return b""
+        except OSError as error:
+            raise DamagedResult(f"{self._path}: damaged: {error.strerror or error}") from error
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read += len(whole)
+        return whole
+
+    def _take(self, line: _Part | _Run | _Failed | _Claim, kept: Kept) -> None:
+        if isinstance(line, _Part):
+            self._parts[line.id] = line
+            return
+        if isinstance(line, _Claim):
+            self._claim_lines += 1
+            self._claims.update(dict.fromkeys(line.keys, line))
+            return
+        key = line.origin["key"]
+        self._claims.pop(key, None)
+        if isinstance(line, _Run):
+            kept.records[self._path / key] = _record(line, self._parts)
+        else:
+            kept.failures[self._path / key] = {"provenance": _origin(line, self._parts), "error": line.error}
 
 
 def _record(line: _Run, parts: dict[str, _Part]) -> Record:

@@ -25,7 +25,7 @@ from shortflow.metrics.catalogue import measuring_id, named, possible
 from shortflow.result import KEY_LENGTH, Checksum, Provenance, Record, Run, RunResult, measured, provenance
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.files import check_seal, is_hidden, new_directory, sealed, sweep, write_bytes
-from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, read_run_logs
+from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, RunLogs, read_run_logs
 from shortflow.store.selection import Selection, check_one_code, supersede
 
 T = TypeVar("T")
@@ -50,16 +50,14 @@ class Store:
         self.runs = directory / "runs"
         self.runs.mkdir(parents=True, exist_ok=True)
         sweep(self.runs)
-        self._log = RunLog(directory / RUN_LOGS)
-        in_logs = read_run_logs(directory / RUN_LOGS)
+        self._log, self._logs = RunLog(directory / RUN_LOGS), RunLogs(directory / RUN_LOGS)
+        in_logs = self._logs.more()
+        self._logs.sweep()
         for damage in in_logs.damages:
             _log.warning("%s; it is run again", damage)
-        self._superseded = frozenset(supersede(self.records(in_logs), in_logs.failures).superseded)
-        self._without_tables = {
-            record["provenance"]["key"]: record
-            for place, record in in_logs.records.items()
-            if place not in self._superseded and record["measured_by"] == measuring_id()
-        }
+        self._superseded = set(supersede(self.records(in_logs), in_logs.failures).superseded)
+        self._without_tables: dict[str, Record] = {}
+        self._take(in_logs)
 
     def records(self, in_logs: Kept) -> dict[Path, Record]:
         """The records of all runs that can be read, by their places: the directories in the order of their names."""
@@ -75,10 +73,10 @@ class Store:
         with _way_out(place):
             return _read(place, run.key)
 
-    def record(self, run: Run, *, tables: bool = True) -> Record | None:
+    def record(self, run: Run, *, tables: bool = True, warn: bool = True) -> Record | None:
         """The same without its tables, which are read only if its metrics have to be measured anew.
 
-        A run that is kept without `tables` counts only where none are asked for.
+        A run that is kept without `tables` counts only where none are asked for. `warn` of a damaged one.
         """
         if not tables and run.key in self._without_tables:
             return self._without_tables[run.key]
@@ -90,8 +88,29 @@ class Store:
             _check_tables(place, record)
             return measured_today(place, record)
         except DamagedResult as damage:
-            _log.warning("%s; it is run again", damage)
+            if warn:
+                _log.warning("%s; it is run again", damage)
             return None
+
+    def look(self) -> None:
+        """Take what other processes appended meanwhile; what is damaged is left to those who read the store."""
+        with contextlib.suppress(DamagedResult):
+            self._take(self._logs.more(but=self._log.path))
+
+    def claim(self, run: Run) -> bool:
+        """Claim a run for this process, unless another process works on it; of two at once the earlier one has it."""
+        if self._logs.is_claimed(run.key):
+            return False
+        claimed_at = self._log.claim(run.key)
+        self.look()
+        if self._logs.is_claimed(run.key, before=claimed_at):
+            self._log.release(run.key)
+            return False
+        return True
+
+    def renew_claims(self) -> None:
+        """Claim anew what this process still works on; to be called now and then."""
+        self._log.renew()
 
     def save(self, run: Run, result: RunResult) -> None:
         """Store a finished run with its tables, in place of what is there."""
@@ -103,6 +122,8 @@ class Store:
             self._log.add_failure({"provenance": provenance(run, "", 0.0), "error": outcome.text})
         elif outcome.tables:
             _write(outcome, self.place(run))
+            self._superseded.discard(self.place(run))
+            self._log.release(run.key)
         else:
             self._log.add(outcome.record)
             self._without_tables[run.key] = outcome.record
@@ -110,6 +131,11 @@ class Store:
     def flush(self) -> None:
         """Make what this process appended safe against a power cut; directories are from the first."""
         self._log.flush()
+
+    def _take(self, in_logs: Kept) -> None:
+        for place, record in in_logs.records.items():
+            if place not in self._superseded and record["measured_by"] == measuring_id():
+                self._without_tables[record["provenance"]["key"]] = record
 
     def place(self, run: Run) -> Path:
         """Where a run is kept, whether it is there yet or not."""
