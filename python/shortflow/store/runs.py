@@ -26,7 +26,7 @@ from shortflow.result import KEY_LENGTH, Checksum, Provenance, Record, Run, RunR
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.files import check_seal, is_hidden, new_directory, sealed, sweep, write_bytes
 from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, RunLogs, read_run_logs
-from shortflow.store.selection import Selection, check_one_code, supersede
+from shortflow.store.selection import Selection, check_one_code, sorted_pairs, supersede
 
 T = TypeVar("T")
 RECORD = "result.json"
@@ -237,6 +237,15 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
     found = find_runs(directory) if directory.is_dir() else []
     records = read_each(found if only is None else only, read)
     in_logs = _in_logs(directory) if only is None else Kept()
+    for pairs in sorted_pairs(
+        each["provenance"] for at, each in in_logs.records.items() if at.parent in in_logs.claimless
+    ):
+        _log.warning(
+            "%s: an earlier version of `sweep --zip`, which sorted numbers before it paired them, may have made the "
+            "runs of %s; if other pairs were meant, run the sweep again",
+            directory,
+            pairs,
+        )
     selection = supersede({**records, **in_logs.records}, in_logs.failures)
     if not selection.current and selection.failures:
         raise ConfigError(
@@ -257,6 +266,7 @@ def _in_logs(directory: Path) -> Kept:
         found = read_run_logs(store / RUN_LOGS)
         kept.records.update(found.records)
         kept.failures.update(found.failures)
+        kept.claimless.update(found.claimless)
         kept.damages.extend(found.damages)
     if kept.damages:
         raise DamagedResult("\n".join(f"{each}, and the same command runs it again" for each in kept.damages))
