@@ -168,6 +168,22 @@ def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     assert sf.read_store(swept.save(tmp_path / "kept")).flows.height == swept.flows.height
 
 
+def test_a_sweep_without_tables_has_comparisons_when_it_is_read_again(small: dict[str, object], tmp_path: Path) -> None:
+    grid = {"load": [0.2, 0.4], "transport.g": [0.1, 0.9]}
+    swept = sf.sweep(sf.load(small), "tcp,dctcp", grid, seeds=2, out=tmp_path)
+    low, high = sf.read_store(tmp_path).comparisons()
+    assert [low.settings, high.settings] == [{"load": "0.2"}, {"load": "0.4"}]
+    assert high.schemes == ["tcp", "dctcp (g = 0.1)", "dctcp (g = 0.9)"]
+    last = swept.points[-1].comparison
+    assert high.difference("dctcp (g = 0.9)", "tcp", AFCT) == last.difference("dctcp", "tcp", AFCT)
+    with pytest.raises(sf.ConfigError, match=r"the tables of tcp were not kept: pass tables=True"):
+        _ = low.flows
+    sf.sweep(sf.load(small), "tcp,dctcp", grid, seeds=2, out=tmp_path, tables=True)
+    (low, high), names = sf.read_store(tmp_path).comparisons(), {"tcp", "dctcp (g = 0.1)", "dctcp (g = 0.9)"}
+    assert set(high.flows["scheme"]) == names
+    assert high.difference("dctcp (g = 0.9)", "tcp", AFCT) == last.difference("dctcp", "tcp", AFCT)
+
+
 def test_a_run_on_several_cores_is_the_same_and_says_how_many_it_took(
     scenario: sf.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,11 +347,29 @@ def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Comp
     assert of_command == comparison.document()
 
 
-def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario) -> None:
+def test_a_wrong_type_is_one_clear_error(scenario: sf.Scenario, tmp_path: Path) -> None:
+    class Cluster:
+        """What Dask's clusters have in common."""
+
+        scheduler_address = "tcp://10.0.0.7:8786"
+
+        def __repr__(self) -> str:
+            return "a cluster"
+
     wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: sf.run(scenario, 3), "scheme: 3 is no name"),  # type: ignore[arg-type]
         (lambda: sf.run(scenario, "dctcp", seed="1"), "seeds: "),  # type: ignore[arg-type]
         (lambda: sf.compare(scenario, "dctcp", seeds=[1, 1]), r"seeds: \[1, 1\] has one twice"),
+        (lambda: sf.compare(scenario, "dctcp", jobs="2"), "jobs: '2' is not a whole number from 1 on"),  # type: ignore[arg-type]
+        (lambda: sf.compare(scenario, "dctcp", jobs=0), "jobs: 0 is not a whole number from 1 on"),
+        (
+            lambda: sf.sweep(scenario, "dctcp", {"load": [0.2]}, jobs=Cluster()),  # type: ignore[arg-type]
+            r"jobs: a cluster is not .*; for a Dask cluster pass shortflow.Dask\('tcp://10.0.0.7:8786'\)",
+        ),
+        (
+            lambda: sf.tune(scenario, "l2dct", ["transport.w_max=1:4"], minimize=AFCT, out=tmp_path, jobs=2.5),  # type: ignore[arg-type]
+            "jobs: 2.5 is not a whole number from 1 on",
+        ),
         (lambda: sf.sweep(scenario, "dctcp", {"load": [0.2]}, [7, 8]), r"seeds: \[7, 8\] is not how many"),  # type: ignore[arg-type]
     ]
     for call, said in wrong:

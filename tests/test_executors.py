@@ -43,7 +43,12 @@ class Halving(shortflow.CongestionControl):
 
 class Deadly(Halving):
     def on_ack(self, window, ack):
-        os._exit(1)
+        os.kill(os.getpid(), 9)
+
+
+class Leaving(Halving):
+    def on_ack(self, window, ack):
+        os._exit(0)
 
 
 class Failing(Halving):
@@ -273,7 +278,17 @@ def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, o
     assert isinstance(failed, Failed)
     assert isinstance(failed.error, LostRun)
     assert not failed.is_final
-    assert "its process died 3 times" in failed.text
+    assert failed.text == "its process died 3 times, of signal 9; is there too little memory?"
+
+
+@pytest.mark.usefixtures("scenario")
+def test_a_law_that_ends_its_process_is_named_with_what_to_do(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    answer = shortflow("compare", "small.toml", "--schemes", "law.py:Leaving", "--seeds", "2", "--jobs", "2")
+    assert answer.code == ExitCode.WRONG_INPUT
+    assert answer.stderr == (
+        "shortflow: Leaving: ended its own process with exit code 0; a law must raise an error in place of os._exit\n"
+    )
 
 
 def test_a_killed_process_loses_no_run(

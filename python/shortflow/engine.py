@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from shortflow._core import Capture, Control
-from shortflow.errors import Interrupted
+from shortflow.errors import ConfigError, Interrupted
 from shortflow.executors import Executor, Failed, Finished, Local, Outcome
 from shortflow.quantities import counted
 from shortflow.result import Run, RunResult, RunSummary, summarize
@@ -86,7 +86,7 @@ def run_each(
     order of `runs`, is raised. `found` is told how many runs the store had, of how many. Several calls inside
     `concluding` do not `conclude` themselves.
     """
-    executor = jobs if isinstance(jobs, Executor) else Local(jobs)
+    executor = _executor(jobs)
     wanted = {run.key: run for run in runs}
     batch, tally = Batch(), _Tally(len(wanted), progress)
     with concluding(store) if conclude else nullcontext():
@@ -103,6 +103,19 @@ def run_each(
             kept = f" and are kept in {store.directory}; the same command goes on from there" if store else ", not kept"
             raise Interrupted(f"interrupted; {tally.finished} of {len(wanted)} runs were finished{kept}") from cause
     return batch
+
+
+def _executor(jobs: Jobs) -> Executor:
+    """Where runs are done; a `ConfigError` for what is neither a number nor an executor."""
+    if isinstance(jobs, Executor):
+        return jobs
+    if jobs is None or (isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1):
+        return Local(jobs)
+    address = getattr(jobs, "scheduler_address", None)
+    cluster = repr(address) if isinstance(address, str) else '"tcp://10.0.0.1:8786"'
+    raise ConfigError(
+        f"jobs: {jobs!r} is not a whole number from 1 on; for a Dask cluster pass shortflow.Dask({cluster})"
+    )
 
 
 @contextmanager

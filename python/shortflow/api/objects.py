@@ -4,7 +4,7 @@ import functools
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +17,7 @@ from shortflow.api.plots import Plots, TuningPlots
 from shortflow.engine import Held
 from shortflow.errors import ConfigError, MissingRequirement, front_door, unknown_name
 from shortflow.executors.outcome import decoded
-from shortflow.metrics.catalogue import check_name
+from shortflow.metrics.catalogue import check_name, named
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import in_base_unit
 from shortflow.report.markup import part
@@ -40,7 +40,7 @@ from shortflow.report.verdict import verdict
 from shortflow.result import KEY_LENGTH, RunSummary
 from shortflow.store.frames import counted, runs_frame
 from shortflow.store.reading import read_flows, read_runs, renew_table, summaries
-from shortflow.store.runs import Store, place_of, read_each, read_run, select_runs, write_run
+from shortflow.store.runs import Store, measured_today, place_of, read_each, read_run, select_runs, write_run
 from shortflow.store.selection import Selection, changed
 from shortflow.tuning import record
 from shortflow.tuning.tables import sections as tuning_sections
@@ -357,10 +357,14 @@ class Results(Shown):
         return self._frame["scenario"].unique(maintain_order=True).to_list()
 
     def comparisons(self, scenario: str | None = None) -> list[Comparison]:
-        """The runs of a scenario, the only one unless named, as comparisons: one for each choice of its settings."""
-        return [
-            _shown_comparison(point.comparison, _held_results(point.results)) for point in self._study(scenario).points
-        ]
+        """The runs of a scenario, the only one unless named, as comparisons: one for each choice of its settings.
+
+        Runs without tables are among them; only what needs tables, such as `flows`, is a `ConfigError` there.
+        """
+        selection = self._selection
+        bare = (_bare(measured_today(place, selection.records[place])) for place in selection.current)
+        points = _one(studies(bare), scenario).points
+        return [extended(Comparison, point.comparison, read=self._read) for point in points]
 
     @property
     def plot(self) -> Plots:
@@ -371,12 +375,23 @@ class Results(Shown):
         """What is there."""
         return f"<Results {self.directory}: {self._frame.height} runs of {', '.join(self.scenarios)}>"
 
-    def _study(self, scenario: str | None = None) -> Study:
-        return _one(self._studies, scenario)
+    def _read(self, run: RunSummary) -> RunResult:
+        """A run with its tables, under the name that its comparison has for its scheme."""
+        place = self._places[_origin(run)["key"]]
+        if not self._selection.records[place]["tables"]:
+            return not_kept(run)
+        return extended(RunResult, replace(read_run(place), provenance=_origin(run)))
+
+    def _study(self) -> Study:
+        return _one(self._studies)
 
     @functools.cached_property
     def _selection(self) -> Selection:
         return select_runs(self.directory)
+
+    @functools.cached_property
+    def _places(self) -> dict[str, Path]:
+        return {self._selection.origin(place)["key"]: place for place in self._selection.current}
 
     @functools.cached_property
     def _studies(self) -> list[Study]:
@@ -444,13 +459,10 @@ def extended(cls: type[T], found: Any, **more: Any) -> T:
     return cls(**{each.name: getattr(found, each.name) for each in fields(found)}, **more)
 
 
-def _shown_comparison(found: comparison.Comparison, read: Reader) -> Comparison:
-    return extended(Comparison, found, read=read)
-
-
-def _held_results(results: Sequence[result.RunResult]) -> Reader:
-    by_key = {each.provenance["key"]: each for each in results}
-    return lambda run: extended(RunResult, by_key[_origin(run)["key"]])
+def _bare(record: result.Record) -> result.RunResult:
+    """A stored run with its metrics alone."""
+    rows = named(record["metrics"], record["lower_bounds"], record["classes"])
+    return result.RunResult({}, record["meta"], record["provenance"], rows=rows)
 
 
 def _one(found: Sequence[Study], scenario: str | None = None) -> Study:

@@ -6,13 +6,14 @@ They are no `multiprocessing`, whose processes would run the user's own script f
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import threading
 from contextlib import suppress
 from typing import IO
 
-from shortflow.errors import Cancelled, LostRun
+from shortflow.errors import Cancelled, ConfigError, LostRun
 from shortflow.executors.outcome import Failed, Finished
 from shortflow.executors.task import OtherCode, Task, adopted
 from shortflow.result import Run
@@ -39,7 +40,12 @@ class Processes:
             try:
                 answer = _ask(process, task)
             except (EOFError, OSError, pickle.UnpicklingError):  # the process has died
-                self._end(process)
+                code = self._end(process)
+                if code >= 0:
+                    raise ConfigError(
+                        f"{run.scheme.name}: ended its own process with exit code {code}; a law must raise an error in "
+                        "place of os._exit"
+                    ) from None
                 continue
             self._idle.put(process)
             if isinstance(answer, Failed) and answer.kind == OtherCode.__name__:
@@ -47,7 +53,8 @@ class Processes:
             if isinstance(answer, Failed):
                 raise answer.error
             return adopted(run, answer)
-        raise LostRun(f"its process died {_ATTEMPTS} times; is there too little memory?")
+        killed = "; is there too little memory?" if code == -signal.SIGKILL else ""
+        raise LostRun(f"its process died {_ATTEMPTS} times, of signal {-code}{killed}")
 
     def stop(self) -> None:
         """End all processes at once, and let no more start."""
@@ -79,7 +86,8 @@ class Processes:
             self._all.add(process)
             return process
 
-    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+    def _end(self, process: "subprocess.Popen[bytes]") -> int:
+        """End a process, and return its exit code, negative if a signal ended it."""
         with self._lock:
             self._all.discard(process)
         process.kill()
@@ -87,7 +95,7 @@ class Processes:
             if pipe:
                 with suppress(OSError):  # what it was being told when it died is lost
                     pipe.close()
-        process.wait()
+        return process.wait()
 
 
 def _ask(process: "subprocess.Popen[bytes]", task: Task) -> Finished | Failed:
