@@ -247,11 +247,16 @@ def test_a_damaged_run_is_named_and_run_again(shortflow: Command, scenario: str,
     (victim,) = (tmp_path / "kept" / "runs").glob("*-dctcp-*")
     do_damage(victim)
     if damage in DAMAGES and damage != "of another run":
-        report = shortflow("report", "kept")
-        assert report.code == 2
+        report, numbers = shortflow("report", "kept"), shortflow("report", "kept", "--json")
+        assert report.code == numbers.code == 1
         assert "Traceback" not in report.stderr
-        assert f"{victim.name}/{file}: " in report.stderr
+        assert f"left out: kept/runs/{victim.name}/{file}: " in report.stderr
         assert f"; remove kept/runs/{victim.name}, and the command that made it runs it again" in report.stderr
+        assert report.stderr.startswith("1 run\n"), "the other one is shown"
+        assert f"{victim.name}/{file}: " in (tmp_path / "kept" / "report.html").read_text(encoding="utf-8")
+        assert [victim.name in text for text in numbers.document["damaged"]] == [True]
+        (study,) = numbers.document["studies"]
+        assert list(study["points"][0]["comparison"]["schemes"]) == ["tcp"]
     again = shortflow(*arguments)
     assert again.code == 0, again.stderr
     assert f"{victim.name}/{file}: {wanted}" in again.stderr

@@ -218,6 +218,9 @@ def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortfl
     log.write_bytes(b"".join(lines))
     with pytest.raises(DamagedResult, match=rf"line {number}: damaged.*its checksum is wrong; remove the line"):
         api.read_store(tmp_path / "store").to_frame()
+    report = shortflow("report", "store")
+    assert report.code == ExitCode.CLAIM_FAILED
+    assert f"{RUNS - 1} runs\nleft out: store/run-logs/{log.name}, line {number}: damaged" in report.stderr
     again = shortflow(*SWEEP, "--json")
     assert f"line {number}: damaged" in again.stderr
     assert again.document == whole.document

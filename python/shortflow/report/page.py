@@ -70,7 +70,12 @@ class StoredFailure(TypedDict):
     error: str
 
 
-def render(studies: Sequence[Study], sweeps: Sequence[Swept] = (), failures: Sequence[StoredFailure] = ()) -> str:
+def render(
+    studies: Sequence[Study],
+    sweeps: Sequence[Swept] = (),
+    failures: Sequence[StoredFailure] = (),
+    damages: Sequence[str] = (),
+) -> str:
     """The whole page."""
     results = _results(studies)
     shown = [sweep_view(sweep) for sweep in sweeps]
@@ -81,6 +86,7 @@ def render(studies: Sequence[Study], sweeps: Sequence[Swept] = (), failures: Seq
         views=[_view(study) for study in studies],
         sweeps=shown,
         failures=failures,
+        damages=damages,
         versions=", ".join(sorted({each["version"] for each in origins})),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         revision=git_revision() or f"version {_core.version()}",
@@ -88,7 +94,10 @@ def render(studies: Sequence[Study], sweeps: Sequence[Swept] = (), failures: Seq
 
 
 def document(
-    studies: Sequence[Study], sweeps: Sequence[Swept] = (), failures: Sequence[StoredFailure] = ()
+    studies: Sequence[Study],
+    sweeps: Sequence[Swept] = (),
+    failures: Sequence[StoredFailure] = (),
+    damages: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The numbers behind the page as plain data: of each study or sweep its plots, and what each point gave."""
     found = {
@@ -106,6 +115,7 @@ def document(
         ],
         "sweeps": [sweep_table(sweep) for sweep in sweeps],
         "failed": failures,
+        "damaged": damages,
     }
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))  # what is no finite number becomes null
     return plain

@@ -2,10 +2,11 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shortflow.errors import ConfigError
+from shortflow.errors import ConfigError, DamagedResult
 from shortflow.measured import Source, read_measured
 from shortflow.report.page import StoredFailure, document, render
 from shortflow.report.study import Study, with_measured
@@ -25,46 +26,62 @@ _log = logging.getLogger(__name__)
 
 
 def write_report(
-    directory: Path, page: Path, only: Sequence[Path] | None = None, *, measured: "Source | None" = None
+    directory: Path,
+    page: Path,
+    only: Sequence[Path] | None = None,
+    *,
+    measured: "Source | None" = None,
+    damages: list[str] | None = None,
 ) -> int:
     """Write a page about the runs in or below `directory`, or about some of them; returns how many it shows.
 
     Of runs with the same settings it shows the newest, and names those that are superseded. Runs of one scenario that
     come from different code are a `ConfigError`. Of a tuning it is the page that `tune` writes. `measured` flows, as in
-    `shortflow.compare`, stand beside the runs of the only scenario.
+    `shortflow.compare`, stand beside the runs of the only scenario. A damaged run is a `DamagedResult`, unless
+    `damages` is given: a list that gets what is damaged, which the page then leaves out and names.
     """
     if only is None and measured is None and is_tuning(directory):
         tuning = read_tuning(directory)
         write_tuning(tuning, page)
         return tuning.runs
-    studies, sweeps, failures = _found(directory, only, measured)
-    write_text(page, render(studies, sweeps, failures))
+    studies, sweeps, failures = _found(directory, only, measured, damages)
+    write_text(page, render(studies, sweeps, failures, damages or ()))
     origins = [origin for sweep in sweeps for origin in sweep.origins]
     origins += [each.provenance for study in studies for point in study.points for each in point.results]
     return len({origin["key"] for origin in origins})
 
 
-def report_numbers(directory: Path, *, measured: "Source | None" = None) -> dict[str, Any]:
+def report_numbers(
+    directory: Path, *, measured: "Source | None" = None, damages: list[str] | None = None
+) -> dict[str, Any]:
     """The numbers behind the page's plots and tables as plain data, in the shape that docs/results.md describes."""
     if measured is None and is_tuning(directory):
         return tuning_document(read_tuning(directory))
-    return document(*_found(directory, measured=measured))
+    return document(*_found(directory, measured=measured, damages=damages), damages or ())
 
 
 def _found(
-    directory: Path, only: Sequence[Path] | None = None, measured: "Source | None" = None
+    directory: Path,
+    only: Sequence[Path] | None = None,
+    measured: "Source | None" = None,
+    damages: list[str] | None = None,
 ) -> tuple[list[Study], list[Swept], list[StoredFailure]]:
     """What counts in a directory: runs with tables as studies, those of sweeps, which need none, over a grid.
 
     Beside them the runs that failed.
     """
-    selection = select_runs(directory, only)
+    selection = select_runs(directory, only, damages)
     superseded = [selection.origin(place) for place in selection.superseded]
     if superseded:
         _log.warning("%s", _left_out(directory, superseded))
     with_tables = [place for place in selection.current if selection.records[place]["tables"]]
+    results = read_each(with_tables, read_run, damages)
+    lost = set(with_tables).difference(results)
+    selection = replace(selection, current=[place for place in selection.current if place not in lost])
+    if damages and not selection.current:
+        raise DamagedResult("\n".join(damages))
     failures = [_failure(failure) for failure in selection.failures.values()]
-    studies = make_studies(read_each(with_tables, read_run).values(), superseded)
+    studies = make_studies(results.values(), superseded)
     if measured is not None:
         if len(studies) != 1:
             names = ", ".join(each.name for each in studies) or "none"

@@ -222,12 +222,12 @@ def find_runs(directory: Path) -> list[Path]:
     return sorted(place for place in places if not is_hidden(place) and place.parent not in others)
 
 
-def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selection:
+def select_runs(directory: Path, only: Sequence[Path] | None = None, damages: list[str] | None = None) -> Selection:
     """The runs in or below `directory`, or some of them, that count: of each run the newest.
 
     Runs are the same run if they agree in scenario, scheme, seed and settings, whatever code made them. Runs of one
     scenario that were made by different code are a `ConfigError` that says what to run again, as are no runs at all; a
-    damaged record is a `DamagedResult`.
+    damaged record is a `DamagedResult` or, beside runs that are whole, left out and named in `damages`.
     """
 
     def read(place: Path) -> Record:
@@ -235,8 +235,8 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
             return _read_record(place)
 
     found = find_runs(directory) if directory.is_dir() else []
-    records = read_each(found if only is None else only, read)
-    in_logs = _in_logs(directory) if only is None else Kept()
+    records = read_each(found if only is None else only, read, damages)
+    in_logs = _in_logs(directory, damages) if only is None else Kept()
     for pairs in sorted_pairs(
         each["provenance"] for at, each in in_logs.records.items() if at.parent in in_logs.claimless
     ):
@@ -247,6 +247,8 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
             pairs,
         )
     selection = supersede({**records, **in_logs.records}, in_logs.failures)
+    if not selection.current and damages:
+        raise DamagedResult("\n".join(damages))
     if not selection.current and selection.failures:
         raise ConfigError(
             f"{directory}: every run failed; the first: {next(iter(selection.failures.values()))['error']}"
@@ -257,8 +259,11 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None) -> Selectio
     return selection
 
 
-def _in_logs(directory: Path) -> Kept:
-    """What the run logs in or below a directory hold; of a store, without those of other stores below it."""
+def _in_logs(directory: Path, damages: list[str] | None) -> Kept:
+    """What the run logs in or below a directory hold; of a store, without those of other stores below it.
+
+    Damaged lines are a `DamagedResult`, or named in `damages`.
+    """
     own = directory / RUN_LOGS
     stores = [directory] if own.is_dir() or (directory / "runs").is_dir() else _stores_below(directory)
     kept = Kept()
@@ -268,8 +273,7 @@ def _in_logs(directory: Path) -> Kept:
         kept.failures.update(found.failures)
         kept.claimless.update(found.claimless)
         kept.damages.extend(found.damages)
-    if kept.damages:
-        raise DamagedResult("\n".join(f"{each}, and the same command runs it again" for each in kept.damages))
+    _name_or_raise([f"{each}, and the same command runs it again" for each in kept.damages], damages)
     return kept
 
 
@@ -277,17 +281,23 @@ def _stores_below(directory: Path) -> list[Path]:
     return sorted(place.parent for place in directory.rglob(RUN_LOGS) if place.is_dir())
 
 
-def read_each(places: Iterable[Path], read: Callable[[Path], T]) -> dict[Path, T]:
-    """What is read in each place; `DamagedResult` names all damaged ones."""
-    found, damages = {}, []
+def read_each(places: Iterable[Path], read: Callable[[Path], T], damages: list[str] | None = None) -> dict[Path, T]:
+    """What is read in each place; damaged ones are a `DamagedResult` that names all, or are named in `damages`."""
+    found, damaged = {}, []
     for place in places:
         try:
             found[place] = read(place)
         except DamagedResult as damage:
-            damages.append(str(damage))
-    if damages:
-        raise DamagedResult("\n".join(damages))
+            damaged.append(str(damage))
+    _name_or_raise(damaged, damages)
     return found
+
+
+def _name_or_raise(damaged: Sequence[str], damages: list[str] | None) -> None:
+    if damaged and damages is None:
+        raise DamagedResult("\n".join(damaged))
+    if damages is not None:
+        damages += damaged
 
 
 def read_run(directory: str | Path) -> RunResult:
