@@ -202,14 +202,18 @@ class RunLogs:
     def __init__(self, directory: Path) -> None:
         """Nothing is read yet."""
         self._directory = directory
-        self._logs: dict[Path, _Log] = {}
+        self._logs: dict[str, _Log] = {}
 
     def more(self, but: Path | None = None) -> Kept:
         """What was appended since the last call, in all logs `but` one."""
         kept = Kept()
-        for path in sorted(self._directory.glob("*.jsonl")):
-            if path != but:
-                self._logs.setdefault(path, _Log(path)).more(kept)
+        names = [entry.name for entry in os.scandir(self._directory)] if self._directory.is_dir() else []
+        for name in sorted(names):
+            if not name.endswith(".jsonl") or (but and name == but.name):
+                continue
+            if name not in self._logs:
+                self._logs[name] = _Log(self._directory / name)
+            self._logs[name].more(kept)
         return kept
 
     def is_claimed(self, key: str, before: float = math.inf) -> bool:
@@ -240,11 +244,15 @@ class _Log:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read, self._lines, self._claim_lines = 0, 0, 0
+        self._is_over = False
         self._parts: dict[str, _Part] = {}
         self._claims: dict[str, _Claim] = {}
 
     def more(self, kept: Kept) -> None:
-        """Read the whole lines that were appended since."""
+        """Read the whole lines that were appended since; none are once the log was found without a writer."""
+        if self._is_over:
+            return
+        no_writer = not self._lines and not has_writer(self._path)  # before it is read, so that nothing is missed
         unread = 0
         lines = self._appended().split(b"\n")[:-1]
         for number, data in enumerate(lines, self._lines + 1):
@@ -256,6 +264,7 @@ class _Log:
                 what = f"without the part {error}" if isinstance(error, KeyError) else str(error)
                 kept.damages.append(f"{self._path}, line {number}: damaged: {what}; remove the line")
         self._lines += len(lines)
+        self._is_over = no_writer and bool(lines)
         if unread:
             kept.damages.append(
                 f"{self._path}: {unread:,} of {self._lines:,} lines were written by another version, {example}; "
@@ -269,6 +278,7 @@ class _Log:
         claim = self._claims.get(key)
         return (
             claim is not None
+            and not self._is_over
             and claim.time < before
             and abs(time.time() - claim.time) < _CLAIM_S
             and not claim.is_of_this_process
@@ -277,10 +287,8 @@ class _Log:
 
     def sweep(self) -> None:
         """Remove the log of a process that is gone if it only has claims."""
-        if not has_writer(self._path):
-            self.more(Kept())
-            if 0 < self._claim_lines == self._lines:
-                self._path.unlink(missing_ok=True)
+        if self._is_over and self._claim_lines == self._lines:
+            self._path.unlink(missing_ok=True)
 
     def _appended(self) -> bytes:
         try:
