@@ -287,7 +287,7 @@ def test_a_law_that_ends_its_process_is_named_with_what_to_do(shortflow: Command
     answer = shortflow("compare", "small.toml", "--schemes", "law.py:Leaving", "--seeds", "2", "--jobs", "2")
     assert answer.code == ExitCode.WRONG_INPUT
     assert answer.stderr == (
-        "shortflow: Leaving: ended its own process with exit code 0; a law must raise an error in place of os._exit\n"
+        "shortflow: Leaving: the law ended its process with exit code 0; raise an error in place of os._exit\n"
     )
 
 

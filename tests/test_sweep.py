@@ -135,7 +135,7 @@ def test_pairs_of_versions_that_sorted_what_was_zipped_are_named(shortflow: Comm
         log.write_bytes(b"".join(kept))  # earlier versions claimed nothing
     assert not any("--zip" in shortflow("report", store).stderr for store in ("written", "all"))
     named = shortflow("report", "old").stderr
-    assert "old: an earlier version of `sweep --zip`, which sorted numbers before it paired them" in named
+    assert "old: runs of an earlier version, whose `sweep --zip` sorted numbers before it paired them: small: " in named
     assert "load=0.2 with switch.mark_above=5pkt, " in named
 
 

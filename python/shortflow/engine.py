@@ -167,10 +167,10 @@ class _Work:
     batch: Batch
     tally: "_Tally"
     elsewhere: list[Run] = field(default_factory=list)
-    """Those that another process works on."""
+    """Runs that another process works on."""
 
     def take(self, run: Run, *, warn: bool = False) -> bool:
-        """Take a run from the store, if that has it; `warn` of a damaged one."""
+        """Takes a run from the store, if it is there. `warn` of a damaged one."""
         record = self.store.record(run, tables=self.tables, warn=warn) if self.store else None
         if record:
             self.batch.summaries[run.key] = replace(summarize(record), reused=True)
@@ -179,7 +179,7 @@ class _Work:
         return record is not None
 
     def do(self, runs: Sequence[Run]) -> None:
-        """Do all runs; those that another process works on are waited for in the end, and done if it is gone."""
+        """Does all runs. Waits in the end for runs of other processes, and does those whose process is gone."""
         while runs:
             errors: dict[int, BaseException] = {}
             begun = self._begun(runs, errors)
@@ -249,7 +249,7 @@ class _Tally:
         self._told_at = 0.0
 
     def tell(self, controls: Sequence[Control] = (), waiting: str = "") -> None:
-        """Tell it, with the parts of the runs that are at work, and perhaps what is waited for."""
+        """Tell it, with the parts of the runs that are at work, or else the reason for `waiting`."""
         now = time.monotonic()
         if self._progress and (now - self._told_at >= _EVERY_S or self.finished == self._total):
             self._told_at = now

@@ -43,7 +43,7 @@ class Processes:
                 code = self._end(process)
                 if code >= 0:
                     raise ConfigError(
-                        f"{run.scheme.name}: ended its own process with exit code {code}; a law must raise an error in "
+                        f"{run.scheme.name}: the law ended its process with exit code {code}; raise an error in "
                         "place of os._exit"
                     ) from None
                 continue
@@ -87,7 +87,7 @@ class Processes:
             return process
 
     def _end(self, process: "subprocess.Popen[bytes]") -> int:
-        """End a process, and return its exit code, negative if a signal ended it."""
+        """Ends a process, and returns its exit code. A negative code is the signal that ended it."""
         with self._lock:
             self._all.discard(process)
         process.kill()

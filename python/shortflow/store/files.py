@@ -127,12 +127,12 @@ def sweep(directory: Path) -> None:
 
 
 def hold(handle: int) -> None:
-    """Lock a file for as long as its writer has it open."""
+    """Locks a file for as long as its writer has it open."""
     _lock(handle)
 
 
 def has_writer(path: Path) -> bool:
-    """Whether a process may still write a file that it holds; where a file system has no locks, one may."""
+    """True if a process may still write a file under its lock. Without file locks the answer is always true."""
     try:
         with _opened(path) as handle:
             return not _lock(handle, fcntl.LOCK_NB)

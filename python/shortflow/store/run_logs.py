@@ -85,7 +85,7 @@ class Kept:
     damages: list[str] = field(default_factory=list)
     """What is wrong with lines that cannot be read, and where."""
     claimless: set[Path] = field(default_factory=set)
-    """The logs of earlier versions, which claimed no runs."""
+    """Logs of earlier versions: these have no claims."""
 
 
 class RunLog:
@@ -120,21 +120,21 @@ class RunLog:
         return self._add(parts, _Failed(*line, failure["error"]))
 
     def claim(self, key: str) -> float:
-        """Claim a run, and return the time of the claim."""
+        """Claims a run, and returns the time of the claim."""
         self._claimed.add(key)
         return self._claim([key])
 
     def release(self, key: str) -> None:
-        """End a claim on a run that is kept elsewhere, or not done at all."""
+        """Ends a claim on a run that has no line here."""
         self._claimed.discard(key)
 
     def renew(self) -> None:
-        """Claim anew what is still claimed, before the claims are stale."""
+        """Renews claims before they are stale."""
         if self._claimed and time.monotonic() - self._claimed_at > _RENEW_S:
             self._claim([*self._claimed])
 
     def flush(self) -> None:
-        """Make everything safe against a power cut, end all claims, and remove a file that only has claims."""
+        """Makes everything safe against a power cut, ends all claims, and removes a file that only has claims."""
         self._claimed.clear()
         if self._file is not None:
             os.fsync(self._file)
@@ -205,7 +205,7 @@ class RunLogs:
         self._logs: dict[str, _Log] = {}
 
     def more(self, but: Path | None = None) -> Kept:
-        """What was appended since the last call, in all logs `but` one."""
+        """Reads the lines appended since the last call, from all logs `but` one."""
         kept = Kept()
         names = [entry.name for entry in os.scandir(self._directory)] if self._directory.is_dir() else []
         for name in sorted(names):
@@ -217,11 +217,11 @@ class RunLogs:
         return kept
 
     def is_claimed(self, key: str, before: float = math.inf) -> bool:
-        """Whether another process claimed a run `before` a time and, as far as can be told, works on it."""
+        """True if another live process claimed the run `before` a time."""
         return any(log.is_claimed(key, before) for log in self._logs.values())
 
     def sweep(self) -> None:
-        """Remove what processes that are gone claimed, where they did no run."""
+        """Removes the logs of dead processes that only have claims."""
         for log in self._logs.values():
             log.sweep()
 
@@ -249,10 +249,12 @@ class _Log:
         self._claims: dict[str, _Claim] = {}
 
     def more(self, kept: Kept) -> None:
-        """Read the whole lines that were appended since; none are once the log was found without a writer."""
+        """Reads the whole lines appended since the last call. A log without a writer is read once."""
         if self._is_over:
             return
-        no_writer = not self._lines and not has_writer(self._path)  # before it is read, so that nothing is missed
+        no_writer = not self._lines and not has_writer(
+            self._path
+        )  # asked first: a writer that ends now has written its last line
         unread = 0
         lines = self._appended().split(b"\n")[:-1]
         for number, data in enumerate(lines, self._lines + 1):
@@ -274,7 +276,7 @@ class _Log:
             kept.claimless.add(self._path)
 
     def is_claimed(self, key: str, before: float) -> bool:
-        """Whether the log's process, another than this one, claimed a run before a time, and may still work on it."""
+        """True if the log's process is alive, is not this one, and claimed the run before a time."""
         claim = self._claims.get(key)
         return (
             claim is not None
@@ -286,7 +288,7 @@ class _Log:
         )
 
     def sweep(self) -> None:
-        """Remove the log of a process that is gone if it only has claims."""
+        """Removes the log of a dead process that only has claims."""
         if self._is_over and self._claim_lines == self._lines:
             self._path.unlink(missing_ok=True)
 

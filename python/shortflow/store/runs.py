@@ -93,12 +93,12 @@ class Store:
             return None
 
     def look(self) -> None:
-        """Take what other processes appended meanwhile; what is damaged is left to those who read the store."""
+        """Reads the runs that other processes appended. Damage is named by whoever reads the store."""
         with contextlib.suppress(DamagedResult):
             self._take(self._logs.more(but=self._log.path))
 
     def claim(self, run: Run) -> bool:
-        """Claim a run for this process, unless another process works on it; of two at once the earlier one has it."""
+        """Claims a run, unless another process works on it. Of two claims at once the earlier counts."""
         if self._logs.is_claimed(run.key):
             return False
         claimed_at = self._log.claim(run.key)
@@ -109,7 +109,7 @@ class Store:
         return True
 
     def renew_claims(self) -> None:
-        """Claim anew what this process still works on; to be called now and then."""
+        """Renews the claims of this process before they are stale."""
         self._log.renew()
 
     def save(self, run: Run, result: RunResult) -> None:
@@ -241,8 +241,8 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None, damages: li
         each["provenance"] for at, each in in_logs.records.items() if at.parent in in_logs.claimless
     ):
         _log.warning(
-            "%s: an earlier version of `sweep --zip`, which sorted numbers before it paired them, may have made the "
-            "runs of %s; if other pairs were meant, run the sweep again",
+            "%s: runs of an earlier version, whose `sweep --zip` sorted numbers before it paired them: %s. If you "
+            "meant other pairs, run the sweep again",
             directory,
             pairs,
         )

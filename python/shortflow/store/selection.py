@@ -83,9 +83,9 @@ def check_one_code(directory: Path, selection: Selection) -> None:
 
 
 def sorted_pairs(origins: Iterable[Provenance]) -> list[str]:
-    """The values of keys that were set in step, by scenario, as `--zip` paired them when it sorted numbers first.
+    """The pairs of keys set in step whose numbers ascend together, as a `--zip` that sorts numbers makes them.
 
-    Keys that a link gave one value are not among them, and neither are words, which were not sorted.
+    Links, whose keys have equal values, are left out. So are pairs of words, which were not sorted.
     """
     found = []
     for scenario, group in _grouped(origins, lambda each: each["scenario"]):
