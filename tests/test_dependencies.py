@@ -1,4 +1,4 @@
-"""What the Rust dependencies may be: licences and sources as in deny.toml, and no newer Rust than Cargo.toml states."""
+"""Licences of C sources, and of the Rust dependencies: these are as in deny.toml, and need no newer Rust than is stated."""
 
 import json
 import re
@@ -56,6 +56,22 @@ def test_licence_expressions(expression: str, wanted: bool) -> None:
 def test_every_licence_is_allowed(packages: list[dict[str, Any]]) -> None:
     allowed = set(RULES["licenses"]["allow"])
     assert not {p["name"]: p["license"] for p in packages if not is_allowed(p["license"] or "none", allowed)}
+
+
+def test_c_sources_have_the_licence_that_license_and_package_give_them() -> None:
+    place, choice = "crates/deploy/src/bpf", "Apache-2.0 OR MIT OR GPL-2.0-only"
+    programs = set((ROOT / place).rglob("*.[ch]"))
+    for path in (ROOT / "crates").rglob("*.[ch]"):
+        first, text = path.read_text(encoding="utf-8").split("\n", 1)
+        expected = choice if path in programs else "Apache-2.0 OR MIT"
+        assert first.strip("/* ") == f"SPDX-License-Identifier: {expected}", path
+        strings = ["Dual MIT/GPL"] if path.name.endswith(".bpf.c") else []
+        assert re.findall(r'SEC\("license"\) = "(.*)"', text) == strings, path
+    said = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert f"{place} are {choice}" in said
+    assert "Dual MIT/GPL" in said
+    debian = (ROOT / "crates/deploy/debian/copyright").read_text(encoding="utf-8")
+    assert re.search(rf"Files: {place}/\*\nCopyright: .*\nLicense: Apache-2.0 or MIT or GPL-2\n", debian)
 
 
 def test_every_package_is_ours_or_from_an_allowed_registry(packages: list[dict[str, Any]]) -> None:

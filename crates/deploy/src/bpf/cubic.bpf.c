@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0 OR MIT
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
 /* The kernel's CUBIC, called by programs, so that the kernel measures it as it measures ours. Only for a test. */
 #include "kernel.h"
 

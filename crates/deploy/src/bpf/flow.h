@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* What applications and operators say of flows. */
 #pragma once
 #include "kernel.h"

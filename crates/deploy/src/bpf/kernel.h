@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* The kernel's types and constants, as far as the programs read them; offsets are relocated when they load. */
 #pragma once
 #include <linux/bpf.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* The map that all programs share. libbpf pins it where the loader says, or takes the one that is there. */
 #pragma once
 #include "flow.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0 OR MIT
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
 /*
  * A sender with the window law LAW of the header HEADER, both from build.rs. Loss recovery and retransmission are the
  * kernel's. The window is kept here and written to the socket on every ACK, because the kernel changes its own

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0 OR MIT
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
 /* What applications say of their flows, and ask back: the options of include/shortflow.h. */
 #include "maps.h"
 #include "laws/law.h"

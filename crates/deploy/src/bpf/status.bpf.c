@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0 OR MIT
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
 /* What `status` reads of sockets. */
 #include "flow.h"
 #include "laws/law.h"

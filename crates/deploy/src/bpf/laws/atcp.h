@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* ATCP: sections V-C and VI. The reference is crates/cc/src/atcp.rs. */
 #pragma once
 #include "power.h"

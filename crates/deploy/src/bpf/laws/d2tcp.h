@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* D2TCP: SIGCOMM 2012, section 3. The reference is crates/cc/src/d2tcp.rs. */
 #pragma once
 #include "power.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* DCTCP: SIGCOMM 2010, section 3; RFC 8257. The reference is crates/cc/src/dctcp.rs. */
 #pragma once
 #include "law.h"

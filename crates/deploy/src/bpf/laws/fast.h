@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* FaST: TIIS 2014, section 4, Algorithm 1. The reference is crates/cc/src/fast.rs. cwnd is vwnd. */
 #pragma once
 #include "law.h"

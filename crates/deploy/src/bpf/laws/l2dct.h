@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* L2DCT: INFOCOM 2013, section II. The reference is crates/cc/src/l2dct.rs. */
 #pragma once
 #include "power.h"

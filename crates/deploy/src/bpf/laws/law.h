@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /*
  * What every fixed-point law shares: RFC 5681's window, the marked fraction of RFC 8257, and powers.
  * Unsigned 64-bit integers only, no unbounded loop; native.c builds the same text for the tests.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* The fixed-point laws as functions of this host, for tests and for simulations with them. */
 #include "atcp.h"
 #include "d2tcp.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /*
  * pECN's priority number in the fields that an IP packet has for it. Lower leaves sooner; 0 is for ACKs.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+/* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /* xDCTCP: section III. The reference is crates/cc/src/xdctcp.rs. */
 #pragma once
 #include "law.h"
