@@ -1,4 +1,4 @@
-"""Licences of C sources, and of the Rust dependencies: these are as in deny.toml, and need no newer Rust than is stated."""
+"""Licences of C sources and of Rust dependencies, which are as in deny.toml and need no newer Rust than is stated."""
 
 import json
 import re

@@ -13,6 +13,7 @@ use std::io;
 
 /// Capabilities that loading takes, with their bit in `CapEff` of capabilities(7).
 const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
+const NO_TYPES: &str = "/sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF=y";
 const TUN: &str = "/dev/net/tun";
 const TESTBED: &str = "for the testbed";
 /// Those that show and open every network namespace.
@@ -79,10 +80,14 @@ pub fn findings() -> Vec<Finding> {
     all
 }
 
+/// The remedy where the kernel does not show its types, without which no program loads.
+pub fn without_types() -> Option<&'static str> {
+    Btf::from_vmlinux().is_err().then_some(NO_TYPES)
+}
+
 fn kernel_types(btf: Option<&Btf<'_>>) -> Vec<Finding> {
     let Some(btf) = btf else {
-        let detail = "/sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF=y";
-        return vec![Finding::new("BTF", Verdict::Missing, detail)];
+        return vec![Finding::new("BTF", Verdict::Missing, NO_TYPES)];
     };
     let has = |name| btf.type_by_name::<Struct<'_>>(name).is_some();
     let struct_ops = match arguments(btf, "cong_control") {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{alone, column, eventually, open_files, program, run, scenario, turn};
+use common::{alone, column, eventually, must, open_files, program, run, scenario, turn};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use shortflow_deploy::sys::try_lock;
@@ -247,6 +247,22 @@ fn a_missing_device_is_named() {
     assert!(found.contains(&format!("for the testbed  no       {what}; `modprobe tun`")), "{found}{reasons}");
     assert!(reasons.ends_with(&format!("testbed: {what}\n")), "{reasons}");
     assert_eq!(output.status.code(), Some(3));
+}
+
+/// Without the kernel's types nothing loads, and commands that load a program say so as `check` does.
+#[test]
+fn missing_types_of_the_kernel_are_named() {
+    let Some(_alone) = alone() else { return };
+    must(&["load", "dctcp"]);
+    let line = "mount -t tmpfs none /sys/kernel/btf && \"$0\" check; \"$0\" status; \"$0\" testbed --scheme l2dct \"$1\"";
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", line, env!("CARGO_BIN_EXE_shortflow-linux")]);
+    let output = hidden.arg(scenario("no-types", "600ms")).output().unwrap();
+    let [found, reasons] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    let what = "/sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF=y";
+    assert!(found.contains(&format!("BTF              MISSING  {what}\n")), "{found}{reasons}");
+    let refusals = format!("nothing can be loaded here: BTF missing\nstatus: {what}\nsf_l2dct: {what}\n");
+    assert_eq!((reasons, output.status.code()), (refusals, Some(3)));
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Prepared {
         let transport = config.info().name;
         let name = kernel_name(config);
         let text = text_of(config) + &segments.map_or_else(String::new, Segments::text);
-        let kernel = Btf::from_vmlinux().map_err(refused("/sys/kernel/btf/vmlinux"))?;
+        let kernel = Btf::from_vmlinux().map_err(refused(&name))?;
         let has_link = kernel.type_by_name::<Struct<'_>>("bpf_struct_ops_link").is_some();
         let fitting = format!("sf_{transport}{}", check::operations(&kernel));
         let mut object = pins.open_object(code_of(transport)).map_err(refused(&name))?;

@@ -205,9 +205,15 @@ pub fn await_unregistered(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An error of libbpf about `what`, and under it what libbpf said, such as the verifier's reason.
+/// An error of libbpf about `what`: that the kernel's types are missing, or else what libbpf said, such as the verifier's reason.
 pub fn refused(what: &str) -> impl FnOnce(libbpf_rs::Error) -> Failure {
-    move |error| Failure::Host(format!("{what}: {error:#}\n{}", messages::taken()).trim_end().to_owned())
+    move |error| {
+        let why = match check::without_types() {
+            Some(remedy) => remedy.to_owned(),
+            None => format!("{error:#}\n{}", messages::taken()),
+        };
+        Failure::Host(format!("{what}: {}", why.trim_end()))
+    }
 }
 
 /// Removes a file, a link, or a directory with all that is in it.
