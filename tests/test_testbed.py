@@ -71,8 +71,8 @@ def document(
         "congestion": "sf_dctcp",
         "verdict": verdict,
         "timing_error_s": {"p50": 2e-5, "p99": 1e-4, "max": 2e-3},
-        "stalls": {"count": 1, "longest_s": 2e-3, "p99_s": 1e-5, "per_s": 0.2, "limit_s": 4.8e-4},
-        "host_stalls": {"count": 0, "longest_s": 0.0, "p99_s": 0.0, "per_s": 0.0, "limit_s": 4.8e-4},
+        "stalls": {"count": 1, "measured": 0, "longest_s": 2e-3, "p99_s": 1e-5, "per_s": 0.2, "limit_s": 4.8e-4},
+        "host_stalls": {"count": 0, "measured": 0, "longest_s": 0.0, "p99_s": 0.0, "per_s": 0.0, "limit_s": 4.8e-4},
     }
     account |= {"start_error_s": 0.0, "lost": 0, "busy": 0.5, "real_time": True}
     return json.dumps({"tables": tables, "meta": result.meta, "testbed": account})
@@ -200,7 +200,7 @@ def test_a_run_that_did_not_keep_time_is_told_by_the_exit_code(
     options: list[str],
     code: int,
 ) -> None:
-    notes = stand_in(monkeypatch, tmp_path, 0, document(verdict))
+    notes = stand_in(monkeypatch, tmp_path, int(verdict == "late"), document(verdict))
     command = ["linux", "testbed", SCENARIO, "--set", "duration=300ms", "--set", "warmup=100ms", *options]
     assert execute(command) == code
     assert notes.read_text().count("--parent") == (1 if verdict == "trustworthy" else 3)

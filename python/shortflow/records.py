@@ -86,10 +86,15 @@ class Stalls(TypedDict):
     """Times at which a thread was late by more than four packets take on the slowest link."""
 
     count: int
+    """Since the end of the warm-up."""
+    measured: int
+    """In the measured time."""
     longest_s: float
+    """Of the whole run."""
     p99_s: float
-    """By how much it was late in all but a hundredth of its rounds."""
+    """By how much it was late in all but a hundredth of its rounds since the end of the warm-up."""
     per_s: float
+    """In the measured time or from its beginning to the end of the run, whichever has more."""
     limit_s: float
     """That time of four packets."""
 
@@ -110,7 +115,7 @@ class Account(TypedDict):
     lost: int
     """Frames lost outside queues."""
     busy: float
-    """The share of the time in which the switch computed."""
+    """The share of the measured time in which the switch computed."""
     real_time: bool
     attempts: int
     """How often it was tried, in all calls that have kept the run in their store."""

@@ -1,4 +1,5 @@
-//! `testbed`: a scenario on real TCP. Writes one JSON document, unless it is to check only.
+//! `testbed`: a scenario on real TCP. Writes one JSON document, unless it is to check only; fails after that where the
+//! measurement cannot be trusted.
 
 use shortflow_deploy::Failure;
 use shortflow_deploy::commands::key_value;
@@ -54,7 +55,13 @@ pub fn run(args: Args) -> Result<(), Failure> {
     let measured = testbed::run(&scenario, &scheme, args.seed, args.congestion.as_deref(), args.sleep)?;
     let trust = testbed::verdict(&scenario, &measured);
     println!("{}", testbed::document(&scenario, &scheme.name, args.seed, &measured, &trust));
-    Ok(())
+    let why = || {
+        format!(
+            "the testbed did not keep time: {}; close other programs and run it again",
+            trust.against.join("; ")
+        )
+    };
+    if trust.against.is_empty() { Ok(()) } else { Err(Failure::NotHeld(why())) }
 }
 
 /// A scenario from a file, under a scheme; the files that it names are beside it.

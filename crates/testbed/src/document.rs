@@ -3,7 +3,7 @@
 
 use crate::measured::Measured;
 use crate::switch::Stalls;
-use crate::verdict::Trust;
+use crate::verdict::{StallRate, Trust, rates};
 use serde_json::{Map, Value, json};
 use shortflow_sim::outcome::DropRow;
 use shortflow_sim::scenario::Scenario;
@@ -16,7 +16,7 @@ pub fn document(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measure
     let tables = tables::tables(&measured.outcome, scenario).into_iter();
     let tables: Map<String, Value> =
         tables.map(|(name, columns)| (name.to_owned(), table(columns))).collect();
-    json!({ "tables": tables, "meta": meta(scenario, scheme, seed, measured), "testbed": account(measured, trust) })
+    json!({ "tables": tables, "meta": meta(scenario, scheme, seed, measured), "testbed": account(scenario, measured, trust) })
 }
 
 fn table(columns: Vec<Column>) -> Value {
@@ -80,16 +80,17 @@ fn meta(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured) -> Va
     })
 }
 
-fn account(measured: &Measured, trust: &Trust) -> Value {
+fn account(scenario: &Scenario, measured: &Measured, trust: &Trust) -> Value {
     let switch = &measured.switch;
     let late = |share: f64| switch.timing_errors.percentile(share).as_secs_f64();
     let seconds = Span::as_secs_f64;
     let stalls = |of: &Stalls| {
         json!({
             "count": of.count(),
+            "measured": of.measured(),
             "longest_s": seconds(of.longest()),
             "p99_s": seconds(of.errors().percentile(0.99)),
-            "per_s": of.count() as f64 / seconds(switch.wall).max(f64::MIN_POSITIVE),
+            "per_s": rates(scenario, measured, of).iter().map(StallRate::per_second).fold(0.0, f64::max),
             "limit_s": seconds(of.limit()),
         })
     };

@@ -18,7 +18,8 @@ struct Cli {
 enum Command {
     #[command(flatten)]
     Deploy(commands::Command),
-    /// Run a scenario on the kernel's TCP, in network namespaces; writes one JSON document.
+    /// Run a scenario on the kernel's TCP, in network namespaces; writes one JSON document, and ends with 1 where the
+    /// testbed did not keep time.
     Testbed(command::Args),
 }
 

@@ -5,14 +5,14 @@
 use crate::measured::Measured;
 use crate::switch::{STALL_PACKETS, Stalls, packet_time};
 use shortflow_sim::scenario::Scenario;
-use shortflow_units::Span;
+use shortflow_units::{Instant, Span};
 use std::fmt;
 
 /// What counts of frames and of what a thread does: all but the worst hundredth.
 const SHARE: f64 = 0.99;
 /// How late they may be, in packets: the time that a full one takes on the slowest link.
 const LATE_PACKETS: u64 = 1;
-/// Stalls of a thread in each second.
+/// Stalls of a thread in each second. Less than a second of measured time has room for none.
 const STALLS_PER_SECOND: f64 = 1.0;
 /// How long one may be, in packets.
 const LONGEST_STALL_PACKETS: u64 = 20;
@@ -56,7 +56,9 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
         let steadily = format!("in 1 % of its rounds {who} was at least");
         against.extend(late(&steadily, stalls.errors().percentile(SHARE), LATE_PACKETS));
         against.extend(late(&format!("{who} was"), stalls.longest(), LONGEST_STALL_PACKETS));
-        against.extend(too_many(who, stalls, switch.wall));
+        against.extend(
+            rates(scenario, measured, stalls).iter().find_map(|rate| rate.against(who, stalls.limit())),
+        );
     }
     if switch.lost > 0 {
         against.push(format!("{} frames were lost outside the queues", switch.lost));
@@ -67,12 +69,46 @@ pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     Trust { against }
 }
 
-/// What is said of more stalls than `wall` allows; it allows one however short it is.
-fn too_many(who: &str, stalls: &Stalls, wall: Span) -> Option<String> {
-    let (count, seconds) = (stalls.count(), wall.as_secs_f64());
-    let text =
-        || format!("{who} was more than {} late {count} times in {seconds:.1} s", micros(stalls.limit()));
-    (count as f64 > (STALLS_PER_SECOND * seconds).max(1.0)).then(text)
+/// Stalls in a part of a run.
+#[derive(Debug)]
+pub struct StallRate {
+    count: u64,
+    seconds: f64,
+    part: &'static str,
+}
+
+/// Stalls of the measured time, which moves queues and goodput, and of the time until the end, in which flows complete.
+pub fn rates(scenario: &Scenario, measured: &Measured, stalls: &Stalls) -> [StallRate; 2] {
+    let (warm, over) = (Instant::ZERO + scenario.warmup, Instant::ZERO + scenario.duration);
+    let rate = |count, end: Instant, part| StallRate { count, seconds: end.since(warm).as_secs_f64(), part };
+    [
+        rate(stalls.measured(), over, "measured"),
+        rate(stalls.count(), measured.outcome.end.max(over), "after the warm-up"),
+    ]
+}
+
+impl StallRate {
+    /// Stalls in a second.
+    pub fn per_second(&self) -> f64 {
+        self.count as f64 / self.seconds.max(f64::MIN_POSITIVE)
+    }
+
+    /// Says so where there are too many.
+    fn against(&self, who: &str, limit: Span) -> Option<String> {
+        let StallRate { count, seconds, part } = self;
+        if self.per_second() <= STALLS_PER_SECOND {
+            return None;
+        }
+        let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let remedy = match seconds * STALLS_PER_SECOND < 1.0 {
+            true => ", where one stall can move the answer: measure a second or more",
+            false => "",
+        };
+        Some(format!(
+            "{who} was more than {} late {times} in the {seconds:.1} s {part}{remedy}",
+            micros(limit)
+        ))
+    }
 }
 
 fn micros(span: Span) -> String {
@@ -85,10 +121,9 @@ mod tests {
     use super::*;
     use crate::switch::{SwitchReport, no_stalls};
     use shortflow_sim::outcome::{Counters, Outcome};
-    use shortflow_units::Instant;
 
     /// At 100 Mbit/s a packet of 1500 bytes takes 120 µs.
-    const SCENARIO: &str = "title = \"t\"\nduration = \"1s\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
+    const SCENARIO: &str = "title = \"t\"\nduration = \"3s\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
         rate = \"100Mbps\"\nrtt = \"1ms\"\n[switch]\nbuffer = \"100pkt\"\nmark_above = \"8pkt\"\n\
         [[traffic]]\nkind = \"long-lived\"\nflows = 1\nfrom = [0]\nto = 2";
 
@@ -103,19 +138,53 @@ mod tests {
         Measured { outcome, switch, host_stalls, start_error, congestion: "reno".to_owned() }
     }
 
-    /// What is said of a thread that is late by `micros` so many times, in 3 s and 30,000 rounds.
-    fn said_of(is_switch: bool, stalls: u64, micros: u64) -> String {
-        let scenario = Scenario::parse(SCENARIO, "t", &[], &|_| Err(String::new())).unwrap();
+    /// The verdict on a run of 30,000 rounds in 3 s, in which a thread is late by `micros` at these milliseconds. The measured
+    /// time is from `warmup` to `duration`.
+    fn said_at(
+        is_switch: bool,
+        [warmup, duration]: [&str; 2],
+        late_at: impl AsRef<[u64]>,
+        micros: u64,
+    ) -> String {
+        let settings = [("warmup", warmup), ("duration", duration)];
+        let settings = settings.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let scenario = Scenario::parse(SCENARIO, "t", &settings, &|_| Err(String::new())).unwrap();
         let (mut measured, mut counted) = (measured(1), no_stalls(&scenario));
         for round in 0..30_000 {
             let due = Instant::ZERO + Span::from_micros(100 * round);
-            // Spread, and late by less than from one to the next.
-            let is_late = round % (30_000 / stalls) == 0 && round / (30_000 / stalls) < stalls;
+            let is_late = round % 10 == 0 && late_at.as_ref().contains(&(round / 10));
             counted.note(due, due + Span::from_micros(if is_late { micros } else { 1 }));
         }
         *if is_switch { &mut measured.switch.stalls } else { &mut measured.host_stalls } = counted;
-        measured.switch.wall = Span::from_millis(3000);
+        measured.outcome.end = Instant::ZERO + Span::from_millis(3000);
         verdict(&scenario, &measured).to_string()
+    }
+
+    /// The same without a warm-up and with so many stalls, spread.
+    fn said_of(is_switch: bool, stalls: u64, micros: u64) -> String {
+        let late_at: Vec<u64> = (0..stalls).map(|i| i * 3000 / stalls).collect();
+        said_at(is_switch, ["0s", "3s"], late_at, micros)
+    }
+
+    #[test]
+    fn neither_warm_up_nor_drain_dilutes_the_stalls_of_the_measured_time() {
+        for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
+            let of_warm_up = said_at(is_switch, ["1s", "3s"], [100, 300, 500, 700, 1200, 2400], 2200);
+            assert_eq!(of_warm_up, "trustworthy");
+            let late = format!("not trustworthy: {who} was more than 480 µs late");
+            for (window, late_at, times) in [
+                (["1s", "3s"], &[1200, 1700, 2400][..], "3 times in the 2.0 s measured"),
+                (["0s", "2s"], &[500, 700, 900], "3 times in the 2.0 s measured"),
+                (["0s", "2s"], &[500, 2100, 2300, 2500], "4 times in the 3.0 s after the warm-up"),
+                (
+                    ["2500ms", "3s"],
+                    &[2700],
+                    "once in the 0.5 s measured, where one stall can move the answer: measure a second or more",
+                ),
+            ] {
+                assert_eq!(said_at(is_switch, window, late_at, 2200), format!("{late} {times}"));
+            }
+        }
     }
 
     /// Six stalls of a millisecond in a second of 8,000 frames are far from the 99th percentile.
@@ -124,7 +193,8 @@ mod tests {
         for (who, is_switch) in [("the switch", true), ("the hosts' thread", false)] {
             assert_eq!(said_of(is_switch, 18, 480), "trustworthy");
             assert_eq!(said_of(is_switch, 3, 1000), "trustworthy");
-            let many = format!("not trustworthy: {who} was more than 480 µs late 4 times in 3.0 s");
+            let many =
+                format!("not trustworthy: {who} was more than 480 µs late 4 times in the 3.0 s measured");
             assert_eq!(said_of(is_switch, 4, 1000), many);
             assert_eq!(said_of(is_switch, 1, 2400), "trustworthy");
             let long = format!("not trustworthy: {who} was 15000 µs late, more than 2400 µs");

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{eventually, is_registered, open_files, program, run, scenario, turn};
+use common::{eventually, is_registered, measured, open_files, program, run, scenario, turn};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Stdio;
@@ -83,8 +83,7 @@ fn a_killed_testbed_leaves_nothing() {
         );
     }
     assert!(4 * landed >= kills, "of {kills} testbeds only {landed} were killed when they had a namespace");
-    let (code, _, why) = run(&short, &["--scheme", scheme]);
-    assert_eq!(code, Some(0), "{why}");
+    measured(&short, &["--scheme", scheme]);
     let cleanup = program().arg("cleanup").output().unwrap();
     assert!(cleanup.status.success(), "{}", String::from_utf8_lossy(&cleanup.stderr));
     assert!(!is_registered("sf_") && !fs::exists("/sys/fs/bpf/shortflow").unwrap());

@@ -5,7 +5,9 @@
 
 mod common;
 
-use common::{Alone, alone, best_of_three, column, eventually, is_registered, program, run, said, scenario};
+use common::{
+    Alone, alone, best_of_three, column, eventually, is_registered, measured, program, run, said, scenario,
+};
 use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -38,9 +40,7 @@ fn mean_fct(document: &Value, host: &str) -> f64 {
 /// The mean completion time of the first host's flows, in seconds, is within these bounds.
 fn takes(scenario: &Path, arguments: &[&str], bounds: Range<f64>) {
     best_of_three(|| {
-        let (code, out, errors) = run(scenario, arguments);
-        assert_eq!(code, Some(0), "{arguments:?}: {errors}");
-        let took = mean_fct(&serde_json::from_str(&out).unwrap(), "h0");
+        let took = mean_fct(&measured(scenario, arguments), "h0");
         eprintln!("{arguments:?}: {took:.4} s");
         assert!(bounds.contains(&took), "{arguments:?}: {took} s");
     });
@@ -120,9 +120,7 @@ fn flow_labels_tell_sizes_apart_that_the_dscp_does_not() {
     let ipv6 = ["--set", "tcp.header=72B", "--set", "tcp.mss=1428B"];
     for (settings, low, high) in [(&[][..], 0.8, 1.2), (&ipv6, 0.2, 0.7)] {
         best_of_three(|| {
-            let (code, out, errors) = run(&scenario, &[&["--scheme", "pecn"], settings].concat());
-            assert_eq!(code, Some(0), "{errors}");
-            let document = serde_json::from_str(&out).unwrap();
+            let document = measured(&scenario, &[&["--scheme", "pecn"], settings].concat());
             let ratio = mean_fct(&document, "h0") / mean_fct(&document, "h1");
             eprintln!("{settings:?}: {ratio:.2}");
             assert!((low..high).contains(&ratio), "{settings:?}: {ratio}");

@@ -15,7 +15,7 @@ import polars as pl
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison
 from shortflow.engine import Progress, run_one
-from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.errors import ConfigError, ExitCode, MissingRequirement
 from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
 from shortflow.quantities import parse
 from shortflow.records import Account, Meta, SeedAccount
@@ -282,9 +282,9 @@ def _table(columns: Sequence[tuple[str, str, list[object]]]) -> pl.DataFrame:
 
 
 def _run(kernel: Kernel, scenario: str | Path, arguments: Sequence[str]) -> str:
-    """What the program prints; its failures are ours."""
+    """Output of the program, whose code is 1 for a run that did not keep time; its other failures are ours."""
     done = kernel.run(path_of(str(scenario)), arguments)
-    if done.returncode == 0:
+    if done.returncode == ExitCode.FINE or (done.returncode == ExitCode.CLAIM_FAILED and done.stdout):
         return done.stdout
     message = done.stderr.strip() or f"{PROGRAM}: ended with code {done.returncode}"
     raise ConfigError(message) if done.returncode == 2 else MissingRequirement(message)

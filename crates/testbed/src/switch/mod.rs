@@ -97,15 +97,13 @@ impl Taps {
 /// What a switch has seen of itself.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchReport {
-    /// For each frame, how long after it was due it left.
+    /// For each frame since the end of the warm-up, how long after it was due it left.
     pub timing_errors: TimingErrors,
     /// When the thread was late.
     pub stalls: Stalls,
-    /// How long the thread ran.
-    pub wall: Span,
     /// Whether the thread had real-time priority.
     pub real_time: bool,
-    /// Share of the time in which the thread computed, the kernel's work for it included.
+    /// Share of the measured time in which the thread computed, the kernel's work for it included.
     pub busy: f64,
     /// Frames that were lost here and not in a queue, for want of memory or because a host took no more.
     pub lost: u64,
@@ -121,7 +119,8 @@ pub const STALL_PACKETS: u64 = 4;
 
 /// No stalls yet of a thread in this scenario.
 pub fn no_stalls(scenario: &Scenario) -> Stalls {
-    Stalls::above(packet_time(scenario).times(STALL_PACKETS))
+    let window = Instant::ZERO + scenario.warmup..Instant::ZERO + scenario.duration;
+    Stalls::above(packet_time(scenario).times(STALL_PACKETS), window)
 }
 
 /// The rounds of a thread. Of a stall in which nothing is due, no more is missed than a round takes.
@@ -150,6 +149,8 @@ pub struct Switch<'a> {
     taps: &'a mut Taps,
     frames: Frames,
     rounds: Rounds,
+    /// The monotonic clock and the thread's processor time when the measured time began.
+    spent: [u64; 2],
     report: SwitchReport,
 }
 
@@ -179,6 +180,7 @@ impl<'a> Switch<'a> {
             taps,
             frames: Frames::new(mtu + ETHERNET + 4),
             rounds: rounds(scenario),
+            spent: [0; 2],
             report: SwitchReport::default(),
         }
     }
@@ -189,7 +191,6 @@ impl<'a> Switch<'a> {
     /// Fails when a device does.
     pub fn run(mut self, stop: &AtomicBool) -> io::Result<(Network, SwitchReport)> {
         self.report.real_time = sys::real_time(50);
-        let (wall, cpu) = (sys::monotonic_ns(), sys::thread_cpu_ns());
         let mut ready = Vec::new();
         while !stop.load(Ordering::Relaxed) {
             self.catch_up();
@@ -201,10 +202,8 @@ impl<'a> Switch<'a> {
                 self.take_in(HostId(host as u32))?;
             }
         }
-        let elapsed = sys::monotonic_ns().saturating_sub(wall).max(1);
+        self.catch_up(); // the measured time may have ended since
         self.report.stalls = self.rounds.into_stalls();
-        self.report.wall = Span::from_nanos(elapsed);
-        self.report.busy = (sys::thread_cpu_ns() - cpu) as f64 / elapsed as f64;
         Ok((self.network, self.report))
     }
 
@@ -233,8 +232,13 @@ impl<'a> Switch<'a> {
                 Event::WarmUpEnd => {
                     let kept = self.scenario.measure.sample_every.map_or(&[][..], |_| &self.measured);
                     self.network.open_window(self.events.now(), kept);
+                    self.spent = spent();
                 }
-                Event::MeasureEnd => self.network.close_window(self.events.now()),
+                Event::MeasureEnd => {
+                    self.network.close_window(self.events.now());
+                    let (since, now) = (self.spent, spent());
+                    self.report.busy = (now[1] - since[1]) as f64 / (now[0] - since[0]).max(1) as f64;
+                }
                 // Hosts are real here: they have their own timers.
                 Event::Timer { .. } | Event::FlowStart(_) | Event::Finish(_) => {}
             }
@@ -245,7 +249,9 @@ impl<'a> Switch<'a> {
     /// A packet arrives at its host.
     fn hand_over(&mut self, packet: &Packet) {
         let due = self.events.now();
-        self.report.timing_errors.add(self.clock.now().since(due));
+        if due >= Instant::ZERO + self.scenario.warmup {
+            self.report.timing_errors.add(self.clock.now().since(due));
+        }
         if packet.kind == Kind::Data {
             self.report.tallies.entry(packet.flow_id).or_default().count_arrived(packet);
         }
@@ -299,6 +305,11 @@ impl<'a> Switch<'a> {
             self.events.schedule(next, Site::EVERYWHERE, Event::Sample);
         }
     }
+}
+
+/// The monotonic clock and the processor time of this thread.
+fn spent() -> [u64; 2] {
+    [sys::monotonic_ns(), sys::thread_cpu_ns()]
 }
 
 /// A frame as the simulator's queues see it. ACKs have the best priority, as there.

@@ -50,43 +50,56 @@ impl TimingErrors {
     }
 }
 
-/// How late a thread was: when it was by more than a limit, and all the rest.
+/// How late a thread was after the warm-up: when it was by more than a limit, and all the rest.
 #[derive(Debug, Clone, Default)]
 pub struct Stalls {
     limit: Span,
+    window: Range<Instant>,
     count: u64,
+    measured: u64,
     longest: Span,
     last: Range<Instant>,
     errors: TimingErrors,
 }
 
 impl Stalls {
-    /// Of more than `limit`.
-    pub fn above(limit: Span) -> Stalls {
-        Stalls { limit, ..Stalls::default() }
+    /// Of more than `limit`; `window` is the measured time.
+    pub fn above(limit: Span, window: Range<Instant>) -> Stalls {
+        Stalls { limit, window, ..Stalls::default() }
     }
 
     /// The thread turns at `now` to what was `due`. What was due before the end of a stall is part of it: what a pause has
     /// made late is one, and a thread that is late again with every new thing stalls as often.
     #[inline]
     pub fn note(&mut self, due: Instant, now: Instant) {
-        let late = now.since(due);
-        self.errors.add(late);
+        let (late, is_warm) = (now.since(due), now >= self.window.start);
+        if is_warm {
+            self.errors.add(late);
+        }
         if late <= self.limit {
             return;
         }
-        let is_new = self.count == 0 || due >= self.last.end;
-        self.count += u64::from(is_new);
+        let is_new = due >= self.last.end;
+        // A stall that began in the warm-up counts when it lasts into the measured time.
+        if is_warm && (is_new || self.last.end < self.window.start) {
+            self.count += 1;
+            self.measured += u64::from(due < self.window.end);
+        }
         self.last = if is_new { due..now } else { self.last.start.min(due)..now };
         self.longest = self.longest.max(now.since(self.last.start));
     }
 
-    /// How many there were.
+    /// Stalls since the end of the warm-up.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest, from what was due first to the last that it made late; zero if there was none.
+    /// Stalls of the measured time.
+    pub fn measured(&self) -> u64 {
+        self.measured
+    }
+
+    /// The longest of the whole run, from what was due first to the last that it made late; zero if there was none.
     pub fn longest(&self) -> Span {
         self.longest
     }
@@ -96,7 +109,7 @@ impl Stalls {
         self.limit
     }
 
-    /// How late everything was.
+    /// How late everything was since the end of the warm-up.
     pub fn errors(&self) -> &TimingErrors {
         &self.errors
     }
@@ -182,7 +195,7 @@ mod tests {
 
     /// Due and done, in microseconds.
     fn stalls(noted: impl IntoIterator<Item = (u64, u64)>) -> (u64, Span) {
-        let mut stalls = Stalls::above(Span::from_micros(120));
+        let mut stalls = Stalls::above(Span::from_micros(120), at(0)..Instant::MAX);
         noted.into_iter().for_each(|(due, now)| stalls.note(at(due), at(now)));
         (stalls.count(), stalls.longest())
     }
@@ -198,6 +211,18 @@ mod tests {
         );
     }
 
+    /// The measured time is from 5 to 7 ms: one stall ends before it, one lasts into it, one is in it, one is after it.
+    #[test]
+    fn the_measured_time_has_stalls_of_its_own() {
+        let mut stalls = Stalls::above(Span::from_micros(120), at(5000)..at(7000));
+        for (due, now) in [(1000, 4000), (4500, 4900), (4600, 5100), (4700, 5100), (6000, 6200), (7500, 7700)]
+        {
+            stalls.note(at(due), at(now));
+        }
+        assert_eq!((stalls.measured(), stalls.count(), stalls.errors().count()), (2, 3, 4));
+        assert_eq!(stalls.longest(), Span::from_millis(3));
+    }
+
     #[test]
     fn a_thread_that_is_always_late_stalls_often_or_long() {
         let anew = (0..1000).map(|i| (2000 * i, 2000 * i + 1000));
@@ -210,7 +235,7 @@ mod tests {
     #[test]
     fn a_round_is_late_by_its_work_as_by_its_wait() {
         let limit = Span::from_micros(480);
-        let mut rounds = Rounds::new(Span::from_micros(120), Stalls::above(limit));
+        let mut rounds = Rounds::new(Span::from_micros(120), Stalls::above(limit, at(0)..Instant::MAX));
         for (next, now) in [(80, 85), (9000, 100), (9000, 5100), (20_000, 9000), (9010, 9020)] {
             let due = rounds.due(at(next));
             rounds.end(due, at(now));

@@ -169,6 +169,20 @@ pub fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String)
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
+/// The document of a testbed whose exit code says whether it kept time.
+pub fn measured(scenario: &Path, arguments: &[&str]) -> Value {
+    let (code, out, errors) = run(scenario, arguments);
+    let document: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{arguments:?}: {errors}"));
+    match document["testbed"]["verdict"].as_str().unwrap().strip_prefix("not trustworthy: ") {
+        None => assert_eq!((code, errors.as_str()), (Some(0), "")),
+        Some(why) => {
+            let says = format!("the testbed did not keep time: {why}; ");
+            assert!(code == Some(1) && errors.starts_with(&says), "{code:?}: {errors}");
+        }
+    }
+    document
+}
+
 /// What the links of all files of a process say, if it is there.
 pub fn open_files(process: &str) -> Vec<String> {
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
