@@ -370,6 +370,21 @@ def test_the_differences_that_matter_are_named(monkeypatch: pytest.MonkeyPatch, 
         assert "HyStart" in of_cubic
 
 
+def test_seeds_of_the_command_differ_in_the_round_trip(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = stand_in(monkeypatch, tmp_path, 0, document())
+    for seed, options, rtt in (
+        (1, [], drawn_rtt(SCENARIO, 1)),
+        (2, [], drawn_rtt(SCENARIO, 2)),
+        (2, ["--set", "topology.rtt=3ms"], "3ms"),
+    ):
+        assert execute(["linux", "testbed", SCENARIO, "--seed", str(seed), *options, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["settings"] == {"topology.rtt": rtt}
+        assert notes.read_text().count(f"topology.rtt={rtt}\n") == 1
+    assert drawn_rtt(SCENARIO, 1) != drawn_rtt(SCENARIO, 2)
+
+
 def test_what_is_set_or_in_the_scenario_stays() -> None:
     plain = linux_settings("incast", "dctcp", {})
     assert plain["tcp.mss"] == LINUX_TCP["tcp.mss"]

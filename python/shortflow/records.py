@@ -128,7 +128,7 @@ class SeedAccount(Account):
 
     seed: int
     rtt: str | None
-    """Of the propagation, on both sides, where it is drawn."""
+    """Of the propagation, on both sides: drawn by the seed, unless it is set."""
 
 
 class Meta(TypedDict):

@@ -18,6 +18,7 @@ from shortflow.linux.testbed import (
     is_trustworthy,
     known_differences,
     measure_on_testbed,
+    with_drawn_rtt,
 )
 from shortflow.linux.virtual import VirtualKernel
 from shortflow.metrics.catalogue import (
@@ -85,9 +86,10 @@ def run_on_testbed(
 ) -> int:
     """Run a scenario on the kernel's TCP, in network namespaces. Needs root, or --virtual.
 
-    The exit code is 1 if the testbed did not keep time.
+    The round trip is drawn by the seed, up to 5 % from the scenario's, unless it is set. The exit code is 1 if the
+    testbed did not keep time.
     """
-    settings = parse_settings(set_values)
+    settings = with_drawn_rtt(scenario, seed, parse_settings(set_values))
     loaded = load_scenario(scenario)
     with progress_bar(f"{loaded.name}, {scheme}, on the testbed") as progress:
         progress(0.0, 0, 1)

@@ -203,6 +203,12 @@ def drawn_rtt(scenario: str | Path, seed: int) -> str | None:
     return f"{round(nominal_ns * (1 + share))}ns"
 
 
+def with_drawn_rtt(scenario: str | Path, seed: int, settings: dict[str, str]) -> dict[str, str]:
+    """The settings, with the round trip of the seed unless they have one."""
+    rtt = None if RTT in settings else drawn_rtt(scenario, seed)
+    return {RTT: rtt, **settings} if rtt else settings
+
+
 def compare_with_simulation(
     scenario: str | Path,
     scheme: str,
@@ -227,11 +233,10 @@ def compare_with_simulation(
     for seed in seeds:
         if progress:
             progress(len(accounts) / len(seeds), 2 * len(accounts), 2 * len(seeds))
-        rtt = None if RTT in settings else drawn_rtt(scenario, seed)
-        drawn = {RTT: rtt} | common if rtt else common
+        drawn = with_drawn_rtt(scenario, seed, common)
         (work,) = plan(loaded, [scheme], [seed], {**told, **drawn})
         measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts, kernel)
-        accounts.append({"seed": seed, "rtt": rtt, **measured.account})
+        accounts.append({"seed": seed, "rtt": drawn.get(RTT), **measured.account})
         if is_trustworthy(measured.account):
             runs.append(replace(run_one(work).summary, scheme=SIMULATED))
             runs.append(replace(measured.result.summary, scheme=REAL))
