@@ -31,6 +31,17 @@ class MeanTable(TypedDict):
     lower_bound: NotRequired[bool]
 
 
+class FewEventsTable(TypedDict):
+    """A difference that rests on few events: how far one more moves it, what share of seeds may have one, more seeds.
+
+    `seeds` is null above 10,000, as where nothing scatters.
+    """
+
+    move: float
+    share: float
+    seeds: int | None
+
+
 class DifferenceTable(TypedDict):
     """A paired relative difference (-0.3: 30 % less); `ci95` is null for a single seed.
 
@@ -42,6 +53,7 @@ class DifferenceTable(TypedDict):
     n: int
     lower_bound: NotRequired[bool]
     upper_bound: NotRequired[bool]
+    few_events: NotRequired[FewEventsTable]
 
 
 class SchemeTable(TypedDict):
@@ -173,7 +185,7 @@ class Comparison:
         values = list(self.values(scheme, metric).values())
         if not values:
             return None
-        found = estimate(values, self._described[metric].support)
+        found = estimate(values, self._described[metric].support, self._stake(scheme, metric))
         lacking = len(self._runs_of(scheme)) - len(values)
         return replace(found, lower_bound=self._is_bound(scheme, metric), lacking=lacking)
 
@@ -195,7 +207,9 @@ class Comparison:
         common = [seed for seed in ours if seed in theirs]
         if not common:
             return None
-        found = paired_difference([ours[seed] for seed in common], [theirs[seed] for seed in common])
+        sides = [ours[seed] for seed in common], [theirs[seed] for seed in common]
+        stakes = self._stake(scheme, metric), self._stake(baseline, metric)
+        found = paired_difference(*sides, stakes=stakes)
         if found is None:
             return None
         bounds = (self._is_bound(each, metric) for each in (scheme, baseline))
@@ -250,6 +264,10 @@ class Comparison:
     def _runs_of(self, scheme: str) -> list[RunSummary]:
         return [run for run in self._all if run.scheme == scheme]
 
+    def _stake(self, scheme: str, metric: str) -> float:
+        """The largest stake of a metric in any run of a scheme."""
+        return max((run.stake(self._described[metric]) for run in self._runs_of(scheme)), default=0.0)
+
     def _is_bound(self, scheme: str, metric: str) -> bool:
         return any(metric in run.lower_bounds for run in self._runs_of(scheme))
 
@@ -292,6 +310,8 @@ def _difference_table(difference: Estimate) -> DifferenceTable:
         table["lower_bound"] = True
     if difference.upper_bound:
         table["upper_bound"] = True
+    if few := difference.few_events:
+        table["few_events"] = {"move": few.move, "share": few.share, "seeds": few.seeds}
     return table
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import MEAN_FCT, TASK_TIME, check_name
-from shortflow.metrics.stats import CONFIDENCE, Estimate
+from shortflow.metrics.stats import Estimate, student
 
 LEAST_SEEDS = 5
 """So many seeds are run before the first look, and between any two."""
@@ -94,14 +94,19 @@ class Width:
         n = self.estimate.n
         if self.share <= width:
             return 0
-        wanted = _narrowness(n) * width / self.share
         low, high = n, 2 * n
-        while _narrowness(high) > wanted:
+        while self._after(high) > width:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if _narrowness(middle) <= wanted else (middle, high)
+            low, high = (low, middle) if self._after(middle) <= width else (middle, high)
         return high - n
+
+    def _after(self, seeds: int) -> float:
+        """About how large the share is after so many seeds: chance shrinks with their root, an allowance with them."""
+        n, allowance = self.estimate.n, self.estimate.allowance / abs(self.estimate.value)
+        chance = math.sqrt(max(self.share**2 - allowance**2, 0.0))
+        return math.hypot(chance * student(seeds) / student(n) * math.sqrt(n / seeds), allowance * n / seeds)
 
 
 def widths(comparison: Comparison, metric: str | None = None) -> list[Width]:
@@ -139,10 +144,3 @@ def seeds_until(until: Precision, first: int, look: Callable[[Sequence[int]], bo
             return True
         done = end
     return False
-
-
-def _narrowness(n: int) -> float:
-    """What half an interval's width is proportional to: Student's quantile over the root of the number of seeds."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) / math.sqrt(n)

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, SimulationError, did_you_mean
-from shortflow.metrics.catalogue import Row, measure, measuring_id, named
+from shortflow.metrics.catalogue import Metric, Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
+from shortflow.metrics.stakes import stake, timeout_at_risk_s
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
 
@@ -152,6 +153,14 @@ class RunSummary:
     def metrics(self) -> dict[str, float]:
         """Its metrics by name."""
         return {row.metric.name: row.value for row in self.rows}
+
+    def stake(self, metric: Metric) -> float:
+        """How far one late flow or one timeout more would move a metric (see `shortflow.metrics.stakes`)."""
+        return stake(metric, self.metrics, self._timeout_s)
+
+    @functools.cached_property
+    def _timeout_s(self) -> float:
+        return timeout_at_risk_s(self.rows, self.origin["scenario_settings"]) if self.origin else 0.0
 
     @functools.cached_property
     def lower_bounds(self) -> frozenset[str]:

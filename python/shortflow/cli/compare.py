@@ -103,10 +103,12 @@ def compare(
     from shortflow.cli.terminal import print_result
     from shortflow.report.spreads import spread_section
     from shortflow.report.tables import comparison_tables, lay_out, main_tables, stacked
-    from shortflow.report.verdict import verdict
+    from shortflow.report.verdict import few_events, verdict
 
     if metrics:
         print_result(comparison_tables(comparison, shown))
+        if few := " ".join(few_events(comparison, shown or list(comparison.metrics.values()))):
+            print_result(few)
         return
     print_result(main_tables(comparison, MORE))
     if sys.stdout.isatty() and (spread := spread_section(comparison)):

@@ -1,5 +1,6 @@
 """`shortflow sweep`: schemes at every point of a grid of settings."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,7 @@ from shortflow.metrics.catalogue import check_name
 from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.sweep.tables import sweep_tables
+from shortflow.report.verdict import few_events
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import Store
 from shortflow.sweeping import Sweep
@@ -102,7 +104,7 @@ def sweep(
             progress=progress,
             found=lambda had, of: _note_found(out, had, of),
         )
-    _note(done, out, until)
+    _note(done, out, until, shown)
     if json:
         console.print_json(done.document())
     else:
@@ -115,7 +117,7 @@ def _note_found(out: Path, had: int, of: int) -> None:
         console.print_note(f"found {had:,} of {of:,} runs in {out}; {of - had:,} are to be run")
 
 
-def _note(done: Sweep, out: Path, until: Precision | None) -> None:
+def _note(done: Sweep, out: Path, until: Precision | None, shown: Sequence[str]) -> None:
     console.print_note(f"results: {out / 'runs.parquet'} ({done.runs:,} runs, {done.reused:,} of them from before)")
     if failures := done.failures:
         first = failures[0]
@@ -124,6 +126,15 @@ def _note(done: Sweep, out: Path, until: Precision | None) -> None:
             f"{counted(len(failures), 'run')} failed, and will be tried again by the same command; the first, "
             f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
         )
+    few = [
+        (point.at, text)
+        for point in done.points
+        for text in few_events(point.comparison, [point.comparison.metrics[name] for name in shown])
+    ]
+    if few:
+        at = ", ".join(f"{key}={value}" for key, value in few[0][0].items())
+        more = f" Likewise at {counted(len(few) - 1, 'other point')}." if len(few) > 1 else ""
+        console.print_note(f"{at}: {few[0][1]}{more}")
     if until:
         broken = sum(bool(point.failures) for point in done.points)
         wide = sum(not point.met and not point.failures for point in done.points)

@@ -23,9 +23,10 @@ S = TypeVar("S")
 TASKS = {"query": "queries", "job": "jobs", "shuffle": "shuffles", "request": "requests"}
 """The kinds of tasks, and what several are called."""
 
-PERCENTILES = (1, 5, 50, 95, 99)
-SLOWDOWN_PERCENTILES = (50, 99)
-TASK_PERCENTILES = (50, 95, 99)
+PERCENTILES = (1, 5, 50, 95, 99, 100)
+BIN_PERCENTILES = (50, 99, 100)
+SLOWDOWN_PERCENTILES = (50, 99, 100)
+TASK_PERCENTILES = (50, 95, 99, 100)
 QUEUE_PERCENTILES = (50, 95, 99)
 
 
@@ -153,18 +154,22 @@ def _bps(flows: Group, some: Sequence[Flow]) -> float | None:
     return sum(flow.delivered_bytes for flow in some) * 8 / measured_s if some else None
 
 
-OF_BIN.has(
+BIN_FLOWS_DONE = OF_BIN.has(
     "flows_<class>_<bin>", "flows done", "", "flows of a bin of sizes that started after the warm-up and finished"
 )(lambda flows: flows.done)
-_BIN_MEAN_FCT = OF_BIN.has("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean")(
+BIN_MEAN_FCT = OF_BIN.has("afct_<class>_<bin>_s", "mean FCT", "s", "completion time of flows of a bin of sizes: mean")(
     lambda flows: flows.times.mean
 )
-OF_BIN.has("p50_<class>_<bin>_s", "median FCT", "s", "completion time of flows of a bin of sizes: median")(
-    lambda flows: flows.times.percentile(50)
-)
-OF_BIN.has("p99_<class>_<bin>_s", "p99 FCT", "s", "completion time of flows of a bin of sizes: percentile 99")(
-    lambda flows: flows.times.percentile(99)
-)
+BIN_FCT = {
+    percent: OF_BIN.has(
+        f"p{percent}_<class>_<bin>_s",
+        _called(percent, "FCT"),
+        "s",
+        f"completion time of flows of a bin of sizes: percentile {percent}",
+    )(_time_of(percent))
+    for percent in BIN_PERCENTILES
+}
+"""Percentiles of the completion time in a bin of sizes."""
 
 FLOWS_DONE = OF_CLASS.has(
     "flows_<class>", "flows done", "", "flows of the class that started after the warm-up and finished"
@@ -237,7 +242,7 @@ OF_CLASS.has(
     f"from the last start of a backlogged flow until every interval has a Jain index of {FAIR_ENOUGH} or more",
     Support.NONNEGATIVE,
 )(lambda flows: flows.convergence_s)
-OF_CLASS.has(
+CLASS_TIMEOUTS = OF_CLASS.has(
     "timeouts_<class>",
     "timeouts per flow",
     "",
@@ -247,7 +252,7 @@ DISTANCE = OF_BOTH.has(
     "distance_<class>", "mean FCT over ideal SRPT", "x", "mean completion time over that of ideal SRPT"
 )(lambda means: means[0] / means[1])
 
-OF_TASKS.has(
+TASK_COUNT = OF_TASKS.has(
     "<task>_count", "{tasks}", "", "queries, jobs, shuffles, requests that began after the warm-up and finished"
 )(lambda tasks: tasks.times.done)
 TASK_TIME = OF_TASKS.has("<task>_time_s", "{task} time", "s", "time from begin to end: mean")(
@@ -341,7 +346,7 @@ def measure(tables: Mapping[str, Table], meta: Meta) -> list[Row]:
 def telling(rows: Iterable[Row]) -> dict[str, Metric]:
     """The metrics of some runs by name, of bins of sizes those in which a class has flows, if these lie in several."""
     found = {row.metric.name: row.metric for row in rows}
-    filled = {(each.flow_class, each.size_bin) for each in found.values() if each.statistic is _BIN_MEAN_FCT}
+    filled = {(each.flow_class, each.size_bin) for each in found.values() if each.statistic is BIN_MEAN_FCT}
     bins = Counter(flow_class for flow_class, _ in filled)
     return {
         name: each

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 
+_UNSEEN = 3
+"""With 95 % confidence, what none of n seeds had is had by at most this many in n others (rule of three)."""
+_WIDER = 1.2
+"""An allowance that widens an interval by this factor or more is told."""
+_TOLD = 0.01
+"""An allowance of at most this share of the ratio is not."""
+_TIES = 0.2
+"""From this share of equal pairs on, few seeds make the difference."""
+_FAR = 10_000
+"""More seeds than this are not asked for."""
+
 Interval = tuple[float, float]
 
 
@@ -38,6 +49,18 @@ class Support(Enum):
     POSITIVE = "more than zero"
 
 
+@dataclass(frozen=True)
+class FewEvents:
+    """What is to know of a difference that rests on few events, such as a timeout, a late flow or a drop."""
+
+    move: float
+    """How far one more such event in the seeds would move the difference."""
+    share: float
+    """The largest share of seeds with such an event that is not excluded if none of the seeds had one."""
+    seeds: int | None
+    """At most so many more seeds make the allowance small; None above 10,000, as where nothing scatters."""
+
+
 @dataclass(frozen=True, repr=False)
 class Estimate:
     """A value estimated from `n` seeds and its 95 % confidence interval (none for a single seed).
@@ -54,6 +77,10 @@ class Estimate:
     """Whether the truth is this or less."""
     lacking: int = 0
     """How many more seeds were run that do not have the value."""
+    allowance: float = 0.0
+    """How far the interval's ends allow for events that no seed had; the part of chance adds in squares."""
+    few_events: FewEvents | None = None
+    """Of a difference, where that part is large."""
 
     def __repr__(self) -> str:
         """In as many digits as are read; `value` has all."""
@@ -73,11 +100,12 @@ class Estimate:
         return (not self.lower_bound or low > 0) and (not self.upper_bound or high < 0)
 
 
-def estimate(values: Sequence[float], support: Support = Support.REAL) -> Estimate:
+def estimate(values: Sequence[float], support: Support = Support.REAL, stake: float = 0.0) -> Estimate:
     """The mean of independent values and its interval, which stays within `support`.
 
     The interval is Student's t, cut at the ends of the support. Where every value is positive it is
-    mean * exp(± t * se / mean), which is t for the logarithm of the mean (delta method).
+    mean * exp(± t * se / mean), which is t for the logarithm of the mean (delta method). `stake` is how far one event,
+    such as a timeout, would move a value: the interval allows for three in as many other seeds.
     """
     if not values:
         raise TooLittle("an estimate needs at least one value")
@@ -85,15 +113,18 @@ def estimate(values: Sequence[float], support: Support = Support.REAL) -> Estima
     half = _half_width(values)
     if half is None:
         return Estimate(mean, None, n)
+    allowance = _UNSEEN * stake / n
     if support is Support.POSITIVE and mean > 0:
-        factor = math.exp(half / mean)
-        return Estimate(mean, (mean / factor, mean * factor), n)
+        return Estimate(mean, _around(mean, half, allowance), n, allowance=allowance)
+    half = math.hypot(half, allowance)
     low = -math.inf if support is Support.REAL else 0.0
     high = 1.0 if support is Support.SHARE else math.inf
-    return Estimate(mean, (max(mean - half, low), min(mean + half, high)), n)
+    return Estimate(mean, (max(mean - half, low), min(mean + half, high)), n, allowance=allowance)
 
 
-def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Estimate | None:
+def paired_difference(
+    values: Sequence[float], baseline: Sequence[float], *, stakes: tuple[float, float] = (0.0, 0.0)
+) -> Estimate | None:
     """How far `values` lie above `baseline`, as a fraction of the baseline; both are in the order of the seeds.
 
     The estimate is the ratio of the two means, less one, so that it agrees with the means shown beside it. Its scatter
@@ -102,6 +133,11 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
     logarithm of the ratio: it ends above -1, and whether it holds zero does not depend on which side is the baseline.
     Beside a baseline with mean zero there is no relative difference; of values that are all zero the interval is that
     of the baseline's mean, so that none of something rare is not less for sure.
+
+    Where few seeds have an event that decides, such as a timeout, all of these may have missed one. The interval allows
+    for three such events in as many other seeds. `stakes` say how far one would move a value of either side
+    (`shortflow.metrics.stakes`). Values that are zero in some seeds come from events: the largest value is one. Where a
+    fifth of the pairs are equal, so is the largest residual.
     """
     if not values or len(values) != len(baseline):
         raise ValueError("a paired difference needs the same seeds, at least one, on both sides")
@@ -109,15 +145,59 @@ def paired_difference(values: Sequence[float], baseline: Sequence[float]) -> Est
     if scale == 0.0:
         return None
     ratio = _mean(values) / scale
-    half = _half_width([(ours - ratio * theirs) / abs(scale) for ours, theirs in zip(values, baseline, strict=True)])
-    if half is None:
+    residuals = [(ours - ratio * theirs) / abs(scale) for ours, theirs in zip(values, baseline, strict=True)]
+    plain = _half_width(residuals)
+    if plain is None:
         return Estimate(ratio - 1.0, None, n)
     if min(*values, *baseline) < 0:
-        return Estimate(ratio - 1.0, (ratio - 1.0 - half, ratio - 1.0 + half), n)
+        return Estimate(ratio - 1.0, (ratio - 1.0 - plain, ratio - 1.0 + plain), n)
     if ratio == 0:
-        return Estimate(-1.0, (-1.0, (_half_width(baseline) or 0.0) / scale - 1.0), n)
-    factor = math.exp(half / ratio)
-    return Estimate(ratio - 1.0, (ratio / factor - 1.0, ratio * factor - 1.0), n)
+        plain = (_half_width(baseline) or 0.0) / scale
+    late, seed = (
+        max(ours, (ratio or 1.0) * theirs) / scale for ours, theirs in (stakes, map(_event, (values, baseline)))
+    )
+    few_pairs = not late and not seed and _TIES * n <= _equal(values, baseline) < n
+    if few_pairs:
+        seed = max(map(abs, residuals))
+    wide, allowance = math.hypot(plain, _UNSEEN * seed / n), _UNSEEN * late / n
+    low, high = _around(ratio, wide, allowance) if ratio else (0.0, math.hypot(wide, allowance))
+    few, event = None, max(late, seed)
+    if few_pairs or (math.hypot(plain, _UNSEEN * event / n) > _WIDER * plain and _UNSEEN * event / n > _TOLD * ratio):
+        few = FewEvents(event / n, 1 - (1 - CONFIDENCE) ** (1 / n), _more_seeds(event, plain, n))
+    return Estimate(ratio - 1.0, (low - 1.0, high - 1.0), n, allowance=_UNSEEN * event / n, few_events=few)
+
+
+def _event(values: Sequence[float]) -> float:
+    """The largest of values that are zero in some seeds; 0 where none is."""
+    return max(values) if 0 in values else 0.0
+
+
+def _equal(values: Sequence[float], baseline: Sequence[float]) -> int:
+    return sum(ours == theirs for ours, theirs in zip(values, baseline, strict=True))
+
+
+def _around(mean: float, half: float, allowance: float) -> Interval:
+    """The ends for the logarithm of a positive mean; of an interval too wide for numbers, 0 and infinity.
+
+    Events that add an allowance to a mean multiply it by 1 + allowance / mean; those of a baseline divide it by that.
+    """
+    try:
+        factor = math.exp(math.hypot(half / mean, math.log1p(allowance / mean)))
+    except OverflowError:
+        return 0.0, math.inf
+    return mean / factor, mean * factor
+
+
+def _more_seeds(event: float, half: float, n: int) -> int | None:
+    """How many more seeds make the allowance so small that it is not told; None if they are too many.
+
+    With m seeds the allowance is 3 * event / m, and half the plain interval 2 * deviation / sqrt(m).
+    """
+    if half == 0:
+        return None
+    deviation = half * math.sqrt(n) / student(n)
+    wanted = (_UNSEEN * event / (2 * deviation)) ** 2 / (_WIDER**2 - 1)
+    return max(math.ceil(wanted) - n, 1) if wanted <= _FAR else None
 
 
 def rank(count: int, percent: float) -> int:
@@ -176,6 +256,13 @@ def _require_ranks(values: "npt.ArrayLike") -> None:
         raise TooLittle("a rank correlation needs numbers in each column that are not all equal")
 
 
+def student(n: int) -> float:
+    """Student's quantile for the mean of n values."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+
+
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
@@ -185,8 +272,6 @@ def _half_width(scatter: Sequence[float]) -> float | None:
     n = len(scatter)
     if n < 2:
         return None
-    from scipy.special import stdtrit
-
     middle = _mean(scatter)
     variance = math.fsum((value - middle) * (value - middle) for value in scatter) / (n - 1)
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(variance / n)
+    return student(n) * math.sqrt(variance / n)

@@ -364,18 +364,21 @@ def _estimate_column(metric: Metric, estimates: Sequence[Estimate | None], scale
 
 
 def _differences(comparison: Comparison, metrics: Sequence[Metric]) -> Section:
-    """Every scheme beside each one named before it; when they are many, beside the first."""
-    schemes = comparison.schemes
-    if len(schemes) > _ALL_PAIRS:
-        pairs = [(scheme, schemes[0]) for scheme in schemes[1:]]
-    else:
-        pairs = [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in schemes[:i]]
+    pairs = scheme_pairs(comparison)
     lead = Column("schemes", [f"{scheme} vs {baseline}" for scheme, baseline in pairs])
     columns = [
         Column(_header(metric, "%"), [percent(comparison.difference(*pair, metric.name)) for pair in pairs])
         for metric in metrics
     ]
     return Section("Difference on the same flows, paired by seed", [lead], columns)
+
+
+def scheme_pairs(comparison: Comparison) -> list[tuple[str, str]]:
+    """Every scheme beside each one named before it; when they are many, beside the first."""
+    schemes = comparison.schemes
+    if len(schemes) > _ALL_PAIRS:
+        return [(scheme, schemes[0]) for scheme in schemes[1:]]
+    return [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in schemes[:i]]
 
 
 def _against_row_above(metric: Metric, rows: Sequence[tuple[Comparison, str]]) -> Column:

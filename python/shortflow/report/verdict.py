@@ -20,7 +20,7 @@ from shortflow.metrics.catalogue import (
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
 from shortflow.report.study import Study
-from shortflow.report.tables import is_lopsided, metrics_of, number, shown
+from shortflow.report.tables import headline_metrics, is_lopsided, metrics_of, number, scheme_pairs, shown
 
 ENOUGH = 10
 """A class with so many flows in a seed may lead."""
@@ -29,7 +29,35 @@ EVERY_FLOW = "Every flow that counts finished."
 
 def verdict(comparison: Comparison) -> list[str]:
     """The sentences that a reader needs first: who finishes what sooner, what that costs, and what did not finish."""
-    return [*_findings(comparison), *_unfinished(comparison), *_chance(comparison)]
+    return [*_findings(comparison), *_unfinished(comparison), *_chance(comparison), *few_events(comparison)]
+
+
+def few_events(comparison: Comparison, metrics: Sequence[Metric] = ()) -> Iterator[str]:
+    """The difference that rests most on few events, and how many others do, of some metrics or the headline ones."""
+    found = [
+        (difference, f"{scheme} vs {baseline} in {metric.name}")
+        for metric in metrics or headline_metrics(comparison)
+        for scheme, baseline in scheme_pairs(comparison)
+        if (difference := comparison.difference(scheme, baseline, metric.name)) and difference.few_events
+    ]
+    if found:
+        most, what = max(found, key=lambda each: each[0].allowance / (1 + each[0].value))
+        yield few_events_of(most, what) + f" {len(found) - 1} other differences rest on few events." * (len(found) > 1)
+
+
+def few_events_of(difference: Estimate, what: str) -> str:
+    """The warning of a difference that rests on few events; empty of another."""
+    if (few := difference.few_events) is None:
+        return ""
+    text = (
+        f"The interval of {what} allows for events that these {difference.n} seeds may have missed, such as a timeout: "
+        f"one more would move the difference by {number(100 * few.move)} points, and up to {100 * few.share:.0f} % of "
+        "all seeds may have one."
+    )
+    if few.seeds:
+        times = number((difference.n + few.seeds) / difference.n)
+        text += f" Up to {few.seeds:,} more seeds, or {times} times the measured time, narrow the interval."
+    return text
 
 
 def study_verdict(study: Study) -> tuple[list[str], list[str]]:
@@ -39,7 +67,12 @@ def study_verdict(study: Study) -> tuple[list[str], list[str]]:
         return verdict(comparisons[0]), []
     points = [
         " ".join(
-            [f"{study.x_name} {point.label}:", *_findings(point.comparison), *_unfinished(point.comparison, quiet=True)]
+            [
+                f"{study.x_name} {point.label}:",
+                *_findings(point.comparison),
+                *_unfinished(point.comparison, quiet=True),
+                *few_events(point.comparison),
+            ]
         )
         for point in study.points
     ]
@@ -237,7 +270,8 @@ def _is_told(difference: Estimate) -> bool:
 
 def _is_equal(difference: Estimate) -> bool:
     """Whether two schemes have the same value in every seed."""
-    return difference.value == 0 and difference.ci95 in (None, (0, 0))
+    few = difference.few_events
+    return difference.value == 0 and (difference.ci95 in (None, (0, 0)) or (few is not None and few.seeds is None))
 
 
 def _size(difference: Estimate) -> str:

@@ -58,7 +58,8 @@ def change(metric: str, ours: Measurement, theirs: Measurement) -> Change | None
     known = [(one, other) for one, other in pairs if one is not None and other is not None]
     if not known or len(known) < len(pairs):
         return None
-    relative = paired_difference([one for one, _ in known], [other for _, other in known])
+    stakes = ours.stakes.get(metric, 0.0), theirs.stakes.get(metric, 0.0)
+    relative = paired_difference([one for one, _ in known], [other for _, other in known], stakes=stakes)
     found = relative or estimate([one - other for one, other in known])
     low, high = metric in ours.lower_bounds, metric in theirs.lower_bounds
     return Change(replace(found, lower_bound=low, upper_bound=high), relative is not None)

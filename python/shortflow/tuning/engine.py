@@ -143,9 +143,12 @@ def _measurement(goal: Goal, runs: Sequence[Run], batch: Batch) -> Measurement:
     values = {metric: [run.metrics.get(metric) if run else None for run in done] for metric in goal.metrics}
     values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]  # there is none without finite flows
     bounds = sorted({metric for run in done if run for metric in run.lower_bounds if metric in values})
+    stakes = dict.fromkeys(goal.metrics, 0.0)
+    for summary, row in ((run, row) for run in done if run for row in run.rows if row.metric.name in stakes):
+        stakes[row.metric.name] = max(stakes[row.metric.name], summary.stake(row.metric))
     errors = {run.seed: batch.failures[run.key].text for run in runs if run.key in batch.failures}
     return Measurement(
-        [run.seed for run in runs], values, bounds, [run.digest if run else None for run in done], errors
+        [run.seed for run in runs], values, bounds, [run.digest if run else None for run in done], errors, stakes
     )
 
 
@@ -157,6 +160,7 @@ def _joined(first: Measurement, second: Measurement) -> Measurement:
         sorted({*first.lower_bounds, *second.lower_bounds}),
         first.digests + second.digests,
         {**first.errors, **second.errors},
+        {metric: max(stake, second.stakes[metric]) for metric, stake in first.stakes.items()},
     )
 
 

@@ -26,6 +26,8 @@ class Measurement:
     """Of each run; none of one that failed."""
     errors: dict[int, str] = field(default_factory=dict)
     """Of the runs that failed, by seed."""
+    stakes: dict[str, float] = field(default_factory=dict)
+    """The largest stake of each metric in any run (see `shortflow.metrics.stakes`)."""
 
     def mean(self, metric: str, first: int | None = None) -> float | None:
         """A metric's mean over the seeds, or over the `first` of them; none if a run does not have it."""

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from shortflow.metrics.catalogue import possible
 from shortflow.metrics.stats import estimate
 from shortflow.report.plotting import percentage
+from shortflow.report.verdict import few_events_of
 from shortflow.tuning.change import Change, change
 from shortflow.tuning.goal import UNFINISHED, Constraint, Objective
 from shortflow.tuning.record import Check, Trial, Tuning
@@ -37,11 +38,14 @@ class Verdict:
     seeds: Sequence[int]
     holds: Holds
     parts: Sequence[Part]
+    few_events: str = ""
+    """The warning of a gain that rests on few events."""
 
     @property
     def words(self) -> str:
-        """The verdict with its numbers, in one sentence."""
-        return f"{self.scenario}, {len(self.seeds)} fresh seeds: {'; '.join(part.words for part in self.parts)}."
+        """The verdict with its numbers, in one sentence, and the warning."""
+        words = f"{self.scenario}, {len(self.seeds)} fresh seeds: {'; '.join(part.words for part in self.parts)}."
+        return f"{words} {self.few_events}".rstrip()
 
 
 def verdict(tuning: Tuning, check: Check, number: int) -> Verdict:
@@ -53,7 +57,8 @@ def verdict(tuning: Tuning, check: Check, number: int) -> Verdict:
         *_constraints(check, number),
         *(Part(Holds.YES, f"{each} is not measured there, and so left out") for each in check.left_out),
     ]
-    return Verdict(check.scenario, check.trials[number].seeds, _worst({part.holds for part in parts}), parts)
+    holds, few = _worst({part.holds for part in parts}), _few_events(tuning, check, number)
+    return Verdict(check.scenario, check.trials[number].seeds, holds, parts, few)
 
 
 def verdicts(tuning: Tuning) -> list[Verdict]:
@@ -212,6 +217,16 @@ def _objectives(tuning: Tuning, check: Check, number: int) -> Iterator[Part]:
         else:
             gained = _has_gained(tuning, trial)
             yield Part(_is_as_promised(here, before, found[tuning.yardstick]) if gained else Holds.NO, words)
+
+
+def _few_events(tuning: Tuning, check: Check, number: int) -> str:
+    """The warning of the first objective that rests on few events; empty where none does."""
+    name = tuning.yardstick or tuning.question.scheme
+    for objective in check.goal.objectives:
+        found = change(objective.metric, check.trials[number], check.schemes[name])
+        if found and found.relative and found.estimate.few_events:
+            return few_events_of(found.estimate, f"{objective.metric} beside {_named(tuning, name)}")
+    return ""
 
 
 def _compared(found: Change | None, unit: str, name: str) -> str:
