@@ -79,7 +79,7 @@ def test_a_flow_that_did_not_finish_counts_with_its_age() -> None:
     # In order: 0.5, 0.5, 1.0 or more, 1.5, 2.0 or more, 2.5; the third of them may in truth be the last.
     assert (metrics["p5_short_s"], metrics["p50_short_s"], metrics["p99_short_s"]) == (0.5, 1.0, 2.5)
     assert {name for name in bounds(*run) if name.endswith("short_s")} == {
-        *("afct_short_s", "p50_short_s", "p95_short_s", "p99_short_s")
+        *("afct_short_s", "p50_short_s", "p95_short_s", "p99_short_s", "p100_short_s")
     }
     assert bounds(*run) >= {"slowdown_short", "slowdown_p50_short", "slowdown_p99_short"}
 
@@ -270,7 +270,7 @@ def test_tasks_count_by_kind_from_the_end_of_the_warm_up() -> None:
     metrics = measured(*run)
     # The open one is half a second old, and may take longest of all in truth.
     assert (metrics["query_count"], metrics["query_time_s"], metrics["p99_query_time_s"]) == (2, 1.5, 3.0)
-    assert bounds(*run) == {"query_time_s", "p50_query_time_s", "p95_query_time_s", "p99_query_time_s"}
+    assert bounds(*run) == {"query_time_s", *(f"p{percent}_query_time_s" for percent in (50, 95, 99, 100))}
     assert metrics["query_miss"] == 0.5
     assert metrics["job_time_s"] == 5.0
     assert not {"job_miss", "request_time_s", "shuffle_time_s"} & set(metrics)
@@ -325,9 +325,12 @@ def test_completion_by_size_has_a_bin_up_to_its_upper_end() -> None:
     found = rows_of(make_flows(rows), make_tasks(), make_samples(), make_ports(), make_meta())
     shown = telling(found)
     assert {row.metric.name: row.value for row in found if row.metric.size_bin and row.metric.name in shown} == {
-        **{"flows_short_10kb": 1, "afct_short_10kb_s": 1, "p50_short_10kb_s": 1, "p99_short_10kb_s": 1},
-        **{"flows_short_100kb": 2, "afct_short_100kb_s": 3, "p50_short_100kb_s": 2, "p99_short_100kb_s": 4},
-        **{"flows_short_larger": 1, "afct_short_larger_s": 9, "p50_short_larger_s": 9, "p99_short_larger_s": 9},
+        **{"flows_short_10kb": 1, "afct_short_10kb_s": 1},
+        **{"flows_short_100kb": 2, "afct_short_100kb_s": 3},
+        **{"flows_short_larger": 1, "afct_short_larger_s": 9},
+        **{f"p{percent}_short_10kb_s": 1 for percent in (50, 99, 100)},
+        **{f"p{percent}_short_100kb_s": time for percent, time in ((50, 2), (99, 4), (100, 4))},
+        **{f"p{percent}_short_larger_s": 9 for percent in (50, 99, 100)},
     }
     about = possible(["web_search"])["p99_web_search_100kb_s"]
     assert (about.flow_class, about.size_bin, about.unit) == ("web_search", "100kb", "s")
@@ -382,7 +385,7 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
 def test_a_metric_is_found_by_its_name_alone() -> None:
     known = possible(["short"])
     assert {metric.statistic for metric in known.values()} == set(STATISTICS.values())
-    assert sum(metric.size_bin is not None for metric in known.values()) == 4 * len(SIZE_BINS)
+    assert sum(metric.size_bin is not None for metric in known.values()) == 5 * len(SIZE_BINS)
     assert not [name for name, metric in known.items() if set("<>{}") & {*name, *metric.label}]
     found = rows_of(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
     values = {row.metric.name: row.value for row in found}

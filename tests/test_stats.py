@@ -71,20 +71,78 @@ def test_pairing_beats_the_spread_between_seeds() -> None:
 
 
 def test_nothing_is_more_than_all_of_it_less() -> None:
-    # A tenth of the baseline; the residuals alone, 0.1 on average, would reach below -100 %.
+    # A tenth of the baseline; the residuals alone, 0.1 on average, would reach below -100 %. One more seed with 0.2 as
+    # in one of the two would add 0.2 to the sum, three such in two seeds 0.3 to the mean.
     found = paired_difference([0.0, 0.2], [1.0, 1.0])
     assert found is not None
     assert found.value == pytest.approx(-0.9)
-    factor = math.exp(12.7062 * 0.1 / 0.1)
+    factor = math.exp(math.hypot(12.7062 * 0.1, 0.3) / 0.1)
     assert found.ci95 == pytest.approx((0.1 / factor - 1, 0.1 * factor - 1), rel=1e-4)
 
 
 def test_none_of_something_rare_is_not_less_for_sure() -> None:
-    # Mean 1/3 and standard error 1/3: one drop in three seeds may be none in the next ones.
+    # Mean 1/3 and standard error 1/3: one drop in three seeds may be none in the next ones. Three seeds more with a
+    # drop in three would be as many as the mean is of.
     found = paired_difference([0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
     assert found is not None
-    assert found.ci95 == pytest.approx((-1.0, 4.3026527 - 1), rel=1e-6)
+    assert found.ci95 == pytest.approx((-1.0, math.hypot(4.3026527, 3.0) - 1), rel=1e-6)
+    assert found.few_events is not None
+    assert found.few_events.move == pytest.approx(1.0)
+    assert found.few_events.share == pytest.approx(1 - 0.05 ** (1 / 3))
     assert paired_difference([0.0, 0.0], [2.0, 2.0]) == Estimate(-1.0, (-1.0, -1.0), 2)
+
+
+def test_an_interval_allows_for_three_events_by_hand() -> None:
+    # Means 8 and 10, deviation of the residuals 0.4 as above. One event adds 2 to a value, three in three seeds 2 to
+    # the mean, which is 0.2 of the baseline and 1/4 of 0.8.
+    found = paired_difference([6.0, 8.0, 10.0], [8.0, 10.0, 12.0], stakes=(2.0, 1.0))
+    assert found is not None
+    assert found.allowance == pytest.approx(0.2)
+    factor = math.exp(math.hypot(4.3026527 * 0.04 / math.sqrt(3) / 0.8, math.log(1.25)))
+    assert found.ci95 == pytest.approx((0.8 / factor - 1, 0.8 * factor - 1), rel=1e-6)
+    # One moves the difference by 0.2 / 3. It is small from m seeds on, where 3 * 0.2 / m is sqrt(0.44) of 2 * 0.04 /
+    # sqrt(m): m = 127.8.
+    assert found.few_events is not None
+    assert found.few_events.move == pytest.approx(0.2 / 3)
+    assert found.few_events.seeds == 128 - 3
+    # The mean of the baseline, 10 with deviation 2, in the same way.
+    alone = estimate([8.0, 10.0, 12.0], Support.POSITIVE, 1.0)
+    factor = math.exp(math.hypot(4.3026527 * 2 / math.sqrt(3) / 10, math.log(1.1)))
+    assert alone.ci95 == pytest.approx((10 / factor, 10 * factor), rel=1e-6)
+
+
+def test_few_pairs_that_differ_are_told() -> None:
+    # One of four pairs differs, by a tenth of the mean: three more such seeds in four are 0.075.
+    found = paired_difference([10.0, 10.0, 10.0, 14.0], [10.0] * 4)
+    assert found is not None
+    assert found.few_events is not None
+    assert found.few_events.move == pytest.approx(0.3 / 4)
+    assert paired_difference([3.0, 4.0], [3.0, 4.0]) == Estimate(0.0, (0.0, 0.0), 2)
+    many = paired_difference([10.0, 10.1, 9.9, 10.2, 9.8, 10.1], [10.0] * 6)
+    assert many is not None
+    assert many.few_events is None
+
+
+@given(VALUES, st.data())
+def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data: st.DataObject) -> None:
+    baseline = data.draw(st.lists(st.floats(0.1, 10.0), min_size=len(values), max_size=len(values)))
+    stakes = data.draw(st.tuples(st.floats(0, 10), st.floats(0, 10)))
+    plain = paired_difference(values, baseline)
+    found = paired_difference(values, baseline, stakes=stakes)
+    back = paired_difference(baseline, values, stakes=(stakes[1], stakes[0]))
+    assert plain is not None
+    assert found is not None
+    assert back is not None
+    assert plain.ci95
+    assert found.ci95
+    assert back.ci95
+    if not plain.few_events:
+        assert found.ci95[0] <= plain.ci95[0] + 1e-9
+        assert found.ci95[1] >= plain.ci95[1] - 1e-9 * (1 + abs(plain.ci95[1]))
+    event = max(stakes[0] / sum(values), stakes[1] / sum(baseline))  # of the ratio, for one more in these seeds
+    assert found.ci95[1] + 1 >= (1 + found.value) * (1 + 3 * event) * (1 - 1e-9)
+    assert (1 + found.ci95[0]) * (1 + back.ci95[1]) == pytest.approx(1, rel=1e-6) or back.ci95[1] == math.inf
+    assert (found.few_events is None) == (back.few_events is None)
 
 
 @pytest.mark.parametrize(
