@@ -98,10 +98,10 @@ def test_intervals_cover_as_often_as_they_say(
             warned = [each.few_events is not None for each in told]
             silent = [cover for cover, warn in zip(covers, warned, strict=True) if not warn]
             assert len(silent) < 20 or sum(silent) / len(silent) >= 0.90, (metric, n)
-            if decide == "many":
-                assert sum(warned) / len(warned) <= 0.10, (metric, n)
-            elif n in (5, 10):
+            if decide == "few" and n in (5, 10):
                 assert sum(warned) / len(warned) >= 0.90, (metric, n)
+            if decide == "many" and (metric == "afct_short_s" or n >= 10):  # six flows decide the 99th percentile
+                assert sum(warned) / len(warned) <= 0.10, (metric, n)
 
 
 @pytest.mark.slow

@@ -43,6 +43,18 @@ def test_a_verdict_has_its_numbers() -> None:
     assert "goodput_long_bps is 95.0 % of dctcp's (95 % interval 95.0 to 95.0 %, at least 90 % wanted)" in words
 
 
+def test_a_gain_that_rests_on_few_events_is_told_and_may_not_hold() -> None:
+    # A third less; one late flow would add 1.0 to a seed of three, so that three such add 1.0 to the mean.
+    tuned, untuned = (dataclasses.replace(made(*times), stakes={AFCT: 1.0}) for times in ((1.9, 2.0, 2.1), (3.0,) * 3))
+    few = checked(FASTEST, tuned, untuned, untuned)
+    found = verdict(few, few.checks[0], 0)
+    assert found.holds is Holds.OPEN
+    assert "The interval of afct_short_s beside untuned l2dct allows for events that these 3 seeds" in found.words
+    assert "one more would move the difference by 11.1 points, and up to 63 % of all seeds may have one" in found.words
+    plain = checked(FASTEST, made(1.9, 2.0, 2.1), made(3.0, 3.0, 3.0), made(3.0, 3.0, 3.0))
+    assert verdict(plain, plain.checks[0], 0).holds is Holds.YES
+
+
 @pytest.mark.parametrize(
     ("goodput", "expected", "interval"),
     [
