@@ -33,16 +33,20 @@ def verdict(comparison: Comparison) -> list[str]:
 
 
 def few_events(comparison: Comparison, metrics: Sequence[Metric] = ()) -> Iterator[str]:
-    """The difference that rests most on few events, and how many others do, of some metrics or the headline ones."""
+    """The first metric, of some or of the headline ones, with a difference that rests on few events: the largest such.
+
+    How many other differences do is told too.
+    """
     found = [
-        (difference, f"{scheme} vs {baseline} in {metric.name}")
-        for metric in metrics or headline_metrics(comparison)
+        (-place, difference.allowance, f"{scheme} vs {baseline} in {metric.name}", difference)
+        for place, metric in enumerate(metrics or headline_metrics(comparison))
         for scheme, baseline in scheme_pairs(comparison)
         if (difference := comparison.difference(scheme, baseline, metric.name)) and difference.few_events
     ]
     if found:
-        most, what = max(found, key=lambda each: each[0].allowance / (1 + each[0].value))
-        yield few_events_of(most, what) + f" {len(found) - 1} other differences rest on few events." * (len(found) > 1)
+        *_, what, difference = max(found, key=lambda each: each[:2])
+        more = f" Of the other differences {len(found) - 1} rest on few events." if len(found) > 1 else ""
+        yield few_events_of(difference, what) + more
 
 
 def few_events_of(difference: Estimate, what: str) -> str:
