@@ -1,12 +1,11 @@
 """What can go wrong, and the exit code that each kind of failure has on the command line."""
 
-import difflib
 import functools
-import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import ParamSpec, TypeVar
 
+from shortflow import _core
 from shortflow._core import Cancelled, ConfigError, SimulationError
 
 __all__ = [
@@ -65,33 +64,11 @@ class Interrupted(Exception):
 EXPECTED = (ConfigError, DamagedResult, Interrupted, MissingRequirement, OSError, SimulationError)
 """Errors whose message says it all: what users can fix, or did, or should report as it is."""
 
-_MISTYPED = 0.8
-"""So alike are a name and what was mistyped of it."""
-_MOST_MEANT = 3
-
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The part of an error message that names what is likely meant, or nothing if no known name is near.
-
-    That is what looks like the name; or else a word of it, as `cubic` of `tcp-cubic`; or else those that it is a word
-    of, as `p99_short_s` of `p99`.
-    """
-    by_lower = {each.lower(): each for each in known}
-    words = re.split(r"[^a-z0-9]+", name.lower())
-
-    def likeness(each: str) -> float:
-        return difflib.SequenceMatcher(None, name.lower(), each).ratio()
-
-    alike = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    nearest = max(map(likeness, alike), default=0.0)
-    if nearest <= _MISTYPED:
-        within = sorted((each for each in by_lower if each in words and likeness(each) >= nearest), key=len)[-1:]
-        around = sorted((each for each in by_lower if set(words) <= set(re.split(r"[^a-z0-9]+", each))), key=len)
-        alike = within or around[:_MOST_MEANT] or alike
-    if not alike:
-        return ""
-    *others, last = (f'"{by_lower[each]}"' for each in alike)
-    return f"; did you mean {' or '.join([', '.join(others), last] if others else [last])}?"
+    """The part of an error message that names what is likely meant, or nothing if no known name is near."""
+    found = [f'"{each}"' for each in _core.meant(name, list(known))]
+    return f"; did you mean {' or '.join(filter(None, [', '.join(found[:-1]), found[-1]]))}?" if found else ""
 
 
 def require_at_least(least: int, **numbers: int) -> None:

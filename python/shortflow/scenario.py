@@ -155,7 +155,7 @@ class Scenario:
     @functools.cached_property
     def _files(self) -> dict[str, str]:
         return {
-            setting["key"]: hashlib.sha256((self.directory / setting["value"]).read_bytes()).hexdigest()
+            setting["key"]: hashlib.sha256(_core.read_file(str(self.directory / setting["value"]))).hexdigest()
             for setting in self.resolved()
             if setting["key"].rpartition(".")[2] in ("file", "node_file")
         }
@@ -223,8 +223,6 @@ def path_of(source: str) -> Path:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return _core.read_file(str(path)).decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: the scenario cannot be read: {error.strerror}") from error

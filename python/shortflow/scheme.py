@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shortflow import _core
 from shortflow._core import Scheme, read_schemes, registry
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.scenario import HOST_QUEUE, SCHEME_PREFIXES, Setting, Settings, as_pairs
@@ -145,13 +146,10 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
     if not file:
         raise ConfigError(f"{reference}: which scheme? one of a file is given as FILE.toml:NAME")
     try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{reference}: cannot read {file!r}: {error}") from error
-    try:
-        schemes = read_schemes(text, file)
-    except ConfigError as error:
-        raise ConfigError(f"{file}: {error}") from error
+        text = _core.read_file(file).decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: not a text file in UTF-8 (byte {error.start})") from error
+    schemes = read_schemes(text, file)
     found: dict[str, _Choice] = {}
     registered = {entry["name"] for entry in registry()["schemes"]}
     for known, composed, own in schemes:

@@ -286,16 +286,10 @@ impl<'c, 'i> Draft<'c, 'i> {
 
 /// The path of the key that an error names: the only fault has no number there.
 fn path_of(error: &ConfigError) -> Option<String> {
-    let key = match error {
-        ConfigError::Unknown { key, .. }
-        | ConfigError::Missing { key, .. }
-        | ConfigError::Value { key, .. }
-        | ConfigError::Impossible { key, .. } => key,
-        ConfigError::File(_) => return None,
-    };
+    let key = error.key()?;
     Some(match key.strip_prefix("faults.") {
         Some(rest) if !rest.starts_with(|c: char| c.is_ascii_digit()) => format!("faults.1.{rest}"),
-        _ => key.clone(),
+        _ => key.to_owned(),
     })
 }
 

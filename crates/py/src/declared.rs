@@ -5,6 +5,7 @@ use crate::values;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use shortflow_sim::config::{ParamInfo, Shape};
+use shortflow_spec::located;
 
 /// Every table as a dictionary: the table that it is or whose kind it is, its name, a line about it, its keys.
 #[pyfunction]
@@ -63,5 +64,6 @@ fn class(name: &str) -> String {
 /// Checks values one by one, as those of a table, or of the kind of it called `name`; errors call it `path`.
 #[pyfunction]
 pub fn check_table(table: &str, name: &str, path: &str, values: &Bound<'_, PyAny>) -> PyResult<()> {
-    shortflow_sim::check(table, name, path, &values::table(values, path)?).map_err(config_error)
+    let errors = shortflow_sim::check(table, name, path, &values::table(values, path)?);
+    if errors.is_empty() { Ok(()) } else { Err(config_error(located(&errors, "", "", &[]))) }
 }

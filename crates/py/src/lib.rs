@@ -4,6 +4,7 @@
 mod capture;
 mod declared;
 mod errors;
+mod files;
 mod law;
 mod registry;
 mod run;
@@ -19,6 +20,13 @@ use pyo3::prelude::*;
 #[pyfunction]
 fn schema() -> String {
     format!("{:#}", shortflow_sim::schema())
+}
+
+/// Those of the `known` names that may be meant by `name`, the nearest first.
+#[pyfunction]
+fn meant(name: &str, known: Vec<String>) -> Vec<String> {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    shortflow_spec::meant(name, &known).into_iter().map(str::to_owned).collect()
 }
 
 #[pymodule]
@@ -40,6 +48,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::Table>()?;
     module.add_function(wrap_pyfunction!(run::version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(meant, module)?)?;
+    module.add_function(wrap_pyfunction!(files::read_file, module)?)?;
     module.add_function(wrap_pyfunction!(declared::declared, module)?)?;
     module.add_function(wrap_pyfunction!(declared::check_table, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;

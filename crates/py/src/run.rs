@@ -97,12 +97,13 @@ pub fn version() -> &'static str {
 /// How many cores, and `most` at most, a run had better take, and why not more; `capture` says whether packets are captured.
 #[pyfunction]
 pub fn cores(
+    py: Python<'_>,
     scenario: &PyScenario,
     scheme: &PyScheme,
     most: usize,
     capture: bool,
 ) -> PyResult<(usize, Option<String>)> {
-    let Cores { used, why } = scheme.inner.cores(&*scenario.under(scheme)?, most, capture);
+    let Cores { used, why } = scheme.inner.cores(&*scenario.under(py, scheme)?, most, capture);
     Ok((used, why))
 }
 
@@ -119,7 +120,7 @@ pub fn run(
     capture: Option<&Capture>,
     cores: usize,
 ) -> PyResult<PyOutcome> {
-    let (setting, contender) = (scenario.under(scheme)?, scheme.inner.clone());
+    let (setting, contender) = (scenario.under(py, scheme)?, scheme.inner.clone());
     if let (Contender::Ideal(policy), Some(_)) = (&contender, capture) {
         return Err(config_error(format!("{}: it serves a fluid and has no packets", policy.name)));
     }

@@ -1,10 +1,12 @@
 //! Scenario and scheme as Python objects.
 
 use crate::errors::config_error;
+use crate::files::read_text;
 use crate::user_defined::{Failure, PythonLaw};
 use crate::values;
 use pyo3::prelude::*;
 use shortflow_cc::{Host, UserDefined};
+use shortflow_sim::all_wrong;
 use shortflow_sim::config::Setting;
 use shortflow_sim::contender::Contender;
 use shortflow_sim::ideal::policies_for;
@@ -12,8 +14,8 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_sim::tables::port_names;
 use shortflow_sim::traffic::Expected;
-use shortflow_spec::Table;
-use std::io::ErrorKind;
+use shortflow_spec::{Source, Table, located, of_user};
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,53 +34,71 @@ fn rows(settings: &[Setting]) -> Resolved {
 pub struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
     values: Table,
+    text: String,
     base_dir: String,
     settings: Pairs,
 }
 
 impl PyScenario {
-    fn read(values: Table, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
-        let files = |file: &str| read_text(&Path::new(&base_dir).join(file));
-        let inner = Scenario::of_values(values.clone(), name, &settings, &files).map_err(config_error)?;
-        Ok(PyScenario { inner: Arc::new(inner), values, base_dir, settings })
+    /// Reads `values`, those of the file with this `text`; without a file that is empty.
+    fn read(
+        py: Python<'_>,
+        (values, text): (Table, String),
+        name: &str,
+        base_dir: String,
+        settings: Pairs,
+    ) -> PyResult<Self> {
+        let file = (&values, text.as_str(), name, base_dir.as_str());
+        let inner = Arc::new(validated(py, file, of_user(&settings), &settings)?);
+        Ok(PyScenario { inner, values, text, base_dir, settings })
     }
 
     /// The scenario with the values that a scheme has for its keys.
-    pub(crate) fn under(&self, scheme: &PyScheme) -> PyResult<Arc<Scenario>> {
+    pub(crate) fn under(&self, py: Python<'_>, scheme: &PyScheme) -> PyResult<Arc<Scenario>> {
         let Contender::Packets(scheme) = &scheme.inner else { return Ok(Arc::clone(&self.inner)) };
         if scheme.network.is_empty() {
             return Ok(Arc::clone(&self.inner));
         }
-        let files = |file: &str| read_text(&Path::new(&self.base_dir).join(file));
-        let (values, settings) = (self.values.clone(), scheme.around(&self.settings));
-        let inner = Scenario::with_settings(values, &self.inner.name, settings, &files);
-        inner.map(Arc::new).map_err(|error| config_error(format!("{}: {error}", scheme.name)))
+        let file = (&self.values, self.text.as_str(), self.inner.name.as_str(), self.base_dir.as_str());
+        let all: Pairs =
+            scheme.around(&self.settings).map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
+        validated(py, file, scheme.around(&self.settings), &all).map(Arc::new)
     }
 }
 
-/// The text of a file, or why there is none.
-fn read_text(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| match (error.kind(), path.parent()) {
-        (ErrorKind::NotFound, Some(folder)) if !folder.is_dir() => {
-            format!("there is no directory {}", folder.display())
-        }
-        (ErrorKind::NotFound, Some(folder)) => format!("there is no such file in {}", folder.display()),
-        _ => error.to_string(),
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("line {line} is not text in UTF-8")
+/// The scenario of a file's values, text, name and folder with `settings`. Keys that were `given` have no line in errors.
+fn validated<'s>(
+    py: Python<'_>,
+    (values, text, name, base_dir): (&Table, &str, &str, &str),
+    settings: impl IntoIterator<Item = (&'s str, &'s str, Source)>,
+    given: &Pairs,
+) -> PyResult<Scenario> {
+    let interrupt = Cell::new(None);
+    let files = |file: &str| {
+        read_text(py, &Path::new(base_dir).join(file)).unwrap_or_else(|error| {
+            interrupt.set(Some(error));
+            Err(String::new())
+        })
+    };
+    Scenario::with_settings(values.clone(), name, settings, &files).map_err(|error| {
+        let file = if text.is_empty() { String::new() } else { file_of(name) };
+        let errors = all_wrong(error, values, given);
+        interrupt.take().unwrap_or_else(|| config_error(located(&errors, &file, text, given)))
     })
+}
+
+/// What errors call the file of a scenario.
+fn file_of(name: &str) -> String {
+    format!("{name}.toml")
 }
 
 #[pymethods]
 impl PyScenario {
     /// Reads TOML text; file names in it are looked up in `base_dir`.
     #[staticmethod]
-    fn parse(text: &str, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
-        let values = shortflow_spec::parse(text, &format!("{name}.toml")).map_err(config_error)?;
-        PyScenario::read(values, name, base_dir, settings)
+    fn parse(py: Python<'_>, text: String, name: &str, base_dir: String, settings: Pairs) -> PyResult<Self> {
+        let values = shortflow_spec::parse(&text, &file_of(name)).map_err(config_error)?;
+        PyScenario::read(py, (values, text), name, base_dir, settings)
     }
 
     /// Takes a dictionary of what such text would say.
@@ -89,7 +109,8 @@ impl PyScenario {
         base_dir: String,
         settings: Pairs,
     ) -> PyResult<Self> {
-        PyScenario::read(values::table(values, "")?, name, base_dir, settings)
+        let py = values.py();
+        PyScenario::read(py, (values::table(values, "")?, String::new()), name, base_dir, settings)
     }
 
     #[getter]
@@ -119,8 +140,8 @@ impl PyScenario {
 
     /// Every value as (key, value, source), under `scheme` if one is given.
     #[pyo3(signature = (scheme=None))]
-    fn resolved(&self, scheme: Option<&PyScheme>) -> PyResult<Resolved> {
-        let scenario = scheme.map_or_else(|| Ok(Arc::clone(&self.inner)), |scheme| self.under(scheme))?;
+    fn resolved(&self, py: Python<'_>, scheme: Option<&PyScheme>) -> PyResult<Resolved> {
+        let scenario = scheme.map_or_else(|| Ok(Arc::clone(&self.inner)), |scheme| self.under(py, scheme))?;
         Ok(rows(scenario.resolved()))
     }
 
@@ -144,14 +165,14 @@ impl PyScenario {
     }
 
     /// The same scenario with more settings; those that it was read with last are not applied again.
-    fn with_settings(&self, settings: Pairs) -> PyResult<Self> {
-        let (values, base_dir) = (self.values.clone(), self.base_dir.clone());
+    fn with_settings(&self, py: Python<'_>, settings: Pairs) -> PyResult<Self> {
+        let (values, text, base_dir) = (self.values.clone(), self.text.clone(), self.base_dir.clone());
         if self.settings.ends_with(&settings) {
             let (inner, settings) = (Arc::clone(&self.inner), self.settings.clone());
-            return Ok(PyScenario { inner, values, base_dir, settings });
+            return Ok(PyScenario { inner, values, text, base_dir, settings });
         }
         let all = self.settings.iter().cloned().chain(settings).collect();
-        PyScenario::read(values, &self.inner.name, base_dir, all)
+        PyScenario::read(py, (values, text), &self.inner.name, base_dir, all)
     }
 }
 
@@ -224,8 +245,8 @@ impl PyScheme {
     }
 
     /// The scenario's keys without effect under the scheme. An error if the scheme's own values do not fit the scenario.
-    fn warnings(&self, scenario: &PyScenario) -> PyResult<Vec<String>> {
-        Ok(self.inner.warnings(&*scenario.under(self)?))
+    fn warnings(&self, py: Python<'_>, scenario: &PyScenario) -> PyResult<Vec<String>> {
+        Ok(self.inner.warnings(&*scenario.under(py, self)?))
     }
 
     /// Every parameter as (key, value, source).

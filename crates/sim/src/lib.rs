@@ -33,4 +33,4 @@ pub mod theory;
 pub mod topology;
 pub mod traffic;
 
-pub use schema::{check, declared, schema};
+pub use schema::{all_wrong, check, declared, schema};

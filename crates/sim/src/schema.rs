@@ -1,14 +1,14 @@
 //! The JSON Schema of a scenario file, from the declarations that read it.
 
-use crate::config::{ConfigError, Entry, Kinds, ParamInfo};
+use crate::config::{ConfigError, Document, Entry, Kinds, ParamInfo, Shape, of_user};
 use crate::routing::routings;
 use crate::scenario::tables;
 use crate::scheme::{self, schemes};
 use crate::topology::topologies;
 use crate::traffic::{deadlines, interarrival, sizes, traffic_kinds};
-use serde_json::{Map, Value, json};
-use shortflow_spec::Table;
+use serde_json::{Map, Value as Json, json};
 use shortflow_spec::schema::{definition, kinds, parameter, properties, property, table};
+use shortflow_spec::{Table, Value, check_value};
 
 const TOPOLOGY: Kinds = Kinds {
     name: "topology",
@@ -41,8 +41,9 @@ pub fn declared() -> Vec<(&'static str, Entry)> {
     plain.chain(kinds.into_iter().flat_map(of_kind)).collect()
 }
 
-/// Checks the values of a table one by one; `name` is that of a table or of a kind of `table`, and errors call it `path`.
-pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Result<(), ConfigError> {
+/// All that is wrong with the values of a table, each by itself; `name` is that of a table or of a kind of `table`, and
+/// errors call it `path`.
+pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigError> {
     let found = declared().into_iter().find(|(of, entry)| *of == table && entry.name == name);
     let others: Vec<&str> = match table {
         "" => {
@@ -55,12 +56,40 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Result<(), 
         }
         _ => Vec::new(),
     };
-    found.map_or(Ok(()), |(_, entry)| shortflow_spec::check(path, &entry.parameters, &others, values))
+    found.map_or(Vec::new(), |(_, entry)| shortflow_spec::check(path, &entry.parameters, &others, values))
+}
+
+/// All that is wrong with a scenario's values, each by itself, behind the `first` error of reading them.
+pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String)]) -> Vec<ConfigError> {
+    let plain = tables();
+    let plain_keys: Vec<&str> = plain[0].parameters.iter().map(|key| key.name).collect();
+    let document = Document::new(values.clone(), of_user(settings), &plain_keys, &|_| Err(String::new()));
+    let values = document.as_ref().ok().and_then(|document| document.values().as_table());
+    let Some(values) = values else { return vec![first] };
+    let kinds = [
+        ("topology", Shape::Kinds(TOPOLOGY)),
+        ("routing", Shape::Kinds(ROUTING)),
+        ("traffic", Shape::Parts(TRAFFIC)),
+    ];
+    let of_kinds = kinds.into_iter().filter_map(|(name, shape)| {
+        Some(check_value(name, &ParamInfo::new(name, "", shape, ""), values.get(name)?))
+    });
+    let of_tables = plain[1..].iter().flat_map(|entry| {
+        let several = values.get(entry.name).and_then(Value::as_array).into_iter().flatten().zip(1..);
+        let several = several.map(|(value, number)| (format!("{}.{number}", entry.name), value));
+        let one = values.get(entry.name).map(|value| (entry.name.to_owned(), value));
+        let tables =
+            one.into_iter().chain(several).filter_map(|(path, value)| Some((path, value.as_table()?)));
+        tables.map(|(path, table)| check(entry.name, entry.name, &path, table)).collect::<Vec<_>>()
+    });
+    let others = std::iter::once(check("", "", "", values)).chain(of_kinds).chain(of_tables).flatten();
+    let others: Vec<_> = others.filter(|error| error.key() != first.key()).collect();
+    std::iter::once(first).chain(others).collect()
 }
 
 /// The JSON Schema (draft 2020-12) of a scenario. It knows each key by itself; what values are to one another, only
 /// reading the scenario tells. `$defs` has the parameters of every scheme too.
-pub fn schema() -> Value {
+pub fn schema() -> Json {
     let (mut keys, mut required) = (Map::new(), vec!["topology", "traffic"]);
     for entry in tables() {
         if entry.parameters.iter().any(ParamInfo::is_required) && !entry.name.is_empty() {
@@ -103,15 +132,15 @@ pub fn schema() -> Value {
     })
 }
 
-fn described(entry: &Entry) -> Value {
+fn described(entry: &Entry) -> Json {
     let mut schema = table(&entry.parameters);
     schema["description"] = entry.summary.into();
     schema
 }
 
 /// A table of a tier takes what it does not say from the table of all switches, and has one more for ports upwards.
-fn switch(entry: &Entry) -> Value {
-    let table_of = |keys: Map<String, Value>| json!({ "type": "object", "properties": keys, "additionalProperties": false });
+fn switch(entry: &Entry) -> Json {
+    let table_of = |keys: Map<String, Json>| json!({ "type": "object", "properties": keys, "additionalProperties": false });
     let mut keys = properties(&entry.parameters);
     keys.insert("up".to_owned(), table_of(keys.clone()));
     let mut schema = described(entry);
@@ -120,7 +149,7 @@ fn switch(entry: &Entry) -> Value {
 }
 
 /// The parameters of a scheme, as `--set` names them.
-fn scheme(name: &str) -> Value {
+fn scheme(name: &str) -> Json {
     let parameters = scheme::parameters(name).unwrap_or_default();
     let all = parameters.iter().map(|(key, info)| (key.clone(), property(info)));
     json!({ "type": "object", "properties": all.collect::<Map<_, _>>(), "additionalProperties": false })

@@ -8,7 +8,7 @@ use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::{Host, StartUserDefined, TransportConfig, transports};
-use shortflow_spec::{Value, hint};
+use shortflow_spec::{Value, hint, located};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -107,21 +107,33 @@ pub fn schemes() -> &'static [SchemeInfo] {
 /// Fails as [`Scheme::named`] does, and if a key is missing or unknown.
 pub fn read_schemes(text: &str, file: &str) -> Result<Vec<SchemeInfo>, ConfigError> {
     let no_files = |name: &str| Err(format!("{file} cannot name {name}"));
-    let document = Document::new(shortflow_spec::parse(text, file)?, [], &[], &no_files)?;
+    let in_file = |errors: &[ConfigError]| located(errors, file, text, &[]);
+    let document = Document::new(shortflow_spec::parse(text, file)?, [], &[], &no_files);
+    let document = document.map_err(|error| in_file(&[error]))?;
     let top = Reader::new(&document);
-    top.only(&[], &["scheme"])?;
+    let entries = top.only(&[], &["scheme"]).and_then(|()| top.tables("scheme"));
+    let entries = entries.map_err(|error| in_file(&[error]))?;
     let read = |reader: &Reader| {
         reader.only(&SchemeKeys::parameters(), &["set"])?;
         let keys = SchemeKeys::read(reader)?;
-        let mut info = composed(&keys.transport, &keys.queue)?;
+        let part = |error| match error {
+            ConfigError::Unknown { what: "transport", .. } => {
+                reader.impossible("transport", error.to_string())
+            }
+            _ => reader.impossible("queue", error.to_string()),
+        };
+        let mut info = composed(&keys.transport, &keys.queue).map_err(part)?;
         info.name = keys.name;
         info.summary = keys.summary.unwrap_or(info.summary);
         info.source = keys.source.unwrap_or_default();
         info.host_queue = keys.host_queue;
         info.set = reader.table("set")?.texts();
-        Scheme::of(&info, &[]).map(|_| info)
+        let checked = Scheme::of(&info, &[]).map_err(|error| reader.impossible("set", error.to_string()));
+        checked.map(|_| info)
     };
-    top.tables("scheme")?.iter().map(read).collect()
+    let (read, wrong): (Vec<_>, Vec<_>) = entries.iter().map(read).partition(Result::is_ok);
+    let wrong: Vec<ConfigError> = wrong.into_iter().filter_map(Result::err).collect();
+    if wrong.is_empty() { Ok(read.into_iter().flatten().collect()) } else { Err(in_file(&wrong)) }
 }
 
 /// `transport` over `queue`, each as it is by default.
@@ -390,10 +402,13 @@ mod tests {
         let mine = read("transport = \"dctcp\"\nqueue = \"red\"\nset = { \"transport.g\" = 0.5 }").unwrap();
         assert_eq!((mine[0].name.as_str(), &mine[0].set[0].1), ("mine", &"0.5".to_owned()));
         let error = |rest: &str| read(rest).unwrap_err().to_string();
-        assert!(
-            error("transport = \"dctcp\"").starts_with("scheme.1.queue: missing"),
-            "{}",
-            error("transport = \"dctcp\"")
+        let missing = error("transport = \"dctcp\"");
+        assert!(missing.starts_with("mine.toml:1: scheme.1.queue: missing"), "{missing}");
+        let both = error("transport = \"dtccp\"\nqueue = \"red\"\n[[scheme]]\nname = \"other\"\nqueue = 1");
+        assert_eq!(
+            both,
+            "mine.toml:3: scheme.1.transport: \"dtccp\": unknown transport; did you mean \"dctcp\"?\n\
+             mine.toml:5: scheme.2.transport: missing; expected a line on a transport"
         );
         let text = "transport = \"dctcp\"\nqueue = \"red\"\n";
         assert!(error(&format!("{text}que = 1")).contains("scheme.1.que"));

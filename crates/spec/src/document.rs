@@ -2,10 +2,11 @@
 //! every value.
 
 use crate::error::{ConfigError, RowError};
-use crate::expression::{evaluate, is_expression, name_length, names};
+use crate::expression::{evaluate, is_expression, is_name, names};
 use crate::hint::hint;
 use crate::setting::{Setting, Source};
 use std::cell::RefCell;
+use toml::de::DeTable;
 use toml::{Table, Value};
 
 /// Reads a file that the scenario names: its text, or why it cannot be read.
@@ -40,7 +41,7 @@ impl<'a> Document<'a> {
         plain_keys: &[&str],
         files: &'a Files<'a>,
     ) -> Result<Document<'a>, ConfigError> {
-        let mut parameters = take_parameters(&mut root)?;
+        let mut parameters = take_parameters(&mut root, plain_keys)?;
         let root = Value::Table(root);
         check_use(&parameters, &root)?;
         let mut document = Document { root, replaced: Vec::new(), resolved: RefCell::default(), files };
@@ -66,9 +67,7 @@ impl<'a> Document<'a> {
 
     /// Where the value at `path` came from.
     pub(crate) fn source(&self, path: &str) -> Source {
-        let covers =
-            |at: &str| path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        let replaced = self.replaced.iter().rev().find(|(at, _)| covers(at));
+        let replaced = self.replaced.iter().rev().find(|(at, _)| covers(at, path));
         replaced.map_or(Source::Scenario, |(_, source)| source.clone())
     }
 
@@ -76,6 +75,11 @@ impl<'a> Document<'a> {
     pub(crate) fn set_below(&self, path: &str) -> Option<&str> {
         let of_set = self.replaced.iter().filter(|(_, source)| *source == Source::Set);
         of_set.filter_map(|(at, _)| at.strip_prefix(path)).find(|rest| rest.starts_with('.'))
+    }
+
+    /// All values, with `--set` and parameters applied.
+    pub fn values(&self) -> &Value {
+        &self.root
     }
 
     /// Everything that was read, in the order of reading.
@@ -139,7 +143,13 @@ pub fn of_user(settings: &[(String, String)]) -> impl Iterator<Item = (&str, &st
 
 /// The values in `text`, the file called `name`.
 pub fn parse(text: &str, name: &str) -> Result<Table, ConfigError> {
-    text.parse().map_err(|error| syntax_error(text, name, &error))
+    text.parse().map_err(|_| {
+        let (_, errors) = DeTable::parse_recoverable(text);
+        let mut rows: Vec<RowError> = errors.iter().map(|error| syntax_error(text, name, error)).collect();
+        rows.sort_by_key(|row| row.line);
+        rows.dedup_by_key(|row| row.line);
+        ConfigError::File(rows)
+    })
 }
 
 /// For documents that name no files.
@@ -147,18 +157,21 @@ pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".to_owned())
 }
 
-fn take_parameters(root: &mut Table) -> Result<Table, ConfigError> {
+fn take_parameters(root: &mut Table, plain_keys: &[&str]) -> Result<Table, ConfigError> {
     let parameters = match root.remove("parameters") {
         None => return Ok(Table::new()),
         Some(Value::Table(parameters)) => parameters,
         Some(other) => return Err(not_a_table("parameters", &other)),
     };
-    match parameters.keys().find(|name| !is_name(name)) {
+    // `--set` names keys and parameters alike.
+    match parameters.keys().find(|name| !is_name(name) || plain_keys.contains(&name.as_str())) {
         None => Ok(parameters),
         Some(name) => Err(ConfigError::Value {
             key: "parameters".to_owned(),
             value: format!("{name:?}"),
-            expected: "a parameter name such as \"load\" (letters, digits and \"_\")".to_owned(),
+            expected:
+                "a parameter name such as \"load\" (letters, digits and \"_\", and no key of the scenario)"
+                    .to_owned(),
         }),
     }
 }
@@ -256,6 +269,11 @@ fn put(target: &mut Value, steps: &[&str], value: Value, at: &str) -> Result<(),
     put(next, rest, value, &join(at, step))
 }
 
+/// Whether the value at `inner` is that at `outer`, or part of it.
+pub(crate) fn covers(outer: &str, inner: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// The path of `key` inside the table at `path`; the top has no path.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
@@ -286,11 +304,7 @@ fn leaf_paths(path: &str, value: &Value) -> Vec<String> {
     }
 }
 
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && name_length(text) == text.len()
-}
-
-fn syntax_error(text: &str, file: &str, error: &toml::de::Error) -> ConfigError {
+fn syntax_error(text: &str, file: &str, error: &toml::de::Error) -> RowError {
     let span = error.span().unwrap_or_default();
     let before = text.get(..span.start).unwrap_or_default();
     let line = before.matches('\n').count() as u64 + 1;
@@ -301,5 +315,5 @@ fn syntax_error(text: &str, file: &str, error: &toml::de::Error) -> ConfigError 
     if let Some(key) = of_value.or_else(|| text.get(span).filter(|_| reason == "duplicate key")) {
         reason = format!("{key}: {reason}");
     }
-    ConfigError::File(vec![RowError { file: file.to_owned(), line, reason }])
+    RowError { file: file.to_owned(), line, reason }
 }

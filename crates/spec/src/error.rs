@@ -46,10 +46,28 @@ pub enum ConfigError {
     File(Vec<RowError>),
 }
 
+impl ConfigError {
+    /// The path of the key that it is about.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            ConfigError::Unknown { key, .. }
+            | ConfigError::Missing { key, .. }
+            | ConfigError::Value { key, .. }
+            | ConfigError::Impossible { key, .. } => Some(key),
+            ConfigError::File(_) => None,
+        }
+    }
+
+    /// The lines that it is about.
+    pub fn rows(&self) -> &[RowError] {
+        if let ConfigError::File(rows) = self { rows } else { &[] }
+    }
+}
+
 /// A line of a file, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowError {
-    /// The file.
+    /// The file; empty for what is in none.
     pub file: String,
     /// Line, from 1; 0 for the file as a whole.
     pub line: u64,
@@ -72,9 +90,10 @@ impl RowError {
 
 impl fmt::Display for RowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.file, self.reason),
-            line => write!(f, "{}:{line}: {}", self.file, self.reason),
+        match (self.file.as_str(), self.line) {
+            ("", _) => f.write_str(&self.reason),
+            (file, 0) => write!(f, "{file}: {}", self.reason),
+            (file, line) => write!(f, "{file}:{line}: {}", self.reason),
         }
     }
 }

@@ -19,13 +19,23 @@ pub(crate) fn is_expression(text: &str) -> bool {
     names(text).next().is_some()
 }
 
+/// The parameter that `text` is the name of.
+pub(crate) fn referred(text: &str) -> Option<&str> {
+    text.strip_prefix('$').filter(|name| is_name(name))
+}
+
+/// Whether `text` can be the name of a parameter.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty() && name_length(text) == text.len()
+}
+
 /// The names of parameters in `text`.
 pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split('$').skip(1).map(|after| &after[..name_length(after)]).filter(|name| !name.is_empty())
 }
 
 /// The length of the parameter's name that `text` begins with: letters, digits and `_`, a letter first.
-pub(crate) fn name_length(text: &str) -> usize {
+fn name_length(text: &str) -> usize {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         true => text.find(|c: char| !is_part(c)).unwrap_or(text.len()),
@@ -35,7 +45,7 @@ pub(crate) fn name_length(text: &str) -> usize {
 
 /// The value of an expression, and the unit to which it was rounded, if it was.
 pub(crate) fn evaluate(text: &str, parameters: &Table) -> Result<(Value, Option<&'static str>), String> {
-    if let Some(name) = text.strip_prefix('$').filter(|name| name_length(name) == name.len()) {
+    if let Some(name) = referred(text) {
         return Ok((lookup(name, parameters)?.clone(), None));
     }
     let mut parser = Parser { text, at: 0, depth: 0, parameters };

@@ -1,11 +1,14 @@
 //! What to say about a name that is not known.
 
 use crate::error::ConfigError;
+use std::cmp::Reverse;
 
 /// What to say about an unknown `name`: the nearest of the `known` ones, or all of them.
 pub fn hint(name: &str, known: &[&str]) -> String {
-    match nearest(name, known) {
-        Some(candidate) => format!("did you mean {candidate:?}?"),
+    let quoted: Vec<String> = meant(name, known).iter().map(|each| format!("{each:?}")).collect();
+    match quoted.split_last() {
+        Some((one, [])) => format!("did you mean {one}?"),
+        Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
         None if known.is_empty() => "there are none here".to_owned(),
         None => format!("known are {}", known.join(", ")),
     }
@@ -28,25 +31,51 @@ pub(crate) fn unknown_key(key: &str, known: &[&str], path: impl Fn(&str) -> Stri
     ConfigError::Unknown { key: path(key), what: "key", hint }
 }
 
-/// So alike are a name and what was mistyped of it.
-const MISTYPED: f64 = 0.9;
+/// Names that are less alike (Jaro and Winkler) have nothing to do with one another.
+const ALIKE: f64 = 0.7;
+/// So many names are suggested at most.
+const SUGGESTED: usize = 3;
 
-/// The one of `known` that looks most like `name`, if any looks like it, or that is a word of it: `tcp-cubic` is `cubic`.
+/// The one of `known` that is meant by `name`, most likely, if any is near.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    meant(name, known).first().copied()
+}
+
+/// Those of `known` that may be meant by `name`: the one of which it is a misspelling, with an edit for three letters,
+/// two letters in turn being one; else the one that is a word of it, as `cubic` of `tcp-cubic`; else those of which it is
+/// a word, as of `p99_short_s` `p99` is; else the one that looks most like it.
+pub fn meant<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
     let name = &name.to_lowercase();
-    let alike = known
-        .iter()
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let word = || {
-        let words = name.split(|letter: char| !letter.is_alphanumeric());
-        words.filter_map(|word| known.iter().copied().find(|one| *one == word)).max_by_key(|word| word.len())
+    let letters = |text: &str| text.chars().count();
+    let words = |text: &str| -> Vec<String> {
+        text.to_lowercase().split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned).collect()
     };
-    match alike {
-        Some((likeness, candidate)) if likeness > MISTYPED => Some(candidate),
-        _ => word().or(alike.map(|(_, candidate)| candidate)),
-    }
+    let edits = |each: &str| strsim::osa_distance(name, &each.to_lowercase());
+    let likeness = |each: &str| strsim::jaro_winkler(name, &each.to_lowercase());
+    let some = |each: Option<&'k str>| each.map(|each| vec![each]);
+    let each = || known.iter().copied();
+
+    let misspelt = || {
+        let near = each().filter(|each| edits(each) <= letters(name) / 3);
+        // Ends are mistyped more often than beginnings.
+        let alike = |each: &str| name.chars().zip(each.chars()).take_while(|(a, b)| a == b).count();
+        some(near.min_by_key(|each| (edits(each), Reverse(alike(each)))))
+    };
+    let of_name = words(name);
+    let inside =
+        || some(each().filter(|each| of_name.contains(&each.to_lowercase())).max_by_key(|each| each.len()));
+    let around = || {
+        let mut around: Vec<&str> =
+            each().filter(|each| of_name.iter().all(|word| words(each).contains(word))).collect();
+        around.sort_by_key(|each| each.len());
+        around.truncate(SUGGESTED);
+        Some(around).filter(|around| !around.is_empty())
+    };
+    let alike = || {
+        let alike = each().filter(|each| likeness(each) > ALIKE);
+        some(alike.max_by(|a, b| likeness(a).total_cmp(&likeness(b))))
+    };
+    misspelt().or_else(inside).or_else(around).or_else(alike).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -69,5 +98,16 @@ mod tests {
         assert_eq!(nearest("linux cubic", &known), Some("cubic"));
         assert_eq!(nearest("tcp-enc", &known), Some("tcp-ecn"));
         assert_eq!(nearest("l2dct-sprt", &known), Some("l2dct-srpt"));
+        assert_eq!(
+            nearest("tpc", &["pecn", "tcp", "dctcp"]),
+            Some("tcp"),
+            "two letters in turn are one mistake"
+        );
+        assert_eq!(nearest("rat", &["rtt", "rate"]), Some("rate"));
+        assert_eq!(nearest("pec", &["tcp", "pecn", "dctcp"]), Some("pecn"));
+        assert_eq!(
+            meant("p99", &["p99_short_s", "p50_short_s", "p99_long_s"]),
+            ["p99_long_s", "p99_short_s"]
+        );
     }
 }

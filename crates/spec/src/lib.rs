@@ -12,6 +12,7 @@ mod format;
 mod hint;
 mod keys;
 mod kind;
+mod lines;
 mod reader;
 pub mod schema;
 mod setting;
@@ -20,15 +21,16 @@ mod shape;
 mod tests;
 mod text;
 
-pub use check::check;
+pub use check::{check, check_value};
 pub use document::{Document, Files, of_user, parse};
 pub use error::{ConfigError, RowError};
 pub use format::{
     ANY_SIZE, ANY_TIME, Even, Flag, Format, ListOf, OCCUPANCY, OneOf, POSITIVE_TIME, Positive, RATE, Unless,
 };
-pub use hint::{hint, nearest};
+pub use hint::{hint, meant, nearest};
 pub use keys::{defaults, read_toml};
 pub use kind::Kind;
+pub use lines::located;
 pub use reader::Reader;
 pub use setting::{Setting, Source};
 pub use shape::{Entry, Kinds, ParamInfo, Shape, Unit};

@@ -1,6 +1,6 @@
 //! [`Setting`]: a value that a run uses, and where it came from.
 
-use crate::expression::name_length;
+use crate::expression::referred;
 use std::fmt;
 
 /// Where a value came from.
@@ -26,7 +26,7 @@ impl fmt::Display for Source {
             Source::Scheme => f.write_str("scheme"),
             Source::Set => f.write_str("--set"),
             Source::Expression(text, rounded) => {
-                match text.strip_prefix('$').filter(|name| name_length(name) == name.len()) {
+                match referred(text) {
                     Some(name) => write!(f, "parameter {name}")?,
                     None => write!(f, "parameters: {text}")?,
                 }

@@ -178,6 +178,37 @@ fn syntax_errors_name_file_and_line() {
 }
 
 #[test]
+fn errors_of_keys_name_file_and_line_in_the_order_of_the_file() {
+    let value = |key: &str| ConfigError::Impossible { key: key.to_owned(), reason: "wrong".to_owned() };
+    let keys =
+        ["traffic.2.sizes.kind", "traffic.1.load", "topology.rate", "parameters.load", "traffic.2.x", "host"];
+    let errors: Vec<ConfigError> = keys.map(value).into();
+    let told = |settings: &[(&str, &str)]| {
+        let settings: Vec<_> = settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        located(&errors, "a.toml", TOML, &settings).to_string()
+    };
+    let unset = "a.toml: host: wrong\na.toml:4: traffic.1.load: wrong\na.toml:4: parameters.load: wrong\n\
+                 a.toml:6: topology.rate: wrong\na.toml:9: traffic.2.x: wrong\na.toml:10: traffic.2.sizes.kind: wrong";
+    assert_eq!(told(&[]), unset);
+    let set = told(&[("load", "2"), ("topology.rate", "1bps")]);
+    assert!(
+        set.starts_with("traffic.1.load: wrong\ntopology.rate: wrong\nparameters.load: wrong\na.toml: host"),
+        "{set}"
+    );
+}
+
+#[test]
+fn a_parameter_has_no_name_of_a_key() {
+    assert_eq!(
+        read_with("[parameters]\nduration = 0.3\n[a]\nb = '$duration'", &[], |_| Ok(()))
+            .unwrap_err()
+            .to_string(),
+        "parameters: \"duration\" is not a parameter name such as \"load\" (letters, digits and \"_\", and no key of \
+         the scenario)"
+    );
+}
+
+#[test]
 fn many_wrong_rows_are_counted_rather_than_listed() {
     let row = |line| RowError { file: "x.csv".to_owned(), line, reason: "wrong".to_owned() };
     let text = ConfigError::File((1..=25).map(row).collect()).to_string();

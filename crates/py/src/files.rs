@@ -1,0 +1,79 @@
+//! Files of users: regular ones, of a size that can be read.
+
+use crate::errors::config_error;
+use pyo3::prelude::*;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// Files of more bytes are refused: a trace of ten million flows has fewer.
+const LARGEST: u64 = 512_000_000;
+/// So much is read between two looks at signals.
+const PORTION: u64 = 1 << 20;
+
+/// What a file holds, or what is wrong with it; a signal meanwhile is an error of Python's.
+pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, String>> {
+    let mut bytes = Vec::new();
+    let mut file = match py.detach(|| open(path)) {
+        Ok(file) => file,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    loop {
+        py.check_signals()?;
+        match py.detach(|| file.by_ref().take(PORTION).read_to_end(&mut bytes)) {
+            Ok(0) => return Ok(Ok(bytes)),
+            Ok(_) if bytes.len() as u64 <= LARGEST => {}
+            Ok(_) => return Ok(Err(too_large(bytes.len() as u64))),
+            Err(error) => return Ok(Err(error.to_string())),
+        }
+    }
+}
+
+/// What a file of a user holds; a `ConfigError` for what is no file, or too large.
+#[pyfunction]
+pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Vec<u8>> {
+    read(py, Path::new(path))?.map_err(|reason| config_error(format!("{path}: cannot be read: {reason}")))
+}
+
+/// The same as text in UTF-8.
+pub(crate) fn read_text(py: Python<'_>, path: &Path) -> PyResult<Result<String, String>> {
+    Ok(read(py, path)?.and_then(|bytes| {
+        String::from_utf8(bytes).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            format!("line {line} is not text in UTF-8")
+        })
+    }))
+}
+
+fn open(path: &Path) -> Result<File, String> {
+    let about = fs::metadata(path).map_err(|error| reason(path, &error))?;
+    let kind = about.file_type();
+    let found = match () {
+        () if kind.is_file() && about.len() > LARGEST => return Err(too_large(about.len())),
+        () if kind.is_file() => return File::open(path).map_err(|error| reason(path, &error)),
+        () if kind.is_dir() => "a directory",
+        () if kind.is_fifo() => "a pipe",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
+    };
+    Err(format!("it is {found}; expected a regular file"))
+}
+
+fn too_large(size: u64) -> String {
+    let [size, largest] = [size, LARGEST].map(|bytes| bytes as f64 / 1e6);
+    format!("it has {size:.0} MB; expected at most {largest:.0} MB")
+}
+
+fn reason(path: &Path, error: &io::Error) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match (error.kind(), folder) {
+        (ErrorKind::NotFound, Some(folder)) if !folder.is_dir() => {
+            format!("there is no directory {}", folder.display())
+        }
+        (ErrorKind::NotFound, Some(folder)) => format!("there is no such file in {}", folder.display()),
+        (ErrorKind::NotFound, None) => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    }
+}
