@@ -88,7 +88,7 @@ def test_it_is_a_curve_of_the_report(own: Path, shortflow: Command, tmp_path: Pa
     missing = shortflow("report", "kept", "--measured", "none.csv")
     assert (missing.code, missing.stderr) == (
         ExitCode.WRONG_INPUT,
-        "shortflow: none.csv: there is no such file of measured flows\n",
+        "shortflow: none.csv: cannot be read: there is no such file\n",
     )
 
 
@@ -121,10 +121,10 @@ WRONG = [
     (f"{HEAD}\n0,100,nan\n", 'line 2, column fct_s: "nan"; expected a time above zero in seconds'),
     (f"{HEAD}\n", "has no rows"),
     ("start_s,size,fct_s\n0,1,1\n", "has no column size_bytes; expected start_s, size_bytes, fct_s and perhaps class"),
-    (f"{HEAD},clas\n0,1,1,short\n", 'column "clas": unknown; did you mean "class"?'),
+    (f"{HEAD},clas\n0,1,1,short\n", 'column 4: unknown; did you mean "class"?'),
     (f"{HEAD},class\n0,1,1,shrt\n", 'line 2, column class: "shrt"; expected a class of the scenario: long, short'),
-    (f"{HEAD}\n0,1,1,1\n", "cannot be read: "),
-    ("", "cannot be read: "),
+    (f"{HEAD}\n0,1,1,1\n", "is no csv table; expected start_s"),
+    ("", "is no csv table; expected start_s"),
 ]
 
 
@@ -141,7 +141,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(text: str, said: str, 
     ("given", "said"),
     [
         (3, "measured: expected a file or a data frame, not int"),
-        ("own.txt", "own.txt: there is no such file of measured flows"),
+        ("own.txt", "own.txt: cannot be read: there is no such file"),
         (pl.DataFrame({"start_s": [0.0], "size_bytes": [1], "fct_s": [True]}), "column fct_s: is of type Boolean"),
         (pl.DataFrame({"start_s": [0.0], "size_bytes": [1], "fct_s": [-1.0]}), "row 1, column fct_s: -1.0; expected"),
     ],

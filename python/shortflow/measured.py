@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from shortflow import _core
 from shortflow.errors import ConfigError, did_you_mean
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, SLOWDOWN, SLOWDOWNS, Metric, Row
 from shortflow.metrics.data import RunData
@@ -119,9 +120,9 @@ def read_measured(source: Source, classes: Sequence[str]) -> Measured:
     for column in _EXPECTED:
         if column not in table.columns:
             raise ConfigError(f"{name}: has no column {column}; {expected}")
-    for column in table.columns:
+    for number, column in enumerate(table.columns, start=1):
         if column not in known:
-            raise ConfigError(f'{name}: column "{column}": unknown{did_you_mean(column, known)}; {expected}')
+            raise ConfigError(f"{name}: column {number}: unknown{did_you_mean(column, known)}; {expected}")
     if table.is_empty():
         raise ConfigError(f"{name}: has no rows")
     numbers = {column: _numbers(name, table[column], where, first) for column in _EXPECTED}
@@ -147,18 +148,17 @@ def _table(source: Source) -> tuple[str, pl.DataFrame]:
         except (TypeError, ValueError, ModuleNotFoundError):
             raise ConfigError(f"measured: expected a file or a data frame, not {type(source).__name__}") from None
     path = Path(source)
-    if not path.is_file():
-        raise ConfigError(f"{path}: there is no such file of measured flows")
+    data = _core.read_file(str(path))
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise ConfigError(f"{path}: expected a file that ends in .csv or .parquet")
     try:
         if path.suffix.lower() == ".parquet":
-            return str(path), pl.read_parquet(path)
-        if path.suffix.lower() == ".csv":
-            return str(path), pl.read_csv(path, infer_schema=False)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except pl.exceptions.PolarsError as error:
-        raise ConfigError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
-    raise ConfigError(f"{path}: expected a file that ends in .csv or .parquet")
+            return str(path), pl.read_parquet(data)
+        return str(path), pl.read_csv(data, infer_schema=False)
+    except pl.exceptions.PolarsError:  # whose text quotes the file
+        raise ConfigError(
+            f"{path}: is no {path.suffix[1:]} table; expected {', '.join(_EXPECTED)} and perhaps class"
+        ) from None
 
 
 def _numbers(name: str, given: pl.Series, where: str, first: int) -> pl.Series:

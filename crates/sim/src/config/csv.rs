@@ -18,25 +18,25 @@ pub(crate) fn rows(text: &str, file: &str) -> Result<Vec<Row>, ConfigError> {
     let has_data = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
     let (numbers, lines): (Vec<u64>, Vec<&str>) =
         (1..).zip(text.lines()).filter(|(_, line)| has_data(line)).unzip();
-    let data = lines.join("\n");
+    // A quote without its end takes up the line behind it, of which even the last row has one.
+    let data = lines.join("\n") + "\nbehind";
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .trim(::csv::Trim::All)
+        .terminator(::csv::Terminator::Any(b'\n'))
         .from_reader(data.as_bytes());
-    let line_of = |at: Option<&::csv::Position>| {
-        at.and_then(|at| numbers.get(at.line().saturating_sub(1) as usize)).copied().unwrap_or(0)
-    };
-    let row = |record: Result<::csv::StringRecord, ::csv::Error>| match record {
-        Ok(record) => {
-            Ok(Row { line: line_of(record.position()), fields: record.iter().map(str::to_owned).collect() })
+    let mut records = reader.records().flatten().peekable();
+    let row = |(line, next): (u64, u64)| {
+        let record = records.next().unwrap_or_default();
+        let is_next = |record: &::csv::StringRecord| record.position().is_some_and(|at| at.line() == next);
+        if records.peek().is_some_and(is_next) {
+            return Ok(Row { line, fields: record.iter().map(str::to_owned).collect() });
         }
-        Err(error) => {
-            let (file, line, reason) = (file.to_owned(), line_of(error.position()), error.to_string());
-            Err(ConfigError::File(vec![RowError { file, line, reason }]))
-        }
+        let reason = "a quote has no end; expected \" behind the text in quotes".to_owned();
+        Err(ConfigError::File(vec![RowError { file: file.to_owned(), line, reason }]))
     };
-    reader.records().map(row).collect()
+    numbers.into_iter().zip(2..).map(row).collect()
 }
 
 /// A size: a number of bytes, or with a unit.
@@ -67,6 +67,15 @@ mod tests {
         assert_eq!(lines, [1, 4, 5]);
         assert_eq!(rows[0].fields, ["a", "b"]);
         assert_eq!(rows[2].fields, ["e,f", "g", "h"]);
+    }
+
+    #[test]
+    fn a_quote_without_its_end_is_wrong() {
+        for text in ["a,b\n1,\"2\n3,4\n", "a,b\n1,\"2", "a,b\n1\",\"2\n"] {
+            let error = rows(text, "x.csv").unwrap_err().to_string();
+            assert!(error.starts_with("x.csv:2: a quote has no end"), "{error}");
+        }
+        assert_eq!(rows("\"a \"\"b\"\"\",c", "x.csv").unwrap()[0].fields, ["a \"b\"", "c"]);
     }
 
     #[test]

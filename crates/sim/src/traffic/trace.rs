@@ -6,7 +6,6 @@ use super::{Traffic, Workload};
 use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, Kind, Reader, RowError, Text, keys};
 use crate::engine::Seeds;
-use shortflow_spec::hint;
 use shortflow_units::{Bytes, HostId, Instant, NodeId, Span};
 use std::sync::Arc;
 
@@ -84,13 +83,14 @@ fn note(flows: &[Arrival], listed: usize, mean: f64, context: &Context) -> Strin
 }
 
 const COLUMNS: [&str; 6] = ["start", "source", "destination", "bytes", "deadline", "class"];
+const HEADER: &str = "start,source,destination,bytes[,deadline][,class]";
 const REQUIRED: [&str; 4] = ["start", "source", "destination", "bytes"];
 
 fn parse(text: &str, keys: &TraceKeys, context: &mut Context) -> Result<Vec<Arrival>, ConfigError> {
     let rows = csv::rows(text, &keys.file)?;
     let wrong = |line, reason| RowError { file: keys.file.clone(), line, reason };
     let Some((header, rows)) = rows.split_first() else {
-        let reason = format!("empty; expected the header {}", REQUIRED.join(","));
+        let reason = format!("empty; expected the header {HEADER}");
         return Err(ConfigError::File(vec![wrong(0, reason)]));
     };
     check_header(header).map_err(|reason| ConfigError::File(vec![wrong(header.line, reason)]))?;
@@ -109,21 +109,14 @@ fn parse(text: &str, keys: &TraceKeys, context: &mut Context) -> Result<Vec<Arri
     if errors.is_empty() { Ok(flows) } else { Err(ConfigError::File(errors)) }
 }
 
+/// The text of a wrong header is not told, as the file may be another one, and secret.
 fn check_header(row: &Row) -> Result<(), String> {
-    for (i, name) in row.fields.iter().enumerate() {
-        if !COLUMNS.contains(&name.as_str()) {
-            let expected = "start,source,destination,bytes[,deadline][,class]";
-            let hint = hint(name, &COLUMNS);
-            return Err(format!("unknown column {name:?} in the header, {expected}; {hint}"));
-        }
-        if row.fields[..i].contains(name) {
-            return Err(format!("the header has column {name:?} twice"));
-        }
-    }
-    match REQUIRED.iter().find(|column| !row.fields.iter().any(|name| name == *column)) {
-        None => Ok(()),
-        Some(column) => Err(format!("the header has no column {column:?}")),
-    }
+    let names = &row.fields;
+    let is_wrong = |at: &usize| !COLUMNS.contains(&names[*at].as_str()) || names[..*at].contains(&names[*at]);
+    let wrong = (0..names.len()).find(is_wrong).map(|at| format!("column {} is none of these", at + 1));
+    let missing = REQUIRED.iter().find(|column| !names.iter().any(|name| name == *column));
+    let missing = missing.map(|column| format!("there is no column {column:?}"));
+    missing.or(wrong).map_or(Ok(()), |reason| Err(format!("expected the header {HEADER}; {reason}")))
 }
 
 /// The values of a row by the names of their columns.

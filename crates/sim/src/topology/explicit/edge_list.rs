@@ -66,8 +66,7 @@ fn table<T>(
     };
     let width = header.fields.len();
     if !(columns[1].len()..=columns[0].len()).contains(&width) || header.fields != columns[0][..width] {
-        let reason = format!("the header is {:?}; expected {expected}", header.fields.join(","));
-        return Err(ConfigError::File(vec![wrong(header.line, reason)]));
+        return Err(ConfigError::File(vec![wrong(header.line, format!("expected the header {expected}"))]));
     }
     let (mut read_rows, mut errors) = (Vec::new(), Vec::new());
     for row in rows {
