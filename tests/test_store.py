@@ -24,7 +24,7 @@ from shortflow.runner import run as run_one
 from shortflow.scenario import load_scenario
 from shortflow.store import files
 from shortflow.store.columns import TABLES
-from shortflow.store.files import new_directory, write_text
+from shortflow.store.files import Kind, new_directory, write_text
 from shortflow.store.runs import Store, find_runs, read_run, write_run
 
 
@@ -89,12 +89,21 @@ def test_a_new_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
     ]
 
 
+OURS = '<!doctype html><meta name="generator" content="Shortflow">'
+
+
 def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
     with pytest.raises(ConfigError, match="not a result of an earlier run"):
         write_run(make_result(), tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
+    write_run(make_result(), tmp_path / "run", csv=True)
+    write_run(make_result(), tmp_path / "run")
+    (tmp_path / "run" / "thesis.txt").write_text("precious")
+    with pytest.raises(ConfigError, match=r"run: holds thesis\.txt, which no run wrote"):
+        write_run(make_result(), tmp_path / "run")
+    assert (tmp_path / "run" / "thesis.txt").read_text() == "precious"
 
 
 def test_a_failure_while_writing_leaves_what_was_there_before(tmp_path: Path) -> None:
@@ -114,21 +123,21 @@ def test_a_failure_while_writing_leaves_what_was_there_before(tmp_path: Path) ->
 
 def test_a_failure_while_writing_a_file_leaves_the_old_one(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    write_text(page, "old")
+    write_text(page, OURS, Kind.PAGE)
     with pytest.raises(UnicodeEncodeError):
-        write_text(page, "new \ud800")
-    assert page.read_text() == "old"
+        write_text(page, "new \ud800", Kind.PAGE)
+    assert page.read_text() == OURS
     assert everything_below(tmp_path) == ["page.html"]
 
 
 def test_a_file_that_is_a_link_or_a_pipe_stays_one(tmp_path: Path) -> None:
     (tmp_path / "link.html").symlink_to("page.html")
-    write_text(tmp_path / "link.html", "page")
+    write_text(tmp_path / "link.html", "page", Kind.PAGE)
     assert (tmp_path / "link.html").is_symlink()
     assert (tmp_path / "page.html").read_text() == "page"
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    write_text(tmp_path / "pipe", "page")
+    write_text(tmp_path / "pipe", "page", Kind.PAGE)
     assert os.read(reader, 100) == b"page"
     os.close(reader)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from shortflow import _core
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.scenario import Scenario
-from shortflow.store.files import hidden_directory, new_file
+from shortflow.store.files import Kind, hidden_directory, new_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,7 +97,7 @@ def recording(
     with contextlib.ExitStack() as stack:
         files = []
         for port, path in (pcaps or {}).items():
-            partial = stack.enter_context(new_file(path, beside(path)))
+            partial = stack.enter_context(new_file(path, Kind.CAPTURE, beside(path)))
             file = stack.enter_context(partial.open("wb"))
             files.append((port, _writer(file)))
             stack.callback(_measure, done, path, file)
@@ -155,7 +155,7 @@ def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable
     """Takes the rows of a trace portion by portion, and makes one file of them in the end."""
     import polars as pl
 
-    with new_file(path, beside) as partial, hidden_directory(partial.parent) as portions:
+    with new_file(path, Kind.TRACE, beside) as partial, hidden_directory(partial.parent) as portions:
         parts: list[Path] = []
 
         def take(rows: _core.Table) -> None:

@@ -10,7 +10,7 @@ from shortflow.cli.testbed import AllowLate, Attempts, Virtual, chosen, exit_cod
 from shortflow.errors import Interrupted
 from shortflow.linux import agreement as study
 from shortflow.linux.testbed import ATTEMPTS, SideBySide
-from shortflow.store.files import write_text
+from shortflow.store.files import Kind, write_text
 
 
 def agreement(
@@ -36,8 +36,8 @@ def agreement(
         raise Interrupted(message) from cause
     document = found.document()
     table = study.markdown(document)
-    write_text(out / "agreement.md", table)
-    write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n")
+    write_text(out / "agreement.md", table, Kind.TABLE)
+    write_text(out / "agreement.json", formats.dumps(document, indent=1) + "\n", Kind.AGREEMENT)
     if json:
         print_json(document)
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from shortflow import _core
-from shortflow.store.files import write_text
+from shortflow.store.files import Kind, write_text
 
 
 def schema(
@@ -15,6 +15,6 @@ def schema(
     """Print the JSON Schema (draft 2020-12) of a scenario file."""
     document = _core.schema() + "\n"
     if out:
-        write_text(out, document)
+        write_text(out, document, Kind.SCHEMA)
     else:
         typer.echo(document, nl=False)

@@ -23,6 +23,7 @@ from shortflow.cli.terminal import print_result
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.report.tables import lay_out, stacked
 from shortflow.scheme import load_schemes, split_settings
+from shortflow.store.files import Kind, check_replaceable
 from shortflow.tuning.asking import WORKLOADS, second_workload
 from shortflow.tuning.engine import BASELINE, BATCH, CHECK_SEEDS, SEEDS, TRIALS
 from shortflow.tuning.engine import tune as run_tuning
@@ -123,6 +124,8 @@ def tune(
         there = second_workload(check_on, loaded, goal, changed, _counterparts(check_metric))
     elif check_metric or check_set:
         raise ConfigError("--check-metric, --check-set: need a second workload (--check-on)")
+    report = out / "report.html"
+    check_replaceable(report, Kind.PAGE)
     note_warnings(loaded, load_schemes([scheme]))
     with progress_bar(scenario) as progress:
         found = run_tuning(
@@ -142,7 +145,6 @@ def tune(
         )
     if len(found.trials) < trials:
         print_note(f"--trials: {len(found.trials)} are all combinations of the parameters that the scheme accepts")
-    report = out / "report.html"
     write_page(found, report)
     print_note(f"report: {report}")
     if json:

@@ -13,7 +13,7 @@ from shortflow.report.study import Study, with_measured
 from shortflow.report.study import studies as make_studies
 from shortflow.report.sweep.runs import Swept, stored_sweeps
 from shortflow.result import Failure, Provenance
-from shortflow.store.files import write_text
+from shortflow.store.files import Kind, write_text
 from shortflow.store.runs import read_each, read_run, select_runs
 from shortflow.store.selection import changed
 from shortflow.tuning.pages import document as tuning_document
@@ -45,7 +45,7 @@ def write_report(
         write_tuning(tuning, page)
         return tuning.runs
     studies, sweeps, failures = _found(directory, only, measured, damages)
-    write_text(page, render(studies, sweeps, failures, damages or ()))
+    write_text(page, render(studies, sweeps, failures, damages or ()), Kind.PAGE)
     origins = [origin for sweep in sweeps for origin in sweep.origins]
     origins += [each.provenance for study in studies for point in study.points for each in point.results]
     return len({origin["key"] for origin in origins})

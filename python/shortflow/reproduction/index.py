@@ -10,7 +10,7 @@ from shortflow.papers import PAPERS
 from shortflow.reproduction.engine import Counts, Judged, Reproduced, Reproduction
 from shortflow.reproduction.summary import verdict_text
 from shortflow.result import build_id
-from shortflow.store.files import read_json, write_text
+from shortflow.store.files import Kind, read_json, write_text
 
 EMPTILY = "emptily"
 """The kind of a verdict that the baseline reaches too."""
@@ -56,7 +56,7 @@ def update(done: Reproduction, file: Path) -> dict[str, Entry]:
     """What is known of each paper, in their order, with those just reproduced anew."""
     found = {**_load(file), **{paper: _entry(done, paper) for paper in done.summary}}
     known = {paper: found[paper] for paper in PAPERS if paper in found}
-    write_text(file, json.dumps(known, indent=1) + "\n")
+    write_text(file, json.dumps(known, indent=1) + "\n", Kind.CHECKED)
     return known
 
 

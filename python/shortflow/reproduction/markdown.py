@@ -9,7 +9,7 @@ from shortflow.reproduction.index import Entry, counts_of, states
 from shortflow.reproduction.matrix import matrix
 from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
 from shortflow.reproduction.svg import picture
-from shortflow.store.files import write_text
+from shortflow.store.files import Kind, write_text
 
 _CLAIMS = "| claim | verdict | paper | ours |\n|---|---|---|---|"
 _CHOICES = "| choice | what the paper leaves unspecified | taken | others |\n|---|---|---|---|"
@@ -24,9 +24,9 @@ def write_markdown(done: Reproduction, known: Mapping[str, Entry], folder: Path)
             old.unlink()
         for figure in done.of_paper(paper):
             for name, drawing in zip(_pictures(figure), figure.drawings, strict=True):
-                write_text(folder / name, picture(drawing))
-        write_text(folder / f"{paper}.md", _page(done, paper))
-    write_text(folder / "pictures" / "matrix.svg", matrix(known, linked=False))
+                write_text(folder / name, picture(drawing), Kind.PICTURE)
+        write_text(folder / f"{paper}.md", _page(done, paper), Kind.DOCUMENT)
+    write_text(folder / "pictures" / "matrix.svg", matrix(known, linked=False), Kind.PICTURE)
     shown = [
         summary_row(f"[{paper}]({paper}.md)" if paper in known else paper, each)
         for paper, each in counts_of(known).items()
@@ -39,7 +39,7 @@ def write_markdown(done: Reproduction, known: Mapping[str, Entry], folder: Path)
         table,
         "\n".join(f"- {each}" for each in states(known)),
     ]
-    write_text(folder / "README.md", "\n\n".join(front) + "\n")
+    write_text(folder / "README.md", "\n\n".join(front) + "\n", Kind.DOCUMENT)
 
 
 def _pictures(done: Reproduced) -> list[str]:

@@ -12,7 +12,7 @@ from shortflow.reproduction.markdown import write_markdown
 from shortflow.reproduction.matrix import matrix
 from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
 from shortflow.reproduction.svg import picture
-from shortflow.store.files import write_text
+from shortflow.store.files import Kind, write_text
 
 _SHOWN = 3
 """So many numbers of a claim are not folded away."""
@@ -43,9 +43,9 @@ def write_pages(done: Reproduction, out: Path) -> Path:
             figures=figures,
             **_SHARED,
         )
-        write_text(out / f"{paper}.html", html)
+        write_text(out / f"{paper}.html", html, Kind.PAGE)
     front = out / "index.html"
-    write_text(front, _front(known))
+    write_text(front, _front(known), Kind.PAGE)
     write_markdown(done, known, out / "markdown")
     return front
 

@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 from shortflow import papers
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
-from shortflow.store.files import read_json, write_text
+from shortflow.store.files import Kind, read_json, write_text
 
 
 class Outcome(TypedDict):
@@ -79,7 +79,7 @@ def save(found: Mapping[str, Tried], scale: Scale, file: Path) -> None:
         others = before["others"] if before and stands(before, tried) else {}
         of_claim[scale] = {**tried, "others": {**others, **tried["others"]}}
     lines = [f"{json.dumps(name)}: {json.dumps(every[name])}" for name in sorted(every)]
-    write_text(file, "{\n" + ",\n".join(lines) + "\n}\n")
+    write_text(file, "{\n" + ",\n".join(lines) + "\n}\n", Kind.CHECKED)
 
 
 def stands(before: Tried, now: Tried) -> bool:

@@ -15,12 +15,13 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from shortflow.errors import DamagedResult
+from shortflow.errors import ConfigError, DamagedResult
 
 Found = TypeVar("Found")
 
@@ -33,6 +34,8 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 _SEAL = re.compile(rb',\n "checksum": "([0-9a-f]{64})"\n}\n\Z')
+_LOOKED_AT = 65_536
+"""So many bytes at each end of a file tell its kind."""
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
@@ -51,17 +54,53 @@ def new_directory(target: Path) -> Iterator[Path]:
             _swap(partial, target)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+class Kind(Enum):
+    """Kinds of files that users name, by what stands at the beginning and at the end of each."""
+
+    PAGE = rb'\A\s*<!doctype html>.{,2000}<meta name="generator" content="Shortflow">'
+    CAPTURE = rb"\A\n\r\r\n.{24}shortflow "
+    TRACE = rb"\APAR1.*cwnd_seg.*PAR1\Z"
+    RUNS = rb"\APAR1.*scheme.*PAR1\Z"
+    SCHEMA = rb'\A\{.*"title": "a Shortflow scenario"'
+    AGREEMENT = rb'\A\[\s*\{\s*"scenario": .*"kept_time": '
+    PICTURE = rb'\A<svg .{,2000} class="drawn">'
+    TABLE = rb"\A\| scenario \| metric \| "
+    DOCUMENT = rb"\A# (The papers, claim by claim|Beyond the papers: who wins where|\w+\n\n[^\n]+\n\nagrees: )"
+    CHECKED = rb"\A\{"
+    """JSON of which all was read and checked before."""
+
+
+def is_of_kind(path: Path, kind: Kind) -> bool:
+    """Whether a file is an earlier output of this kind."""
+    if not path.is_file():
+        return False
+    with _naming(path), path.open("rb") as file:
+        ends = file.read(_LOOKED_AT)
+        file.seek(max(len(ends), path.stat().st_size - _LOOKED_AT))
+        ends += file.read()
+    return re.search(kind.value, ends, re.DOTALL) is not None
+
+
+def check_replaceable(target: Path, kind: Kind) -> None:
+    """Refuse to replace what is neither empty nor an earlier output of this kind; a `ConfigError` names it."""
+    if target.is_file() and target.stat().st_size and not is_of_kind(target, kind):
+        raise ConfigError(
+            f"{target}: is there already and no earlier output of this kind; remove it, or name another file"
+        )
+
+
+def write_bytes(path: Path, data: bytes, kind: Kind | None = None) -> None:
     """Write a file that appears complete or not at all; an `OSError` names it.
 
-    A link stays one, and a device or pipe takes the data as it stands.
+    It replaces none that is not of its kind; without a kind it is a part of a result, which its name tells. A link
+    stays one, and a device or pipe takes the data as it stands.
     """
-    with new_file(path) as partial:
+    with new_file(path, kind) as partial:
         partial.write_bytes(data)
 
 
 @contextlib.contextmanager
-def new_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
+def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Iterator[Path]:
     """A file that takes the place of `target` when the block ends well, and vanishes when it does not.
 
     Until then it stands in the directory `beside`, or in that of the target. An `OSError` names the target. A link
@@ -72,6 +111,8 @@ def new_file(target: Path, beside: Path | None = None) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             yield target
             return
+        if kind:
+            check_replaceable(target, kind)
         place = beside or target.parent
         place.mkdir(parents=True, exist_ok=True)
         sweep(place)
@@ -88,9 +129,9 @@ def hidden_directory(parent: Path) -> Iterator[Path]:
         yield directory
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file in UTF-8 that appears complete or not at all; an `OSError` names it."""
-    write_bytes(path, text.encode())
+def write_text(path: Path, text: str, kind: Kind) -> None:
+    """Write a text file in UTF-8 that appears complete or not at all, and replaces none that is not of its kind."""
+    write_bytes(path, text.encode(), kind)
 
 
 def read_json(path: Path, shape: type[Found], remedy: str) -> Found:

@@ -11,7 +11,7 @@ from shortflow.comparison import with_distances
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.metrics.catalogue import measuring_id
 from shortflow.result import Record, RunSummary, summarize
-from shortflow.store.files import write_bytes
+from shortflow.store.files import Kind, write_bytes
 from shortflow.store.frames import counted, runs_frame
 from shortflow.store.run_logs import RUN_LOGS, read_run_logs
 from shortflow.store.runs import Store, measured_today, read_table, select_runs
@@ -96,4 +96,4 @@ def _renew(directory: Path, table: pl.DataFrame) -> None:
     table.write_parquet(buffer)
     path = directory / RUNS
     if not path.is_file() or path.read_bytes() != buffer.getvalue():
-        write_bytes(path, buffer.getvalue())
+        write_bytes(path, buffer.getvalue(), Kind.RUNS)

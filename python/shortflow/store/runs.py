@@ -24,7 +24,7 @@ from shortflow.executors.outcome import Finished, checksum, complete
 from shortflow.metrics.catalogue import measuring_id, named, possible
 from shortflow.result import KEY_LENGTH, Checksum, Provenance, Record, Run, RunResult, measured, provenance
 from shortflow.store.columns import TABLES, check_columns
-from shortflow.store.files import check_seal, is_hidden, new_directory, sealed, sweep, write_bytes
+from shortflow.store.files import Kind, check_seal, is_hidden, is_of_kind, new_directory, sealed, sweep, write_bytes
 from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, RunLogs, read_run_logs
 from shortflow.store.selection import Selection, check_one_code, sorted_pairs, supersede
 
@@ -209,6 +209,12 @@ def check_target(target: Path) -> None:
         raise ConfigError(
             f"{target}: is there already and is not a result of an earlier run; remove it, or name another directory"
         )
+    own = {RECORD, BURST, f"{BURST}.sum", "flows.csv", *(f"{name}.parquet" for name in TABLES)}
+    kinds = {".html": Kind.PAGE, ".parquet": Kind.TRACE, ".pcapng": Kind.CAPTURE}
+    for name in sorted(names - own):
+        kind = kinds.get(Path(name).suffix)
+        if kind is None or not is_of_kind(target / name, kind):
+            raise ConfigError(f"{target}: holds {name}, which no run wrote; move it, or name another directory")
 
 
 def find_runs(directory: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from shortflow.comparison import Comparison
 from shortflow.report.markup import markdown, page
 from shortflow.report.plotting import plain
 from shortflow.report.tables import NOTHING, number
-from shortflow.store.files import write_text
+from shortflow.store.files import Kind, write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
@@ -53,10 +53,10 @@ READING = (
 def write_pages(found: Survey, out: Path) -> Path:
     """Write `beyond.html` and `beyond.md` below `out`; returns the former."""
     content = _content(found)
-    write_text(out / "beyond.md", markdown("survey/page.md", **content))
+    write_text(out / "beyond.md", markdown("survey/page.md", **content), Kind.DOCUMENT)
     maps = [_heat_map(view, each) for view in found.views for each in _MAPS if cells_of(view, each.won_by)]
     html = out / "beyond.html"
-    write_text(html, page("survey/page.html", **content, maps=maps))
+    write_text(html, page("survey/page.html", **content, maps=maps), Kind.PAGE)
     return html
 
 

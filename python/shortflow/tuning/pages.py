@@ -8,7 +8,7 @@ import msgspec
 
 from shortflow.report.drawing import drawn
 from shortflow.report.markup import page
-from shortflow.store.files import write_text
+from shortflow.store.files import Kind, write_text
 from shortflow.tuning.plots import plots
 from shortflow.tuning.proposals import importances
 from shortflow.tuning.record import Check, Trial, Tuning
@@ -27,7 +27,7 @@ def write_page(tuning: Tuning, path: Path) -> None:
         plots=[drawn(plot) for plot in plots(tuning)],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
-    write_text(path, content)
+    write_text(path, content, Kind.PAGE)
 
 
 def document(tuning: Tuning) -> dict[str, Any]:
