@@ -1,8 +1,16 @@
 """The helper that looks at pages finds what is wrong with one."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from browser import Browser
+from conftest import Command
+from made import make_result
+from shortflow.report.write import write_report
+from shortflow.store.runs import write_run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 WRONG = """<!doctype html><html><head><title>wrong</title></head><body style="background:#fff">
 <p style="color:#ddd;background:#fff;width:2000px">pale and wide</p>
@@ -28,3 +36,29 @@ def test_a_page_with_nothing_wrong_has_no_faults_and_is_pictured(browser: Browse
     file.write_text(RIGHT)
     assert browser.see(file, width=320, dark=True, shot=shot).faults == []
     assert shot.read_bytes().startswith(b"\x89PNG")
+
+
+CLICK = "all => { all.forEach(each => each.click()); return all.length }"
+
+
+def test_no_control_of_a_page_leads_outside(browser: Browser, shortflow: Command, tmp_path: Path) -> None:
+    tune = ["tune", "incast", "--scheme", "dctcp", "--param", "transport.g=0.05:0.5", "--minimize", "afct_short_s"]
+    short = ["--set", "servers=4", "--set", "duration=100ms", "--set", "traffic.1.repeat=1"]
+    few = ["--trials", "2", "--seeds", "1", "--check-seeds", "2", "--check-on", "none", "--out", "tuned"]
+    assert shortflow(*tune, *short, *few).code != 2
+    for seed in (1, 2):
+        write_run(make_result(seed=seed), tmp_path / "runs" / str(seed))
+    write_report(tmp_path / "runs", tmp_path / "runs.html")
+    for file in (tmp_path / "runs.html", tmp_path / "tuned" / "report.html"):
+        outside: list[str] = []
+        used: list[int] = []
+
+        def use(page: "Page", outside: list[str] = outside, used: list[int] = used) -> None:
+            page.on("popup", lambda popup: outside.append(popup.url))
+            page.wait_for_selector(".modebar-btn", state="attached")
+            used.append(page.locator("button, .modebar-btn").evaluate_all(CLICK))
+            outside += page.locator("[class*=cloud]").evaluate_all("all => all.map(each => each.className)")
+
+        assert browser.see(file, then=use).requests == []
+        assert used[0] > 5
+        assert outside == []

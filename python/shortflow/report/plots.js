@@ -1,6 +1,6 @@
 // Draws each figure's plots in the page's colours, with what its legend and its menu show.
 const root = document.documentElement;
-const quiet = { displaylogo: false, responsive: true };
+const quiet = { displaylogo: false, responsive: true, showSendToCloud: false };
 
 // Of many marks on a narrow axis every other one.
 function thinned(axis) {
