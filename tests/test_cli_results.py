@@ -406,3 +406,24 @@ def test_unfinished_flows_are_counted_alike_in_every_place(shortflow: Command, s
     every = flows.filter(pl.col("start_s") >= 0.01).height
     assert shortflow("report", "kept").code == 0
     assert f"{counted.height} of {every} flows did not finish" in (tmp_path / "kept/report.html").read_text("utf-8")
+
+
+def test_no_control_character_of_a_user_reaches_the_terminal(
+    shortflow: Command, tmp_path: Path, small: dict[str, object]
+) -> None:
+    evil = "\x1b[2J\x07\x9b31m"
+    (tmp_path / "small.toml").write_text(tomli_w.dumps({**small, "title": f"t{evil}"}))
+    scheme = {"name": f"s{evil}", "transport": "newreno", "queue": "droptail"}
+    (tmp_path / "own.toml").write_text(tomli_w.dumps({"scheme": [scheme]}))
+    answers = [
+        shortflow("show", "small.toml"),
+        shortflow("run", "small.toml", "--scheme", f"own.toml:s{evil}"),
+        shortflow("compare", "small.toml", "--schemes", f"tcp,own.toml:s{evil}", "--seeds", "2", "--out", f"o{evil}"),
+        shortflow("run", "small.toml", "--json"),
+        shortflow("run", f"no{evil}.toml"),
+        shortflow("run", "small.toml", "--set", f"title={evil}", "--set", f"x{evil}=1"),
+    ]
+    assert [answer.code for answer in answers] == [0, 0, 0, 0, 2, 2], answers
+    told = "".join(answer.stdout + answer.stderr for answer in answers)
+    assert not set(told) & set(evil) - set("[2J31m"), told
+    assert answers[3].document["title"] == f"t{evil}"

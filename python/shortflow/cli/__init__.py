@@ -14,6 +14,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from shortflow._core import version
+from shortflow.cli.console import print_note
 from shortflow.cli.plain import Command, Group
 from shortflow.errors import (
     ConfigError,
@@ -181,5 +182,5 @@ def _print_system_error(error: OSError) -> int:
 
 def _fail(message: str, code: ExitCode) -> int:
     """Say on stderr why the command fails, and hand back the exit code."""
-    print(f"shortflow: {message}", file=sys.stderr)
+    print_note(f"shortflow: {message}")
     return code

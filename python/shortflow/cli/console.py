@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shortflow.cli.control import CONTROL, plain
 from shortflow.cli.pace import LATELY_S, Pace
 from shortflow.scenario import WARNING
 
@@ -26,12 +27,13 @@ _FAR_S = 86_400.0
 
 def print_json(document: object) -> None:
     """Print the one JSON document of a command on stdout."""
-    sys.stdout.write(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def print_note(message: str) -> None:
     """Say something beside the result, on stderr."""
-    print(message, file=sys.stderr)
+    print(plain(message), file=sys.stderr)
 
 
 def note_report(report: object, runs: int, reused: int, seconds: float) -> None:

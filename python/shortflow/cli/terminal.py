@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.segment import Segment
 from rich.text import Text
 
+from shortflow.cli.control import plain
 from shortflow.cli.pace import Pace
 from shortflow.report.tables import terminal_width
 
@@ -17,7 +19,16 @@ if TYPE_CHECKING:
     from shortflow.engine import Progress as Told
 
 
-class _Results(Console):
+class Plain(Console):
+    """A console to which users' texts bring no control characters."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """All segments; those that Rich itself controls the terminal with are marked."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text))
+
+
+class _Results(Plain):
     """A console for stdout."""
 
     def on_broken_pipe(self) -> None:
@@ -32,7 +43,7 @@ def print_result(result: RenderableType) -> None:
 
 def working(label: str) -> contextlib.AbstractContextManager[object]:
     """Say on stderr what takes a few seconds, while it does; nothing where that is no terminal."""
-    return Console(file=sys.stderr).status(label)
+    return Plain(file=sys.stderr).status(label)
 
 
 class _Bar(Progress):
@@ -53,7 +64,7 @@ def _clock(seconds: float | None) -> str:
 @contextlib.contextmanager
 def live_bar(label: str) -> "Iterator[Told]":
     """A live bar on stderr."""
-    console = Console(file=sys.stderr)
+    console = Plain(file=sys.stderr)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),

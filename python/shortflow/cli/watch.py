@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import polars as pl
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from shortflow import _core
+from shortflow.cli.terminal import Plain
 from shortflow.engine import Progress
 from shortflow.errors import ConfigError
 from shortflow.scenario import Scenario
@@ -30,7 +30,7 @@ def watching(scenario: Scenario, label: str) -> "Iterator[tuple[_core.Capture, P
     """What a run takes to be drawn, and what hears of its progress and draws; the last picture stays."""
     if not sys.stderr.isatty():
         raise ConfigError("--watch: draws in a terminal, and stderr is none; without it there are lines of progress")
-    console = Console(file=sys.stderr, highlight=False)
+    console = Plain(file=sys.stderr, highlight=False)
     values = {setting["key"]: setting["value"] for setting in scenario.resolved()}
     ports = re.findall('"(.*?)"', values["measure.ports"])
     picture = _Picture(label, ports[0] if ports else "", max(20, console.width - 12))
