@@ -82,6 +82,25 @@ def test_a_misspelt_hook_is_an_error(star: shortflow.Scenario) -> None:
         shortflow.compare(star, [Misspelt], seeds=[1])
 
 
+@pytest.mark.parametrize(
+    ("hook", "said"),
+    [
+        ("on_ack(self, window)", r"on_ack is called with \(window, ack\), and takes \(window\)"),
+        ("on_congestion(self, window, cause, flow, more)", "on_congestion is called with"),
+        ("on_timer(self, *, window, flow)", "on_timer is called with"),
+    ],
+)
+def test_a_hook_of_another_signature_is_named_with_its_line(
+    hook: str, said: str, star: shortflow.Scenario, tmp_path: Path
+) -> None:
+    law = tmp_path / "law.py"
+    law.write_text(f"import shortflow\n\nclass Mine(shortflow.CongestionControl):\n    def {hook}: ...\n")
+    with pytest.raises(shortflow.ConfigError, match=rf"law\.py:4: Mine\.{said}"):
+        shortflow.run(star, f"{law}:Mine")
+    law.write_text("import shortflow\n\nclass Other(shortflow.CongestionControl):\n    def on_ack(self, *both): ...\n")
+    assert shortflow.run(star, f"{law}:Other").summary
+
+
 def test_a_wrong_base_is_named_with_its_class(star: shortflow.Scenario) -> None:
     class Baseless(shortflow.CongestionControl):
         base = "dctpc"

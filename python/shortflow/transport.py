@@ -121,7 +121,7 @@ def _beside(error: Exception, folder: Path) -> str:
 
 def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | None = None) -> Scheme:
     """A transport with its parameters, and its base with those of the settings that are left to it, as a scheme."""
-    _check_names(transport)
+    _check_hooks(transport)
     own = {key: text for key, text in settings.items() if _is_own(transport, key)}
     values = dict(transport.parameters)
     for key, text in own.items():
@@ -143,8 +143,8 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
         raise ConfigError(f"{transport.__name__}, over the scheme {transport.base!r}: {error}") from None
 
 
-def _check_names(transport: Transport) -> None:
-    """Refuse a method that looks like a hook and is none, which nothing calls, and a parameter that hides one."""
+def _check_hooks(transport: Transport) -> None:
+    """Refuse what looks like a hook and is none, a hook with other parameters, and a parameter that hides one."""
     for name in transport.parameters:
         if name != "floor" and name in vars(CongestionControl):
             raise ConfigError(
@@ -155,6 +155,17 @@ def _check_names(transport: Transport) -> None:
         if name.startswith("on_") and name not in hooks:
             hint = did_you_mean(name, hooks) or f"; hooks are {', '.join(hooks)}"
             raise ConfigError(f"{transport.__name__}.{name}: no hook of that name{hint}")
+    for name in hooks:
+        usual, own = (getattr(object.__new__(each), name) for each in (CongestionControl, transport))
+        wanted, given = (", ".join(inspect.signature(each).parameters) for each in (usual, own))
+        try:
+            inspect.signature(own).bind(*wanted.split(", "))
+        except TypeError:
+            code = inspect.unwrap(own).__code__
+            raise ConfigError(
+                f"{code.co_filename}:{code.co_firstlineno}: {transport.__name__}.{name} is called with "
+                f"({wanted}), and takes ({given}); give it these parameters"
+            ) from None
 
 
 def _module_name(path: Path) -> str:
