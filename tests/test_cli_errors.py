@@ -1,10 +1,14 @@
 """Wrong input ends in exit code 2 and one message that says what was expected; no traceback reaches a user."""
 
+import os
+import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from conftest import Command
 from shortflow import ConfigError, load, run
@@ -153,6 +157,144 @@ def test_a_required_key_may_come_from_set(shortflow: Command, tmp_path: Path) ->
         for each in shortflow("show", "mine.toml", "--set", "switch.mark_above=30pkt", "--json").document["settings"]
     }
     assert found["switch.mark_above"] == {"key": "switch.mark_above", "value": "30pkt", "source": "--set"}
+
+
+def test_every_wrong_key_is_named_at_once_with_file_and_line(shortflow: Command, tmp_path: Path) -> None:
+    text = TRACE.replace('"10ms"', '"$time"').replace('"100us"', '"fast"').replace("buffer", "bufer")
+    (tmp_path / "mine.toml").write_text(f"{text}load = -1\n[parameters]\ntime = 3\n")
+    answer = shortflow("run", "mine.toml", "--set", "topology.hosts=none")
+    assert answer.code == 2
+    assert [line.split(" ")[:2] for line in answer.stderr.removeprefix("shortflow: ").splitlines()] == [
+        ["topology.hosts:", '"none"'],
+        ["mine.toml:8:", "topology.rtt:"],
+        ["mine.toml:10:", "switch.bufer:"],
+        ["mine.toml:15:", "traffic.1.load:"],
+        ["mine.toml:17:", "duration:"],
+    ], answer.stderr
+    (tmp_path / "mine.toml").write_text('title = "x\nduration = 2s\n[a\n')
+    lines = shortflow("run", "mine.toml").stderr.removeprefix("shortflow: ").splitlines()
+    assert [line.split(":")[:2] for line in lines] == [["mine.toml", str(line)] for line in (1, 2, 3)], lines
+
+
+def test_a_parameter_has_no_name_of_a_key(shortflow: Command, tmp_path: Path) -> None:
+    text = TRACE.replace('"10ms"', '"$duration"') + '[parameters]\nduration = "3ms"\n'
+    (tmp_path / "mine.toml").write_text(text)
+    answer = shortflow("run", "mine.toml", "--set", "duration=9ms")
+    assert answer.code == 2
+    assert 'mine.toml:15: parameters: "duration" is not a parameter name' in answer.stderr
+
+
+def test_letters_in_turn_are_one_mistake(shortflow: Command) -> None:
+    assert 'did you mean "tcp"?' in shortflow("run", "incast", "--scheme", "tpc").stderr
+    assert 'did you mean "dctcp"?' in shortflow("run", "incast", "--scheme", "dtccp").stderr
+
+
+def test_a_quote_without_its_end_is_named_by_its_line(shortflow: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(TRACE)
+    for rest in ("", "0.002,0,3,1000\n"):
+        (tmp_path / "flows.csv").write_text(f'start,source,destination,bytes\n0,0,3,1000\n0.001,0,3,"1000\n{rest}')
+        answer = shortflow("run", "mine.toml")
+        assert answer.code == 2
+        assert answer.stderr.startswith("shortflow: flows.csv:3: a quote has no end")
+
+
+NAMED_BY = {
+    "trace": ('kind = "trace"\nfile = "it.csv"', "star"),
+    "sizes": ('kind = "poisson"\nload = 0.1\nsizes = { kind = "cdf", file = "it.csv" }', "star"),
+    "links": ('kind = "long-lived"', 'explicit"\nfile = "it.csv'),
+    "graphml": ('kind = "long-lived"', 'explicit"\nfile = "it.xml'),
+}
+
+
+def naming(kind: str) -> str:
+    """A scenario that names a file in one of the ways that there are."""
+    traffic, topology = NAMED_BY[kind]
+    text = TRACE.replace('kind = "trace"\nfile = "flows.csv"', traffic).replace('"star"', f'"{topology}"')
+    return text if topology == "star" else text.replace('hosts = 4\nrate = "1Gbps"\nrtt = "100us"\n', "")
+
+
+@pytest.mark.parametrize("kind", [*NAMED_BY, "measured", "scenario", "schemes"])
+def test_input_is_regular_files_of_a_size(kind: str, shortflow: Command, tmp_path: Path) -> None:
+    arguments = {
+        "measured": ["compare", "incast", "--schemes", "tcp", "--measured", "it.csv"],
+        "scenario": ["run", "it.toml"],
+        "schemes": ["run", "incast", "--scheme", "it.toml:mine"],
+    }.get(kind, ["run", "mine.toml"])
+    if kind in NAMED_BY:
+        (tmp_path / "mine.toml").write_text(naming(kind))
+    place = tmp_path / f"it.{'xml' if kind == 'graphml' else 'toml' if kind in ('scenario', 'schemes') else 'csv'}"
+    heard = socket.socket(socket.AF_UNIX)
+
+    def large() -> None:
+        with place.open("w") as file:
+            file.truncate(600_000_000)
+
+    makes: dict[str, Callable[[], object]] = {
+        "a device": lambda: place.symlink_to("/dev/zero"),
+        "a pipe": lambda: os.mkfifo(place),
+        "a directory": place.mkdir,
+        "a socket": lambda: heard.bind(place.name),
+        "600 MB; expected at most 512 MB": large,
+    }
+    for found, make in makes.items():
+        make()
+        answer = shortflow(*arguments)
+        assert answer.code == 2
+        assert found in answer.stderr
+        assert place.name in answer.stderr
+        if place.is_dir():
+            place.rmdir()
+        else:
+            place.unlink()
+    heard.close()
+
+
+@pytest.mark.parametrize("kind", [*NAMED_BY, "measured"])
+def test_an_error_about_a_header_does_not_tell_the_file(kind: str, shortflow: Command, tmp_path: Path) -> None:
+    arguments = (
+        ["compare", "incast", "--schemes", "tcp", "--measured", "it.csv"]
+        if kind == "measured"
+        else ["run", "mine.toml"]
+    )
+    if kind in NAMED_BY:
+        (tmp_path / "mine.toml").write_text(naming(kind))
+    for text in ("root:hunter2:1\nb:c\n", "hunter2,1\n2,3\n", "hunter2\n", '"hunter2\n'):
+        for name in ("it.csv", "it.xml"):
+            (tmp_path / name).write_text(text)
+        answer = shortflow(*arguments)
+        assert answer.code == 2
+        assert "it." in answer.stderr
+        assert "hunter2" not in answer.stderr
+
+
+def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Path, small: dict[str, object]) -> None:
+    (tmp_path / "small.toml").write_text(tomli_w.dumps(small))
+    assert shortflow("run", "small.toml", "--out", "run").code == 0
+    run = ["run", "small.toml"]
+    port = load(small).core.ports()[0]
+    tune = ["tune", "small.toml", "--scheme", "dctcp", "--param", "transport.g=0.05:0.5", "--minimize", "afct_short_s"]
+    tune += ["--trials", "1", "--seeds", "1", "--check-seeds", "2", "--check-on", "none", "--out", "tuned"]
+    commands = {
+        "flows.pcapng": [*run, "--pcap", f"{port}=flows.pcapng"],
+        "flows.parquet": [*run, "--trace", "0=flows.parquet"],
+        "page.html": ["report", "run", "--out", "page.html"],
+        "run/report.html": ["report", "run"],
+        "schema.json": ["schema", "--out", "schema.json"],
+        "tuned/report.html": tune,
+    }
+    mine = ["precious", "# shortflow 0.2.0\n<!doctype html> {}", (tmp_path / "small.toml").read_text()]
+    (tmp_path / "tuned").mkdir()
+    for name, command in commands.items():
+        for text in mine:
+            (tmp_path / name).write_text(text)
+            answer = shortflow(*command)
+            assert (answer.code, (tmp_path / name).read_text()) == (2, text), (command, answer)
+            assert f"{name}: is there already" in answer.stderr
+        (tmp_path / name).write_text("")
+        for _ in range(2):  # in place of an empty file, and of its own
+            answer = shortflow(*command)
+            assert answer.code != 2, (command, answer)
+            assert (tmp_path / name).stat().st_size > 0
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
