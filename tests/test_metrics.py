@@ -364,7 +364,7 @@ def test_jain_index_is_of_the_whole_measured_time_and_of_each_interval() -> None
     metrics = measured(make_flows(LONG), make_tasks(), samples, make_ports(), make_meta())
     assert metrics["jain_long"] == pytest.approx(16 / (2 * 10))
     assert metrics["jain_sampled_long"] == pytest.approx((1 + 0.8 + 1 + 16 / (2 * 8.02)) / 4)
-    # The second flow starts at 0.5 s, and from the interval that begins at 2 s on both get about the same.
+    # The second flow starts at 0.5 s, and from the interval that begins at 2 s on both get about the same, twice.
     assert metrics["convergence_long_s"] == pytest.approx(1.5)
 
 
@@ -380,6 +380,22 @@ def test_flows_unfair_at_the_end_converge_later_and_one_flow_shares_with_nobody(
     without = measured(make_flows(LONG), make_tasks(), make_samples(), make_ports(), make_meta())
     assert "jain_long" in without
     assert "jain_sampled_long" not in without
+
+
+@given(st.lists(st.sampled_from([0.5, 1.0]), min_size=1, max_size=60), st.integers(1, 60))
+def test_convergence_does_not_depend_on_when_one_stops_looking(rates: list[float], stop: int) -> None:
+    """A rate of 1 beside 1 is fair, of 0.5 is not; ten fair intervals in a row have converged."""
+
+    def convergence(seen: list[float]) -> tuple[float, bool]:
+        samples = make_samples(shares(*((0.5 + number, 1.0, rate) for number, rate in enumerate([1.0, *seen]))))
+        run = (make_flows(LONG), make_tasks(), samples, make_ports(), make_meta())
+        return measured(*run)["convergence_long_s"], "convergence_long_s" in bounds(*run)
+
+    (early, open_early), (late, open_late) = convergence(rates[:stop]), convergence(rates)
+    assert early <= late
+    assert open_early or (early, open_early) == (late, open_late)
+    in_a_row = "".join("x" if rate == 1.0 else "." for rate in rates).find("x" * 10)
+    assert (late, open_late) == (in_a_row, False) if in_a_row >= 0 else open_late
 
 
 def test_a_metric_is_found_by_its_name_alone() -> None:

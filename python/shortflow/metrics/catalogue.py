@@ -14,7 +14,18 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from shortflow.errors import ConfigError, did_you_mean, unknown_name
-from shortflow.metrics.data import FAIR_ENOUGH, SIZE_BINS, Flow, Group, LowerBound, RunData, Table, Tasks, mean
+from shortflow.metrics.data import (
+    FAIR_ENOUGH,
+    FAIR_INTERVALS,
+    SIZE_BINS,
+    Flow,
+    Group,
+    LowerBound,
+    RunData,
+    Table,
+    Tasks,
+    mean,
+)
 from shortflow.metrics.stats import Support
 from shortflow.records import Meta
 
@@ -239,7 +250,8 @@ OF_CLASS.has(
     "convergence_<class>_s",
     "convergence",
     "s",
-    f"from the last start of a backlogged flow until every interval has a Jain index of {FAIR_ENOUGH} or more",
+    f"from the last start of a backlogged flow to {FAIR_INTERVALS} intervals in a row with a Jain index of {FAIR_ENOUGH}"
+    " or more",
     Support.NONNEGATIVE,
 )(lambda flows: flows.convergence_s)
 CLASS_TIMEOUTS = OF_CLASS.has(

@@ -28,6 +28,8 @@ _BIN_EDGES = (10_000, 100_000, 1_000_000, 10_000_000)
 
 FAIR_ENOUGH = 0.95
 """The Jain index from which on flows share fairly."""
+FAIR_INTERVALS = 10
+"""So many sampling intervals in a row are fair once flows have converged."""
 BURST_GAP_S = 1e-3
 BURST_FLOWS = 10
 
@@ -253,14 +255,18 @@ class Group:
 
     @property
     def convergence_s(self) -> float | None:
-        """How long from the last start until every interval is fair; if the last is not, at least until the end."""
+        """How long from the last start until enough intervals in a row are fair; without such, at least until then.
+
+        What follows those intervals has no bearing on it, so a longer run says the same.
+        """
         last_start_s = max((flow.start_s for flow in self.backlogged), default=math.inf)
-        after = [interval for interval in self._intervals if interval[0] >= last_start_s]
-        if not after:
-            return None
-        unfair_until = max((end for _, end, index in after if index < FAIR_ENOUGH), default=last_start_s)
-        since = next((begin for begin, _, _ in after if begin >= unfair_until), after[-1][1])
-        return bound_if(after[-1][2] < FAIR_ENOUGH, since - last_start_s)
+        since, row = None, 0
+        for begin, end, index in (interval for interval in self._intervals if interval[0] >= last_start_s):
+            if row == FAIR_INTERVALS:
+                break
+            fair = index >= FAIR_ENOUGH
+            since, row = (since if row else begin, row + 1) if fair else (end, 0)
+        return None if since is None else bound_if(row < FAIR_INTERVALS, since - last_start_s)
 
     @functools.cached_property
     def _intervals(self) -> list[tuple[float, float, float]]:
