@@ -137,9 +137,9 @@ pub struct PortRow {
     pub to: NodeId,
     /// Link rate.
     pub rate: Rate,
-    /// Bytes accepted for sending.
+    /// Bytes of the packets whose last bit departed.
     pub tx_bytes: Bytes,
-    /// Packets accepted for sending.
+    /// Those packets.
     pub tx_packets: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -214,8 +214,8 @@ impl PortRow {
             from: port.from,
             to: port.to,
             rate: port.link().0,
-            tx_bytes: counts.accepted_bytes,
-            tx_packets: counts.accepted,
+            tx_bytes: counts.departed_bytes,
+            tx_packets: counts.departed,
             drops: counts.drops.total(),
             marks: counts.marked,
             mean_packets: counters.packet_time.as_secs_f64() / seconds,

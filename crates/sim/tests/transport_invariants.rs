@@ -69,6 +69,7 @@ impl Case {
             r#"
 title = "invariants"
 duration = "20ms"
+warmup = "3ms"
 drain = "1000s"
 [topology]
 {topology}
@@ -116,7 +117,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// Conservation is checked inside every run, with each discipline in hosts too; here: no deadlock, every byte arrives, nothing is
-    /// faster than light, windows keep their floor, and a run repeats exactly.
+    /// faster than light, ports send for as long as what departs takes, up to the packet at either end of the measured time,
+    /// windows keep their floor, and a run repeats exactly.
     #[test]
     fn every_finite_flow_finishes_and_the_accounts_balance(setting in setting()) {
         for info in schemes() {
@@ -125,6 +127,10 @@ proptest! {
             for flow in outcome.flows.iter().filter(|flow| flow.size != Bytes::MAX) {
                 prop_assert_eq!(flow.acked, flow.size);
                 prop_assert!(flow.fct() >= flow.ideal, "{}: {:?}", info.name, flow);
+            }
+            for port in &outcome.ports {
+                let sent = port.utilisation * 0.017 * port.rate.as_bps() as f64 / 8.0;
+                prop_assert!((port.tx_bytes.as_f64() - sent).abs() <= 1500.5, "{}: {port:?}, {sent}", info.name);
             }
             let windows = crate::common::values(&outcome, |subject| matches!(subject, Subject::Cwnd(_)));
             let floor = scheme(&info.name, &[]).transport.start().floor(Bytes::new(1460));

@@ -250,7 +250,7 @@ OF_CLASS.has(
     "convergence_<class>_s",
     "convergence",
     "s",
-    f"from the last start of a backlogged flow to {FAIR_INTERVALS} intervals in a row with a Jain index of {FAIR_ENOUGH}"
+    f"from the last start of a backlogged flow to {FAIR_INTERVALS} intervals in a row with an index of {FAIR_ENOUGH}"
     " or more",
     Support.NONNEGATIVE,
 )(lambda flows: flows.convergence_s)

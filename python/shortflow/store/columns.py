@@ -125,8 +125,8 @@ ABOUT: dict[str, dict[str, str]] = {
     "ports": {
         "port": "sending and receiving node",
         "rate_bps": "rate of the link",
-        "tx_bytes": "bytes accepted for sending",
-        "tx_packets": "packets accepted for sending",
+        "tx_bytes": "bytes of the packets whose last bit departed",
+        "tx_packets": "how many packets these are",
         "drops": "packets of any kind dropped here",
         "marks": "packets of any kind marked here",
         **{f"queue_{name}_{unit}": _queue(name, unit) for unit in ("pkt", "bytes") for name in _QUEUE},

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 /// What a port has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets accepted and not evicted later.
-    pub accepted: u64,
+    /// Packets whose last bit has departed.
+    pub departed: u64,
     /// Their bytes on the wire.
-    pub accepted_bytes: Bytes,
+    pub departed_bytes: Bytes,
     /// Packets dropped, on arrival or later.
     pub drops: Drops,
     /// Packets marked.
@@ -19,11 +19,11 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What was counted since there were `before`. An eviction takes off what may have been accepted before.
+    /// What was counted since there were `before`.
     fn since(self, before: Counts) -> Counts {
         Counts {
-            accepted: self.accepted.saturating_sub(before.accepted),
-            accepted_bytes: self.accepted_bytes.saturating_sub(before.accepted_bytes),
+            departed: self.departed - before.departed,
+            departed_bytes: self.departed_bytes - before.departed_bytes,
             drops: self.drops.since(before.drops),
             marked: self.marked - before.marked,
         }

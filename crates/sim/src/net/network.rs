@@ -464,15 +464,15 @@ impl Network {
 
     /// The measured time begins at `now`; the ports `kept` keep the distribution of the backlog.
     pub fn open_window(&mut self, now: Instant, kept: &[PortId]) {
-        self.before = self.counted();
         self.ports.iter_mut().for_each(|port| port.open_window(now));
+        self.before = self.counted();
         kept.iter().for_each(|port| self.ports[port.index()].keep_levels(now));
     }
 
     /// The measured time ends at `now`.
     pub fn close_window(&mut self, now: Instant) {
-        self.after = Some(self.counted());
         self.ports.iter_mut().for_each(|port| port.close_window(now));
+        self.after = Some(self.counted());
     }
 
     /// What was counted in the measured time, so far unless that is over.
@@ -481,8 +481,7 @@ impl Network {
     }
 
     fn counted(&self) -> Counted {
-        let ports = self.ports.iter().map(|port| port.counters().counts());
-        Counted { ports: ports.collect(), nodes: self.drops.clone() }
+        Counted { ports: self.ports.iter().map(Port::counts).collect(), nodes: self.drops.clone() }
     }
 
     /// The backlog of a port now.

@@ -10,7 +10,7 @@
 
 use super::faults::Passage;
 use super::ring::{InFlight, Ring};
-use super::{FaultInjector, Levels, MeasuredTime, Percentiles, PortCounters};
+use super::{Counts, FaultInjector, Levels, MeasuredTime, Percentiles, PortCounters};
 use crate::engine::prefetch;
 use crate::packet::Packet;
 use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
@@ -149,6 +149,7 @@ impl Port {
 
     /// The measured window ends at `now`.
     pub fn close_window(&mut self, now: Instant) {
+        self.retire(now);
         self.percentiles = self.levels.take().map(|levels| levels.percentiles(now));
         self.plain = self.window;
     }
@@ -166,6 +167,11 @@ impl Port {
     /// What the port has seen so far.
     pub fn counters(&self) -> &PortCounters {
         &self.counters
+    }
+
+    /// What it has counted, as of the last look.
+    pub(super) fn counts(&self) -> Counts {
+        self.counters.counts(self.backlog)
     }
 
     /// Packets that reached the other end.

@@ -68,10 +68,12 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
-    /// What it has counted so far.
-    pub(super) fn counts(&self) -> Counts {
+    /// What it has counted so far, at a port with this backlog: what has departed is all that was accepted but the backlog.
+    pub(super) fn counts(&self, backlog: Backlog) -> Counts {
         let PortCounters { accepted, accepted_bytes, drops, marked, .. } = *self;
-        Counts { accepted, accepted_bytes, drops, marked }
+        let (departed, departed_bytes) =
+            (accepted - u64::from(backlog.packets), accepted_bytes - backlog.bytes);
+        Counts { departed, departed_bytes, drops, marked }
     }
 
     /// A packet arrives at `now` and will be sent from `starts` to `departs`, all within the window;
