@@ -1,12 +1,14 @@
 """What one run is judged by, from tables small enough to do in the head."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shortflow
 from made import make_flows, make_meta, make_ports, make_samples, make_tasks
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import STATISTICS, Row, check_name, measure, named, possible, telling
@@ -233,10 +235,16 @@ def test_names_say_what_they_mean() -> None:
 def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None:
     flows = make_flows(
         [
-            {"id": 0, "size_bytes": 1, "delivered_bytes": 50_000_000, "switch_queueing_s": 1e-6},
-            {"id": 1, "size_bytes": 1, "delivered_bytes": 25_000_000, "start_s": 2.0, "switch_queueing_s": 4e-6},
+            {"id": 0, "size_bytes": 1, "delivered_bytes": 50_000_000, "measured_switch_queueing_s": 1e-6},
+            {
+                "id": 1,
+                "size_bytes": 1,
+                "delivered_bytes": 25_000_000,
+                "start_s": 2.0,
+                "measured_switch_queueing_s": 4e-6,
+            },
             {"id": 2, "size_bytes": 1},  # nothing of it has arrived
-            {"id": 3, "class": "long", "delivered_bytes": 1, "switch_queueing_s": 9e-6},
+            {"id": 3, "class": "long", "delivered_bytes": 1, "measured_switch_queueing_s": 9e-6},
         ]
     )
     metrics = measured(flows, make_tasks(), make_samples(), make_ports(), make_meta())
@@ -244,6 +252,19 @@ def test_finite_flows_have_a_throughput_and_packets_a_wait_in_switches() -> None
     assert "throughput_long_bps" not in metrics
     assert metrics["queueing_short_s"] == pytest.approx(2.5e-6)
     assert metrics["queueing_long_s"] == 9e-6
+
+
+def test_waits_are_those_of_the_measured_time(small: dict[str, Any]) -> None:
+    """A long flow of two segments at a time waits in the queue of the warm-up; it is alone when it is measured."""
+    small["tcp"]["receive_window"] = "2pkt"
+    small["warmup"] = "30ms"
+    sizes = {"kind": "fixed", "value": "30KB"}
+    small["traffic"][1] = {"kind": "incast", "flows": 60, "sizes": sizes, "from": "0-2", "to": 4, "unmeasured": True}
+    del small["parameters"]
+    result = shortflow.run(small, "dctcp")
+    assert result.flows.filter(pl.col("class") == "long")["switch_queueing_s"][0] > 1e-6
+    assert result.metrics["queueing_long_s"] < 1e-9
+    assert "queueing_short_s" not in result.metrics, "they were done before"
 
 
 def test_deadlines_are_counted_by_class_too() -> None:

@@ -11,6 +11,7 @@
 //! | list | 8: its length; then its elements |
 //! | row | its fields, in the order in which they stand in `rows!` |
 
+use crate::host::Tally;
 use crate::net::Percentiles;
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, Place, PortRow};
 use crate::probe::{Sample, Subject};
@@ -87,8 +88,10 @@ rows! {
     Outcome { flows, tasks, samples, ports, drops, counters, end }
     FlowRow {
         source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
-        timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, acked, acked_in_window, task,
+        timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, acked, delivered_in_window,
+        measured, task,
     }
+    Tally { left, waited_at_host, arrived, marks, waited }
     TaskRow { kind, class, start, finish, flows, deadline, part_of }
     Sample { at, subject, value }
     PortRow {
@@ -221,7 +224,8 @@ mod tests {
         each_field_counts! { |all| &mut all.flows[0], FlowRow {
             source: HostId(7), destination: HostId(7), class: ClassId(7), size: bytes, start: moment,
             finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1,
-            retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1, waited_at_host: span, acked: bytes, acked_in_window: bytes,
+            retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1, waited_at_host: span, acked: bytes, delivered_in_window: bytes,
+            measured: Tally { left: 1, ..Tally::default() },
             task: Some(steps().1),
         } }
         each_field_counts! { |all| &mut all.tasks[0], TaskRow {

@@ -280,6 +280,11 @@ impl Sink for Receiver {
         self.received
     }
 
+    fn arrived(&self, start: u64, end: u64) -> u64 {
+        let beyond = self.beyond.sacked_bytes(start.max(self.received), end);
+        self.received.min(end).saturating_sub(start) + beyond
+    }
+
     fn skipped(&self) -> u64 {
         self.skipped
     }

@@ -1,6 +1,6 @@
 //! What a run leaves behind: tables and counters.
 
-use crate::host::MessageCounts;
+use crate::host::{MessageCounts, Tally};
 use crate::net::{Counts, Network, Percentiles, Port};
 use crate::probe::Sample;
 use crate::queue::DropReason;
@@ -47,8 +47,10 @@ pub struct FlowRow {
     pub waited_at_host: Span,
     /// Bytes acknowledged.
     pub acked: Bytes,
-    /// Bytes acknowledged within the measured time.
-    pub acked_in_window: Bytes,
+    /// Bytes that arrived within the measured time, each of them once.
+    pub delivered_in_window: Bytes,
+    /// Its data packets within the measured time.
+    pub measured: Tally,
     /// What it is part of, if an application sent it.
     pub task: Option<TaskId>,
 }
@@ -75,7 +77,8 @@ impl FlowRow {
             left: 0,
             waited_at_host: Span::ZERO,
             acked: Bytes::ZERO,
-            acked_in_window: Bytes::ZERO,
+            delivered_in_window: Bytes::ZERO,
+            measured: Tally::default(),
             task: None,
         }
     }
@@ -92,8 +95,15 @@ impl FlowRow {
 
     /// Notes what was counted of it in the measured time.
     pub fn note_window(&mut self, counts: MessageCounts) {
-        self.acked_in_window = Bytes::new(counts.acked);
+        (self.delivered_in_window, self.measured) = (Bytes::new(counts.delivered), counts.tally);
         (self.retransmits_in_window, self.timeouts_in_window) = (counts.retransmits, counts.timeouts);
+    }
+
+    /// Takes what has arrived from another account of the same flow.
+    pub fn take_arrived(&mut self, other: &FlowRow) {
+        (self.packets, self.marks, self.waited) = (other.packets, other.marks, other.waited);
+        self.delivered_in_window = other.delivered_in_window;
+        self.measured.take_arrived(&other.measured);
     }
 
     /// Whether it was on its way at any time of `window`.
@@ -115,6 +125,13 @@ impl FlowRow {
     pub fn switch_queueing(&self) -> Option<f64> {
         let at_host = self.waited_at_host.as_secs_f64() / self.left.max(1) as f64;
         Some((self.queueing()? - at_host).max(0.0))
+    }
+
+    /// The same of the data packets of the measured time.
+    pub fn measured_switch_queueing(&self) -> Option<f64> {
+        let Tally { left, waited_at_host, arrived, waited, .. } = self.measured;
+        let mean = |waited: Span, packets: u64| waited.as_secs_f64() / packets as f64;
+        (left > 0 && arrived > 0).then(|| (mean(waited, arrived) - mean(waited_at_host, left)).max(0.0))
     }
 
     /// Whether the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` where

@@ -110,9 +110,10 @@ pub fn flows(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         ("measured_timeouts", small(rows, |row| Some(row.timeouts_in_window)), false),
         ("marks", small(rows, FlowRow::marks), true),
         ("acked_bytes", count(rows, |row| Some(row.acked.get())), false),
-        ("delivered_bytes", count(rows, |row| Some(row.acked_in_window.get())), false),
+        ("delivered_bytes", count(rows, |row| Some(row.delivered_in_window.get())), false),
         ("queueing_s", real(rows, FlowRow::queueing), true),
         ("switch_queueing_s", real(rows, FlowRow::switch_queueing), true),
+        ("measured_switch_queueing_s", real(rows, FlowRow::measured_switch_queueing), true),
         ("task", count(rows, |row| row.task.map(|task| task.index() as u64)), true),
     ];
     columns.into_iter().map(column).collect()

@@ -49,11 +49,28 @@ fn only_bytes_of_the_measured_time_count_in_it() {
         assert!(before < 0.09 && (0.09..0.1).contains(&into), "{name}: {finishes:?}");
         assert!(within < 0.1 && beyond > 0.1, "{name}: {finishes:?}");
 
-        let bytes: Vec<u64> = outcome.flows.iter().map(|flow| flow.acked_in_window.get()).collect();
+        let bytes: Vec<u64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.get()).collect();
         assert_eq!((bytes[0], bytes[2]), (0, 125_000), "{name}");
         assert!((500_000..1_000_000).contains(&bytes[1]), "{name}: {bytes:?}");
         assert!((1..=250_000).contains(&bytes[3]), "{name}: {bytes:?}");
         assert!(bytes.iter().sum::<u64>() <= 1_250_000, "{name}: {bytes:?}");
+    }
+}
+
+/// Losses leave gaps, and filling one acknowledges at once what had arrived before. Wherever the measured time of 2 ms begins,
+/// no more counts in it than the line carries, and the packet that is in transmission when it begins.
+#[test]
+fn no_more_is_delivered_than_the_line_carries() {
+    let faults =
+        "[faults]\nloss = 0.003\n[[traffic]]\nkind = \"long-lived\"\nflows = 3\nto = 2\nfrom = [0, 1]\n";
+    for name in ["tcp", "newreno", "dctcp", "pfabric-minimal", "dcqcn"] {
+        for start in (10..40).step_by(2) {
+            let times = format!("warmup = \"{start}ms\"\nduration = \"{}ms\"", start + 2);
+            let text = star(3, faults).replace("duration = \"1s\"", &times);
+            let outcome = run(&scenario(&text, &[]), &scheme(name, &[]));
+            let bytes: u64 = outcome.flows.iter().map(|flow| flow.delivered_in_window.get()).sum();
+            assert!(bytes <= 250_000 / 1500 * 1460 + 2 * 1460, "{name} from {start} ms: {bytes}");
+        }
     }
 }
 
@@ -64,7 +81,7 @@ fn an_answer_after_the_measured_time_counts_nothing_in_it() {
         compute = '30ms'\nsizes = { kind = 'fixed', value = '1KB' }";
     let outcome = run(&measured_from("20ms", query, &[]), &scheme("dctcp", &[]));
     let [request, answer] = &outcome.flows[..] else { panic!("{} rows", outcome.flows.len()) };
-    assert_eq!((request.acked_in_window, answer.acked_in_window), (request.size, Bytes::ZERO));
+    assert_eq!((request.delivered_in_window, answer.delivered_in_window), (request.size, Bytes::ZERO));
     assert_eq!(answer.acked, answer.size);
 }
 

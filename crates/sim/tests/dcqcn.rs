@@ -40,7 +40,7 @@ fn long_flows(flows: usize, settings: &[(&str, &str)]) -> Outcome {
 
 /// Payload per second of each flow, in Gbit/s.
 fn goodputs(outcome: &Outcome) -> Vec<f64> {
-    outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64() * 8.0 / 0.02 / 1e9).collect()
+    outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0 / 0.02 / 1e9).collect()
 }
 
 /// Backlog in KB from 40 ms on.

@@ -104,7 +104,7 @@ fn backlogged_flows_share_under_ps_and_take_the_rest_elsewhere() {
     let text = star(3, &rest).replace("duration = \"1s\"", "duration = \"100ms\"");
     let scenario = scenario(&text, &["10ms,h0,h2,30000"]);
     let goodput = |outcome: &Outcome| {
-        let bytes: Vec<f64> = outcome.flows[..3].iter().map(|row| row.acked_in_window.as_f64()).collect();
+        let bytes: Vec<f64> = outcome.flows[..3].iter().map(|row| row.delivered_in_window.as_f64()).collect();
         assert!(bytes.iter().all(|each| (each - bytes[0]).abs() <= 1.0), "{bytes:?}");
         bytes.iter().sum::<f64>() * 8.0
     };

@@ -178,7 +178,7 @@ stagger = "2s"
 "#
     );
     let outcome = run(&scenario(&text, &[]), &scheme("dctcp", &[("transport.cwnd_floor", "2")]));
-    let bytes: Vec<f64> = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64()).collect();
+    let bytes: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     bytes[1] / (bytes[0] + bytes[1])
 }
 

@@ -51,7 +51,7 @@ fn queueing(outcome: &Outcome) -> f64 {
 
 /// Share of the link that carries payload for the first time.
 fn goodput(outcome: &Outcome) -> f64 {
-    let bits: f64 = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64() * 8.0).sum();
+    let bits: f64 = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0).sum();
     bits / 0.04 / (10e9 * 1460.0 / 1500.0)
 }
 
@@ -166,7 +166,7 @@ fn flow_scaling_raises_the_target_and_makes_shares_equal() {
 
 /// Jain's index of what the flows carried.
 fn fairness(outcome: &Outcome) -> f64 {
-    let carried: Vec<f64> = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64()).collect();
+    let carried: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     let squares: f64 = carried.iter().map(|bytes| bytes * bytes).sum();
     carried.iter().sum::<f64>().powi(2) / squares / carried.len() as f64
 }

@@ -169,7 +169,7 @@ fn the_warm_up_counts_for_nothing() {
     let long = text + "[[traffic]]\nkind = \"long-lived\"\nflows = 1\nfrom = 0\nto = 2\n";
     let outcome = run(&scenario(&long, &[]), &scheme("tcp", &[]));
     // The link is full: 50 ms of packets of 12 µs.
-    let segments = outcome.flows[0].acked_in_window.as_f64() / 1460.0;
+    let segments = outcome.flows[0].delivered_in_window.as_f64() / 1460.0;
     assert!((segments - 50e3 / 12.0).abs() <= 1.0, "{segments}");
     let busiest = outcome.ports.iter().map(|port| port.utilisation).fold(0.0, f64::max);
     assert!((busiest - 1.0).abs() < 1e-9, "{busiest}");

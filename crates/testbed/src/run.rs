@@ -176,9 +176,12 @@ fn measured(
         let back = network.path(row.destination, row.source, number_or_any);
         let tcp = &scenario.tcp;
         row.ideal = (row.size != Bytes::MAX).then(|| ideal_fct(row.size, tcp.mss, tcp.header, &path, &back));
+        let edges = |edge: usize| switch.edges.get(edge)?.get(number.as_ref()?);
+        let at = |edge| edges(edge).copied().unwrap_or_default();
         if let Some(tally) = number.and_then(|number| switch.tallies.get(&number)) {
             (row.left, row.waited_at_host) = (tally.left, tally.waited_at_host);
             (row.packets, row.marks, row.waited) = (tally.arrived, tally.marks, tally.waited);
+            row.measured = at(1).since(at(0));
         }
     }
     samples.append(&mut switch.samples);

@@ -13,7 +13,7 @@ use rustix::net::sockopt::set_tcp_congestion;
 use shortflow_cc::Role;
 use shortflow_deploy::Failure;
 use shortflow_deploy::sys::Namespace;
-use shortflow_sim::host::{Flow, Message, MessageCounts};
+use shortflow_sim::host::{Flow, Message};
 use shortflow_sim::outcome::FlowRow;
 use shortflow_sim::probe::{ClassMeter, Sample, Subject, throughput};
 use shortflow_sim::scenario::Scenario;
@@ -295,7 +295,7 @@ impl<'a> Traffic<'a> {
                 self.start(clock, transfer)?;
             }
             if warming && now >= warm {
-                self.note_counts(|message, counts| message.at_start = counts)?;
+                self.tell_messages(Message::begin_measured)?;
                 self.window.start = now;
                 warming = false;
             }
@@ -305,7 +305,7 @@ impl<'a> Traffic<'a> {
                     scenario.measure.sample_every.map(|every| at + every).filter(|at| *at <= measured);
             }
             if measuring && now >= measured {
-                self.note_counts(|message, counts| message.at_end = Some(counts))?;
+                self.tell_messages(Message::end_measured)?;
                 self.window.end = now;
                 measuring = false;
             }
@@ -467,20 +467,20 @@ impl<'a> Traffic<'a> {
         (row.retransmits, row.timeouts) = (message.retransmits, message.timeouts);
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
-            row.note_window(message.in_window(acked));
+            row.note_window(message.in_window(message.acked(acked)));
         }
         self.pending -= usize::from(finish.is_some());
         Ok(())
     }
 
-    fn note_counts(&mut self, note: impl Fn(&mut Message, MessageCounts)) -> io::Result<()> {
+    /// Tells every message how much of it is acknowledged: what has arrived beyond a gap the kernel does not say.
+    fn tell_messages(&mut self, tell: fn(&mut Message, u64)) -> io::Result<()> {
         for &number in &self.active {
             let connection = &mut self.connections[number];
             let (acked, info) = connection.acked()?;
             connection.count(&info);
             for message in &mut connection.flows {
-                let counts = message.counts(acked);
-                note(message, counts);
+                tell(message, message.acked(acked));
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 """The numbers that runs are judged by, each declared once: its name, label, unit and meaning, and how it is computed.
 
 A metric is a statistic of somebody: of a class of flows, of a bin of their sizes, of a kind of tasks, of the measured
-ports, or of the whole network. Goodput counts what was acknowledged between the warm-up and the end, whenever the flow
-started; so are drops, marks, retransmissions and timeouts. A metric that a run does not have is absent.
+ports, or of the whole network. Goodput counts what arrived between the warm-up and the end, whenever the flow
+started; so do waits, drops, marks, retransmissions and timeouts. A metric that a run does not have is absent.
 """
 
 import functools
@@ -219,9 +219,9 @@ OF_CLASS.has(
     "queueing_<class>_s",
     "wait per packet",
     "s",
-    "a packet's wait in switches: mean over flows of their means, those of the warm-up included",
+    "a packet's wait in switches, in the measured time: mean over flows of their means",
     Support.NONNEGATIVE,
-)(lambda flows: mean([flow.switch_queueing_s for flow in flows.flows if flow.switch_queueing_s is not None]))
+)(lambda flows: mean([wait for flow in flows.flows if (wait := flow.measured_switch_queueing_s) is not None]))
 CLASS_DEADLINE_MISS = OF_CLASS.has(
     "deadline_miss_<class>",
     "deadlines missed",
@@ -229,10 +229,10 @@ CLASS_DEADLINE_MISS = OF_CLASS.has(
     "share of the class's flows with a deadline",
 )(lambda flows: flows.deadline_miss)
 THROUGHPUT = OF_CLASS.has(
-    "throughput_<class>_bps", "throughput", "bps", "payload of all finite flows acknowledged per measured second"
+    "throughput_<class>_bps", "throughput", "bps", "payload of all finite flows that arrived per measured second"
 )(lambda flows: _bps(flows, flows.finite))
 GOODPUT = OF_CLASS.has(
-    "goodput_<class>_bps", "goodput", "bps", "payload of all backlogged flows acknowledged per measured second"
+    "goodput_<class>_bps", "goodput", "bps", "payload of all backlogged flows that arrived per measured second"
 )(lambda flows: _bps(flows, flows.backlogged))
 FLOW_GOODPUT = OF_CLASS.has(
     "flow_goodput_<class>_bps",

@@ -82,7 +82,7 @@ class Flow(NamedTuple):
     measured_timeouts: int
     acked_bytes: int
     delivered_bytes: int
-    switch_queueing_s: float | None
+    measured_switch_queueing_s: float | None
 
 
 class Task(NamedTuple):

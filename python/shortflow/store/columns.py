@@ -40,6 +40,7 @@ TABLES: dict[str, dict[str, pl.DataType]] = {
         "delivered_bytes": _COUNT,
         "queueing_s": _NUMBER,
         "switch_queueing_s": _NUMBER,
+        "measured_switch_queueing_s": _NUMBER,
         "task": _COUNT,
     },
     "tasks": {
@@ -97,9 +98,10 @@ ABOUT: dict[str, dict[str, str]] = {
         "measured_timeouts": "those of them within the measured time",
         "marks": "data packets that arrived with a CE mark; none where a testbed's connection carries several flows",
         "acked_bytes": "payload acknowledged",
-        "delivered_bytes": "the part of it acknowledged within the measured time",
+        "delivered_bytes": "payload that arrived within the measured time, each byte once; on a testbed what was acknowledged",
         "queueing_s": "mean time that its data packets waited in queues",
         "switch_queueing_s": "the part of it in switches",
+        "measured_switch_queueing_s": "the same of the packets of the measured time",
         "task": "row in the table of tasks of what it is part of",
     },
     "tasks": {
@@ -137,7 +139,7 @@ ABOUT: dict[str, dict[str, str]] = {
 
 OPTIONAL = {
     "flows": {"size_bytes", "finish_s", "fct_s", "ideal_fct_s", "slowdown", "deadline_s", "missed", "queueing_s"}
-    | {"marks", "switch_queueing_s", "task"},
+    | {"marks", "switch_queueing_s", "measured_switch_queueing_s", "task"},
     "tasks": {"finish_s", "time_s", "deadline_s", "missed", "part_of"},
     "samples": set(),
     "ports": {f"queue_p{percent}_{unit}" for percent in (50, 95, 99) for unit in ("pkt", "bytes")},

@@ -54,28 +54,51 @@ impl Tally {
     pub fn take_arrived(&mut self, other: &Tally) {
         (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
     }
+
+    /// What has been added to `before`.
+    pub fn since(self, before: Tally) -> Tally {
+        Tally {
+            left: self.left.saturating_sub(before.left),
+            waited_at_host: self.waited_at_host.saturating_sub(before.waited_at_host),
+            arrived: self.arrived.saturating_sub(before.arrived),
+            marks: self.marks.saturating_sub(before.marks),
+            waited: self.waited.saturating_sub(before.waited),
+        }
+    }
 }
 
 /// What is counted of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MessageCounts {
-    /// Bytes acknowledged.
-    pub acked: u64,
+    /// Bytes that have arrived, each of them once.
+    pub delivered: u64,
     /// Retransmitted segments.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Its data packets.
+    pub tally: Tally,
 }
 
 impl MessageCounts {
     /// What has been added to `before`.
     fn since(self, before: MessageCounts) -> MessageCounts {
         MessageCounts {
-            acked: self.acked.saturating_sub(before.acked),
+            delivered: self.delivered.saturating_sub(before.delivered),
             retransmits: self.retransmits.saturating_sub(before.retransmits),
             timeouts: self.timeouts.saturating_sub(before.timeouts),
+            tally: self.tally.since(before.tally),
         }
     }
+}
+
+/// How a message's counts of the measured time are known.
+#[derive(Debug, Clone, Copy)]
+enum Measured {
+    /// Since it had these.
+    Since(MessageCounts),
+    /// The measured time is over.
+    Exactly(MessageCounts),
 }
 
 /// Bytes `start..end` of a connection's stream. Segments never span two messages.
@@ -101,10 +124,7 @@ pub struct Message {
     pub timeouts: u32,
     /// When its last byte was acknowledged, once it has been.
     pub finish: Option<Instant>,
-    /// Its counts when the measured time began.
-    pub at_start: MessageCounts,
-    /// Its counts when the measured time ended, once it has.
-    pub at_end: Option<MessageCounts>,
+    measured: Measured,
 }
 
 impl Message {
@@ -122,8 +142,7 @@ impl Message {
             retransmits: 0,
             timeouts: 0,
             finish: None,
-            at_start: MessageCounts::default(),
-            at_end: None,
+            measured: Measured::Since(MessageCounts::default()),
         }
     }
 
@@ -132,14 +151,36 @@ impl Message {
         snd_una.min(self.end).saturating_sub(self.start)
     }
 
-    /// Its counts, when everything below `snd_una` is acknowledged.
-    pub fn counts(&self, snd_una: u64) -> MessageCounts {
-        MessageCounts { acked: self.acked(snd_una), retransmits: self.retransmits, timeouts: self.timeouts }
+    /// The measured time begins, when so much of it has arrived.
+    pub fn begin_measured(&mut self, delivered: u64) {
+        self.measured = Measured::Since(self.counts(delivered));
     }
 
-    /// Its counts within the measured time, of a flow that was on its way then.
-    pub fn in_window(&self, snd_una: u64) -> MessageCounts {
-        self.at_end.unwrap_or_else(|| self.counts(snd_una)).since(self.at_start)
+    /// The measured time ends, when so much of it has arrived.
+    pub fn end_measured(&mut self, delivered: u64) {
+        self.measured = Measured::Exactly(self.in_window(delivered));
+    }
+
+    /// Its counts within the measured time, of a flow that was on its way then and of which so much has arrived.
+    pub fn in_window(&self, delivered: u64) -> MessageCounts {
+        match self.measured {
+            Measured::Since(before) => self.counts(delivered).since(before),
+            Measured::Exactly(counts) => counts,
+        }
+    }
+
+    fn counts(&self, delivered: u64) -> MessageCounts {
+        let Message { retransmits, timeouts, tally, .. } = *self;
+        MessageCounts { delivered, retransmits, timeouts, tally }
+    }
+
+    /// Takes what has arrived from another account of the same message.
+    pub fn take_arrived(&mut self, other: &Message) {
+        self.tally.take_arrived(&other.tally);
+        if let (Measured::Exactly(mine), Measured::Exactly(theirs)) = (&mut self.measured, &other.measured) {
+            mine.delivered = theirs.delivered;
+            mine.tally.take_arrived(&theirs.tally);
+        }
     }
 
     /// True for a flow that never ends.

@@ -116,6 +116,11 @@ pub trait Sink: Endpoint {
     /// All bytes of the stream below this have arrived.
     fn received(&self) -> u64;
 
+    /// Bytes of `start..end` of the stream that have arrived.
+    fn arrived(&self, start: u64, end: u64) -> u64 {
+        self.received().min(end).saturating_sub(start)
+    }
+
     /// Bytes that were missing below new ones when those arrived. Without reordering they were lost.
     fn skipped(&self) -> u64;
 

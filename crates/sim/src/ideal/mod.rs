@@ -189,7 +189,7 @@ impl Ledger<'_> {
         for (demand, start) in demands.iter().filter(|demand| demand.backlogged).zip(starts) {
             let row = &mut flows[demand.row];
             row.acked = self.payload(demand.rate, end - start);
-            row.acked_in_window = self.payload(demand.rate, end - warm.max(start));
+            row.delivered_in_window = self.payload(demand.rate, end - warm.max(start));
         }
     }
 
@@ -207,7 +207,7 @@ impl Ledger<'_> {
         row.finish = Some(finish);
         row.acked = row.size;
         if finish > self.warm_up_end && finish <= self.measure_end {
-            row.acked_in_window = row.size;
+            row.delivered_in_window = row.size;
         }
     }
 

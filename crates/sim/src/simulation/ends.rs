@@ -1,6 +1,6 @@
 //! [`Ends`]: both ends of a connection, of whatever protocol, dispatched by one match for each event.
 
-use crate::host::{Endpoint, Flow, Identity, Messages, Outbox, Scene, Sink, Source, View};
+use crate::host::{Endpoint, Flow, Identity, Message, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::Packet;
 use crate::tcp::priority::PriorityRule;
 use crate::{minimal, roce, tcp};
@@ -106,7 +106,7 @@ impl Ends {
             _ => {}
         }
         let messages = self.messages_mut().iter_mut().zip(other.messages_mut().iter_mut());
-        messages.for_each(|(mine, theirs)| mine.tally.take_arrived(&theirs.tally));
+        messages.for_each(|(mine, theirs)| mine.take_arrived(theirs));
     }
 
     /// There is something new to send.
@@ -159,6 +159,20 @@ impl Ends {
     /// All bytes of the stream below this have arrived.
     pub fn received(&self) -> u64 {
         each!(self, pair => pair.receiver.received())
+    }
+
+    /// Bytes of `start..end` of the stream that have arrived.
+    pub fn arrived(&self, start: u64, end: u64) -> u64 {
+        each!(self, pair => pair.receiver.arrived(start, end))
+    }
+
+    /// Tells every message how much of it has arrived.
+    pub fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
+        each!(self, pair => {
+            let arrived = |message: &Message| pair.receiver.arrived(message.start, message.end);
+            let messages = pair.sender.messages_mut().iter_mut();
+            messages.for_each(|message| tell(message, arrived(message)));
+        });
     }
 
     /// Bytes that were missing below new ones when those arrived.

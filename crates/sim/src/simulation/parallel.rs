@@ -274,8 +274,7 @@ impl World<'_> {
             }
             if from != to {
                 let place = if to == 0 { from } else { to };
-                let there = &others[place - 1].flows[index];
-                (row.packets, row.marks, row.waited) = (there.packets, there.marks, there.waited);
+                row.take_arrived(&others[place - 1].flows[index]);
             }
         }
         let (mut networks, mut tables): (Vec<Network>, Vec<_>) = (Vec::new(), Vec::new());

@@ -285,11 +285,11 @@ impl<'a> World<'a> {
                 let kept =
                     if self.scenario.measure.sample_every.is_some() { &self.measured[..] } else { &[] };
                 self.network.open_window(self.events.now(), kept);
-                self.for_each_message(|message, acked| message.at_start = message.counts(acked))
+                self.tell_messages(Message::begin_measured);
             }
             Event::MeasureEnd => {
                 self.network.close_window(self.events.now());
-                self.for_each_message(|message, acked| message.at_end = Some(message.counts(acked)));
+                self.tell_messages(Message::end_measured);
                 self.measuring_over = true;
             }
             Event::Network(_) | Event::Timer { .. } => {}
@@ -366,7 +366,8 @@ impl<'a> World<'a> {
 
     /// Writes what a message has become into its row.
     fn record(&mut self, conn: ConnId, message: &Message) {
-        let acked = self.connections.slot(conn).ends.acked();
+        let ends = &self.connections.slot(conn).ends;
+        let (acked, delivered) = (ends.acked(), ends.arrived(message.start, message.end));
         let Some(row) = self.flows.get_mut(message.flow.index()) else { return }; // uncounted
         row.finish = message.finish;
         row.retransmits = message.retransmits;
@@ -376,7 +377,7 @@ impl<'a> World<'a> {
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
-            row.note_window(message.in_window(acked));
+            row.note_window(message.in_window(delivered));
         }
     }
 
@@ -505,11 +506,9 @@ impl<'a> World<'a> {
         }
     }
 
-    fn for_each_message(&mut self, mut act: impl FnMut(&mut Message, u64)) {
-        for (_, connection) in self.connections.iter_mut() {
-            let acked = connection.ends.acked();
-            connection.ends.messages_mut().iter_mut().for_each(|message| act(message, acked));
-        }
+    /// Tells every message how much of it has arrived.
+    fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
+        self.connections.iter_mut().for_each(|(_, connection)| connection.ends.tell_messages(tell));
     }
 
     fn sample(&mut self) {

@@ -107,6 +107,11 @@ impl Sink for Receiver {
         self.rcv_nxt
     }
 
+    fn arrived(&self, start: u64, end: u64) -> u64 {
+        let ranges = self.out_of_order.iter().copied().chain([(0, self.rcv_nxt)]);
+        ranges.map(|(low, high)| high.min(end).saturating_sub(low.max(start))).sum()
+    }
+
     fn skipped(&self) -> u64 {
         self.skipped
     }

@@ -22,7 +22,7 @@ pub struct Receiver {
     /// All bytes below this have arrived.
     pub(super) rcv_nxt: u64,
     /// Ranges above `rcv_nxt`, the most recent first, as RFC 2018 §4 wants them reported.
-    out_of_order: Vec<(u64, u64)>,
+    pub(super) out_of_order: Vec<(u64, u64)>,
     /// Bytes that were missing below new ones when those arrived.
     pub(super) skipped: u64,
     echo: Echo,

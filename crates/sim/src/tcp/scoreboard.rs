@@ -155,7 +155,8 @@ impl Scoreboard {
         to.saturating_sub(from) - self.sacked_bytes(from, to)
     }
 
-    fn sacked_bytes(&self, from: u64, to: u64) -> u64 {
+    /// Bytes of `from..to` that have been SACKed.
+    pub fn sacked_bytes(&self, from: u64, to: u64) -> u64 {
         self.sacked.iter().map(|&(low, high)| high.min(to).saturating_sub(low.max(from))).sum()
     }
 

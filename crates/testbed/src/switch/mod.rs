@@ -111,6 +111,8 @@ pub struct SwitchReport {
     pub samples: Vec<Sample>,
     /// What became of the data packets of each connection, by its number ([`flow_of`]).
     pub tallies: HashMap<u32, Tally>,
+    /// The same at the beginning and at the end of the measured time.
+    pub edges: Vec<HashMap<u32, Tally>>,
 }
 
 /// What makes a stall, in packets: as many then arrive at once. In simulations shorter ones, twenty a second, move neither
@@ -232,10 +234,12 @@ impl<'a> Switch<'a> {
                 Event::WarmUpEnd => {
                     let kept = self.scenario.measure.sample_every.map_or(&[][..], |_| &self.measured);
                     self.network.open_window(self.events.now(), kept);
+                    self.report.edges.push(self.report.tallies.clone());
                     self.spent = spent();
                 }
                 Event::MeasureEnd => {
                     self.network.close_window(self.events.now());
+                    self.report.edges.push(self.report.tallies.clone());
                     let (since, now) = (self.spent, spent());
                     self.report.busy = (now[1] - since[1]) as f64 / (now[0] - since[0]).max(1) as f64;
                 }
