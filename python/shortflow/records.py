@@ -55,11 +55,16 @@ class Counters(TypedDict):
     """The whole run, warm-up included. Every packet sent is delivered, dropped or in flight at the end."""
 
     events: int
+    """What it cost, in events of the simulator."""
     packet_hops: int
     packets_sent: int
     packets_delivered: int
     packets_dropped: int
     packets_in_flight: int
+    drain_flows: int
+    """Flows that started in the drain."""
+    drain_bytes: int
+    """What those with an end had to send."""
 
 
 class Drop(TypedDict):

@@ -1,4 +1,4 @@
-"""The result of a run: four tables, the core's own account of the run, and where it all came from."""
+"""The result of a run: its tables, the core's own account of the run, and where it all came from."""
 
 import functools
 import hashlib
@@ -221,6 +221,7 @@ class RunResult:
         return self.summary.lower_bounds
 
     flows = _frame("flows", "Every flow that started, those of the warm-up too; one that did not finish has no `fct_s`")
+    drain_flows = _frame("drain_flows", "Every flow that started in the drain, where `measure.drain_flows` asks for it")
     tasks = _frame("tasks", "Every query, job, shuffle and request")
     samples = _frame("samples", "What was sampled over time, where `measure.sample_every` asks for it")
     ports = _frame("ports", "Every port, with its queue over the measured time")
@@ -248,8 +249,7 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
             raise
         said = f"{type(error).__name__}: {error}{_meant(error)}"
         raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
-    tables = {"flows": result.flows(), "tasks": result.tasks(), "samples": result.samples(), "ports": result.ports()}
-    return finished(run, tables, result.meta(), time.perf_counter() - started, (cores, why))
+    return finished(run, result.tables(), result.meta(), time.perf_counter() - started, (cores, why))
 
 
 def finished(

@@ -15,6 +15,7 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Cores, Observer, RunError, Standing};
 use shortflow_sim::tables;
 use shortflow_units::Span;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -184,24 +185,10 @@ pub struct PyOutcome {
 
 #[pymethods]
 impl PyOutcome {
-    /// The flow table.
-    fn flows(&self) -> PyResult<Table> {
-        Table::of(tables::flows(&self.outcome, &self.scenario))
-    }
-
-    /// The queries, jobs and requests.
-    fn tasks(&self) -> PyResult<Table> {
-        Table::of(tables::tasks(&self.outcome, &self.scenario))
-    }
-
-    /// The samples.
-    fn samples(&self) -> PyResult<Table> {
-        Table::of(tables::samples(&self.outcome, &self.scenario))
-    }
-
-    /// The ports.
-    fn ports(&self) -> PyResult<Table> {
-        Table::of(tables::ports(&self.outcome, &self.scenario))
+    /// The tables by name.
+    fn tables(&self) -> PyResult<BTreeMap<&str, Table>> {
+        let tables = tables::tables(&self.outcome, &self.scenario);
+        tables.into_iter().map(|(name, columns)| Ok((name, Table::of(columns)?))).collect()
     }
 
     /// Provenance and totals.
@@ -215,6 +202,8 @@ impl PyOutcome {
         counters.set_item("packets_delivered", totals.packets_delivered)?;
         counters.set_item("packets_dropped", totals.packets_dropped)?;
         counters.set_item("packets_in_flight", totals.packets_in_flight)?;
+        counters.set_item("drain_flows", totals.drain_flows)?;
+        counters.set_item("drain_bytes", totals.drain_bytes)?;
         let meta = PyDict::new(py);
         meta.set_item("scenario", &scenario.name)?;
         meta.set_item("scheme", &self.scheme)?;

@@ -85,7 +85,7 @@ macro_rules! rows {
 }
 
 rows! {
-    Outcome { flows, tasks, samples, ports, drops, counters, end }
+    Outcome { flows, drain_flows, tasks, samples, ports, drops, counters, end }
     FlowRow {
         source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
         timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, acked, delivered_in_window,
@@ -102,7 +102,7 @@ rows! {
     DropRow { place, reason, in_run, measured }
     Counters {
         events, packet_hops, packets_sent, packets_delivered, packets_dropped, packets_in_flight, unfinished,
-        connections_peak,
+        connections_peak, drain_flows, drain_bytes,
     }
 }
 
@@ -189,6 +189,7 @@ mod tests {
         };
         Outcome {
             flows: vec![FlowRow::new(&arrival(), None)],
+            drain_flows: vec![FlowRow::new(&arrival(), None)],
             tasks: steps().0.into_tasks(),
             samples: vec![Sample { at: Instant::ZERO, subject: Subject::Cwnd(FlowId(0)), value: 0.0 }],
             ports: vec![port],
@@ -248,10 +249,10 @@ mod tests {
         } }
         each_field_counts! { |all| &mut all.counters, Counters {
             events: 1, packet_hops: 1, packets_sent: 1, packets_delivered: 1, packets_dropped: 1,
-            packets_in_flight: 1, unfinished: 1, connections_peak: 1,
+            packets_in_flight: 1, unfinished: 1, connections_peak: 1, drain_flows: 1, drain_bytes: 1,
         } }
         each_field_counts! { |all| all, Outcome {
-            flows: Vec::new(), tasks: Vec::new(), samples: Vec::new(), ports: Vec::new(), drops: Vec::new(),
+            flows: Vec::new(), drain_flows: Vec::new(), tasks: Vec::new(), samples: Vec::new(), ports: Vec::new(), drops: Vec::new(),
             counters: Counters { events: 1, ..Counters::default() }, end: moment,
         } }
     }
@@ -296,6 +297,7 @@ mod tests {
         let place = Place::Port(NodeId(258), NodeId(3));
         let outcome = Outcome {
             flows: Vec::new(),
+            drain_flows: Vec::new(),
             tasks: Vec::new(),
             samples: vec![Sample { at: Instant::from_ps(5), subject: Subject::Cwnd(FlowId(9)), value: 1.5 }],
             ports: Vec::new(),
@@ -312,11 +314,11 @@ mod tests {
         let numbers = [1, 4, 3].map(u64::to_le_bytes);
         let drop = [&numbers[0], &place_and_reason[..], &numbers[1], &numbers[2]].concat();
         let counters = [[0; 8], [6, 0, 0, 0, 0, 0, 0, 0]].concat();
-        let rest = [0; 6 * 8];
+        let rest = [0; 8 * 8];
         let end = [0, 0, 0, 0, 0, 1, 0, 0];
         let expected: [&[u8]; 9] = [
             b"shortflow outcome 2\n",
-            &[no_rows, no_rows].concat(),
+            &[no_rows; 3].concat(),
             &sample,
             &subject_and_value,
             &no_rows,

@@ -264,6 +264,10 @@ pub struct Counters {
     pub unfinished: u64,
     /// Most connections that were open at once.
     pub connections_peak: u64,
+    /// Flows that started in the drain.
+    pub drain_flows: u64,
+    /// The bytes that those with an end had to send.
+    pub drain_bytes: u64,
 }
 
 /// The result of a run.
@@ -271,6 +275,8 @@ pub struct Counters {
 pub struct Outcome {
     /// Flows in order of arrival.
     pub flows: Vec<FlowRow>,
+    /// Flows that started in the drain, if the scenario wants them.
+    pub drain_flows: Vec<FlowRow>,
     /// Queries, jobs and requests in the order in which they were opened.
     pub tasks: Vec<TaskRow>,
     /// Samples in order of time.

@@ -109,6 +109,8 @@ pub struct Measure {
     pub ports: Vec<(NodeId, NodeId)>,
     /// Sampling interval; `None` = no samples.
     pub sample_every: Option<Span>,
+    /// Whether flows that start in the drain leave rows.
+    pub drain_flows: bool,
 }
 
 /// A number of segments such as `"1256pkt"`, or `"unlimited"`, which reads as infinity.

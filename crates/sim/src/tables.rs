@@ -6,7 +6,7 @@ use crate::packet::{EcnField, Packet};
 use crate::probe::Subject;
 use crate::probe::watch::{Happening, PacketEvent};
 use crate::scenario::Scenario;
-use shortflow_units::{Bytes, NodeId, PortId};
+use shortflow_units::{Bytes, Instant, NodeId, PortId};
 
 /// The values of a column, one per row.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,9 +35,10 @@ pub struct Column {
 }
 
 /// The tables of a run, by name.
-pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Column>); 4] {
+pub fn tables(outcome: &Outcome, scenario: &Scenario) -> [(&'static str, Vec<Column>); 5] {
     [
-        ("flows", flows(outcome, scenario)),
+        ("flows", flows(&outcome.flows, outcome.end, scenario)),
+        ("drain_flows", flows(&outcome.drain_flows, outcome.end, scenario)),
         ("tasks", tasks(outcome, scenario)),
         ("samples", samples(outcome, scenario)),
         ("ports", ports(outcome, scenario)),
@@ -87,9 +88,8 @@ fn numbers(rows: usize) -> Values {
     Values::Count((0..rows as u64).map(Some).collect())
 }
 
-/// A row a flow.
-pub fn flows(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
-    let rows = &outcome.flows[..];
+/// A row a flow of a run that ended at `end`.
+fn flows(rows: &[FlowRow], end: Instant, scenario: &Scenario) -> Vec<Column> {
     let host = |host: u32| scenario.graph.name(NodeId(host)).to_owned();
     let columns = [
         ("id", numbers(rows.len()), false),
@@ -103,7 +103,7 @@ pub fn flows(outcome: &Outcome, scenario: &Scenario) -> Vec<Column> {
         ("ideal_fct_s", real(rows, |row| row.ideal.map(|ideal| ideal.as_secs_f64())), true),
         ("slowdown", real(rows, FlowRow::slowdown), true),
         ("deadline_s", real(rows, |row| row.deadline.map(|deadline| deadline.as_secs_f64())), true),
-        ("missed", flag(rows, |row| row.missed(outcome.end)), true),
+        ("missed", flag(rows, |row| row.missed(end)), true),
         ("retransmits", small(rows, |row| Some(row.retransmits)), false),
         ("measured_retransmits", small(rows, |row| Some(row.retransmits_in_window)), false),
         ("timeouts", small(rows, |row| Some(row.timeouts)), false),

@@ -128,7 +128,7 @@ proptest! {
         let text = format!(
             "title = 'any'\nduration = '3ms'\nwarmup = '500us'\ndrain = '10ms'\n[topology]\n{}\n\
              [switch]\nbuffer = '{buffer}pkt'\nmark_above = '{}pkt'\n[tcp]\nrto_min = '1ms'\n\
-             [measure]\nsample_every = '{every}us'\n\
+             [measure]\nsample_every = '{every}us'\ndrain_flows = true\n\
              [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'uniform', min = '1KB', max = '90KB' }}\n\
              load = {load}\npattern = 'all-to-all'\nconnections = '{connections}'\n\
              [[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\n",

@@ -71,6 +71,8 @@ fn meta(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured) -> Va
             "packets_delivered": totals.packets_delivered,
             "packets_dropped": totals.packets_dropped,
             "packets_in_flight": totals.packets_in_flight,
+            "drain_flows": totals.drain_flows,
+            "drain_bytes": totals.drain_bytes,
         },
         "drops": outcome.drops.iter().map(drop).collect::<Vec<_>>(),
         "classes": scenario.classes,

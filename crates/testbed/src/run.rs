@@ -4,7 +4,7 @@ use crate::awake::Awake;
 use crate::congestion::{self, Control};
 use crate::host::{CARD, Host, TcpSettings};
 use crate::measured::Measured;
-use crate::plan::Plan;
+use crate::plan::{Plan, Transfer};
 use crate::programs::Lock;
 use crate::switch::{Clock, Switch, SwitchReport, Taps};
 use crate::sys;
@@ -187,6 +187,8 @@ fn measured(
     samples.append(&mut switch.samples);
     samples.sort_by_key(|sample| sample.at);
     let seconds = scenario.duration.saturating_sub(scenario.warmup).as_secs_f64();
+    let in_drain = |transfer: &&Transfer| !transfer.counted && transfer.arrival.at < end;
+    let drained = || plan.transfers.iter().filter(in_drain).map(|transfer| transfer.arrival.size);
     let counters = Counters {
         events: 0, // a kernel does not count any
         packet_hops: network.hops(),
@@ -196,8 +198,10 @@ fn measured(
         packets_in_flight: network.in_flight(),
         unfinished: unfinished as u64,
         connections_peak: plan.connections.len() as u64,
+        drain_flows: drained().count() as u64,
+        drain_bytes: drained().filter(|size| *size != Bytes::MAX).map(Bytes::get).sum(),
     };
     let (tasks, ports, drops) = (Vec::new(), PortRow::all(network, seconds), DropRow::all(network));
-    let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end };
+    let outcome = Outcome { flows, drain_flows: Vec::new(), tasks, samples, ports, drops, counters, end };
     Measured { outcome, switch, host_stalls: stalls, start_error, congestion: congestion.to_owned() }
 }

@@ -98,7 +98,7 @@ ABOUT: dict[str, dict[str, str]] = {
         "measured_timeouts": "those of them within the measured time",
         "marks": "data packets that arrived with a CE mark; none where a testbed's connection carries several flows",
         "acked_bytes": "payload acknowledged",
-        "delivered_bytes": "payload that arrived within the measured time, each byte once; on a testbed what was acknowledged",
+        "delivered_bytes": "payload that arrived within the measured time, each byte once; of a testbed, acknowledged",
         "queueing_s": "mean time that its data packets waited in queues",
         "switch_queueing_s": "the part of it in switches",
         "measured_switch_queueing_s": "the same of the packets of the measured time",
@@ -145,6 +145,12 @@ OPTIONAL = {
     "ports": {f"queue_p{percent}_{unit}" for percent in (50, 95, 99) for unit in ("pkt", "bytes")},
 }
 """The columns in which rows may have no value."""
+
+TABLES["drain_flows"], ABOUT["drain_flows"], OPTIONAL["drain_flows"] = (
+    TABLES["flows"],
+    ABOUT["flows"],
+    OPTIONAL["flows"],
+)
 
 
 def check_columns(name: str, table: pl.DataFrame) -> None:

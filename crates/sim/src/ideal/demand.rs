@@ -78,9 +78,10 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// All flows of a run, in the order in which a simulation of packets starts them: by time, then by source.
+/// All flows of a run up to the end of its drain, in the order in which a simulation of packets starts them: by time, then by
+/// source.
 pub(super) fn arrivals(scenario: &Scenario, seeds: Seeds) -> Result<impl Iterator<Item = Arrival>, RunError> {
-    let end = Instant::ZERO + scenario.duration;
+    let end = Instant::ZERO + scenario.duration + scenario.drain;
     let known = |index: usize| match scenario.traffic[index].start(seeds, index) {
         Workload::Open(arrivals) => Ok(arrivals),
         Workload::Closed(_) => Err(RunError::ClosedLoop(index + 1)),

@@ -1,6 +1,5 @@
 //! One link under one discipline.
 
-use super::demand::Demand;
 use super::discipline::{Discipline, Finished, Job};
 use shortflow_units::Instant;
 
@@ -25,22 +24,12 @@ impl Link {
         self.added += 1;
     }
 
-    /// Takes the demands in turn, then serves until `until`. Returns the [`Link::leftover`] at
-    /// the start of each backlogged one.
-    pub(super) fn play(&mut self, demands: &[Demand], until: Instant) -> Vec<f64> {
-        let mut starts = Vec::new();
-        for demand in demands {
-            if demand.backlogged {
-                self.advance(demand.job.arrives);
-                starts.push(self.leftover);
-                self.backlogged += 1;
-                self.added += 1;
-            } else {
-                self.add(&demand.job);
-            }
-        }
-        self.advance(until);
-        starts
+    /// Takes a flow that never ends and arrives at `at`. Returns the [`Link::leftover`] then.
+    pub(super) fn add_backlogged(&mut self, at: Instant) -> f64 {
+        self.advance(at);
+        self.backlogged += 1;
+        self.added += 1;
+        self.leftover
     }
 
     /// Serves until `until`.

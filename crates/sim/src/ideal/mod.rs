@@ -10,13 +10,15 @@
 //!
 //! Backlogged flows share the link equally with all others under PS; under every other policy they
 //! share the time that finite flows leave idle. A finite flow counts as acknowledged at its finish,
-//! backlogged flows are followed until the end of arrivals.
+//! backlogged flows are followed until the end of the measured time. What arrives in the drain competes with the flows that
+//! count, as in a simulation of packets.
 
 mod demand;
 mod discipline;
 mod levels;
 mod link;
 mod ranked;
+mod server;
 mod sharing;
 #[cfg(test)]
 mod tests;
@@ -32,11 +34,14 @@ use demand::{Demand, Paths, arrivals};
 use discipline::Discipline;
 use link::Link;
 use ranked::Ranked;
+use server::Server;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
 
 /// Flows between two looks at the observer.
 const TICK: usize = 8192;
+/// Flows of the drain between two looks at the links: whether flows that count are still open.
+const LOOK: usize = 256;
 
 /// Which flow is served when.
 #[derive(Debug, Clone, Copy)]
@@ -122,8 +127,8 @@ pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
     finishes
 }
 
-/// Serves the flows of `scenario` and `seed`, the same that every scheme meets, under `policy`. The
-/// outcome has no ports and no samples.
+/// Serves the flows of `scenario` and `seed`, the same that every scheme meets, under `policy`. Flows go on arriving in the
+/// drain, until those that count are done. The outcome has no ports and no samples.
 pub fn run(
     scenario: &Scenario,
     policy: Policy,
@@ -132,24 +137,45 @@ pub fn run(
 ) -> Result<Outcome, RunError> {
     let seeds = Seeds::new(seed);
     let paths = Paths::new(scenario, seeds)?;
+    let ledger = Ledger::of(scenario);
     let mut flows = Vec::new();
-    let mut links: BTreeMap<_, Vec<Demand>> = BTreeMap::new();
-    for arrival in arrivals(scenario, seeds)? {
+    let mut demands: BTreeMap<_, Vec<Demand>> = BTreeMap::new();
+    let mut arrivals = arrivals(scenario, seeds)?.peekable();
+    while let Some(arrival) = arrivals.next_if(|arrival| arrival.at < ledger.measure_end) {
         if flows.len() % TICK == TICK - 1 && !observer.tick(standing(arrival.at, flows.len())) {
             return Err(RunError::Cancelled);
         }
         let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len()) else { continue };
         flows.push(FlowRow::new(&arrival, (!demand.backlogged).then_some(ideal)));
-        links.entry(port).or_default().push(demand);
+        demands.entry(port).or_default().push(demand);
     }
-    let ledger = Ledger::of(scenario);
-    for demands in links.values() {
+    let counted = flows.len();
+    let mut servers = BTreeMap::new();
+    for (port, demands) in demands {
         if !observer.tick(standing(ledger.measure_end, 0)) {
             return Err(RunError::Cancelled);
         }
-        ledger.serve(policy, demands, &mut flows);
+        servers.insert(port, ledger.serve((policy.discipline)(), demands, &mut flows));
     }
-    Ok(ledger.outcome(flows))
+    for (number, arrival) in arrivals.enumerate() {
+        if number % LOOK == 0 {
+            servers.values_mut().for_each(|server| _ = server.advance(arrival.at));
+            if !servers.values().any(Server::is_open) {
+                break;
+            }
+            if !observer.tick(standing(arrival.at, flows.len())) {
+                return Err(RunError::Cancelled);
+            }
+        }
+        let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len()) else { continue };
+        flows.push(FlowRow::new(&arrival, (!demand.backlogged).then_some(ideal)));
+        if let Some(server) = servers.get_mut(&port).filter(|server| server.is_open()) {
+            server.take(demand);
+        }
+    }
+    servers.values_mut().for_each(|server| ledger.finish(server, &mut flows));
+    let drain = flows.split_off(counted);
+    Ok(ledger.outcome(flows, drain, scenario.measure.drain_flows))
 }
 
 /// After `flows` flows; none of them is waited for.
@@ -172,24 +198,38 @@ impl Ledger<'_> {
         Ledger { tcp: &scenario.tcp, warm_up_end, measure_end, limit: measure_end + scenario.drain }
     }
 
-    /// Serves the flows of one link and writes into their rows what becomes of them.
-    fn serve(&self, policy: Policy, demands: &[Demand], flows: &mut [FlowRow]) {
-        let mut link = Link::new((policy.discipline)());
-        let (early, late) = demands.split_at(demands.partition_point(|d| d.job.arrives < self.warm_up_end));
-        let mut starts = link.play(early, self.warm_up_end);
-        let warm = link.leftover();
-        starts.extend(link.play(late, self.measure_end));
-        let end = link.leftover();
-        link.advance(Instant::MAX);
-
-        for (index, served) in link.finished() {
-            let demand = &demands[*index as usize];
-            self.finish(&mut flows[demand.row], *served + demand.latency);
+    /// Serves the flows of a link that count until the measured time is over, and writes into their rows what backlogged ones
+    /// get.
+    fn serve(&self, discipline: Box<dyn Discipline>, demands: Vec<Demand>, flows: &mut [FlowRow]) -> Server {
+        let mut server = Server::new(discipline);
+        let mut demands = demands.into_iter().peekable();
+        while let Some(demand) = demands.next_if(|demand| demand.job.arrives < self.warm_up_end) {
+            server.take_counted(demand);
         }
-        for (demand, start) in demands.iter().filter(|demand| demand.backlogged).zip(starts) {
+        let warm = server.advance(self.warm_up_end);
+        demands.for_each(|demand| server.take_counted(demand));
+        let end = server.advance(self.measure_end);
+        for (demand, start) in server.backlogged() {
             let row = &mut flows[demand.row];
             row.acked = self.payload(demand.rate, end - start);
             row.delivered_in_window = self.payload(demand.rate, end - warm.max(start));
+        }
+        server
+    }
+
+    /// Serves the rest, and writes into rows when each flow was done.
+    fn finish(&self, server: &mut Server, flows: &mut [FlowRow]) {
+        server.advance(Instant::MAX);
+        for (demand, served) in server.finished() {
+            let (row, finish) = (&mut flows[demand.row], served + demand.latency);
+            if finish > self.limit {
+                continue;
+            }
+            row.finish = Some(finish);
+            row.acked = row.size;
+            if finish > self.warm_up_end && finish <= self.measure_end {
+                row.delivered_in_window = row.size;
+            }
         }
     }
 
@@ -200,18 +240,7 @@ impl Ledger<'_> {
         Bytes::new((wire * mss / (mss + header)) as u64)
     }
 
-    fn finish(&self, row: &mut FlowRow, finish: Instant) {
-        if finish > self.limit {
-            return;
-        }
-        row.finish = Some(finish);
-        row.acked = row.size;
-        if finish > self.warm_up_end && finish <= self.measure_end {
-            row.delivered_in_window = row.size;
-        }
-    }
-
-    fn outcome(&self, flows: Vec<FlowRow>) -> Outcome {
+    fn outcome(&self, flows: Vec<FlowRow>, mut drain: Vec<FlowRow>, keeps: bool) -> Outcome {
         let finished = flows.iter().filter(|row| row.finish.is_some()).count() as u64;
         let finite = flows.iter().filter(|row| row.size != Bytes::MAX).count() as u64;
         let last = flows.iter().filter_map(|row| row.finish).max();
@@ -219,10 +248,23 @@ impl Ledger<'_> {
             true => self.measure_end.max(last.unwrap_or(Instant::ZERO)),
             false => self.limit,
         };
-        let events = flows.len() as u64 + finished;
-        let counters = Counters { events, unfinished: finite - finished, ..Counters::default() };
+        drain.retain(|row| row.start < end);
+        for row in drain.iter_mut().filter(|row| row.finish.is_some_and(|finish| finish > end)) {
+            (row.finish, row.acked) = (None, Bytes::ZERO);
+        }
+        let counters = Counters {
+            events: (flows.len() + drain.len()) as u64 + finished,
+            unfinished: finite - finished,
+            drain_flows: drain.len() as u64,
+            drain_bytes: drain.iter().filter(|row| row.size != Bytes::MAX).map(|row| row.size.get()).sum(),
+            ..Counters::default()
+        };
+        if !keeps {
+            drain.clear();
+        }
         Outcome {
             flows,
+            drain_flows: drain,
             tasks: Vec::new(),
             samples: Vec::new(),
             ports: Vec::new(),

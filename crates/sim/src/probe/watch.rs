@@ -103,7 +103,7 @@ struct Connection {
     ends: (HostId, HostId),
     host: Host,
     /// Where each message ends in the stream, the flow, and whether that is chosen.
-    messages: Vec<(u64, FlowId, bool)>,
+    messages: Vec<(u64, Option<FlowId>, bool)>,
     chosen: bool,
 }
 
@@ -153,8 +153,8 @@ impl Watch {
     }
 
     /// A flow begins that ends at byte `end` of a connection's stream.
-    pub fn begin(&mut self, connection: u32, end: u64, (flow, class): (FlowId, ClassId)) {
-        let chosen = flow.0 != u32::MAX && self.what.flows.has(flow, class);
+    pub fn begin(&mut self, connection: u32, end: u64, (flow, class): (Option<FlowId>, ClassId)) {
+        let chosen = flow.is_some_and(|flow| self.what.flows.has(flow, class));
         let Some(of) = self.connections.get_mut(connection as usize) else { return };
         of.messages.push((end, flow, chosen));
         of.chosen |= chosen;
@@ -306,7 +306,6 @@ impl Connection {
     /// The flow of byte `seq` of the stream, and whether it is chosen.
     fn flow(&self, seq: u64) -> (Option<FlowId>, bool) {
         let message = self.messages.get(self.messages.partition_point(|message| message.0 <= seq));
-        let counted = message.filter(|message| message.1.0 != u32::MAX);
-        counted.map_or((None, false), |&(_, flow, chosen)| (Some(flow), chosen))
+        message.map_or((None, false), |&(_, flow, chosen)| (flow, chosen))
     }
 }

@@ -164,7 +164,7 @@ pub(super) fn measure(reader: &Reader, context: &Context) -> Result<Measure, Con
             ports
         }
     };
-    Ok(Measure { ports, sample_every: keys.sample_every })
+    Ok(Measure { ports, sample_every: keys.sample_every, drain_flows: keys.drain_flows })
 }
 
 /// Only switches drop and mark packets by number.

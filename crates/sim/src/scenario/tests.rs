@@ -59,7 +59,8 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, Span::ZERO));
     assert_eq!(scenario.tcp, crate::tcp::testing::tcp());
     assert_eq!(scenario.classes, ["long"]);
-    assert_eq!(scenario.measure, Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None });
+    let measure = Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None, drain_flows: false };
+    assert_eq!(scenario.measure, measure);
     assert_eq!(scenario.faults, []);
     assert_eq!(scenario.notes, [DRAIN_NOTE, "traffic.1: 2 flows without end over s0->h2 (1Gbps)"]);
     assert!(scenario.warnings.is_empty());

@@ -2,6 +2,7 @@
 
 mod checks;
 mod connections;
+mod desk;
 mod division;
 mod ends;
 mod error;

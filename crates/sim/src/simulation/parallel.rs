@@ -13,6 +13,7 @@ use super::part::{News, Part};
 use super::world::World;
 use super::{Observer, RunError, Standing};
 use crate::net::{Mail, Network};
+use crate::outcome::FlowRow;
 use crate::probe::{Sample, Subject};
 use crate::scenario::Scenario;
 use crate::scheme::Scheme;
@@ -267,16 +268,10 @@ impl World<'_> {
     fn join(&mut self, mut others: Vec<World<'_>>) {
         let Some(Part { owner, .. }) = self.part.take() else { return };
         let part_of = |host: HostId| owner[host.index()] as usize;
-        for (index, row) in self.flows.iter_mut().enumerate() {
-            let (from, to) = (part_of(row.source), part_of(row.destination));
-            if from > 0 {
-                std::mem::swap(row, &mut others[from - 1].flows[index]);
-            }
-            if from != to {
-                let place = if to == 0 { from } else { to };
-                row.take_arrived(&others[place - 1].flows[index]);
-            }
-        }
+        let flows = others.iter_mut().map(|other| std::mem::take(&mut other.flows));
+        join_rows(&mut self.flows, &mut flows.collect::<Vec<_>>(), part_of);
+        let drain_flows = others.iter_mut().map(|other| std::mem::take(&mut other.drain_flows));
+        join_rows(&mut self.drain_flows, &mut drain_flows.collect::<Vec<_>>(), part_of);
         let (mut networks, mut tables): (Vec<Network>, Vec<_>) = (Vec::new(), Vec::new());
         for mut other in others {
             self.handled += other.handled - other.common;
@@ -312,6 +307,21 @@ impl World<'_> {
             }
             is_same
         });
+    }
+}
+
+/// Puts into the rows of part 0 what the `others` know: of each flow the part of its sender, but what arrived that of its
+/// receiver.
+fn join_rows(rows: &mut [FlowRow], others: &mut [Vec<FlowRow>], part_of: impl Fn(HostId) -> usize) {
+    for (index, row) in rows.iter_mut().enumerate() {
+        let (from, to) = (part_of(row.source), part_of(row.destination));
+        if from > 0 {
+            std::mem::swap(row, &mut others[from - 1][index]);
+        }
+        if from != to {
+            let place = if to == 0 { from } else { to };
+            row.take_arrived(&others[place - 1][index]);
+        }
     }
 }
 

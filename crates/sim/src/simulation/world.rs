@@ -1,13 +1,14 @@
 //! Everything that changes during a run, and the loop that changes it.
 
 use super::connections::{Connections, Skip};
+use super::desk::{Desk, OF_RECEIVER, OF_SENDER};
 use super::ends::{Opening, Progress};
 use super::event::Event;
 use super::part::{News, Part, owns};
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds, Site};
-use crate::host::{self, Egress, Flow, Message, Outbox, Scene, Tally, View};
+use crate::host::{Flow, Message, Scene, Tally, View};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
 use crate::packet::Packet;
@@ -23,8 +24,8 @@ use shortflow_units::{Bytes, ConnId, FlowId, HostId, Instant, PortId, Rate, Span
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Flows that start after the measured time: load for the others, without a row of their own.
-const UNCOUNTED: FlowId = FlowId(u32::MAX);
+/// Flows that start after the measured time are numbered from here: load for the others, with rows of their own if any.
+const DRAIN: u32 = 1 << 31;
 
 /// Events between two looks at the observer.
 const TICK: u64 = 8192;
@@ -39,6 +40,9 @@ pub(super) struct World<'a> {
     persistent: BTreeMap<(Option<usize>, HostId, HostId, u32), ConnId>,
     sources: Sources,
     pub(super) flows: Vec<FlowRow>,
+    /// Those that start after the measured time, if the scenario wants them; how many there are, and their bytes.
+    pub(super) drain_flows: Vec<FlowRow>,
+    drained: (u64, u64),
     backlogged: Vec<Backlogged>,
     pub(super) measured: Vec<PortId>,
     pub(super) samples: Vec<Sample>,
@@ -76,35 +80,6 @@ struct Backlogged {
     conn: ConnId,
     flow: FlowId,
     sampled: u64,
-}
-
-/// What an endpoint of a connection can do.
-struct Desk<'a> {
-    network: &'a mut Network,
-    events: &'a mut EventQueue<Event>,
-    host: HostId,
-    connection: ConnId,
-    /// Number of its first timer.
-    timers: u8,
-}
-
-/// Number of the first timer of a sender and of a receiver.
-const OF_SENDER: u8 = 0;
-const OF_RECEIVER: u8 = host::TIMERS;
-
-impl Egress for Desk<'_> {
-    #[inline]
-    fn send(&mut self, packet: Packet) -> Span {
-        self.network.send(self.events, self.host, packet)
-    }
-}
-
-impl Outbox for Desk<'_> {
-    #[inline]
-    fn wake(&mut self, timer: u8, at: Instant) {
-        let timer = self.timers + timer;
-        self.events.schedule(at, self.host, Event::Timer { connection: self.connection, timer });
-    }
 }
 
 /// The scheme's queues work with the thresholds of every port.
@@ -152,6 +127,8 @@ impl<'a> World<'a> {
             connections: Connections::default(),
             persistent: BTreeMap::new(),
             flows: Vec::new(),
+            drain_flows: Vec::new(),
+            drained: (0, 0),
             backlogged: Vec::new(),
             samples: Vec::new(),
             sampled: Instant::ZERO,
@@ -355,7 +332,7 @@ impl<'a> World<'a> {
         let until = Instant::ZERO + self.events.now().since(Instant::ZERO + self.notice);
         while let Some(message) = self.connections.slot(conn).ends.messages_mut().take_finished(until) {
             self.record(conn, &message);
-            self.pending -= u64::from(message.flow != UNCOUNTED);
+            self.pending -= u64::from(message.flow.0 < DRAIN);
         }
         let connection = self.connections.slot(conn);
         if connection.ends.messages().is_empty() && !connection.persistent {
@@ -368,7 +345,11 @@ impl<'a> World<'a> {
     fn record(&mut self, conn: ConnId, message: &Message) {
         let ends = &self.connections.slot(conn).ends;
         let (acked, delivered) = (ends.acked(), ends.arrived(message.start, message.end));
-        let Some(row) = self.flows.get_mut(message.flow.index()) else { return }; // uncounted
+        let row = match message.flow.0.checked_sub(DRAIN) {
+            Some(number) => self.drain_flows.get_mut(number as usize),
+            None => self.flows.get_mut(message.flow.index()),
+        };
+        let Some(row) = row else { return };
         row.finish = message.finish;
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
@@ -471,7 +452,8 @@ impl<'a> World<'a> {
         let now = self.events.now();
         let tcp = &self.scenario.tcp;
         let counted = now < self.window.end || start.reply.is_some();
-        let flow = if counted { FlowId::from(self.flows.len()) } else { UNCOUNTED };
+        let flow =
+            FlowId::from(if counted { self.flows.len() } else { DRAIN as usize + self.drain_flows.len() });
         let connection = self.connections.slot(conn);
         let path = self.network.path(arrival.source, arrival.destination, connection.flow_id);
         let back = self.network.path(arrival.destination, arrival.source, connection.flow_id);
@@ -481,7 +463,7 @@ impl<'a> World<'a> {
         let deadline = arrival.deadline.map(|allowed| now + allowed);
         let end = connection.ends.push(Flow { flow, class, role, deadline }, arrival.size);
         if let Some(watch) = self.network.watch_mut() {
-            watch.begin(connection.flow_id, end, (flow, class));
+            watch.begin(connection.flow_id, end, (counted.then_some(flow), class));
         }
         if let Some(reply) = reply {
             connection.awaited = true;
@@ -493,11 +475,19 @@ impl<'a> World<'a> {
             connection.ends.start(Scene { now, tcp }, &mut desk);
         }
         if !counted {
-            return;
+            self.drained.0 += 1;
+            self.drained.1 += if backlogged { 0 } else { arrival.size.get() };
+            if !self.scenario.measure.drain_flows {
+                return;
+            }
         }
         let ideal = (!backlogged).then(|| ideal_fct(arrival.size, tcp.mss, tcp.header, &path, &back));
         let task = reply.as_ref().map(|reply| reply.task);
-        self.flows.push(FlowRow { task, ..FlowRow::new(arrival, ideal) });
+        let row = FlowRow { task, ..FlowRow::new(arrival, ideal) };
+        if !counted {
+            return self.drain_flows.push(row);
+        }
+        self.flows.push(row);
         if backlogged {
             let sampled = self.connections.slot(conn).ends.acked();
             self.backlogged.push(Backlogged { conn, flow, sampled });
@@ -565,14 +555,16 @@ impl<'a> World<'a> {
             packets_in_flight: self.network.in_flight(),
             unfinished: self.pending,
             connections_peak: self.connections.peak(),
+            drain_flows: self.drained.0,
+            drain_bytes: self.drained.1,
         };
         let ports = PortRow::all(&self.network, length);
         let drops = DropRow::all(&self.network);
         if let Some(every) = self.scenario.measure.sample_every {
             ClassMeter::finish(every, &mut self.samples);
         }
-        let (flows, tasks, samples) = (self.flows, self.sources.into_tasks(), self.samples);
-        Outcome { flows, tasks, samples, ports, drops, counters, end }
+        let (flows, drain_flows, samples) = (self.flows, self.drain_flows, self.samples);
+        Outcome { flows, drain_flows, tasks: self.sources.into_tasks(), samples, ports, drops, counters, end }
     }
 
     fn record_open(&mut self) {
@@ -586,7 +578,7 @@ impl<'a> World<'a> {
             .collect();
         for (conn, message) in open {
             self.record(conn, &message);
-            self.pending -= u64::from(message.flow != UNCOUNTED && message.finish.is_some());
+            self.pending -= u64::from(message.flow.0 < DRAIN && message.finish.is_some());
         }
     }
 }

@@ -1,0 +1,68 @@
+//! A link at work, and the flows that it serves.
+
+use super::demand::Demand;
+use super::discipline::Discipline;
+use super::link::Link;
+use shortflow_units::Instant;
+
+/// A link at work.
+pub(super) struct Server {
+    link: Link,
+    demands: Vec<Demand>,
+    /// The [`Link::leftover`] at the start of each backlogged flow.
+    starts: Vec<f64>,
+    /// So many flows that came first count.
+    counted: usize,
+    /// Those of them that have an end and are not done.
+    open: usize,
+    /// How many of the finished flows have been looked at.
+    seen: usize,
+}
+
+impl Server {
+    /// An idle one.
+    pub(super) fn new(discipline: Box<dyn Discipline>) -> Server {
+        let link = Link::new(discipline);
+        Server { link, demands: Vec::new(), starts: Vec::new(), counted: 0, open: 0, seen: 0 }
+    }
+
+    /// Takes a flow that counts, which arrives no earlier than the ones before.
+    pub(super) fn take_counted(&mut self, demand: Demand) {
+        self.counted += 1;
+        self.open += usize::from(!demand.backlogged);
+        self.take(demand);
+    }
+
+    /// Takes a flow, which arrives no earlier than the ones before.
+    pub(super) fn take(&mut self, demand: Demand) {
+        match demand.backlogged {
+            true => self.starts.push(self.link.add_backlogged(demand.job.arrives)),
+            false => self.link.add(&demand.job),
+        }
+        self.demands.push(demand);
+    }
+
+    /// Serves until `until`, and returns the [`Link::leftover`] then.
+    pub(super) fn advance(&mut self, until: Instant) -> f64 {
+        self.link.advance(until);
+        let news = &self.link.finished()[self.seen..];
+        self.open -= news.iter().filter(|(index, _)| (*index as usize) < self.counted).count();
+        self.seen += news.len();
+        self.link.leftover()
+    }
+
+    /// Whether a flow that counts is not done, as of the last [`Server::advance`].
+    pub(super) fn is_open(&self) -> bool {
+        self.open > 0
+    }
+
+    /// The flows that are done, and when the link was done with each.
+    pub(super) fn finished(&self) -> impl Iterator<Item = (&Demand, Instant)> {
+        self.link.finished().iter().map(|(index, at)| (&self.demands[*index as usize], *at))
+    }
+
+    /// The flows that never end, and the [`Link::leftover`] when each came.
+    pub(super) fn backlogged(&self) -> impl Iterator<Item = (&Demand, f64)> {
+        self.demands.iter().filter(|demand| demand.backlogged).zip(self.starts.iter().copied())
+    }
+}

@@ -1,0 +1,37 @@
+//! [`Desk`]: the network and the clock, as an endpoint of a connection has them.
+
+use super::event::Event;
+use crate::engine::EventQueue;
+use crate::host::{self, Egress, Outbox};
+use crate::net::Network;
+use crate::packet::Packet;
+use shortflow_units::{ConnId, HostId, Instant, Span};
+
+/// What an endpoint of a connection can do.
+pub(super) struct Desk<'a> {
+    pub network: &'a mut Network,
+    pub events: &'a mut EventQueue<Event>,
+    pub host: HostId,
+    pub connection: ConnId,
+    /// Number of its first timer.
+    pub timers: u8,
+}
+
+/// Number of the first timer of a sender and of a receiver.
+pub(super) const OF_SENDER: u8 = 0;
+pub(super) const OF_RECEIVER: u8 = host::TIMERS;
+
+impl Egress for Desk<'_> {
+    #[inline]
+    fn send(&mut self, packet: Packet) -> Span {
+        self.network.send(self.events, self.host, packet)
+    }
+}
+
+impl Outbox for Desk<'_> {
+    #[inline]
+    fn wake(&mut self, timer: u8, at: Instant) {
+        let timer = self.timers + timer;
+        self.events.schedule(at, self.host, Event::Timer { connection: self.connection, timer });
+    }
+}
