@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -42,6 +43,21 @@ def test_compare_prints_one_document_in_the_promised_shape(shortflow: Command, s
     ours, theirs = (document["schemes"][name]["metrics"]["afct_short_s"]["mean"] for name in ("l2dct", "dctcp"))
     assert paired["relative"] == pytest.approx(ours / theirs - 1)
     assert paired["ci95"][0] <= paired["relative"] <= paired["ci95"][1]
+
+
+def test_means_over_ports_that_nobody_named_say_which(
+    shortflow: Command, small: dict[str, Any], tmp_path: Path
+) -> None:
+    """Queries go out to the workers, so all ports are measured and not that to the one receiver, unless it is named."""
+    note = "queues and link use are means over all 5 switch ports, as traffic goes to several hosts; see measure.ports"
+    queries = {"kind": "queries", "workers": 3, "to": 4, "sizes": {"kind": "fixed", "value": "2KB"}}
+    named = {"sample_every": "1ms", "ports": ["s0->h4"]}
+    several = {**small, "traffic": [*small["traffic"], queries]}
+    for scenario, is_told in ((small, False), (several, True), ({**several, "measure": named}, False)):
+        (tmp_path / "queues.toml").write_text(tomli_w.dumps(scenario), encoding="utf-8")
+        answer = shortflow("run", "queues.toml", "--scheme", "dctcp")
+        assert answer.code == 0, answer.stderr
+        assert (note in answer.stderr) is is_told
 
 
 def test_run_prints_one_scheme_and_nothing_paired(shortflow: Command, scenario: str) -> None:

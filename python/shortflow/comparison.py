@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from shortflow.metrics.catalogue import UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing, telling
+from shortflow.metrics.catalogue import QUEUE_MEAN, UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing, telling
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
@@ -156,6 +156,11 @@ class Comparison:
         found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
         origins = {run.scheme: run.origin["scheme_settings"] for run in self.runs if run.origin}
         found += differing(origins)
+        settings = {each["key"]: each["value"] for each in (origin["scenario_settings"] if origin else [])}
+        if (ports := settings.get("measure.ports", "")).startswith("all ") and QUEUE_MEAN.pattern in self.metrics:
+            found.append(
+                f"queues and link use are means over {ports}, as traffic goes to several hosts; see measure.ports"
+            )
         digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
         if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
             found.append(
