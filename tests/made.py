@@ -52,6 +52,8 @@ def make_meta(**changes: object) -> Meta:
             "packets_delivered": 3,
             "packets_dropped": 3,
             "packets_in_flight": 0,
+            "drain_flows": 2,
+            "drain_bytes": 3000,
         },
         "drops": [{"place": "s0->h1", "reason": "buffer full", "in_run": 3, "measured": 1}],
         "unfinished": 0,
@@ -122,7 +124,8 @@ def make_result(
         "wall_s": 0.5,
     }
     meta = make_meta(scheme=scheme, seed=seed)
-    tables = {"flows": make_flows(flows), "tasks": make_tasks(), "samples": samples, "ports": make_ports()}
+    of_flows = {"flows": make_flows(flows), "drain_flows": make_flows([])}
+    tables = {**of_flows, "tasks": make_tasks(), "samples": samples, "ports": make_ports()}
     return RunResult(tables, meta, provenance)
 
 

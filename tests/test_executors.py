@@ -24,6 +24,7 @@ from shortflow.executors.task import Files, files_of
 from shortflow.result import Run
 from shortflow.runner import plan
 from shortflow.scenario import Scenario, load_scenario
+from shortflow.store.columns import TABLES
 
 LAW = """
 import os
@@ -101,7 +102,7 @@ def digests(executor: Executor, runs: list[Run]) -> dict[tuple[str, int], str]:
         origin = outcome.record["provenance"]
         assert origin["key"] == run.key
         assert origin["scenario_settings"] == run.scenario.resolved()
-        assert set(outcome.tables) == {"flows", "tasks", "samples", "ports"}
+        assert set(outcome.tables) == set(TABLES)
         found[run.scheme.name, run.seed] = origin["digest"]
     return found
 

@@ -82,10 +82,7 @@ def test_a_new_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
     assert read_run(tmp_path / "run").provenance["seed"] == 2
     assert everything_below(tmp_path) == [
         "run",
-        *(
-            f"run/{name}"
-            for name in ("flows.parquet", "ports.parquet", "result.json", "samples.parquet", "tasks.parquet")
-        ),
+        *sorted(["run/result.json", *(f"run/{name}.parquet" for name in TABLES)]),
     ]
 
 

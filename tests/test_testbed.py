@@ -34,6 +34,7 @@ from shortflow.metrics.stats import Estimate
 from shortflow.result import Run, RunResult, RunSummary
 from shortflow.runner import plan
 from shortflow.scenario import Settings, path_of
+from shortflow.store.columns import TABLES
 from shortflow.store.runs import Store
 
 SCENARIO = "testbed-two-long"
@@ -65,7 +66,7 @@ def document(
             [column.name, KINDS[column.dtype], column.to_list()]
             for column in getattr(result, name).drop("scheme", "seed", "run")
         ]
-        for name in ("flows", "tasks", "samples", "ports")
+        for name in TABLES
     }
     account: dict[str, object] = {
         "congestion": "sf_dctcp",
