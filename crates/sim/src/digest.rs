@@ -1,8 +1,8 @@
-//! [`Outcome::digest`]: SHA-256 over every field of an outcome, in this encoding.
+//! [`Outcome::digest`]: SHA-256 over every field of an outcome but what the run cost, in this encoding.
 //!
 //! | value | bytes |
 //! |---|---|
-//! | the beginning | the text `shortflow outcome 2` and a line feed; another encoding gets another number |
+//! | the beginning | the text `shortflow outcome 3` and a line feed; another encoding gets another number |
 //! | identifier, `u32` | 4, little endian |
 //! | `u64`, time in ps, size in bytes, rate in bit/s | 8, little endian |
 //! | `f64` | 8: its IEEE 754 bits, little endian |
@@ -21,10 +21,10 @@ use sha2::Sha256;
 use sha2::digest::Update;
 use shortflow_units::{Bytes, ClassId, FlowId, HostId, Instant, NodeId, PortId, Rate, Span};
 
-const FORMAT: &[u8] = b"shortflow outcome 2\n";
+const FORMAT: &[u8] = b"shortflow outcome 3\n";
 
 impl Outcome {
-    /// SHA-256 over everything here, field by field: equal for equal scenario, scheme and seed on any
+    /// SHA-256 over all results here, field by field: equal for equal scenario, scheme and seed on any
     /// machine.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::default();
@@ -72,12 +72,12 @@ numbers! {
     DropReason: reason => reason as u8,
 }
 
-/// The patterns name every field: one that is added cannot be forgotten.
+/// The patterns name every field, the costs of a run behind a semicolon: one that is added cannot be forgotten.
 macro_rules! rows {
-    ($($row:ident { $($field:ident),+ $(,)? })+) => {$(
+    ($($row:ident { $($field:ident),+ $(,)? $(; $cost:ident)? })+) => {$(
         impl Encode for $row {
             fn encode(&self, out: &mut impl Update) {
-                let $row { $($field),+ } = self;
+                let $row { $($field,)+ $($cost: _)? } = self;
                 $($field.encode(out);)+
             }
         }
@@ -101,8 +101,8 @@ rows! {
     Percentiles { packets, bytes }
     DropRow { place, reason, in_run, measured }
     Counters {
-        events, packet_hops, packets_sent, packets_delivered, packets_dropped, packets_in_flight, unfinished,
-        connections_peak, drain_flows, drain_bytes,
+        packet_hops, packets_sent, packets_delivered, packets_dropped, packets_in_flight, unfinished,
+        connections_peak, drain_flows, drain_bytes; events
     }
 }
 
@@ -205,10 +205,10 @@ mod tests {
     }
 
     /// Changes one field of a row after the other. The digest must move each time, and be another one each
-    /// time. The first line does not compile unless all fields are there.
+    /// time; but not with a cost, which stands behind a semicolon. The first line does not compile unless all fields are there.
     macro_rules! each_field_counts {
-        ($at:expr, $row:ident { $($field:ident: $value:expr),+ $(,)? }) => {{
-            let _all = $row { $($field: $value),+ };
+        ($at:expr, $row:ident { $($field:ident: $value:expr),+ $(,)? $(; $cost:ident: $spent:expr)? }) => {{
+            let _all = $row { $($field: $value,)+ $($cost: $spent)? };
             let at: fn(&mut Outcome) -> &mut $row = $at;
             let mut seen = BTreeSet::from([outcome().digest()]);
             $(
@@ -216,6 +216,11 @@ mod tests {
                 at(&mut changed).$field = $value;
                 assert!(seen.insert(changed.digest()), "{}.{}", stringify!($row), stringify!($field));
             )+
+            $(
+                let mut changed = outcome();
+                at(&mut changed).$cost = $spent;
+                assert_eq!(changed.digest(), outcome().digest(), "{}", stringify!($cost));
+            )?
         }};
     }
 
@@ -225,9 +230,12 @@ mod tests {
         each_field_counts! { |all| &mut all.flows[0], FlowRow {
             source: HostId(7), destination: HostId(7), class: ClassId(7), size: bytes, start: moment,
             finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1,
-            retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1, waited_at_host: span, acked: bytes, delivered_in_window: bytes,
-            measured: Tally { left: 1, ..Tally::default() },
-            task: Some(steps().1),
+            retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1,
+            waited_at_host: span, acked: bytes, delivered_in_window: bytes,
+            measured: Tally { left: 1, ..Tally::default() }, task: Some(steps().1),
+        } }
+        each_field_counts! { |all| &mut all.flows[0].measured, Tally {
+            left: 1, waited_at_host: span, arrived: 1, marks: 1, waited: span,
         } }
         each_field_counts! { |all| &mut all.tasks[0], TaskRow {
             kind: TaskKind::Job, class: ClassId(7), start: moment, finish: Some(moment), flows: 1,
@@ -248,12 +256,12 @@ mod tests {
             place: Place::Node(NodeId(7)), reason: DropReason::NoRoute, in_run: 1, measured: 1,
         } }
         each_field_counts! { |all| &mut all.counters, Counters {
-            events: 1, packet_hops: 1, packets_sent: 1, packets_delivered: 1, packets_dropped: 1,
-            packets_in_flight: 1, unfinished: 1, connections_peak: 1, drain_flows: 1, drain_bytes: 1,
+            packet_hops: 1, packets_sent: 1, packets_delivered: 1, packets_dropped: 1,
+            packets_in_flight: 1, unfinished: 1, connections_peak: 1, drain_flows: 1, drain_bytes: 1; events: 1
         } }
         each_field_counts! { |all| all, Outcome {
-            flows: Vec::new(), drain_flows: Vec::new(), tasks: Vec::new(), samples: Vec::new(), ports: Vec::new(), drops: Vec::new(),
-            counters: Counters { events: 1, ..Counters::default() }, end: moment,
+            flows: Vec::new(), drain_flows: Vec::new(), tasks: Vec::new(), samples: Vec::new(), ports: Vec::new(),
+            drops: Vec::new(),            counters: Counters { unfinished: 1, ..Counters::default() }, end: moment,
         } }
     }
 
@@ -313,11 +321,11 @@ mod tests {
         let place_and_reason = [0, 2, 1, 0, 0, 3, 0, 0, 0, 2];
         let numbers = [1, 4, 3].map(u64::to_le_bytes);
         let drop = [&numbers[0], &place_and_reason[..], &numbers[1], &numbers[2]].concat();
-        let counters = [[0; 8], [6, 0, 0, 0, 0, 0, 0, 0]].concat();
+        let counters = [6, 0, 0, 0, 0, 0, 0, 0];
         let rest = [0; 8 * 8];
         let end = [0, 0, 0, 0, 0, 1, 0, 0];
         let expected: [&[u8]; 9] = [
-            b"shortflow outcome 2\n",
+            b"shortflow outcome 3\n",
             &[no_rows; 3].concat(),
             &sample,
             &subject_and_value,

@@ -248,7 +248,7 @@ impl PortRow {
 /// Totals of the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Events handled.
+    /// Events handled: what the run cost, and no part of its digest.
     pub events: u64,
     /// Links crossed by packets.
     pub packet_hops: u64,
