@@ -79,8 +79,11 @@ pub struct AckSample {
     pub acked: Bytes,
     /// The ACK carried ECN-Echo.
     pub ece: bool,
-    /// The window may grow: the ACK advances, not in loss recovery, and is not marked unless the run allows that.
+    /// The window may grow: it limits the sender, and the ACK advances, not in loss recovery, and is not marked unless the run allows
+    /// that.
     pub may_grow: bool,
+    /// The window limits the sender, so that it may grow by laws that ask for nothing else; always, unless the run asks for it.
+    pub limited: bool,
     /// The sender is in loss recovery.
     pub in_recovery: bool,
     /// First unacknowledged byte after this ACK.
@@ -300,6 +303,7 @@ pub(crate) mod tests {
             acked,
             ece,
             may_grow: !ece,
+            limited: true,
             in_recovery: false,
             snd_una: 1,
             snd_nxt: 0,

@@ -123,13 +123,13 @@ impl Control {
     fn on_ack(
         &mut self,
         params: &Params,
-        (acked, in_recovery): (f64, bool),
+        (acked, may_grow): (f64, bool),
         (delay, target): (f64, f64),
         at: Moment,
     ) {
         if delay >= target {
             self.decrease(params, params.decrease(delay, target), at);
-        } else if !in_recovery {
+        } else if may_grow {
             let acked = acked.min(self.cwnd.max(1.0)); // D7
             let step = if self.cwnd >= 1.0 { params.ai * acked / self.cwnd } else { params.ai * acked };
             self.cwnd = (self.cwnd + step).min(params.max_cwnd);
@@ -215,7 +215,7 @@ impl CongestionControl for Swift {
                 0 => (fabric, params.fabric_target(control.cwnd, &path)),
                 _ => (host, params.host_target.as_secs_f64()),
             };
-            control.on_ack(&params, (acked, ack.in_recovery), (delay, target), at);
+            control.on_ack(&params, (acked, ack.limited && !ack.in_recovery), (delay, target), at);
         });
     }
 

@@ -287,7 +287,7 @@ proptest! {
                 Event::Ack { bytes, ece, decrease } => {
                     at += bytes;
                     let (snd_una, snd_nxt) = (at, at + flight);
-                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, in_recovery: false, snd_una, snd_nxt, flow, path: None };
+                    let ack = AckSample { acked: Bytes::new(bytes), ece, may_grow: !ece, limited: true, in_recovery: false, snd_una, snd_nxt, flow, path: None };
                     law.on_ack(&mut window, &ack);
                     if decrease {
                         law.on_congestion(&mut window, Cause::EcnEcho, &flow);
@@ -352,6 +352,7 @@ fn ack_of(segments: u64) -> AckSample {
         acked: Bytes::new(segments * 1_460),
         ece: false,
         may_grow: true,
+        limited: true,
         in_recovery: false,
         snd_una: 1,
         snd_nxt: 2,
@@ -411,6 +412,7 @@ fn a_long_rest_brings_alpha_to_zero() {
             acked,
             ece: false,
             may_grow: false,
+            limited: true,
             in_recovery: false,
             snd_una: window,
             snd_nxt: window,
@@ -468,6 +470,7 @@ fn check_ends(config: &TransportConfig, cwnd: f64, mss: u64, acked: u64) {
                 acked: Bytes::new(acked),
                 ece: step % 2 == 0,
                 may_grow: true,
+                limited: true,
                 in_recovery: false,
                 snd_una,
                 snd_nxt: snd_una + acked,

@@ -126,6 +126,7 @@ impl Law {
             acked: Bytes::new(acked),
             ece,
             may_grow: !ece,
+            limited: true,
             in_recovery: false,
             snd_una,
             snd_nxt: self.acked,

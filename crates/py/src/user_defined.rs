@@ -71,8 +71,11 @@ pub struct PyAck {
     acked: u64,
     /// Whether the ACK echoes a congestion mark.
     ece: bool,
-    /// Whether the window may open: the ACK advances, not in loss recovery, and not on a mark unless the run allows that.
+    /// Whether the window may open: it limits the sender, and the ACK advances, not in loss recovery, and not on a mark unless the
+    /// run allows that.
     may_grow: bool,
+    /// Whether the window limits the sender, so that it may open; always, unless `tcp.growth` asks for it.
+    limited: bool,
     /// Whether the sender is in loss recovery.
     in_recovery: bool,
     /// First byte not yet acknowledged, after this ACK.
@@ -116,6 +119,7 @@ fn ack_object(py: Python<'_>, ack: &AckSample) -> PyResult<Py<PyAck>> {
         acked: ack.acked.get(),
         ece: ack.ece,
         may_grow: ack.may_grow,
+        limited: ack.limited,
         in_recovery: ack.in_recovery,
         snd_una: ack.snd_una,
         snd_nxt: ack.snd_nxt,

@@ -128,7 +128,7 @@ impl Sender {
         self.snd_nxt = end;
         self.snd_max = self.snd_max.max(end);
         self.alarm.deadline.get_or_insert(scene.now + self.rto);
-        let waits = out.send(self.packet(start, end - start, scene));
+        let waits = out.send(self.packet(start, end - start, scene)).waits;
         if let Some(message) = self.messages.of_mut(start) {
             message.retransmits += u32::from(again);
             message.tally.count_left(waits);
@@ -164,6 +164,7 @@ impl Sender {
                 acked,
                 ece: false,
                 may_grow: true,
+                limited: true,
                 in_recovery: false,
                 snd_una,
                 snd_nxt,

@@ -270,6 +270,31 @@ impl Packet {
     }
 }
 
+/// What is known of a packet that a port was handed.
+#[derive(Debug, Clone, Copy)]
+pub struct Handover {
+    /// How long it waits, as far as that is known.
+    pub waits: Span,
+    /// When its last bit departs; zero if it was dropped, [`Instant::MAX`] until a scheduler tells.
+    pub departs: Instant,
+}
+
+impl Handover {
+    /// Of a packet that was dropped.
+    pub const DROPPED: Handover = Handover { waits: Span::ZERO, departs: Instant::ZERO };
+}
+
+/// A data packet that waited with the scheduler of a host's port, and no longer does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Slot of its connection.
+    pub conn: ConnId,
+    /// Number of its connection.
+    pub flow_id: u32,
+    /// When its last bit departs; zero if it was dropped.
+    pub departs: Instant,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, Unless, keys};
 use shortflow_spec::words;
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
+use std::ops::RangeInclusive;
 
 keys! {
     /// Switch ports.
@@ -20,16 +21,25 @@ keys! {
     }
 }
 
+/// Most segments that a small queue may have.
+pub const SMALL_QUEUE: u32 = 8;
+
 keys! {
     /// Host ports.
     #[derive(Copy)]
     pub struct HostSpec {
+        /// what small_queue, jitter and tcp.growth are unless given: linux: 2, half-packet and unless-held, as hosts are;
+        /// fifo: 0, 0s and always, a queue that a sender may fill
+        pub model: HostModel = "fifo", HostModel::WORDS;
         /// what a port holds
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
         pub mark_above: Occupancy = "unlimited", OCCUPANCY;
-        /// random time, up to this, by which a packet of a host reaches its switch late; order is kept
-        pub jitter: Span = "0s", ANY_TIME;
+        /// segments of a TCP connection that its host's port holds at most, as small queues of Linux do; 0 for any number
+        pub small_queue: Option<u32> = "auto", Unless("auto", 0..=SMALL_QUEUE);
+        /// random time, up to this, by which a packet of a host reaches its switch late; order is kept; half-packet: half
+        /// the time that a full packet takes on the host's link
+        pub jitter: Option<Jitter> = "auto", Unless("auto", JITTER);
         /// pauses of each host per second, on average: its packets wait for the end, and go on in order
         pub stalls: f64 = "0", 0.0..=10_000.0;
         /// shortest pause
@@ -83,10 +93,90 @@ keys! {
         /// which ACKs with ECN-Echo may open the window: no one, yes: all but those that shrink it,
         /// ns-2: all but the first after one without
         pub grow_on_marked_acks: MarkedGrowth = "no", MarkedGrowth::WORDS;
+        /// when windows grow: always; unless-held: not where the host's small queue kept the last flight from using them;
+        /// cwnd-limited: only where the last flight has used them, as in Linux
+        pub growth: Option<Growth> = "auto", Unless("auto", Growth::WORDS);
         /// whether an ACK of several segments opens the window as an ACK of each would
         pub grow_by_segments: bool = "false", Flag;
     } in order {
         rto_min <= rto_max;
+    }
+}
+
+words! {
+    /// What hosts are like.
+    pub enum HostModel {
+        /// As with Linux: a connection has a small queue in the card, and work takes time.
+        Linux = "linux",
+        /// A sender may fill the card.
+        Fifo = "fifo",
+    }
+}
+
+/// How late packets of a host may be: a time, or half of what a full packet takes on the host's link.
+pub type Jitter = Option<Span>;
+
+/// As users type it.
+pub const JITTER: Unless<RangeInclusive<Span>> = Unless("half-packet", ANY_TIME);
+
+/// How hosts treat the packets of TCP, as far as it is said.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HostRules {
+    /// What decides what is not said.
+    pub model: Option<HostModel>,
+    /// `host.small_queue`
+    pub small_queue: Option<u32>,
+    /// `host.jitter`
+    pub jitter: Option<Jitter>,
+    /// `tcp.growth`
+    pub growth: Option<Growth>,
+}
+
+/// How hosts treat the packets of TCP.
+#[derive(Debug, Clone, Copy)]
+pub struct Conduct {
+    /// Segments of a connection that its card holds at most; 0 for any number.
+    pub small_queue: u32,
+    /// How late a packet may be.
+    pub jitter: Jitter,
+    /// When windows grow.
+    pub growth: Growth,
+}
+
+impl HostRules {
+    /// These, and what they do not say as `others` say it.
+    pub fn or(self, others: HostRules) -> HostRules {
+        HostRules {
+            model: self.model.or(others.model),
+            small_queue: self.small_queue.or(others.small_queue),
+            jitter: self.jitter.or(others.jitter),
+            growth: self.growth.or(others.growth),
+        }
+    }
+
+    /// What follows, by the model where nothing is said.
+    pub fn conduct(self) -> Conduct {
+        let (small_queue, jitter, growth) = match self.model {
+            Some(HostModel::Linux) => (2, None, Growth::UnlessHeld),
+            Some(HostModel::Fifo) | None => (0, Some(Span::ZERO), Growth::Always),
+        };
+        Conduct {
+            small_queue: self.small_queue.unwrap_or(small_queue),
+            jitter: self.jitter.unwrap_or(jitter),
+            growth: self.growth.unwrap_or(growth),
+        }
+    }
+}
+
+words! {
+    /// When windows grow that are not used.
+    pub enum Growth {
+        /// Always.
+        Always = "always",
+        /// But for those that the card of the host keeps from being used.
+        UnlessHeld = "unless-held",
+        /// Never.
+        CwndLimited = "cwnd-limited",
     }
 }
 

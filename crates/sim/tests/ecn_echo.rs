@@ -4,7 +4,7 @@ use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;
 use shortflow_cc::{Ecn, Host, Role};
 use shortflow_sim::host::{Egress, Flow, Identity};
-use shortflow_sim::packet::{Kind, Packet};
+use shortflow_sim::packet::{Handover, Kind, Packet};
 use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_sim::tcp::Sender;
 use shortflow_units::{Bytes, ClassId, ConnId, FlowId, HostId, Instant, Span};
@@ -15,10 +15,10 @@ use std::collections::VecDeque;
 struct Wire(VecDeque<(Packet, u64)>);
 
 impl Egress for Wire {
-    fn send(&mut self, packet: Packet) -> Span {
+    fn send(&mut self, packet: Packet) -> Handover {
         let end = packet.seq + u64::from(packet.payload);
         self.0.push_back((packet, end));
-        Span::ZERO
+        Handover::DROPPED
     }
 }
 

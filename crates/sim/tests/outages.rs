@@ -69,7 +69,7 @@ fn everything_is_lost_and_what_was_booked_for_later_is_taken_back() {
         let mut port = port(kind);
         let due = offer(&mut port, at(0), 5);
         transmit_until(&mut port, due, at(30));
-        port.fail(at(30));
+        port.fail(at(30), |due| panic!("{due:?}"));
         assert!(port.is_down());
         let counters = *port.counters();
         assert_eq!(Vec::from_iter(counters.drops.by_reason()), [(DropReason::LinkDown, 5)], "{kind:?}");
@@ -91,7 +91,7 @@ fn what_was_due_before_the_failure_does_not_happen_after_it() {
         let mut port = port(kind);
         let due = offer(&mut port, at(0), 5);
         transmit_until(&mut port, due, at(30));
-        port.fail(at(30));
+        port.fail(at(30), |due| panic!("{due:?}"));
         port.restore();
         let due = offer(&mut port, at(33), 2);
         assert!(due.contains(&Due::Arrival(at(145), port.to)), "{kind:?}: {due:?}");

@@ -117,6 +117,7 @@ impl Bench {
             let (pending, at) = match due {
                 Due::Arrival(at, _) => (&mut self.arrival, at),
                 Due::Done(at, _) => (&mut self.done, at),
+                Due::Left(left) => panic!("{left:?}"),
             };
             assert_eq!(pending.replace(at), None);
         }

@@ -65,6 +65,13 @@ impl<'d> Reader<'d> {
         resolved.insert(place, setting);
     }
 
+    /// Remembers what the default of a key comes to where that depends on other keys.
+    pub fn settled(&self, key: &str, value: String) {
+        let (path, mut resolved) = (self.path(key), self.document.resolved.borrow_mut());
+        let of_default = |setting: &&mut Setting| setting.key == path && setting.source == Source::Default;
+        resolved.iter_mut().filter(of_default).for_each(|setting| setting.value.clone_from(&value));
+    }
+
     /// The value of a key that was read, as text.
     pub fn resolved(&self, key: &str) -> Option<String> {
         let (path, resolved) = (self.path(key), self.document.resolved.borrow());

@@ -168,6 +168,7 @@ fn compare_variant(variant: &Variant) -> Result<[Comparison; 3], LawError> {
                 acked,
                 ece: false,
                 may_grow: true,
+                limited: true,
                 in_recovery: false,
                 snd_una: 1,
                 snd_nxt: 2,
@@ -210,8 +211,8 @@ fn compare_alpha(name: &str) -> Result<Comparison, LawError> {
             let ece = (segment * share) >> 8 > ((segment - 1) * share) >> 8;
             let (acked, flow) = (Bytes::new(1_448), flow(1_448));
             let snd_nxt = end + 1_448;
-            let (may_grow, in_recovery, path) = (false, false, None);
-            let ack = AckSample { acked, ece, may_grow, in_recovery, snd_una, snd_nxt, flow, path };
+            let (may_grow, limited, in_recovery, path) = (false, true, false, None);
+            let ack = AckSample { acked, ece, may_grow, limited, in_recovery, snd_una, snd_nxt, flow, path };
             float.on_ack(&mut window, &ack);
             fixed.on_ack(&mut window, &ack);
             alpha.add(

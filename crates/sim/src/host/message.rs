@@ -26,6 +26,8 @@ pub struct Tally {
     pub left: u64,
     /// Their time in the queue of the sender's host.
     pub waited_at_host: Span,
+    /// Time in which the sender had more to send, and its host's small queue was full.
+    pub held: Span,
     /// Those that arrived before the end of the message was known everywhere, duplicates included.
     pub arrived: u64,
     /// Those of them with a CE mark.

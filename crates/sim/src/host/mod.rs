@@ -9,7 +9,7 @@ pub use message::{Flow, Message, MessageCounts, Messages, Tally};
 pub use path::PathMeter;
 pub use timer::Alarm;
 
-use crate::packet::{EcnField, Kind, Packet};
+use crate::packet::{EcnField, Handover, Kind, Packet};
 use crate::specs::TcpSpec;
 use shortflow_cc::Window;
 use shortflow_units::{ConnId, HostId, Instant, Rate, Span};
@@ -63,8 +63,8 @@ pub struct Scene<'a> {
 
 /// Where an endpoint puts packets.
 pub trait Egress {
-    /// Hands a packet to the host's port; how long it waits there, as far as that is known.
-    fn send(&mut self, packet: Packet) -> Span;
+    /// Hands a packet to the host's port; what is known of it there.
+    fn send(&mut self, packet: Packet) -> Handover;
 }
 
 /// What an endpoint can do.
@@ -106,6 +106,9 @@ pub trait Source: Endpoint {
 
     /// First byte of the stream that is not acknowledged.
     fn acked(&self) -> u64;
+
+    /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
+    fn on_left(&mut self, _departs: Instant, _scene: Scene<'_>, _out: &mut impl Outbox) {}
 
     /// What probes are told at this time.
     fn view(&self, now: Instant) -> View;

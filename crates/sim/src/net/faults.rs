@@ -33,10 +33,12 @@ struct Rule {
 
 /// By how much a host delays its packets, which do not overtake one another.
 #[derive(Debug, Clone)]
-struct HostDelay {
-    jitter: Option<(Span, Stream)>,
+pub struct HostDelay {
+    jitter: (Span, Stream),
     stalls: Option<Stalls>,
     last: Instant,
+    /// How late the last packet was.
+    by: Span,
 }
 
 /// Pauses of a host, during which its packets wait.
@@ -52,11 +54,10 @@ struct Stalls {
     end: Instant,
 }
 
-/// The faults of one port, and the delays of its host.
+/// The faults of one port.
 #[derive(Debug, Clone)]
 pub struct FaultInjector {
     rules: Vec<Rule>,
-    host_delay: Option<HostDelay>,
     /// Outages that go on: two entries may overlap.
     outages: u32,
     /// Packets that arrive late, by when they do and in order of holding.
@@ -95,17 +96,15 @@ impl FaultInjector {
             };
             rules.extend((!rule.is_idle()).then_some(rule));
         }
-        let host = scenario.graph.is_host(ends.0).then_some(&scenario.host);
-        let host_delay = host.and_then(|host| HostDelay::of(host, index, seeds));
-        let injector = FaultInjector { rules, host_delay, outages: 0, held: BTreeMap::new(), holds: 0 };
-        let is_idle = !fails && injector.rules.is_empty() && injector.host_delay.is_none();
+        let is_idle = !fails && rules.is_empty();
+        let injector = FaultInjector { rules, outages: 0, held: BTreeMap::new(), holds: 0 };
         (!is_idle).then(|| Box::new(injector))
     }
 
     /// One with which nothing goes wrong.
     pub(super) fn idle() -> Box<FaultInjector> {
         let (rules, held) = (Vec::new(), BTreeMap::new());
-        Box::new(FaultInjector { rules, host_delay: None, outages: 0, held, holds: 0 })
+        Box::new(FaultInjector { rules, outages: 0, held, holds: 0 })
     }
 
     /// Judges an arriving packet; `Queued` leaves the decision to the queue discipline.
@@ -124,8 +123,8 @@ impl FaultInjector {
         verdict
     }
 
-    /// What happens to the next packet, which comes out of the link now.
-    pub(super) fn pass(&mut self, now: Instant, packet: &mut Packet) -> Passage {
+    /// What happens to the next packet, which comes out of the link.
+    pub(super) fn pass(&mut self) -> Passage {
         let mut late = Span::ZERO;
         for rule in &mut self.rules {
             let Fault { corrupt, reorder: (share, delay), .. } = rule.fault;
@@ -136,15 +135,7 @@ impl FaultInjector {
                 late += delay;
             }
         }
-        match &mut self.host_delay {
-            Some(host_delay) => {
-                let of_host = host_delay.delay(now);
-                packet.linger(of_host);
-                Passage::Late(of_host + late)
-            }
-            None if late.is_zero() => Passage::Whole,
-            None => Passage::Late(late),
-        }
+        if late.is_zero() { Passage::Whole } else { Passage::Late(late) }
     }
 
     /// Keeps a packet that arrives at `until`.
@@ -189,20 +180,30 @@ impl FaultInjector {
 }
 
 impl HostDelay {
-    /// That of `host`, whose port is `index`; `None` if it never delays.
-    fn of(host: &HostSpec, index: usize, seeds: Seeds) -> Option<HostDelay> {
-        let jitter = (!host.jitter.is_zero()).then(|| (host.jitter, seeds.stream("host jitter", index)));
+    /// That of `host` with this jitter, whose port is `index`; `None` if it never delays.
+    pub(super) fn of(host: &HostSpec, jitter: Span, index: usize, seeds: Seeds) -> Option<HostDelay> {
         let stalls = (host.stalls > 0.0).then(|| Stalls::new(host, seeds.stream("host stalls", index)));
-        (jitter.is_some() || stalls.is_some()).then_some(HostDelay { jitter, stalls, last: Instant::ZERO })
+        let delays = stalls.is_some() || !jitter.is_zero();
+        let jitter = (jitter, seeds.stream("host jitter", index));
+        delays.then_some(HostDelay { jitter, stalls, last: Instant::ZERO, by: Span::ZERO })
     }
 
-    /// How late the packet that comes now is.
-    fn delay(&mut self, now: Instant) -> Span {
-        let drawn =
-            self.jitter.as_mut().map_or(Span::ZERO, |(most, draws)| Span::from_ps(draws.below(most.as_ps())));
-        let in_order = self.last.max(now + drawn);
-        self.last = self.stalls.as_mut().map_or(in_order, |stalls| stalls.end_of(in_order));
-        self.last.since(now)
+    /// When the next packet goes on that would at this moment.
+    #[inline]
+    pub(super) fn put_off(&mut self, at: Instant) -> Instant {
+        let drawn = Span::from_ps(self.jitter.1.below(self.jitter.0.as_ps()));
+        self.last = self.last.max(at + drawn);
+        if let Some(stalls) = &mut self.stalls {
+            self.last = stalls.end_of(self.last);
+        }
+        self.by = self.last.since(at);
+        self.last
+    }
+
+    /// How late the packet is of which [`HostDelay::put_off`] told last.
+    #[inline]
+    pub(super) fn by(&self) -> Span {
+        self.by
     }
 }
 

@@ -18,7 +18,7 @@ mod usage;
 pub use counts::{Counted, Counts};
 pub use drops::Drops;
 pub use event::{NetworkEvent, WithNetwork};
-pub use faults::FaultInjector;
+pub use faults::{FaultInjector, HostDelay};
 pub use levels::{Levels, PERCENTS, Percentiles};
 pub use memory::SharedMemory;
 pub use network::Network;

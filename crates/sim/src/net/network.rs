@@ -3,15 +3,16 @@
 use super::outages::Outages;
 use super::paths::Paths;
 use super::{
-    Counted, Drops, Due, FaultInjector, MeasuredTime, NetworkEvent, Port, RouteError, Routes, SharedMemory,
-    WithNetwork,
+    Counted, Drops, Due, FaultInjector, HostDelay, MeasuredTime, NetworkEvent, Port, RouteError, Routes,
+    SharedMemory, WithNetwork,
 };
 use crate::engine::{EventQueue, Seeds};
-use crate::packet::Packet;
+use crate::packet::{Handover, Left, Packet};
 use crate::probe::watch::{Arrival, PacketEvent, Watch, Watching};
 use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
+use crate::specs::Jitter;
 use crate::topology::Graph;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
@@ -50,6 +51,8 @@ pub struct Network {
     apart: Option<Span>,
     /// What was dropped at nodes and not at ports.
     drops: BTreeMap<NodeId, Drops>,
+    /// What hosts are to know of the packets that waited with their schedulers, if they want to.
+    left: Option<Vec<Left>>,
     pub(super) sent: u64,
     pub(super) delivered: u64,
     /// What had been counted when the measured time began, and when it ended.
@@ -58,10 +61,11 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of `scenario` with these queues in its switches and in its hosts.
+    /// The network of `scenario` with these queues in its switches and in its hosts, whose packets are late by up to `jitter`.
     pub fn new(
         scenario: &Scenario,
         (of_switches, of_hosts): (&QueueConfig, &QueueConfig),
+        jitter: Jitter,
         seeds: Seeds,
     ) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
@@ -81,7 +85,12 @@ impl Network {
             };
             let queue = queue.build(PortSetup { buffer, mark_above, rate: link.rate, seeds, index });
             let port = Port::new((from, to), (link.rate, link.delay), queue, faults, window);
-            if graph.is_host(from) { port.of_host() } else { port }
+            let full = scenario.tcp.mss + scenario.tcp.header;
+            let jitter = || jitter.unwrap_or(Span::from_ps(link.rate.tx_time(full).as_ps() / 2));
+            match graph.is_host(from) {
+                true => port.of_host(HostDelay::of(&scenario.host, jitter(), index, seeds)),
+                false => port,
+            }
         });
         let (memory, outages) = (SharedMemory::new(scenario), Outages::new(scenario, &routes));
         let special = memory.map(|memory| Box::new(Special { memory: Some(memory), watch: None }));
@@ -102,6 +111,7 @@ impl Network {
             is_large,
             apart: None,
             drops,
+            left: None,
             sent: 0,
             delivered: 0,
             before,
@@ -156,15 +166,26 @@ impl Network {
         EventQueue::new().slotted(span(per_slot / per_ps), span(2.0 * self.ports.len() as f64 / per_ps))
     }
 
-    /// Sends a packet from `host`; how long it waits there, if that is known now. Otherwise [`Network::handle`] tells of
-    /// the packet when it leaves.
+    /// Keeps from now on what hosts are to know of the packets that waited with their schedulers.
+    pub fn tell_hosts(&mut self) {
+        self.left = Some(Vec::new());
+    }
+
+    /// What hosts are to know next.
+    #[inline]
+    pub fn next_left(&mut self) -> Option<Left> {
+        self.left.as_mut()?.pop()
+    }
+
+    /// Sends a packet from `host`; what is known of it now. [`Network::handle`] tells of one that waits with a scheduler when
+    /// it leaves.
     #[inline(never)] // many places send, and few of them often
     pub fn send(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         host: HostId,
         mut packet: Packet,
-    ) -> Span {
+    ) -> Handover {
         self.sent += 1;
         self.forward(events, NodeId(host.0), &mut packet)
     }
@@ -188,7 +209,7 @@ impl Network {
                 None
             }
             NetworkEvent::LinkChange(step) => {
-                self.change_links(graph, events.now(), step);
+                self.change_links(events, graph, step);
                 None
             }
         };
@@ -234,11 +255,12 @@ impl Network {
     ) -> bool {
         let now = events.now();
         let sender = &mut self.ports[port.index()];
+        let departed = sender.next_departure();
         let Some(next) = sender.is_due(now).then(|| sender.arrive(packet)).flatten() else { return false };
         if let Some(at) = next {
             events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
         }
-        let (node, departed) = (sender.to, Instant::ZERO + now.since(Instant::ZERO + sender.link().1));
+        let node = sender.to;
         self.watch_mut().into_iter().for_each(|watch| watch.departed(departed, port, packet));
         let passage = self.ports[port.index()].pass(now, packet);
         self.note_drops(now, port);
@@ -258,25 +280,29 @@ impl Network {
 
     /// Links of `graph` fail or are back at `now`, and routes change.
     #[inline(never)] // keeps the path of packets short
-    fn change_links(&mut self, graph: &Graph, now: Instant, step: u32) {
+    fn change_links(&mut self, events: &mut EventQueue<impl WithNetwork>, graph: &Graph, step: u32) {
         let Some(outages) = &self.outages else { return };
+        let now = events.now();
         for change in outages.changes(step) {
             let port = &mut self.ports[change.port.index()];
-            if change.fails { port.fail(now) } else { port.restore() }
+            match change.fails {
+                true => port.fail(now, |due| settle((events, &mut self.left), change.port, due)),
+                false => port.restore(),
+            }
         }
         let failing: Vec<PortId> = outages.changes(step).iter().map(|change| change.port).collect();
         self.routes = outages.intact.over(graph, |link| !self.ports[2 * link].is_down());
         failing.into_iter().for_each(|port| self.note_drops(now, port));
     }
 
-    /// Hands a packet to the port that leads on; how long it waits there, as far as that is known.
+    /// Hands a packet to the port that leads on; what is known of it there.
     #[inline(always)] // a call for every hop costs more
     fn forward(
         &mut self,
         events: &mut EventQueue<impl WithNetwork>,
         node: NodeId,
         packet: &mut Packet,
-    ) -> Span {
+    ) -> Handover {
         let now = events.now();
         let port = match self.paths.next(packet) {
             Some(port) => {
@@ -295,7 +321,7 @@ impl Network {
         if self.special.is_some() {
             return self.forward_specially(events, port, packet);
         }
-        hand_over(&mut self.ports[port.index()], events, port, packet)
+        hand_over(&mut self.ports[port.index()], (events, &mut self.left), port, packet)
     }
 
     /// The same where ports share memory or packets are watched.
@@ -305,8 +331,8 @@ impl Network {
         events: &mut EventQueue<impl WithNetwork>,
         port: PortId,
         packet: &mut Packet,
-    ) -> Span {
-        let Some(Special { memory, watch }) = self.special.as_deref_mut() else { return Span::ZERO };
+    ) -> Handover {
+        let Some(Special { memory, watch }) = self.special.as_deref_mut() else { return Handover::DROPPED };
         let now = events.now();
         if let Some(limit) = memory.as_ref().and_then(|memory| memory.limit(&mut self.ports, port, now)) {
             self.ports[port.index()].set_limit(limit);
@@ -315,7 +341,7 @@ impl Network {
         let marked = sender.counters().marked;
         let wanted = watch.as_ref().is_some_and(|watch| watch.wants(Some(port), packet));
         let copy = wanted.then(|| packet.clone());
-        let waits = hand_over(sender, events, port, packet);
+        let handover = hand_over(sender, (events, &mut self.left), port, packet);
         if let Some(watch) = watch {
             let scheduled = sender.is_scheduled();
             watch.arrival(Arrival {
@@ -329,7 +355,7 @@ impl Network {
                 backlog: sender.known_backlog(),
             });
         }
-        waits
+        handover
     }
 
     /// Tells who watches what a port has dropped.
@@ -343,12 +369,12 @@ impl Network {
 
     /// Drops a packet at a node from which no port leads on.
     #[inline(never)] // keeps the path of the others short
-    fn strand(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Span {
+    fn strand(&mut self, now: Instant, node: NodeId, packet: &Packet) -> Handover {
         self.drops.entry(node).or_default().count(DropReason::NoRoute, 1);
         if let Some(watch) = self.watch_mut() {
             watch.dropped(now, None, [(DropReason::NoRoute, packet.clone())], None);
         }
-        Span::ZERO
+        Handover::DROPPED
     }
 
     /// Starts the next transmission of a port whose packets wait.
@@ -361,7 +387,7 @@ impl Network {
     ) {
         let (now, sender) = (events.now(), &mut self.ports[port.index()]);
         let is_host = sender.from.index() < self.hosts;
-        let started = sender.transmit_done(now, |due| schedule(events, port, due));
+        let started = sender.transmit_done(now, |due| settle((events, &mut self.left), port, due));
         started.filter(|_| is_host).into_iter().for_each(left_host);
         if self.special.is_some() {
             self.note_drops(now, port);
@@ -529,18 +555,22 @@ impl Network {
 #[inline(always)]
 fn hand_over(
     sender: &mut Port,
-    events: &mut EventQueue<impl WithNetwork>,
+    (events, left): Told<'_, impl WithNetwork>,
     port: PortId,
     packet: &mut Packet,
-) -> Span {
-    sender.enqueue(events.now(), packet, |due| schedule(events, port, due))
+) -> Handover {
+    sender.enqueue(events.now(), packet, |due| settle((events, left), port, due))
 }
 
+/// Where it goes what a port tells.
+type Told<'a, E> = (&'a mut EventQueue<E>, &'a mut Option<Vec<Left>>);
+
 #[inline]
-fn schedule(events: &mut EventQueue<impl WithNetwork>, port: PortId, due: Due) {
+fn settle((events, told): Told<'_, impl WithNetwork>, port: PortId, due: Due) {
     match due {
         Due::Arrival(at, node) => events.schedule(at, node, NetworkEvent::Arrive(port).into()),
         Due::Done(at, node) => events.schedule(at, node, NetworkEvent::TransmitDone(port).into()),
+        Due::Left(left) => told.iter_mut().for_each(|told| told.push(left)),
     }
 }
 

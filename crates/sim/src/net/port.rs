@@ -10,20 +10,22 @@
 
 use super::faults::Passage;
 use super::ring::{InFlight, Ring};
-use super::{Counts, FaultInjector, Levels, MeasuredTime, Percentiles, PortCounters};
+use super::{Counts, FaultInjector, HostDelay, Levels, MeasuredTime, Percentiles, PortCounters};
 use crate::engine::prefetch;
-use crate::packet::Packet;
+use crate::packet::{Handover, Left, Packet};
 use crate::queue::{Backlog, DropReason, Effects, Queue, QueueDiscipline, Scheduler, Verdict, Waiting};
 use shortflow_units::{Bytes, Instant, NodeId, Occupancy, Rate, Span};
 use std::collections::BTreeMap;
 
-/// When a port has to be looked at, and at which node.
+/// When a port has to be looked at, and at which node; and what its host is to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// The head of its wire reaches the other end.
     Arrival(Instant, NodeId),
     /// Its transmitter is free while packets wait.
     Done(Instant, NodeId),
+    /// A data packet of its host waits no longer.
+    Left(Left),
 }
 
 /// What a port holds.
@@ -52,6 +54,7 @@ pub struct Port {
     /// When only totals are kept: the window, but no time at all at a port with `levels`.
     plain: MeasuredTime,
     faults: Option<Box<FaultInjector>>,
+    late: Option<Box<HostDelay>>,
     /// Node at the other end.
     pub to: NodeId,
     /// Leads to another part of the network, which has the far end of the wire.
@@ -95,6 +98,7 @@ impl Port {
             delay,
             queue,
             faults,
+            late: None,
             window,
             plain: window,
             levels: None,
@@ -127,9 +131,9 @@ impl Port {
         matches!(self.queue, Queue::Scheduled(_))
     }
 
-    /// The same port, of a host.
-    pub fn of_host(self) -> Port {
-        Port { of_host: true, ..self }
+    /// The same port, of a host that may be late with its packets.
+    pub fn of_host(self, late: Option<HostDelay>) -> Port {
+        Port { of_host: true, late: late.map(Box::new), ..self }
     }
 
     /// The measured window begins at `now`.
@@ -230,15 +234,17 @@ impl Port {
         self.queue.set_limit(limit);
     }
 
-    /// Takes a packet in, out of its place; how long it waits, as far as that is known. Tells `wake` what is due, as soon
-    /// as that is.
+    /// Takes a packet in, out of its place; what is known of it. Tells `wake` what is due, as soon as that is.
     #[inline(always)]
-    pub fn enqueue(&mut self, now: Instant, packet: &mut Packet, mut wake: impl FnMut(Due)) -> Span {
+    pub fn enqueue(&mut self, now: Instant, packet: &mut Packet, mut wake: impl FnMut(Due)) -> Handover {
         self.retire(now);
         let mut marked = false;
         if let Some(faults) = &mut self.faults {
             match faults.arrive(packet) {
-                Verdict::Dropped(reason) => return self.drop(reason, packet),
+                Verdict::Dropped(reason) => {
+                    self.drop(reason, packet);
+                    return Handover::DROPPED;
+                }
                 verdict => marked = verdict == Verdict::Marked,
             }
         }
@@ -246,7 +252,10 @@ impl Port {
             return self.admit(now, packet.take(), marked, wake);
         };
         match queue.arrive(now, self.backlog, packet) {
-            Verdict::Dropped(reason) => return self.drop(reason, packet),
+            Verdict::Dropped(reason) => {
+                self.drop(reason, packet);
+                return Handover::DROPPED;
+            }
             Verdict::Marked => marked = true,
             Verdict::Queued => {}
         }
@@ -261,9 +270,9 @@ impl Port {
             false => self.book((now, starts, departs), packet),
         }
         if self.launch(departs, packet.take()) {
-            wake(Due::Arrival(departs + self.delay, self.to));
+            wake(Due::Arrival(self.reaches(departs), self.to));
         }
-        waits
+        Handover { waits, departs }
     }
 
     /// Puts the packet that reaches the other end into `place`, if there is one; then, when the next one will, if there is
@@ -274,7 +283,21 @@ impl Port {
             return None;
         }
         self.arrived += 1;
-        Some(self.ring.front().map(|next| next.departs + self.delay))
+        if let Some(late) = &self.late {
+            place.linger(late.by());
+        }
+        let next = self.ring.front().map(|next| next.departs);
+        Some(next.map(|departs| self.reaches(departs)))
+    }
+
+    /// When the packet that is the head of the wire from now on reaches the other end.
+    #[inline]
+    fn reaches(&mut self, departs: Instant) -> Instant {
+        let reaches = departs + self.delay;
+        match &mut self.late {
+            None => reaches,
+            Some(late) => late.put_off(reaches),
+        }
     }
 
     /// The transmitter is free and packets wait: starts to send one, unless the link has failed since. Returns it, with
@@ -285,6 +308,9 @@ impl Port {
         }
         self.retire(now);
         let started = self.start_next(now, &mut wake);
+        if let Some(sent) = self.ring.back().filter(|_| started) {
+            self.tell(&sent.packet, self.busy_until, &mut wake);
+        }
         if self.queue.waiting().packets > 0 {
             wake(Due::Done(self.busy_until, self.from));
         }
@@ -292,13 +318,12 @@ impl Port {
     }
 
     #[inline(never)] // keeps the path of the others short
-    fn drop(&mut self, reason: DropReason, packet: &Packet) -> Span {
+    fn drop(&mut self, reason: DropReason, packet: &Packet) {
         self.counters.drops.count(reason, 1);
         *self.losses.entry(packet.flow_id).or_default() += u64::from(packet.payload);
         if let Some(dropped) = &mut self.dropped {
             dropped.push((reason, packet.clone()));
         }
-        Span::ZERO
     }
 
     /// Books a packet at the edge of the window, or with all that a measured port keeps.
@@ -313,13 +338,13 @@ impl Port {
 
     /// Hands a packet to the scheduler.
     #[inline(never)] // keeps the path of the other queues short
-    fn admit(&mut self, now: Instant, packet: Packet, marked: bool, mut wake: impl FnMut(Due)) -> Span {
-        let Queue::Scheduled(queue) = &mut self.queue else { return Span::ZERO };
+    fn admit(&mut self, now: Instant, packet: Packet, marked: bool, mut wake: impl FnMut(Due)) -> Handover {
+        let Queue::Scheduled(queue) = &mut self.queue else { return Handover::DROPPED };
         let (waited, mut effects) = (queue.backlog(), Effects::default());
         queue.enqueue(self.backlog, Waiting { packet, arrived: now }, &mut effects);
         let waiting = queue.backlog();
         self.counters.marked += u64::from(marked);
-        self.count(&effects);
+        self.count(&effects, &mut wake);
         let found = self.backlog;
         self.backlog = found + waiting - waited;
         self.counters.admit(&self.window, now, found, self.backlog);
@@ -327,12 +352,15 @@ impl Port {
         if let Some(levels) = &mut self.levels {
             levels.change(now, self.backlog);
         }
+        let mut departs = Instant::MAX;
         if waited.packets == 0 && self.busy_until <= now {
-            self.start_next(now, &mut wake);
+            if self.start_next(now, &mut wake) {
+                departs = self.busy_until;
+            }
         } else if waited.packets == 0 && waiting.packets > 0 {
             wake(Due::Done(self.busy_until, self.from));
         }
-        Span::ZERO
+        Handover { waits: Span::ZERO, departs }
     }
 
     /// Starts to send the packet that the scheduler gives, if it gives one.
@@ -340,7 +368,7 @@ impl Port {
         let Queue::Scheduled(queue) = &mut self.queue else { return false };
         let mut effects = Effects::default();
         let next = queue.dequeue(now, &mut effects);
-        self.count(&effects);
+        self.count(&effects, wake);
         if !effects.drops.is_empty() {
             self.evict(now, &effects);
         }
@@ -352,16 +380,24 @@ impl Port {
         }
         self.counters.depart(&self.window, (now, departs), &packet);
         if self.launch(departs, packet) {
-            wake(Due::Arrival(departs + self.delay, self.to));
+            wake(Due::Arrival(self.reaches(departs), self.to));
         }
         true
     }
 
     /// Counts what the scheduler did.
-    fn count(&mut self, effects: &Effects) {
+    fn count(&mut self, effects: &Effects, wake: &mut impl FnMut(Due)) {
         self.counters.marked += u64::from(effects.marks);
         for (reason, packet) in &effects.drops {
             self.drop(*reason, packet);
+            self.tell(packet, Instant::ZERO, wake);
+        }
+    }
+
+    /// Tells the host that a packet which had to wait departs then, or was dropped.
+    fn tell(&self, packet: &Packet, departs: Instant, wake: &mut impl FnMut(Due)) {
+        if self.of_host && packet.payload > 0 {
+            wake(Due::Left(Left { conn: packet.conn, flow_id: packet.flow_id, departs }));
         }
     }
 
@@ -437,7 +473,7 @@ impl Port {
     pub(super) fn take_in(&mut self, departs: Instant, packet: Packet) -> Option<Instant> {
         self.ring.push(departs, packet);
         self.ring.see_all();
-        (self.ring.len() == 1).then_some(departs + self.delay)
+        (self.ring.len() == 1).then(|| self.reaches(departs))
     }
 
     /// Puts the far end of the wire back, as the other part has it.
@@ -486,13 +522,14 @@ impl Port {
 impl Port {
     /// Whether the head of the wire arrives now: it does not if the link has failed since that was scheduled.
     pub fn is_due(&self, now: Instant) -> bool {
-        self.ring.front().is_some_and(|head| head.departs + self.delay == now)
+        let late = self.late.as_ref().map_or(Span::ZERO, |late| late.by());
+        self.ring.front().is_some_and(|head| head.departs + self.delay + late == now)
     }
 
     /// Lets `packet`, which comes out of the wire, through now, or drops it, or keeps it and tells until when.
     pub fn pass(&mut self, now: Instant, packet: &mut Packet) -> Result<(), Option<Instant>> {
         let Some(faults) = &mut self.faults else { return Ok(()) };
-        match faults.pass(now, packet) {
+        match faults.pass() {
             Passage::Whole => Ok(()),
             Passage::Damaged => {
                 self.drop(DropReason::Corrupted, packet);
@@ -516,7 +553,7 @@ impl Port {
     }
 
     /// The link fails: all that waits or is on the wire is lost.
-    pub fn fail(&mut self, now: Instant) {
+    pub fn fail(&mut self, now: Instant, mut wake: impl FnMut(Due)) {
         self.retire(now);
         let Some(faults) = &mut self.faults else { return };
         if let Some(dropped) = &mut self.dropped {
@@ -535,6 +572,7 @@ impl Port {
                 effects.drop(DropReason::LinkDown, waiting.packet);
             }
             effects.drops.iter().for_each(|(_, packet)| self.counters.evict(&self.window, now, packet));
+            effects.drops.iter().for_each(|(_, packet)| self.tell(packet, Instant::ZERO, &mut wake));
             lost += effects.drops.len() as u64;
             self.dropped.iter_mut().for_each(|dropped| dropped.append(&mut effects.drops));
         }

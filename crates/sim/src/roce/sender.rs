@@ -114,15 +114,17 @@ impl Sender {
             .messages
             .of(start)
             .map_or(0, |message| self.priority.of(message, self.snd_una, self.snd_max));
-        let waits = out.send(Packet {
-            kind: Kind::Data,
-            payload,
-            wire,
-            priority,
-            ecn: EcnField::Ect,
-            extension: self.meter.as_mut().map(|meter| meter.on_sent(now, is_alone)),
-            ..self.identity.control(start, tcp)
-        });
+        let waits = out
+            .send(Packet {
+                kind: Kind::Data,
+                payload,
+                wire,
+                priority,
+                ecn: EcnField::Ect,
+                extension: self.meter.as_mut().map(|meter| meter.on_sent(now, is_alone)),
+                ..self.identity.control(start, tcp)
+            })
+            .waits;
         self.last = Some((now + waits, size));
         if let Some(message) = self.messages.of_mut(start) {
             message.retransmits += u32::from(again);
@@ -151,6 +153,7 @@ impl Sender {
             acked: Bytes::new(acked),
             ece: false,
             may_grow: true,
+            limited: true,
             in_recovery: false,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,

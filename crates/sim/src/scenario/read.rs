@@ -4,7 +4,7 @@ use super::faults::{self, FaultKeys};
 use super::keys::{MeasureKeys, RunKeys};
 use super::{Scenario, Spec, Tiers, checks, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader, Source, of_user};
-use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
+use crate::specs::{Conduct, HostSpec, SwitchSpec, TcpSpec};
 use crate::traffic::{self, Context, Measured};
 use crate::{routing, topology};
 use shortflow_units::{Instant, Span};
@@ -134,8 +134,19 @@ impl Scenario {
             measure,
             faults,
         };
+        show_conduct(top, spec.host_rules().conduct())?;
         Ok(Scenario { spec, resolved: Vec::new(), notes, expected, warnings })
     }
+}
+
+/// What `host.model` decides is shown as the value that it is.
+fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
+    let jitter = conduct.jitter.map_or("half-packet".to_owned(), |jitter| jitter.to_string());
+    let (host, tcp) = (top.table("host")?, top.table("tcp")?);
+    host.settled("small_queue", conduct.small_queue.to_string());
+    host.settled("jitter", jitter);
+    tcp.settled("growth", conduct.growth.word().to_owned());
+    Ok(())
 }
 
 /// Four timeouts in a row, each twice as long as the one before, take 15 times the smallest.

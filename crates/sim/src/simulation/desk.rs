@@ -4,8 +4,8 @@ use super::event::Event;
 use crate::engine::EventQueue;
 use crate::host::{self, Egress, Outbox};
 use crate::net::Network;
-use crate::packet::Packet;
-use shortflow_units::{ConnId, HostId, Instant, Span};
+use crate::packet::{Handover, Packet};
+use shortflow_units::{ConnId, HostId, Instant};
 
 /// What an endpoint of a connection can do.
 pub(super) struct Desk<'a> {
@@ -23,7 +23,7 @@ pub(super) const OF_RECEIVER: u8 = host::TIMERS;
 
 impl Egress for Desk<'_> {
     #[inline]
-    fn send(&mut self, packet: Packet) -> Span {
+    fn send(&mut self, packet: Packet) -> Handover {
         self.network.send(self.events, self.host, packet)
     }
 }

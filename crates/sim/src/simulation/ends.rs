@@ -34,6 +34,8 @@ pub(super) struct Opening<'a> {
     pub round_trip: Span,
     /// Rate of the link of the sender's host.
     pub line: Rate,
+    /// Segments of the connection that the card of that host takes.
+    pub small_queue: usize,
 }
 
 /// What a packet to the sender has brought about.
@@ -65,12 +67,13 @@ impl Ends {
         (transport, priority): (&TransportConfig, PriorityRule),
         start: Opening<'_>,
     ) -> Ends {
-        let Opening { scene, round_trip, line } = start;
+        let Opening { scene, round_trip, line, small_queue } = start;
         let Scene { now, tcp } = scene;
         let initial_rto = tcp.initial_rto.unwrap_or_else(|| tcp.rto_min.max(round_trip.times(3)));
         match transport.info().host {
             Host::Tcp => {
-                let tcp_sender = tcp::Sender::new(sender, transport, tcp, initial_rto);
+                let tcp_sender =
+                    tcp::Sender::new(sender, transport, tcp, initial_rto).with_small_queue(small_queue);
                 Ends::Tcp(Pair {
                     sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
                     receiver: tcp::Receiver::new(receiver, transport.ecn(), transport.recovery()),
@@ -139,6 +142,11 @@ impl Ends {
     /// A timer of the receiver has come.
     pub fn receiver_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox) {
         each!(self, pair => pair.receiver.on_timer(timer, scene, out));
+    }
+
+    /// A segment of the sender waits no longer with the scheduler of its host's port.
+    pub fn on_left(&mut self, departs: Instant, scene: Scene<'_>, out: &mut impl Outbox) {
+        each!(self, pair => pair.sender.on_left(departs, scene, out));
     }
 
     /// The messages that are not yet acknowledged whole.

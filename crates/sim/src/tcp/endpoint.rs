@@ -1,5 +1,6 @@
 //! TCP's ends as the event loop sees them: which packet and which timer means what.
 
+use super::path::CARD;
 use super::{Receiver, Sender};
 use crate::host::{Endpoint, Messages, Outbox, Scene, Sink, Source, View};
 use crate::packet::{Kind, Packet};
@@ -44,6 +45,9 @@ impl Sender {
         if let Some(at) = self.alarm.arm() {
             out.wake(RETRANSMIT, at);
         }
+        if let Some(at) = self.card.alarm.arm() {
+            out.wake(CARD, at);
+        }
         if self.path.is_some() {
             self.arm_path(scene.tcp, out);
         }
@@ -64,6 +68,11 @@ impl Source for Sender {
     #[inline]
     fn acked(&self) -> u64 {
         self.snd_una()
+    }
+
+    fn on_left(&mut self, departs: Instant, scene: Scene<'_>, out: &mut impl Outbox) {
+        self.card.on_left(departs.max(scene.now));
+        self.arm(scene, out);
     }
 
     fn view(&self, now: Instant) -> View {

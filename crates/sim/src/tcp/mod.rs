@@ -19,6 +19,7 @@
 //! Not modelled: early retransmit, window scaling, FIN, and the bytes of the SACK option; limited transmit, tail loss
 //! probes and PRR but with RACK; F-RTO, and undoing a reduction that was in vain.
 
+mod card;
 pub mod ecn;
 mod endpoint;
 pub mod exact_echo;
@@ -39,6 +40,7 @@ pub(crate) mod testing;
 mod tests;
 mod tlp;
 mod transmit;
+mod usage;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -14,6 +14,7 @@ use shortflow_units::{Bytes, Instant};
 /// Numbers of the sender's timers.
 const PACE: u8 = 1;
 const LAW: u8 = 2;
+pub(super) const CARD: u8 = 3;
 
 impl Sender {
     /// What the data packet that leaves now carries for the law. `is_alone`: nothing else is in flight.
@@ -57,6 +58,7 @@ impl Sender {
             acked: Bytes::ZERO,
             ece: ack.ecn_flag && self.ecn != Ecn::Off,
             may_grow: false,
+            limited: self.is_limited(tcp),
             in_recovery: self.phase == Phase::Recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
@@ -96,6 +98,13 @@ impl Sender {
         self.path.is_some() && self.hold_back(now)
     }
 
+    /// Whether the host's card holds back what the window would let go, until it wakes the sender. The first segment after a
+    /// timeout it lets go.
+    #[inline]
+    pub(super) fn is_held_by_card(&self, now: Instant) -> bool {
+        self.card.is_full(now) && self.snd_nxt > self.snd_una
+    }
+
     #[inline(never)]
     fn hold_back(&mut self, now: Instant) -> bool {
         let (rate, cwnd) = (self.law.pacing_rate(), self.window.cwnd);
@@ -120,8 +129,14 @@ impl Sender {
         }
     }
 
-    /// The pacer's timer or the law's has come.
+    /// The card's timer, the pacer's or the law's has come.
     pub(super) fn on_path_timer(&mut self, timer: u8, now: Instant, tcp: &TcpSpec, out: &mut impl Outbox) {
+        if timer == CARD {
+            if self.card.alarm.rings(now) {
+                self.send(now, tcp, out);
+            }
+            return;
+        }
         let Some(path) = &mut self.path else { return };
         if timer == PACE {
             if path.pace.rings(now) {

@@ -12,6 +12,7 @@
 use super::prr::Prr;
 use super::sender::{Phase, Sender};
 use super::tlp::{Answer, pto};
+use super::usage::End;
 use crate::host::Egress;
 use crate::packet::Packet;
 use crate::specs::TcpSpec;
@@ -94,12 +95,26 @@ impl Sender {
 
     /// Sends what the window allows: what is lost, then new data.
     pub(super) fn send_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
-        while let Some((start, end)) = self.next_by_rack(tcp)
-            && !self.is_held_back(now)
-        {
+        let (from, mut sent) = (self.snd_max, false);
+        let end = loop {
+            let Some((start, end)) = self.next_by_rack(tcp) else { break self.end_by_rack(tcp) };
+            if self.is_held_back(now) {
+                break End::Pacer;
+            }
+            if self.is_held_by_card(now) {
+                break End::Card;
+            }
             self.send_segment(start, end, now, tcp, out);
-            self.snd_nxt = self.snd_max;
-        }
+            (self.snd_nxt, sent) = (self.snd_max, true);
+        };
+        self.note_end(end, (from, sent), now, tcp);
+    }
+
+    /// Why there is no segment that may be sent.
+    fn end_by_rack(&self, tcp: &TcpSpec) -> End {
+        let pipe = self.rack.as_deref().map_or(0, |state| state.rack.pipe());
+        let is_full = pipe + self.segment_size(u64::MAX, tcp) > self.window_bytes(tcp);
+        if is_full { End::Window } else { End::Data }
     }
 
     /// The next segment that may be sent. Where nothing is in the network, one always may.
@@ -209,7 +224,7 @@ impl Sender {
 mod tests {
     use super::*;
     use crate::host::{Flow, Identity};
-    use crate::packet::{Extension, SackBlocks};
+    use crate::packet::{Extension, Handover, SackBlocks};
     use crate::tcp::testing::tcp;
     use shortflow_cc::{Role, TransportConfig};
     use shortflow_units::{ClassId, ConnId, FlowId, HostId};
@@ -221,9 +236,9 @@ mod tests {
     struct Wire(Vec<u64>);
 
     impl Egress for Wire {
-        fn send(&mut self, packet: Packet) -> Span {
+        fn send(&mut self, packet: Packet) -> Handover {
             self.0.push(packet.seq / MSS);
-            Span::ZERO
+            Handover::DROPPED
         }
     }
 

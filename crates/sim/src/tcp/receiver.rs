@@ -199,16 +199,17 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::host::Sink;
+    use crate::packet::Handover;
     use crate::tcp::testing::tcp;
-    use shortflow_units::{ConnId, HostId, Span};
+    use shortflow_units::{ConnId, HostId};
 
     #[derive(Default)]
     struct Wire(Vec<Packet>);
 
     impl Egress for Wire {
-        fn send(&mut self, packet: Packet) -> Span {
+        fn send(&mut self, packet: Packet) -> Handover {
             self.0.push(packet);
-            Span::ZERO
+            Handover::DROPPED
         }
     }
 

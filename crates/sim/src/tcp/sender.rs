@@ -9,6 +9,7 @@
 //! - Congestion control runs in segments, limits in bytes: a last, shorter segment may leave where a
 //!   full one would have to wait.
 
+use super::card::Card;
 use super::ecn::DecreaseOnce;
 use super::newreno::Inflation;
 use super::pacer::Path;
@@ -18,6 +19,7 @@ use super::rack::Rack;
 use super::rto::RtoEstimator;
 use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
+use super::usage::Usage;
 use crate::host::{Alarm, Egress, Flow, Identity, Messages};
 use crate::packet::{Kind, Packet};
 use crate::specs::{MarkedGrowth, TcpSpec};
@@ -90,6 +92,8 @@ pub struct Sender {
     timed_out_at: Option<u64>,
     /// For laws that read delays and pace.
     pub(super) path: Option<Box<Path>>,
+    pub(super) card: Card,
+    pub(super) usage: Usage,
 }
 
 impl Sender {
@@ -123,6 +127,8 @@ impl Sender {
             scoreboard: Scoreboard::new(dupthresh),
             rack,
             timed_out_at: None,
+            card: Card::new(0),
+            usage: Usage::default(),
         }
     }
 
@@ -137,6 +143,11 @@ impl Sender {
             self.rto.on_known(round_trip);
         }
         self
+    }
+
+    /// The same sender, on a host whose card takes so many of its segments, 0 for any number.
+    pub fn with_small_queue(self, segments: usize) -> Sender {
+        Sender { card: Card::new(segments), ..self }
     }
 
     /// The same sender of a connection that begins at `now`, on a host whose link has the rate `line`.
@@ -308,11 +319,12 @@ impl Sender {
             MarkedGrowth::AfterFirst => !ece || self.echoed,
         };
         self.echoed = ece;
-        let in_recovery = self.phase == Phase::Recovery;
+        let (in_recovery, limited) = (self.phase == Phase::Recovery, self.is_limited(tcp));
         let sample = AckSample {
             acked: Bytes::new(acked),
             ece,
-            may_grow: open && !in_recovery,
+            may_grow: open && !in_recovery && limited,
+            limited,
             in_recovery,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,

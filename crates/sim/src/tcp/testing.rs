@@ -24,6 +24,7 @@ pub(crate) fn tcp() -> TcpSpec {
         receive_window: f64::INFINITY,
         handshake: false,
         grow_on_marked_acks: MarkedGrowth::No,
+        growth: None,
         grow_by_segments: false,
     }
 }

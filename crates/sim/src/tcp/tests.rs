@@ -3,7 +3,7 @@
 use super::testing::tcp;
 use super::{Sender, priority::PriorityRule};
 use crate::host::{Egress, Flow, Identity};
-use crate::packet::{Extension, Kind, Packet, SackBlocks};
+use crate::packet::{Extension, Handover, Kind, Packet, SackBlocks};
 use crate::specs::TcpSpec;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, Role, TransportConfig, Window};
 use shortflow_spec::read_toml;
@@ -15,9 +15,9 @@ use std::sync::{Arc, Mutex};
 struct Wire(Vec<(u64, u64)>);
 
 impl Egress for Wire {
-    fn send(&mut self, packet: Packet) -> Span {
+    fn send(&mut self, packet: Packet) -> Handover {
         self.0.push((packet.seq, packet.priority));
-        Span::ZERO
+        Handover::DROPPED
     }
 }
 
@@ -101,9 +101,9 @@ struct Peer {
 struct Segments(Vec<(u64, u32)>);
 
 impl Egress for Segments {
-    fn send(&mut self, packet: Packet) -> Span {
+    fn send(&mut self, packet: Packet) -> Handover {
         self.0.push((packet.seq, packet.payload));
-        Span::ZERO
+        Handover::DROPPED
     }
 }
 
@@ -141,9 +141,9 @@ impl Peer {
 fn a_handshake_begins_with_a_request() {
     struct Kinds(Vec<Kind>);
     impl Egress for Kinds {
-        fn send(&mut self, packet: Packet) -> Span {
+        fn send(&mut self, packet: Packet) -> Handover {
             self.0.push(packet.kind);
-            Span::ZERO
+            Handover::DROPPED
         }
     }
     let transport = TransportConfig::named("newreno").unwrap();

@@ -2,6 +2,7 @@
 
 use super::scoreboard::NextSegment;
 use super::sender::{Phase, Sender};
+use super::usage::End;
 use crate::host::Egress;
 use crate::packet::{EcnField, Kind, Packet};
 use crate::specs::TcpSpec;
@@ -16,38 +17,52 @@ impl Sender {
             return self.transmit_by_pipe(now, tcp, out);
         }
         let allowed = self.window_bytes(tcp) + self.inflation.bytes();
-        loop {
+        let (from, mut sent) = (self.snd_nxt, false);
+        let end = loop {
             if self.snd_nxt < self.snd_max {
                 self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
             }
             let room = allowed.saturating_sub(self.outstanding());
-            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else { return };
+            let Some(end) = self.segment_end(self.snd_nxt, room, tcp) else {
+                break if room < self.segment_size(u64::MAX, tcp) { End::Window } else { End::Data };
+            };
             let fits = end - self.snd_nxt <= room || self.may_exceed(self.outstanding());
-            if !fits || self.is_held_back(now) {
-                return;
+            if !fits {
+                break End::Window;
+            }
+            if self.is_held_back(now) {
+                break End::Pacer;
+            }
+            if self.is_held_by_card(now) {
+                break End::Card;
             }
             self.send_segment(self.snd_nxt, end, now, tcp, out);
-            self.snd_nxt = end;
-        }
+            (self.snd_nxt, sent) = (end, true);
+        };
+        self.note_end(end, (from, sent), now, tcp);
     }
 
     /// RFC 6675 §5 (C): one segment for each that the pipe estimate leaves room for.
     fn transmit_by_pipe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         let mss = tcp.mss.get();
         let allowed = self.window_bytes(tcp);
-        loop {
+        let (from, mut sent) = (self.snd_nxt, false);
+        let end = loop {
             let pipe = self.scoreboard.pipe(self.snd_una, self.snd_max, mss);
             let room = allowed.saturating_sub(pipe);
             let segment = self.segment_size(room, tcp);
             let fits = segment <= room || self.may_exceed(pipe);
-            if !fits || self.is_held_back(now) {
-                return;
+            if !fits {
+                break End::Window;
+            }
+            if self.is_held_back(now) {
+                break End::Pacer;
             }
             let new_data = self.segment_end(self.snd_max, room, tcp);
             let Some(choice) =
                 self.scoreboard.next_segment(self.snd_una, self.snd_max, mss, new_data.is_some())
             else {
-                return;
+                break End::Data;
             };
             let (start, end) = match (choice, new_data) {
                 (NextSegment::Hole(start, end), _) => (start, self.resend_end(start, end, room, tcp)),
@@ -56,12 +71,16 @@ impl Sender {
                     (start, self.resend_end(start, end, room, tcp))
                 }
                 (NextSegment::New, Some(end)) => (self.snd_max, end),
-                (NextSegment::New, None) => return,
+                (NextSegment::New, None) => break End::Data,
             };
+            if self.is_held_by_card(now) {
+                break End::Card;
+            }
             self.send_segment(start, end, now, tcp, out);
             self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.snd_max));
-            self.snd_nxt = self.snd_max;
-        }
+            (self.snd_nxt, sent) = (self.snd_max, true);
+        };
+        self.note_end(end, (from, sent), now, tcp);
     }
 
     /// Where a segment that resends from `start` within a hole that ends at `hole` ends.
@@ -142,7 +161,7 @@ impl Sender {
         }
         let payload = (end - start) as u32;
         let wire = payload + tcp.header.get() as u32;
-        let waits = out.send(Packet {
+        let handover = out.send(Packet {
             kind: Kind::Data,
             payload,
             wire,
@@ -154,8 +173,9 @@ impl Sender {
         });
         if let Some(message) = self.messages.of_mut(start) {
             message.retransmits += u32::from(again);
-            message.tally.count_left(waits);
+            message.tally.count_left(handover.waits);
         }
+        self.card.on_sent(handover.departs);
     }
 
     /// A segment leaves; its priority.
@@ -183,7 +203,7 @@ impl Sender {
 mod tests {
     use super::*;
     use crate::host::{Flow, Identity};
-    use crate::packet::{Extension, SackBlocks};
+    use crate::packet::{Extension, Handover, SackBlocks};
     use crate::tcp::testing::tcp;
     use shortflow_cc::{Role, TransportConfig};
     use shortflow_units::{ClassId, ConnId, FlowId, HostId, Span};
@@ -193,9 +213,9 @@ mod tests {
     struct Wire(Vec<(u64, u32)>);
 
     impl Egress for Wire {
-        fn send(&mut self, packet: Packet) -> Span {
+        fn send(&mut self, packet: Packet) -> Handover {
             self.0.push((packet.seq, packet.payload));
-            Span::ZERO
+            Handover::DROPPED
         }
     }
 

@@ -287,7 +287,7 @@ impl<'a> Switch<'a> {
             let packet = packet_of(&header, seq);
             self.catch_up();
             let (kind, flow_id) = (packet.kind, packet.flow_id);
-            let waits = self.network.send(&mut self.events, host, packet);
+            let waits = self.network.send(&mut self.events, host, packet).waits;
             if kind == Kind::Data {
                 self.report.tallies.entry(flow_id).or_default().count_left(waits);
             }

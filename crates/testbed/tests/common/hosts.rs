@@ -145,7 +145,9 @@ pub fn between<T>(
 ) -> io::Result<(T, Network)> {
     let scenario = Scenario::parse(scenario, "two-hosts", &[], &|_| Ok(LINKS.to_owned())).unwrap();
     let scheme = Scheme::named(scheme, &[]).unwrap();
-    let network = Network::new(&scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(1)).unwrap();
+    let network =
+        Network::new(&scenario, (&scheme.queue, &scheme.host_queue), Some(Span::ZERO), Seeds::new(1))
+            .unwrap();
     let [(a, at_a), (b, at_b)] = hosts;
     let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
     let stop = AtomicBool::new(false);

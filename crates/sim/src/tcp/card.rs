@@ -1,0 +1,114 @@
+//! The sender and its host's card: a small queue, as Linux has it, keeps a connection from filling the card that it shares.
+//!
+//! At most so many of its segments are in the card; the sender is woken when none of them is left, and an ACK may find room
+//! before. What repairs a loss whatever the window says goes past the limit and is counted: the first segment of fast
+//! retransmit, of a partial ACK, of a timeout and a probe of the tail.
+
+use crate::host::Alarm;
+use crate::specs::SMALL_QUEUE;
+use shortflow_units::{Instant, Span};
+
+const MOST: usize = SMALL_QUEUE as usize;
+
+/// The segments of a connection in its host's card.
+#[derive(Debug)]
+pub(super) struct Card {
+    /// How many there may be; 0 for any number.
+    limit: u8,
+    /// Since when the sender has more to send than there may be, and whether it has.
+    since: Instant,
+    holds: bool,
+    /// Those that a scheduler has not told of.
+    waiting: u32,
+    /// The card is full until then.
+    until: Instant,
+    /// The latest departures that are known, as many as there may be segments, the last of them last.
+    departs: [Instant; MOST],
+    /// When there is none left, if the sender has more.
+    pub alarm: Alarm,
+}
+
+impl Card {
+    /// An empty card that takes so many segments of the connection.
+    pub fn new(limit: usize) -> Card {
+        Card {
+            limit: limit.min(MOST) as u8,
+            since: Instant::ZERO,
+            holds: false,
+            waiting: 0,
+            until: Instant::ZERO,
+            departs: [Instant::ZERO; MOST],
+            alarm: Alarm::IDLE,
+        }
+    }
+
+    /// A segment was handed over that departs then, [`Instant::MAX`] if a scheduler will tell.
+    #[inline]
+    pub fn on_sent(&mut self, departs: Instant) {
+        if self.limit == 0 {
+            return;
+        }
+        match departs {
+            Instant::MAX => self.waiting += 1,
+            departs => self.keep(departs),
+        }
+        self.find_room();
+    }
+
+    /// The scheduler tells of a segment: it departs then, or was dropped.
+    pub fn on_left(&mut self, departs: Instant) {
+        if self.limit == 0 {
+            return;
+        }
+        self.waiting = self.waiting.saturating_sub(1);
+        self.keep(departs);
+        self.find_room();
+        if self.holds {
+            self.set_alarm();
+        }
+    }
+
+    #[inline]
+    fn keep(&mut self, departs: Instant) {
+        let Some(kept) = self.departs.get_mut(..usize::from(self.limit)) else { return };
+        let mut place = 0;
+        while let Some(next) = kept.get(place + 1).copied().filter(|next| *next < departs) {
+            kept[place] = next;
+            place += 1;
+        }
+        kept[place] = kept[place].max(departs);
+    }
+
+    #[inline]
+    fn find_room(&mut self) {
+        let full = self.waiting >= self.limit.into();
+        self.until = if full { Instant::MAX } else { self.departs[self.waiting as usize % MOST] };
+    }
+
+    /// Whether there is no room for another segment now.
+    #[inline]
+    pub fn is_full(&self, now: Instant) -> bool {
+        self.until > now
+    }
+
+    /// Whether the sender waits for it.
+    #[inline]
+    pub fn holds(&self) -> bool {
+        self.holds
+    }
+
+    /// Whether the sender waits for it from now on; for how long it has since this was told last.
+    pub fn hold(&mut self, holds: bool, now: Instant) -> Span {
+        let held = if self.holds { now.since(self.since) } else { Span::ZERO };
+        (self.holds, self.since, self.alarm.deadline) = (holds, now, None);
+        if holds {
+            self.set_alarm();
+        }
+        held
+    }
+
+    fn set_alarm(&mut self) {
+        let last = self.departs[usize::from(self.limit.max(1)) - 1];
+        self.alarm.deadline = (self.waiting == 0).then_some(last);
+    }
+}
