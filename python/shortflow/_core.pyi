@@ -98,6 +98,7 @@ class Ack:
     acked: int
     ece: bool
     may_grow: bool
+    limited: bool
     in_recovery: bool
     snd_una: int
     snd_nxt: int

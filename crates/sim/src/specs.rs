@@ -22,7 +22,7 @@ keys! {
 }
 
 /// Most segments that a small queue may have.
-pub const SMALL_QUEUE: u32 = 8;
+pub const SMALL_QUEUE: u32 = 4;
 
 keys! {
     /// Host ports.

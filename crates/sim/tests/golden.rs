@@ -1,5 +1,5 @@
 //! A few runs must give the same digest on every machine and at every optimisation level: every scheme on one mix of
-//! flows, and compositions for what no scheme has by itself. The numbers beside each digest say what changed when it did. To
+//! flows, with hosts that are FIFOs and as Linux has them, and compositions for what no scheme has by itself. The numbers beside each digest say what changed when it did. To
 //! accept a change: `SHORTFLOW_BLESS=1 cargo test -p shortflow-sim golden`, and read the difference.
 
 use crate::common::{run, scenario, scheme, star};
@@ -78,6 +78,13 @@ fn digests_have_not_changed() {
     let text = star(7, MIX);
     let lines = schemes().iter().map(|info| told(&info.name, &text, &scheme(&info.name, &[])));
     check("mix.txt", &lines.collect::<String>());
+}
+
+#[test]
+fn digests_with_hosts_as_linux_has_them_have_not_changed() {
+    let text = star(7, MIX).replace("\"fifo\"", "\"linux\"");
+    let lines = schemes().iter().map(|info| told(&info.name, &text, &scheme(&info.name, &[])));
+    check("hosts.txt", &lines.collect::<String>());
 }
 
 #[test]

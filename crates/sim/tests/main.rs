@@ -11,6 +11,7 @@ mod dcqcn;
 mod ecn_echo;
 mod faults;
 mod golden;
+mod hosts;
 mod ideal;
 mod linux_tcp;
 mod mg1;

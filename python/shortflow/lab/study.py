@@ -18,6 +18,10 @@ Value = str | int | float
 Position = tuple[Value, ...]
 
 
+HOSTS = {"host.model": "fifo"}
+"""What the papers' authors had: hosts whose queue a sender may fill."""
+
+
 class Scale(StrEnum):
     """How much to run: a coarse look in minutes, or as much as the paper."""
 
@@ -85,7 +89,7 @@ class Study:
             return False
 
     def _planner(self) -> Planner:
-        return Planner(load_scenario(self.scenario), self.schemes)
+        return Planner(load_scenario(self.scenario, HOSTS), self.schemes)
 
     def _planned(
         self, planner: Planner, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int]

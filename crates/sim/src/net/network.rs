@@ -236,10 +236,14 @@ impl Network {
     ) -> Option<NodeId> {
         let sender = &mut self.ports[port.index()];
         let node = sender.to;
-        if sender.is_faulty() {
-            return self.arrive_over_faults(events, port, packet).then_some(node);
-        }
-        if let Some(at) = sender.arrive(packet)? {
+        let next = match sender.is_special() {
+            true if sender.is_faulty() => {
+                return self.arrive_over_faults(events, port, packet).then_some(node);
+            }
+            true => sender.arrive_late(packet)?,
+            false => sender.arrive(packet)?,
+        };
+        if let Some(at) = next {
             events.schedule(at, node, NetworkEvent::Arrive(port).into());
         }
         Some(node)
@@ -256,7 +260,9 @@ impl Network {
         let now = events.now();
         let sender = &mut self.ports[port.index()];
         let departed = sender.next_departure();
-        let Some(next) = sender.is_due(now).then(|| sender.arrive(packet)).flatten() else { return false };
+        let Some(next) = sender.is_due(now).then(|| sender.arrive_late(packet)).flatten() else {
+            return false;
+        };
         if let Some(at) = next {
             events.schedule(at, sender.to, NetworkEvent::Arrive(port).into());
         }

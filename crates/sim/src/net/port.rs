@@ -59,6 +59,7 @@ pub struct Port {
     pub to: NodeId,
     /// Leads to another part of the network, which has the far end of the wire.
     crosses: bool,
+    is_special: bool,
     of_host: bool,
     counters: PortCounters,
     queue: Queue,
@@ -93,6 +94,7 @@ impl Port {
             from,
             to,
             of_host: false,
+            is_special: faults.is_some(),
             crosses: false,
             rate,
             delay,
@@ -119,6 +121,7 @@ impl Port {
     pub fn watch(&mut self) {
         self.dropped = Some(Vec::new());
         self.faults.get_or_insert_with(FaultInjector::idle);
+        self.is_special = true;
     }
 
     /// What was dropped since the last call, at a watched port.
@@ -133,7 +136,8 @@ impl Port {
 
     /// The same port, of a host that may be late with its packets.
     pub fn of_host(self, late: Option<HostDelay>) -> Port {
-        Port { of_host: true, late: late.map(Box::new), ..self }
+        let is_special = self.is_special || late.is_some();
+        Port { of_host: true, is_special, late: late.map(Box::new), ..self }
     }
 
     /// The measured window begins at `now`.
@@ -217,6 +221,12 @@ impl Port {
         self.ring.len() + self.queue.waiting().packets as usize + held
     }
 
+    /// Whether something can go wrong here, or be late.
+    #[inline]
+    pub fn is_special(&self) -> bool {
+        self.is_special
+    }
+
     /// Whether something can go wrong here.
     #[inline]
     pub fn is_faulty(&self) -> bool {
@@ -283,11 +293,16 @@ impl Port {
             return None;
         }
         self.arrived += 1;
-        if let Some(late) = &self.late {
-            place.linger(late.by());
-        }
-        let next = self.ring.front().map(|next| next.departs);
-        Some(next.map(|departs| self.reaches(departs)))
+        Some(self.ring.front().map(|next| next.departs + self.delay))
+    }
+
+    /// The same where the host may be late.
+    #[inline]
+    pub fn arrive_late(&mut self, place: &mut Packet) -> Option<Option<Instant>> {
+        let next = self.arrive(place)?;
+        let Some(late) = &mut self.late else { return Some(next) };
+        place.linger(late.by());
+        Some(next.map(|reaches| late.put_off(reaches)))
     }
 
     /// When the packet that is the head of the wire from now on reaches the other end.

@@ -56,7 +56,7 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!((scenario.duration, scenario.warmup), (Span::from_millis(1000), Span::ZERO));
     assert_eq!(scenario.drain, Span::from_millis(1000));
     assert_eq!(scenario.switch.mark_above, Occupancy::Packets(20));
-    assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, Span::ZERO));
+    assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, None));
     assert_eq!(scenario.tcp, crate::tcp::testing::tcp());
     assert_eq!(scenario.classes, ["long"]);
     let measure = Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None, drain_flows: false };

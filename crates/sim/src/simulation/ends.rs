@@ -73,7 +73,7 @@ impl Ends {
         match transport.info().host {
             Host::Tcp => {
                 let tcp_sender =
-                    tcp::Sender::new(sender, transport, tcp, initial_rto).with_small_queue(small_queue);
+                    tcp::Sender::new(sender, transport, tcp, initial_rto).with_small_queue(small_queue, tcp);
                 Ends::Tcp(Pair {
                     sender: tcp_sender.with_priority(priority).with_round_trip(round_trip).begun(now, line),
                     receiver: tcp::Receiver::new(receiver, transport.ecn(), transport.recovery()),

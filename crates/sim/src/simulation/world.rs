@@ -247,9 +247,11 @@ impl<'a> World<'a> {
                 let connections = &mut self.connections;
                 let left_host = |packet: &Packet| connections.count_wait(packet);
                 let (events, graph) = (&mut self.events, &self.scenario.graph);
+                let is_passage = matches!(event, NetworkEvent::Arrive(_));
                 match self.network.handle(events, graph, event, place, left_host) {
                     true if self.watched => self.receive_watched(place),
                     true => self.receive(place),
+                    false if is_passage => return,
                     false => {}
                 }
                 self.tell_senders();

@@ -22,7 +22,7 @@ pub(super) struct Card {
     waiting: u32,
     /// The card is full until then.
     until: Instant,
-    /// The latest departures that are known, as many as there may be segments, the last of them last.
+    /// The latest departures that are known, the last of them last.
     departs: [Instant; MOST],
     /// When there is none left, if the sender has more.
     pub alarm: Alarm,
@@ -45,21 +45,17 @@ impl Card {
     /// A segment was handed over that departs then, [`Instant::MAX`] if a scheduler will tell.
     #[inline]
     pub fn on_sent(&mut self, departs: Instant) {
-        if self.limit == 0 {
-            return;
+        if self.limit > 0 {
+            match departs {
+                Instant::MAX => self.waiting += 1,
+                departs => self.keep(departs),
+            }
+            self.find_room();
         }
-        match departs {
-            Instant::MAX => self.waiting += 1,
-            departs => self.keep(departs),
-        }
-        self.find_room();
     }
 
     /// The scheduler tells of a segment: it departs then, or was dropped.
     pub fn on_left(&mut self, departs: Instant) {
-        if self.limit == 0 {
-            return;
-        }
         self.waiting = self.waiting.saturating_sub(1);
         self.keep(departs);
         self.find_room();
@@ -70,19 +66,20 @@ impl Card {
 
     #[inline]
     fn keep(&mut self, departs: Instant) {
-        let Some(kept) = self.departs.get_mut(..usize::from(self.limit)) else { return };
-        let mut place = 0;
-        while let Some(next) = kept.get(place + 1).copied().filter(|next| *next < departs) {
-            kept[place] = next;
-            place += 1;
+        let [oldest, .., newest] = self.departs;
+        if departs >= newest {
+            self.departs.copy_within(1.., 0);
+            self.departs[MOST - 1] = departs;
+        } else {
+            self.departs[0] = oldest.max(departs); // the host has several links
+            self.departs.sort_unstable();
         }
-        kept[place] = kept[place].max(departs);
     }
 
     #[inline]
     fn find_room(&mut self) {
-        let full = self.waiting >= self.limit.into();
-        self.until = if full { Instant::MAX } else { self.departs[self.waiting as usize % MOST] };
+        let free = u32::from(self.limit).saturating_sub(self.waiting) as usize;
+        self.until = if free == 0 { Instant::MAX } else { self.departs[(MOST - free) % MOST] };
     }
 
     /// Whether there is no room for another segment now.
@@ -108,7 +105,46 @@ impl Card {
     }
 
     fn set_alarm(&mut self) {
-        let last = self.departs[usize::from(self.limit.max(1)) - 1];
-        self.alarm.deadline = (self.waiting == 0).then_some(last);
+        self.alarm.deadline = (self.waiting == 0).then_some(self.departs[MOST - 1]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// As a list of all segments has it, whatever links they take, with those that a scheduler has and tells of in any
+        /// order, and those that it drops.
+        #[test]
+        fn agrees_with_a_list(
+            limit in 1usize..=MOST,
+            steps in prop::collection::vec((0u8..4, 0u64..40), 1..100),
+        ) {
+            let at = |us: u64| Instant::ZERO + Span::from_micros(us);
+            let (mut card, mut departs, mut waiting, mut now) = (Card::new(limit), Vec::new(), 0, 0);
+            for (step, by) in steps {
+                match step {
+                    0 => now += by,
+                    1 => {
+                        departs.push(now + by);
+                        card.on_sent(at(now + by));
+                    }
+                    2 => {
+                        waiting += 1;
+                        card.on_sent(Instant::MAX);
+                    }
+                    _ if waiting > 0 => {
+                        waiting -= 1;
+                        departs.push(now + by);
+                        card.on_left(at(now + by));
+                    }
+                    _ => {}
+                }
+                let inside = waiting + departs.iter().filter(|departs| **departs > now).count();
+                prop_assert_eq!(card.is_full(at(now)), inside >= limit);
+            }
+        }
     }
 }

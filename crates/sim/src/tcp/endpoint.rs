@@ -45,7 +45,9 @@ impl Sender {
         if let Some(at) = self.alarm.arm() {
             out.wake(RETRANSMIT, at);
         }
-        if let Some(at) = self.card.alarm.arm() {
+        if self.card.holds()
+            && let Some(at) = self.card.alarm.arm()
+        {
             out.wake(CARD, at);
         }
         if self.path.is_some() {

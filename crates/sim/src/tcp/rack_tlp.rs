@@ -95,7 +95,6 @@ impl Sender {
 
     /// Sends what the window allows: what is lost, then new data.
     pub(super) fn send_by_rack(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
-        let (from, mut sent) = (self.snd_max, false);
         let end = loop {
             let Some((start, end)) = self.next_by_rack(tcp) else { break self.end_by_rack(tcp) };
             if self.is_held_back(now) {
@@ -105,9 +104,9 @@ impl Sender {
                 break End::Card;
             }
             self.send_segment(start, end, now, tcp, out);
-            (self.snd_nxt, sent) = (self.snd_max, true);
+            self.snd_nxt = self.snd_max;
         };
-        self.note_end(end, (from, sent), now, tcp);
+        self.note_end(end, now, tcp);
     }
 
     /// Why there is no segment that may be sent.

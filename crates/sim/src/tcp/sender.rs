@@ -128,7 +128,7 @@ impl Sender {
             rack,
             timed_out_at: None,
             card: Card::new(0),
-            usage: Usage::default(),
+            usage: Usage::new(false, tcp),
         }
     }
 
@@ -146,8 +146,8 @@ impl Sender {
     }
 
     /// The same sender, on a host whose card takes so many of its segments, 0 for any number.
-    pub fn with_small_queue(self, segments: usize) -> Sender {
-        Sender { card: Card::new(segments), ..self }
+    pub fn with_small_queue(self, segments: usize, tcp: &TcpSpec) -> Sender {
+        Sender { card: Card::new(segments), usage: Usage::new(segments > 0, tcp), ..self }
     }
 
     /// The same sender of a connection that begins at `now`, on a host whose link has the rate `line`.

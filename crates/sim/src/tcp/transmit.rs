@@ -17,7 +17,6 @@ impl Sender {
             return self.transmit_by_pipe(now, tcp, out);
         }
         let allowed = self.window_bytes(tcp) + self.inflation.bytes();
-        let (from, mut sent) = (self.snd_nxt, false);
         let end = loop {
             if self.snd_nxt < self.snd_max {
                 self.snd_nxt = self.scoreboard.hole_from(self.snd_nxt, self.snd_max).0;
@@ -37,16 +36,15 @@ impl Sender {
                 break End::Card;
             }
             self.send_segment(self.snd_nxt, end, now, tcp, out);
-            (self.snd_nxt, sent) = (end, true);
+            self.snd_nxt = end;
         };
-        self.note_end(end, (from, sent), now, tcp);
+        self.note_end(end, now, tcp);
     }
 
     /// RFC 6675 §5 (C): one segment for each that the pipe estimate leaves room for.
     fn transmit_by_pipe(&mut self, now: Instant, tcp: &TcpSpec, out: &mut impl Egress) {
         let mss = tcp.mss.get();
         let allowed = self.window_bytes(tcp);
-        let (from, mut sent) = (self.snd_nxt, false);
         let end = loop {
             let pipe = self.scoreboard.pipe(self.snd_una, self.snd_max, mss);
             let room = allowed.saturating_sub(pipe);
@@ -78,9 +76,9 @@ impl Sender {
             }
             self.send_segment(start, end, now, tcp, out);
             self.scoreboard.on_sent(choice, end, self.recover.unwrap_or(self.snd_max));
-            (self.snd_nxt, sent) = (self.snd_max, true);
+            self.snd_nxt = self.snd_max;
         };
-        self.note_end(end, (from, sent), now, tcp);
+        self.note_end(end, now, tcp);
     }
 
     /// Where a segment that resends from `start` within a hole that ends at `hole` ends.

@@ -18,32 +18,50 @@ pub(super) enum End {
 }
 
 /// How much of the window the last flight has used.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Usage {
+    /// Whether anybody asks.
+    is_kept: bool,
     is_limited: bool,
     /// Most bytes that were out, if the window did not limit the sender.
     most: u64,
     /// The flight ends before this byte.
     until: u64,
+    /// How much had been sent when the sender stopped last.
+    sent: u64,
 }
 
 impl Usage {
-    #[inline]
+    /// That of a new connection, whose host holds back what its window lets go, or does not.
+    pub fn new(is_held: bool, tcp: &TcpSpec) -> Usage {
+        let is_limited = matches!(tcp.growth, None | Some(Growth::Always));
+        Usage { is_kept: is_held || !is_limited, is_limited, most: 0, until: 0, sent: 0 }
+    }
+
+    /// tcp_cwnd_validate()
     fn note(&mut self, is_limited: bool, (una, max): (u64, u64)) {
         let out = max - una;
         if is_limited || una >= self.until || (!self.is_limited && out > self.most) {
-            *self = Usage { is_limited, most: out, until: max };
+            (self.is_limited, self.most, self.until) = (is_limited, out, max);
         }
     }
 }
 
 impl Sender {
-    /// It sends no more for now, after sending something from byte `from` on or nothing.
+    /// It sends no more for now.
     #[inline]
-    pub(super) fn note_end(&mut self, end: End, (from, sent): (u64, bool), now: Instant, tcp: &TcpSpec) {
-        if end == End::Card || self.card.holds() {
-            self.note_hold(end == End::Card, from, now);
+    pub(super) fn note_end(&mut self, end: End, now: Instant, tcp: &TcpSpec) {
+        if self.usage.is_kept {
+            self.keep_usage(end, now, tcp);
         }
+    }
+
+    #[inline(never)] // keeps the path of the others short
+    fn keep_usage(&mut self, end: End, now: Instant, tcp: &TcpSpec) {
+        if end == End::Card || self.card.holds() {
+            self.note_hold(end == End::Card, now);
+        }
+        let sent = std::mem::replace(&mut self.usage.sent, self.snd_max) != self.snd_max;
         let is_limited = match tcp.growth {
             None | Some(Growth::Always) => return,
             Some(Growth::UnlessHeld) => end != End::Card,
@@ -54,20 +72,22 @@ impl Sender {
         }
     }
 
-    #[inline(never)] // keeps the path of the others short
-    fn note_hold(&mut self, holds: bool, from: u64, now: Instant) {
+    #[inline(never)] // seldom
+    fn note_hold(&mut self, holds: bool, now: Instant) {
         let held = self.card.hold(holds, now);
-        if let Some(message) = self.messages.of_mut(from) {
+        if let Some(message) = self.messages.of_mut(self.usage.sent) {
             message.tally.held += held;
         }
     }
 
-    /// Whether the window is what limits the sender, so that it may grow.
+    /// Whether the window is what limits the sender, so that it may grow (tcp_is_cwnd_limited()).
     #[inline]
     pub(super) fn is_limited(&self, tcp: &TcpSpec) -> bool {
-        let slow_start = || self.window.cwnd < self.window.ssthresh;
-        matches!(tcp.growth, None | Some(Growth::Always))
-            || self.usage.is_limited
-            || (slow_start() && self.window_bytes(tcp) < 2 * self.usage.most)
+        self.usage.is_limited || self.is_within_twice(tcp)
+    }
+
+    #[inline(never)] // seldom
+    fn is_within_twice(&self, tcp: &TcpSpec) -> bool {
+        self.window.cwnd < self.window.ssthresh && self.window_bytes(tcp) < 2 * self.usage.most
     }
 }

@@ -9,13 +9,16 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_sim::simulation::{self, Unattended};
 use shortflow_units::Span;
 
-/// One `[tcp]` or other table as text, after a star of `hosts` hosts: 1 Gbit/s, 300 µs, 250 packets, K = 20.
+/// One `[tcp]` or other table as text, after a star of `hosts` hosts: 1 Gbit/s, 300 µs, 250 packets, K = 20. Hosts are FIFOs,
+/// unless there is a table of them.
 pub fn star(hosts: usize, rest: &str) -> String {
+    let model = if rest.contains("[host]") { "" } else { "host.model = \"fifo\"" };
     format!(
         r#"
 title = "test"
 duration = "1s"
 drain = "100s"
+{model}
 [topology]
 kind = "star"
 hosts = {hosts}

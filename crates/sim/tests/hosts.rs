@@ -1,0 +1,102 @@
+//! What hosts do with the packets of TCP: small queues in their cards, windows that are not used, and jitter.
+
+use crate::common::{run, scenario, scheme, values};
+use shortflow_cc::{Host, transports};
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::Subject;
+use shortflow_sim::scheme::schemes;
+
+/// Three hosts, 25 µs a link, K = 20, and these tables.
+fn star(rate: &str, rest: &str) -> String {
+    format!(
+        "title = 'hosts'\nduration = '2s'\nwarmup = '500ms'\nhost = {{ model = 'linux' }}\n\
+         topology = {{ kind = 'star', hosts = 3, rate = '{rate}', rtt = '100us' }}\n\
+         switch = {{ buffer = '250pkt', mark_above = '20pkt' }}\n{rest}"
+    )
+}
+
+/// The schemes with hosts that run TCP.
+fn over_tcp() -> impl Iterator<Item = &'static str> {
+    let is_tcp = |name: &str| transports().iter().any(|info| info.name == name && info.host == Host::Tcp);
+    schemes().iter().filter(move |info| is_tcp(&info.transport)).map(|info| info.name.as_str())
+}
+
+/// Jain's index of what flows got.
+fn fairness(outcome: &Outcome) -> f64 {
+    let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64()).collect();
+    got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
+}
+
+/// So many long flows of one host, which begin at once.
+fn of_one_host(flows: u32) -> String {
+    let traffic = format!("[[traffic]]\nkind = 'long-lived'\nflows = {flows}\nfrom = 0\nto = 1\n");
+    let rest = format!("[measure]\nports = ['h0->s0']\nsample_every = '37us'\n{traffic}");
+    star("1Gbps", &rest).replace("'2s'", "'400ms'").replace("'500ms'", "'50ms'")
+}
+
+/// No host holds more than the small queues of its connections, also where all begin at one instant, and they share it.
+#[test]
+fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
+    for name in over_tcp() {
+        for flows in [2, 8] {
+            let outcome = run(&scenario(&of_one_host(flows), &[]), &scheme(name, &[]));
+            let held = values(&outcome, |subject| matches!(subject, Subject::QueuePackets(_)));
+            let most = held.iter().copied().fold(0.0, f64::max);
+            assert!(most <= f64::from(2 * flows) && most > 0.0, "{name}: {most} packets of {flows} flows");
+            let fairness = fairness(&outcome);
+            assert!(fairness >= 0.99, "{name}: {fairness} between {flows} flows");
+            let got: f64 = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64() * 8.0 / 0.35).sum();
+            assert!(got > 0.97e9, "{name}: {got} bit/s of {flows} flows");
+        }
+    }
+}
+
+/// Two hosts send to a third, the second half a second later.
+#[test]
+fn long_flows_of_two_hosts_share_a_link_whoever_began() {
+    let traffic = "[[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\nto = 2\nstagger = '500ms'\n";
+    let text =
+        star("1Gbps", traffic).replace("duration = '2s'\nwarmup = '500ms'", "duration = '3s'\nwarmup = '1s'");
+    for name in over_tcp() {
+        let fairness = fairness(&run(&scenario(&text, &[]), &scheme(name, &[])));
+        assert!(fairness >= 0.99, "{name}: {fairness}");
+    }
+    let fifo = scenario(&text.replace("'linux'", "'fifo'"), &[]);
+    assert!(fairness(&run(&fifo, &scheme("dctcp", &[]))) < 0.6, "what a sender may do to another on a FIFO");
+}
+
+/// 1 KB waits behind two packets of 1.2 µs each at most, and for half a packet of each host; FaST sends it in two.
+#[test]
+fn messages_pass_the_long_flow_of_their_host() {
+    let rows = ["0s,0,1,10MB", "1ms,0,2,1KB", "2ms,0,2,1KB", "3ms,0,2,1KB", "5ms,0,2,1KB", "7ms,0,2,1KB"];
+    let trace = "[[traffic]]\nkind = 'trace'\nfile = 'flows.csv'\n";
+    let text = star("10Gbps", trace).replace("100us", "20us").replace("500ms", "0s");
+    for name in over_tcp() {
+        let outcome = run(&scenario(&text, &rows), &scheme(name, &[]));
+        let times: Vec<f64> =
+            outcome.flows.iter().map(|flow| flow.fct().unwrap().as_secs_f64() * 1e6).collect();
+        let round_trips = if name == "fast" { 2.0 } else { 1.0 };
+        assert!(times[0] < 8_500.0, "{name}: the long flow takes {} us", times[0]);
+        assert!(times[1..].iter().all(|time| *time < round_trips * 24.5), "{name}: {times:?}");
+    }
+}
+
+/// Schedulers drop what waits with them, of others too: when it comes, when its turn comes, and where the link fails.
+#[test]
+fn a_sender_whose_segments_the_card_drops_goes_on() {
+    let incast = "[[traffic]]\nkind = 'poisson'\nsizes = { kind = 'fixed', value = '60KB' }\nload = 0.6\nfrom = 0\nto = 1\n\
+                  [[traffic]]\nkind = 'poisson'\nsizes = { kind = 'fixed', value = '60KB' }\nload = 0.6\nfrom = 0\nto = 2\n";
+    let tiny = "host = { model = 'linux', buffer = '5pkt' }";
+    let outage = "[faults]\nlinks = ['h0-s0']\ndown_at = '20ms'\nup_at = '30ms'\n";
+    for queue in ["pias", "pfabric", "priority-ecn", "fair", "codel", "tcn"] {
+        for (host, faults) in [(tiny, ""), ("host = { model = 'linux' }", outage), (tiny, outage)] {
+            let text = star("1Gbps", incast).replace("host = { model = 'linux' }", host) + faults;
+            let text = text.replace("'2s'", "'100ms'").replace("'500ms'", "'0s'");
+            let scheme = scheme("dctcp", &[("host.queue", queue)]);
+            let outcome = run(&scenario(&text, &[]), &scheme);
+            let lost: u64 = outcome.drops.iter().map(|row| row.in_run).sum();
+            assert!(outcome.flows.len() > 50 && lost > 0, "{queue} {host} {faults}: {lost} dropped");
+            assert_eq!(outcome.counters.unfinished, 0, "{queue} {host} {faults}");
+        }
+    }
+}
