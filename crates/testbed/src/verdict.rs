@@ -131,9 +131,10 @@ mod tests {
         let mut switch = SwitchReport::default();
         (0..100)
             .for_each(|i| switch.timing_errors.add(Span::from_micros(if i < 98 { 1 } else { late_micros })));
-        let (flows, tasks, samples) = (Vec::new(), Vec::new(), Vec::new());
+        let (flows, drain_flows, tasks, samples) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (ports, drops, counters) = (Vec::new(), Vec::new(), Counters::default());
-        let outcome = Outcome { flows, tasks, samples, ports, drops, counters, end: Instant::ZERO };
+        let end = Instant::ZERO;
+        let outcome = Outcome { flows, drain_flows, tasks, samples, ports, drops, counters, end };
         let (host_stalls, start_error) = (Stalls::default(), Span::ZERO);
         Measured { outcome, switch, host_stalls, start_error, congestion: "reno".to_owned() }
     }
