@@ -19,9 +19,6 @@ HOST_QUEUE = "host.queue"
 SCHEME_PREFIXES = ("transport.", "queue.", HOST_QUEUE, "host_queue.", "priority.")
 """How the keys begin that belong to schemes."""
 
-BEFORE_SCENARIO = ("host.model", "host.small_queue", "host.jitter", "tcp.growth")
-"""Keys of scenarios that a scheme may have of its own, as in `dctcp+host.model=fifo`."""
-
 WARNING = "warning: "
 """How the notes begin that warn of something."""
 

@@ -88,10 +88,10 @@ rows! {
     Outcome { flows, drain_flows, tasks, samples, ports, drops, counters, end }
     FlowRow {
         source, destination, class, size, start, finish, ideal, deadline, retransmits, retransmits_in_window,
-        timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, acked, delivered_in_window,
+        timeouts, timeouts_in_window, marks, packets, waited, left, waited_at_host, held, acked, delivered_in_window,
         measured, task,
     }
-    Tally { left, waited_at_host, arrived, marks, waited }
+    Tally { left, waited_at_host, held, arrived, marks, waited }
     TaskRow { kind, class, start, finish, flows, deadline, part_of }
     Sample { at, subject, value }
     PortRow {
@@ -231,11 +231,11 @@ mod tests {
             source: HostId(7), destination: HostId(7), class: ClassId(7), size: bytes, start: moment,
             finish: Some(moment), ideal: Some(span), deadline: Some(span), retransmits: 1,
             retransmits_in_window: 1, timeouts: 1, timeouts_in_window: 1, marks: 1, packets: 1, waited: span, left: 1,
-            waited_at_host: span, acked: bytes, delivered_in_window: bytes,
+            waited_at_host: span, held: span, acked: bytes, delivered_in_window: bytes,
             measured: Tally { left: 1, ..Tally::default() }, task: Some(steps().1),
         } }
         each_field_counts! { |all| &mut all.flows[0].measured, Tally {
-            left: 1, waited_at_host: span, arrived: 1, marks: 1, waited: span,
+            left: 1, waited_at_host: span, held: span, arrived: 1, marks: 1, waited: span,
         } }
         each_field_counts! { |all| &mut all.tasks[0], TaskRow {
             kind: TaskKind::Job, class: ClassId(7), start: moment, finish: Some(moment), flows: 1,

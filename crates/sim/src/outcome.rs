@@ -45,6 +45,8 @@ pub struct FlowRow {
     pub left: u64,
     /// Their time in the queue of the sender's host, the first of the queues.
     pub waited_at_host: Span,
+    /// Time in which the sender had more to send, and its host's small queue was full.
+    pub held: Span,
     /// Bytes acknowledged.
     pub acked: Bytes,
     /// Bytes that arrived within the measured time, each of them once.
@@ -76,6 +78,7 @@ impl FlowRow {
             waited: Span::ZERO,
             left: 0,
             waited_at_host: Span::ZERO,
+            held: Span::ZERO,
             acked: Bytes::ZERO,
             delivered_in_window: Bytes::ZERO,
             measured: Tally::default(),

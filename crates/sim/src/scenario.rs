@@ -16,7 +16,7 @@ pub use tiers::Tiers;
 
 use crate::config::Setting;
 use crate::routing::Routing;
-use crate::specs::{HostRules, HostSpec, Measure, SwitchSpec, TcpSpec};
+use crate::specs::{Conduct, HostSpec, Measure, SwitchSpec, TcpSpec};
 use crate::topology::Graph;
 use crate::traffic::{Expected, Traffic};
 use shortflow_cc::TransportConfig;
@@ -49,6 +49,8 @@ pub struct Spec {
     pub host: HostSpec,
     /// TCP of every host.
     pub tcp: TcpSpec,
+    /// Treatment of TCP's packets in hosts.
+    pub conduct: Conduct,
     /// Names of traffic classes, indexed by [`ClassId`].
     pub classes: Vec<String>,
     /// By class, the transport of flows that do not run the scheme's.
@@ -107,12 +109,6 @@ impl Scenario {
 }
 
 impl Spec {
-    /// What is said of hosts.
-    pub fn host_rules(&self) -> HostRules {
-        let HostSpec { model, small_queue, jitter, .. } = self.host;
-        HostRules { model: Some(model), small_queue, jitter, growth: self.tcp.growth }
-    }
-
     /// What the port of a switch towards another node has to be like.
     pub fn switch_port(&self, from: NodeId, to: NodeId) -> &SwitchSpec {
         self.tiers.port(&self.graph, from, to).unwrap_or(&self.switch)

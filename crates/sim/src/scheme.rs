@@ -6,7 +6,6 @@ use crate::config::{
 };
 use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
-use crate::specs::{Growth, HostModel, HostRules, JITTER, Jitter, SMALL_QUEUE};
 use crate::tcp::priority::PriorityRule;
 use shortflow_cc::{Host, StartUserDefined, TransportConfig, transports};
 use shortflow_spec::{Value, hint, located};
@@ -61,29 +60,12 @@ keys! {
 }
 
 keys! {
-    /// What runs in hosts beside the transport, and what goes before the scenario's host and tcp tables.
+    /// What runs in hosts beside the transport.
     struct HostKeys {
         /// queue discipline of host ports
         queue: QueueKind = "droptail", Discipline;
-        /// as host.model of the scenario, which it goes before
-        model: Option<HostModel> = optional, HostModel::WORDS;
-        /// as host.small_queue of the scenario, which it goes before
-        small_queue: Option<u32> = optional, 0..=SMALL_QUEUE;
-        /// as host.jitter of the scenario, which it goes before
-        jitter: Option<Jitter> = optional, JITTER;
     }
 }
-
-keys! {
-    /// What goes before the scenario's tcp table.
-    struct TcpKeys {
-        /// as tcp.growth of the scenario, which it goes before
-        growth: Option<Growth> = optional, Growth::WORDS;
-    }
-}
-
-/// The keys by which a scheme may go before the scenario.
-const OF_SCENARIO: [&str; 4] = ["host.model", "host.small_queue", "host.jitter", "tcp.growth"];
 
 /// The name of a queue discipline.
 struct Discipline;
@@ -194,8 +176,6 @@ pub struct Scheme {
     pub priority: PriorityRule,
     /// Keys of the scenario that have values of their own under the scheme.
     pub network: Vec<Setting>,
-    /// What goes before what the scenario says of hosts.
-    pub hosts: HostRules,
     /// Every parameter with its source.
     pub resolved: Vec<Setting>,
 }
@@ -248,10 +228,7 @@ impl Scheme {
         let top = Reader::new(document);
         let transport = TransportConfig::read(&info.transport, &top.table("transport")?)?;
         let queue = info.queue.read(&top.table("queue")?)?;
-        let host = HostKeys::read(&top.table("host")?)?;
-        let host_queue = host.queue.read(&top.table("host_queue")?)?;
-        let TcpKeys { growth } = TcpKeys::read(&top.table("tcp")?)?;
-        let HostKeys { model, small_queue, jitter, .. } = host;
+        let host_queue = HostKeys::read(&top.table("host")?)?.queue.read(&top.table("host_queue")?)?;
         let mut scheme = Scheme {
             name: info.name.clone(),
             summary: info.summary.clone(),
@@ -261,7 +238,6 @@ impl Scheme {
             host_queue,
             priority: PriorityRule::default(),
             network: Vec::new(),
-            hosts: HostRules { model, small_queue, jitter, growth },
             resolved: Vec::new(),
         };
         if scheme.reads_priority() {

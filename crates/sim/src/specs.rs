@@ -119,19 +119,6 @@ pub type Jitter = Option<Span>;
 /// As users type it.
 pub const JITTER: Unless<RangeInclusive<Span>> = Unless("half-packet", ANY_TIME);
 
-/// How hosts treat the packets of TCP, as far as it is said.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct HostRules {
-    /// What decides what is not said.
-    pub model: Option<HostModel>,
-    /// `host.small_queue`
-    pub small_queue: Option<u32>,
-    /// `host.jitter`
-    pub jitter: Option<Jitter>,
-    /// `tcp.growth`
-    pub growth: Option<Growth>,
-}
-
 /// How hosts treat the packets of TCP.
 #[derive(Debug, Clone, Copy)]
 pub struct Conduct {
@@ -143,27 +130,17 @@ pub struct Conduct {
     pub growth: Growth,
 }
 
-impl HostRules {
-    /// These, and what they do not say as `others` say it.
-    pub fn or(self, others: HostRules) -> HostRules {
-        HostRules {
-            model: self.model.or(others.model),
-            small_queue: self.small_queue.or(others.small_queue),
-            jitter: self.jitter.or(others.jitter),
-            growth: self.growth.or(others.growth),
-        }
-    }
-
-    /// What follows, by the model where nothing is said.
-    pub fn conduct(self) -> Conduct {
-        let (small_queue, jitter, growth) = match self.model {
-            Some(HostModel::Linux) => (2, None, Growth::UnlessHeld),
-            Some(HostModel::Fifo) | None => (0, Some(Span::ZERO), Growth::Always),
+impl Conduct {
+    /// The conduct that these tables state, and that of `host.model` where they state none.
+    pub fn of(host: &HostSpec, tcp: &TcpSpec) -> Conduct {
+        let (small_queue, jitter, growth) = match host.model {
+            HostModel::Linux => (2, None, Growth::UnlessHeld),
+            HostModel::Fifo => (0, Some(Span::ZERO), Growth::Always),
         };
         Conduct {
-            small_queue: self.small_queue.unwrap_or(small_queue),
-            jitter: self.jitter.unwrap_or(jitter),
-            growth: self.growth.unwrap_or(growth),
+            small_queue: host.small_queue.unwrap_or(small_queue),
+            jitter: host.jitter.unwrap_or(jitter),
+            growth: tcp.growth.unwrap_or(growth),
         }
     }
 }

@@ -114,6 +114,7 @@ fn flows(rows: &[FlowRow], end: Instant, scenario: &Scenario) -> Vec<Column> {
         ("queueing_s", real(rows, FlowRow::queueing), true),
         ("switch_queueing_s", real(rows, FlowRow::switch_queueing), true),
         ("measured_switch_queueing_s", real(rows, FlowRow::measured_switch_queueing), true),
+        ("held_s", real(rows, |row| Some(row.held.as_secs_f64())), true),
         ("task", count(rows, |row| row.task.map(|task| task.index() as u64)), true),
     ];
     columns.into_iter().map(column).collect()

@@ -23,7 +23,7 @@ fn over_tcp() -> impl Iterator<Item = &'static str> {
 
 /// Jain's index of what flows got.
 fn fairness(outcome: &Outcome) -> f64 {
-    let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64()).collect();
+    let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
 }
 
@@ -45,7 +45,7 @@ fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
             assert!(most <= f64::from(2 * flows) && most > 0.0, "{name}: {most} packets of {flows} flows");
             let fairness = fairness(&outcome);
             assert!(fairness >= 0.99, "{name}: {fairness} between {flows} flows");
-            let got: f64 = outcome.flows.iter().map(|flow| flow.acked_in_window.as_f64() * 8.0 / 0.35).sum();
+            let got: f64 = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0 / 0.35).sum();
             assert!(got > 0.97e9, "{name}: {got} bit/s of {flows} flows");
         }
     }

@@ -41,6 +41,7 @@ TABLES: dict[str, dict[str, pl.DataType]] = {
         "queueing_s": _NUMBER,
         "switch_queueing_s": _NUMBER,
         "measured_switch_queueing_s": _NUMBER,
+        "held_s": _NUMBER,
         "task": _COUNT,
     },
     "tasks": {
@@ -102,6 +103,7 @@ ABOUT: dict[str, dict[str, str]] = {
         "queueing_s": "mean time that its data packets waited in queues",
         "switch_queueing_s": "the part of it in switches",
         "measured_switch_queueing_s": "the same of the packets of the measured time",
+        "held_s": "time in which the sender had more to send while its host's small queue was full",
         "task": "row in the table of tasks of what it is part of",
     },
     "tasks": {

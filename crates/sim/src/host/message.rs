@@ -62,6 +62,7 @@ impl Tally {
         Tally {
             left: self.left.saturating_sub(before.left),
             waited_at_host: self.waited_at_host.saturating_sub(before.waited_at_host),
+            held: self.held.saturating_sub(before.held),
             arrived: self.arrived.saturating_sub(before.arrived),
             marks: self.marks.saturating_sub(before.marks),
             waited: self.waited.saturating_sub(before.waited),

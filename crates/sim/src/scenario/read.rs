@@ -89,6 +89,8 @@ impl Scenario {
         let switch = SwitchSpec::read(&top.table("switch")?)?;
         let host = HostSpec::read(&top.table("host")?)?;
         let tcp = TcpSpec::read(&top.table("tcp")?)?;
+        let conduct = Conduct::of(&host, &tcp);
+        let tcp = TcpSpec { growth: Some(conduct.growth), ..tcp };
         checks::times(top, &run, &tcp)?;
         let packet = tcp.mss + tcp.header;
         checks::switch_port(&top.table("switch")?, &switch, packet)?;
@@ -127,6 +129,7 @@ impl Scenario {
             tiers,
             host,
             tcp,
+            conduct,
             classes,
             transports,
             traffic,
@@ -134,7 +137,7 @@ impl Scenario {
             measure,
             faults,
         };
-        show_conduct(top, spec.host_rules().conduct())?;
+        show_conduct(top, conduct)?;
         Ok(Scenario { spec, resolved: Vec::new(), notes, expected, warnings })
     }
 }

@@ -11,13 +11,12 @@ use crate::engine::{EventQueue, Seeds, Site};
 use crate::host::{Flow, Message, Scene, Tally, View};
 use crate::net::{Network, NetworkEvent};
 use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
-use crate::packet::{Handover, Left, Packet};
+use crate::packet::{Left, Packet};
 use crate::probe::watch::Watching;
 use crate::probe::{ClassMeter, Sample, Subject, throughput};
 use crate::queue::QueueConfig;
 use crate::scenario::{Fault, Scenario};
 use crate::scheme::Scheme;
-use crate::specs::{Conduct, TcpSpec};
 use crate::theory::fct::ideal_fct;
 use crate::traffic::{Arrival, ConnectionUse};
 use shortflow_cc::Role;
@@ -34,9 +33,6 @@ const TICK: u64 = 8192;
 pub(super) struct World<'a> {
     pub(super) scenario: &'a Scenario,
     scheme: &'a Scheme,
-    conduct: Conduct,
-    /// That of the scenario, with what the scheme says.
-    tcp: TcpSpec,
     pub(super) events: EventQueue<Event>,
     pub(super) network: Network,
     pub(super) connections: Connections,
@@ -119,17 +115,14 @@ impl<'a> World<'a> {
     ) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
-        let conduct = scheme.hosts.or(scenario.host_rules()).conduct();
         let queues = (&scheme.queue, &scheme.host_queue);
-        let network = Network::new(scenario, queues, conduct.jitter, seeds)?.by_node(apart);
+        let network = Network::new(scenario, queues, scenario.conduct.jitter, seeds)?.by_node(apart);
         let mut world = World {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),
             sources: Sources::new(scenario, seeds),
             scenario,
             scheme,
-            conduct,
-            tcp: TcpSpec { growth: Some(conduct.growth), ..scenario.tcp },
             events: network.events(scenario.tcp.mss + scenario.tcp.header),
             network,
             connections: Connections::default(),
@@ -157,7 +150,7 @@ impl<'a> World<'a> {
         world.events.schedule(world.window.start, Site::EVERYWHERE, Event::WarmUpEnd);
         world.events.schedule(world.window.end, Site::EVERYWHERE, Event::MeasureEnd);
         world.network.begin(&mut world.events);
-        if conduct.small_queue > 0 {
+        if scenario.conduct.small_queue > 0 {
             world.network.tell_hosts();
         }
         if scenario.measure.sample_every.is_some() {
@@ -304,7 +297,7 @@ impl<'a> World<'a> {
     fn receive(&mut self, packet: &mut Packet) {
         self.taken += 1;
         let (conn, flow_id) = (packet.conn, packet.flow_id);
-        let scene = Scene { now: self.events.now(), tcp: &self.tcp };
+        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
         let (network, events, host) = (&mut self.network, &mut self.events, packet.to);
         if host == connection.source {
@@ -367,8 +360,8 @@ impl<'a> World<'a> {
         row.finish = message.finish;
         row.retransmits = message.retransmits;
         row.timeouts = message.timeouts;
-        let Tally { left, waited_at_host, held: _, arrived, marks, waited } = message.tally;
-        (row.left, row.waited_at_host) = (left, waited_at_host);
+        let Tally { left, waited_at_host, held, arrived, marks, waited } = message.tally;
+        (row.left, row.waited_at_host, row.held) = (left, waited_at_host, held);
         (row.packets, row.marks, row.waited) = (arrived, marks, waited);
         row.acked = Bytes::new(message.acked(acked));
         if row.overlaps(&self.window) {
@@ -391,7 +384,7 @@ impl<'a> World<'a> {
 
     /// A timer of a connection comes; it may have been closed since.
     fn on_timer(&mut self, conn: ConnId, timer: u8) {
-        let scene = Scene { now: self.events.now(), tcp: &self.tcp };
+        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
         let connection = self.connections.slot(conn);
         let host = if timer < OF_RECEIVER { connection.source } else { connection.destination };
         // The timer may be of the one before in this slot, which was elsewhere.
@@ -419,7 +412,7 @@ impl<'a> World<'a> {
 
     #[inline(never)] // keeps the path of packets short
     fn tell_sender(&mut self, Left { conn, flow_id, departs }: Left) {
-        let scene = Scene { now: self.events.now(), tcp: &self.tcp };
+        let scene = Scene { now: self.events.now(), tcp: &self.scenario.tcp };
         let Some(connection) = self.connections.get(conn, flow_id) else { return };
         let (network, events, host) = (&mut self.network, &mut self.events, connection.source);
         let mut desk = Desk { network, events, host, connection: conn, timers: OF_SENDER };
@@ -464,13 +457,14 @@ impl<'a> World<'a> {
         let flow_id = self.connections.next_flow_id();
         let path = self.network.path(ends.0, ends.1, flow_id);
         let back = self.network.path(ends.1, ends.0, flow_id);
-        let tcp = &self.tcp;
+        let tcp = &self.scenario.tcp;
         let round_trip = ideal_fct(tcp.mss, tcp.mss, tcp.header, &path, &back);
         let transport = self.scenario.transports.get(&arrival.class).unwrap_or(&self.scheme.transport);
         let scheme = (transport, self.scheme.priority);
         let scene = Scene { now: self.events.now(), tcp };
         let line = path.first().map_or(Rate::MAX, |link| link.0);
-        let opening = Opening { scene, round_trip, line, small_queue: self.conduct.small_queue as usize };
+        let opening =
+            Opening { scene, round_trip, line, small_queue: self.scenario.conduct.small_queue as usize };
         let conn = self.connections.open(ends, key.is_some(), scheme, opening);
         self.network.watch_mut().into_iter().for_each(|watch| watch.open(ends, transport.info().host));
         self.network.open((conn, flow_id), ends.0, ends.1);
@@ -483,7 +477,7 @@ impl<'a> World<'a> {
     fn push_message(&mut self, conn: ConnId, start: &Start) {
         let Start { arrival, reply } = start;
         let now = self.events.now();
-        let tcp = &self.tcp;
+        let tcp = &self.scenario.tcp;
         let counted = now < self.window.end || start.reply.is_some();
         let flow =
             FlowId::from(if counted { self.flows.len() } else { DRAIN as usize + self.drain_flows.len() });
