@@ -41,7 +41,8 @@ struct LongLived {
     /// The start of every flow, its source and its destination, in order of time. Those of a permutation are one of
     /// many, and every run draws its own.
     flows: Vec<(Instant, HostId, HostId)>,
-    is_permutation: bool,
+    /// Of a permutation, all hosts in it.
+    permuted: Option<Vec<HostId>>,
 }
 
 fn parameters() -> Vec<ParamInfo> {
@@ -55,6 +56,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
         true => ends.ring(reader, context)?,
         false => ends.one_to_one(reader, context)?,
     };
+    let permuted: BTreeSet<HostId> = pairs.iter().map(|(from, _)| *from).collect();
     let count = keys.flows.map_or(pairs.len(), |flows| flows as usize);
     if keys.flows.is_none() {
         reader.defaulted("flows", count.to_string());
@@ -78,18 +80,17 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
     };
     context.note(reader, &format!("{text} without end over {links}"));
     let flows = flows.into_iter().map(|(start, from, to)| (Instant::ZERO + start, from, to)).collect();
-    Ok(Box::new(LongLived { class: context.class(&keys.class), flows, is_permutation: keys.permutation }))
+    let permuted = keys.permutation.then(|| permuted.into_iter().collect());
+    Ok(Box::new(LongLived { class: context.class(&keys.class), flows, permuted }))
 }
 
 impl LongLived {
     /// The flows of one run.
     fn drawn(&self, seeds: Seeds, index: usize) -> Vec<(Instant, HostId, HostId)> {
         let mut flows = self.flows.clone();
-        if self.is_permutation {
-            let from: BTreeSet<HostId> = flows.iter().map(|(_, from, _)| *from).collect();
-            let from: Vec<HostId> = from.into_iter().collect();
-            let to = permutation(&from, &from, &mut seeds.stream("traffic permutation", index));
-            let receiver: BTreeMap<HostId, HostId> = from.into_iter().zip(to).collect();
+        if let Some(hosts) = &self.permuted {
+            let to = permutation(hosts, hosts, &mut seeds.stream("traffic permutation", index));
+            let receiver: BTreeMap<&HostId, HostId> = hosts.iter().zip(to).collect();
             flows.iter_mut().for_each(|(_, from, to)| *to = receiver[from]);
         }
         flows

@@ -82,6 +82,10 @@ fn long_lived_flows_of_a_permutation_go_from_each_to_another_by_seed() {
         several.insert(pairs);
     }
     assert!(several.len() > 10 && drawn(3) == drawn(3));
+    for seed in 0..20 {
+        let few = ends(&arrivals("kind='long-lived'\npermutation=true\nflows=1", seed));
+        assert!(few.iter().all(|(from, to)| from != to), "{few:?}");
+    }
     let wrong = |keys: &str| error(&format!("kind='long-lived'\npermutation=true\n{keys}"));
     assert!(wrong("to=4").contains("the receivers of a permutation are its senders"));
     assert!(wrong("from=[1, 2, 1]").contains("a permutation has each host once"));
