@@ -36,6 +36,6 @@ pub mod xdctcp;
 pub use mark_fraction::MarkFraction;
 pub use registry::{StartUserDefined, Transport, TransportConfig, TransportInfo, UserDefined, transports};
 pub use sample::{
-    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, Role, Window,
+    AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Obeyed, PathSample, Recovery, Role, Window,
 };
 pub use timeouts::Timeouts;

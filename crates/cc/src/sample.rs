@@ -235,6 +235,25 @@ pub enum Host {
 impl Host {
     /// Every kind.
     pub const ALL: [Host; 3] = [Host::Tcp, Host::Roce, Host::Minimal];
+
+    /// The part of a [`UserDefined`](crate::UserDefined) law that senders obey. They call all its hooks, with a [`PathSample`]
+    /// in each ACK. `None` where senders do not: such hosts refuse the law.
+    pub const fn obeys(self) -> Option<Obeyed> {
+        match self {
+            Host::Tcp => Some(Obeyed::WindowAndRate),
+            Host::Roce => Some(Obeyed::Rate),
+            Host::Minimal => None,
+        }
+    }
+}
+
+/// The part of a law that a sender obeys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obeyed {
+    /// The window, and the pacing rate if there is one.
+    WindowAndRate,
+    /// The pacing rate alone.
+    Rate,
 }
 
 words! {

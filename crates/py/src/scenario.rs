@@ -5,7 +5,7 @@ use crate::files::read_text;
 use crate::user_defined::{Failure, PythonLaw};
 use crate::values;
 use pyo3::prelude::*;
-use shortflow_cc::{Host, UserDefined};
+use shortflow_cc::{Obeyed, UserDefined};
 use shortflow_sim::all_wrong;
 use shortflow_sim::config::Setting;
 use shortflow_sim::contender::Contender;
@@ -225,8 +225,8 @@ impl PyScheme {
     ) -> PyResult<Self> {
         let failure = Failure::default();
         let raised = failure.clone();
-        let is_paced =
-            Scheme::named(base, &settings).is_ok_and(|base| base.transport.info().host == Host::Roce);
+        let obeyed = |base: Scheme| base.transport.info().host.obeys();
+        let is_paced = Scheme::named(base, &settings).is_ok_and(|base| obeyed(base) == Some(Obeyed::Rate));
         let start = Arc::new(move || {
             Box::new(PythonLaw::new(&factory, raised.clone(), is_paced)) as Box<dyn UserDefined>
         });

@@ -7,7 +7,7 @@ use crate::config::{
 use crate::parameter_sets::parameter_sets;
 use crate::queue::{QueueConfig, QueueKind};
 use crate::tcp::priority::PriorityRule;
-use shortflow_cc::{Host, StartUserDefined, TransportConfig, transports};
+use shortflow_cc::{StartUserDefined, TransportConfig, transports};
 use shortflow_spec::{Value, hint, located};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -340,7 +340,7 @@ impl Scheme {
         start: StartUserDefined,
     ) -> Result<Scheme, ConfigError> {
         let (called, base) = (base, Scheme::named(base, settings)?);
-        if base.transport.info().host == Host::Minimal {
+        if base.transport.info().host.obeys().is_none() {
             return Err(ConfigError::Value {
                 key: "base".to_owned(),
                 value: format!("{called:?}"),
@@ -358,7 +358,7 @@ impl Scheme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shortflow_cc::{Ecn, Recovery};
+    use shortflow_cc::{Ecn, Host, Recovery};
 
     fn with(name: &str, key: &str, value: &str) -> Result<Scheme, ConfigError> {
         Scheme::named(name, &[(key.to_owned(), value.to_owned())])

@@ -3,7 +3,7 @@
 use crate::common::{TRACE, fct, run, scenario, star};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, PathSample, UserDefined, Window};
 use shortflow_sim::outcome::{FlowRow, Outcome};
-use shortflow_sim::scheme::Scheme;
+use shortflow_sim::scheme::{Scheme, schemes};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::sync::{Arc, Mutex};
 
@@ -93,6 +93,23 @@ fn scheme_over(base: &str, law: &Recorder, (key, value): (&str, &str)) -> Scheme
 fn trace(law: &Recorder, recovery: &str, rest: &str, rows: &[&str]) -> Outcome {
     let text = star(3, &format!("{rest}{TRACE}connections = \"persistent\"\n"));
     run(&scenario(&text, rows), &scheme(law, recovery))
+}
+
+/// Hosts of every scheme obey a law from outside, with the path in each ACK, or refuse it.
+#[test]
+fn no_host_takes_a_law_and_leaves_it_alone() {
+    for info in schemes() {
+        let law = Recorder { cwnd: 4.0, ..Recorder::default() };
+        let seen = Arc::clone(&law.seen);
+        let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);
+        let taken = Scheme::user_defined(&info.name, "recorder".to_owned(), String::new(), &[], start);
+        let host = Scheme::named(&info.name, &[]).unwrap().transport.info().host;
+        assert_eq!(taken.is_ok(), host.obeys().is_some(), "{}", info.name);
+        let Ok(scheme) = taken else { continue };
+        let text = star(3, "[[traffic]]\nkind = \"long-lived\"\n").replace("\"1s\"", "\"20ms\"");
+        run(&scenario(&text, &[]), &scheme);
+        assert!(seen.lock().unwrap().samples.len() > 10, "{}", info.name);
+    }
 }
 
 /// 300 µs, two packets of 1500 bytes and two ACKs of 40 on links of 1 Gbit/s.

@@ -98,15 +98,18 @@ impl Ends {
 
     /// Takes the receiver of the same connection in another part, and what has arrived there.
     pub fn take_receiver(&mut self, other: &mut Ends) {
-        match (&mut *self, &mut *other) {
-            (Ends::Tcp(mine), Ends::Tcp(theirs)) => std::mem::swap(&mut mine.receiver, &mut theirs.receiver),
-            (Ends::Roce(mine), Ends::Roce(theirs)) => {
-                std::mem::swap(&mut mine.receiver, &mut theirs.receiver)
-            }
-            (Ends::Minimal(mine), Ends::Minimal(theirs)) => {
-                std::mem::swap(&mut mine.receiver, &mut theirs.receiver)
-            }
-            _ => {}
+        macro_rules! take {
+            ($mine:expr, $protocol:ident) => {{
+                let Ends::$protocol(theirs) = &mut *other else {
+                    unreachable!("the ends of a connection are of one protocol")
+                };
+                std::mem::swap(&mut $mine.receiver, &mut theirs.receiver)
+            }};
+        }
+        match self {
+            Ends::Tcp(mine) => take!(mine, Tcp),
+            Ends::Roce(mine) => take!(mine, Roce),
+            Ends::Minimal(mine) => take!(mine, Minimal),
         }
         let messages = self.messages_mut().iter_mut().zip(other.messages_mut().iter_mut());
         messages.for_each(|(mine, theirs)| mine.take_arrived(theirs));
@@ -234,6 +237,31 @@ impl<S: Source, R: Sink> Pair<S, R> {
             acked: acked - before,
             class: messages.first().map(|message| message.class),
             finished: messages.has_finished(acked),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::testing::tcp;
+    use shortflow_units::{ConnId, HostId};
+
+    fn ends(transport: &str) -> Ends {
+        let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
+        let scene = Scene { now: Instant::ZERO, tcp: &tcp() };
+        let start = Opening { scene, round_trip: Span::from_micros(300), line: Rate::MAX };
+        let transport = TransportConfig::named(transport).unwrap();
+        Ends::new((identity, identity), (&transport, PriorityRule::default()), start)
+    }
+
+    /// In every order, and of one protocol it is.
+    #[test]
+    fn no_receiver_of_another_protocol_is_lost_in_silence() {
+        let transports = ["dctcp", "dcqcn", "minimal"];
+        for (mine, theirs) in transports.iter().flat_map(|mine| transports.map(|theirs| (*mine, theirs))) {
+            let taken = std::panic::catch_unwind(|| ends(mine).take_receiver(&mut ends(theirs)));
+            assert_eq!(taken.is_ok(), mine == theirs, "{mine} takes the receiver of {theirs}");
         }
     }
 }
