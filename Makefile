@@ -279,6 +279,8 @@ SEED ?= 1
 EXAMPLES ?= 2000
 FUZZING := target/fuzzing
 FUZZ_TARGETS := $(notdir $(wildcard crates/fuzz/corpus/*))
+# Scenarios that `make modes` compares; NUMBER=n runs one draw of SEED.
+COUNT ?= 1000
 # What libFuzzer needs to see coverage, on the stable compiler.
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-, \
 	level=4 inline-8bit-counters pc-table trace-compares)
@@ -299,6 +301,11 @@ fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accep
 		target/fuzz/storm $$target $(RUNS) $(SEED) $(FUZZING)/crashes || failed=1; \
 	done; \
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest --quiet tests/test_damage.py || failed=1; test -z "$$failed"
+
+.PHONY: modes
+modes: | require ## Run COUNT=1000 random scenarios of SEED=1 in every way; outcomes must be equal. Goes on where it was stopped.
+	cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin modes
+	@target/fuzz/modes $(COUNT) $(SEED) target/modes $(NUMBER)
 
 .PHONY: bench
 bench: setup ## Packet-hops per CPU-second and over a minimal loop's, events, memory, start-up; all schemes, half an hour.

@@ -2,7 +2,7 @@
 
 use crate::choices::Choices;
 use crate::registry::Registry;
-use crate::values::{Surroundings, Values};
+use crate::values::{Style, Surroundings, Values};
 use shortflow_sim::config::{ConfigError, Entry, ParamInfo, Shape};
 use shortflow_sim::scenario::Scenario;
 use shortflow_units::NodeId;
@@ -27,8 +27,8 @@ pub struct Draft<'c, 'i> {
 
 impl<'c, 'i> Draft<'c, 'i> {
     /// A scenario that is accepted, with its text, unless its errors outlast all repairs.
-    pub fn settle(choices: &'c mut Choices<'i>) -> Result<(Scenario, String), ConfigError> {
-        let values = Values { choices, surroundings: Surroundings::default(), files: BTreeMap::new() };
+    pub fn settle(choices: &'c mut Choices<'i>, style: Style) -> Result<(Scenario, String), ConfigError> {
+        let values = Values { choices, style, surroundings: Surroundings::default(), files: BTreeMap::new() };
         let (root, keys) = (Table::new(), BTreeMap::new());
         let mut draft = Draft { registry: Registry::get(), values, root, keys, settings: Vec::new() };
         draft.network();
@@ -132,7 +132,7 @@ impl<'c, 'i> Draft<'c, 'i> {
             self.keys.insert(place.clone(), key);
             // One of several keys that are optional each and required together.
             let usual = matches!(key.name, "load" | "uplink_rate");
-            if key.is_required() || usual || self.values.choices.once_in(6) {
+            if key.is_required() || usual || self.values.choices.once_in(self.values.style.optional) {
                 table.insert(key.name.to_owned(), self.draw(&place, key));
             }
         }

@@ -56,13 +56,13 @@ fn network(choices: &mut Choices) -> (Vec<Node>, Vec<(usize, usize)>) {
     (nodes, links)
 }
 
-/// Links with rates and delays.
-pub fn edge_list(choices: &mut Choices) -> String {
+/// Links with rates and delays, in one of these units each.
+pub fn edge_list(choices: &mut Choices, delays: &[&str]) -> String {
     let (nodes, links) = network(choices);
     let mut text = "a,b,rate,delay\n".to_owned();
     for (a, b) in links {
-        let (rate, delay) = (rate(choices), choices.below(90));
-        text += &format!("{},{},{rate},{delay}us\n", nodes[a].0, nodes[b].0);
+        let (rate, delay, unit) = (rate(choices), choices.below(90), choices.pick(delays));
+        text += &format!("{},{},{rate},{delay}{unit}\n", nodes[a].0, nodes[b].0);
     }
     text
 }

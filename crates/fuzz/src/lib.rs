@@ -6,6 +6,7 @@ mod alterations;
 mod choices;
 mod draft;
 mod files;
+mod modes;
 mod parsers;
 mod registry;
 mod simulate;
@@ -13,6 +14,7 @@ mod values;
 mod verdict;
 
 pub use alterations::Alterations;
+pub use modes::{Alike, compare};
 pub use verdict::{Tally, Verdict};
 
 use std::io;

@@ -3,7 +3,7 @@
 use crate::choices::Choices;
 use crate::draft::Draft;
 use crate::registry::Registry;
-use crate::values::{Surroundings, Values};
+use crate::values::{FUZZED, Surroundings, Values};
 use crate::verdict::Verdict;
 use shortflow_sim::config::ConfigError;
 use shortflow_sim::contender::Contender;
@@ -30,7 +30,7 @@ pub fn judge(input: &[u8]) -> Verdict {
     let seed = choices.below(256);
     let ticks = if choices.once_in(16) { MOST_TICKS } else { FEW_TICKS };
     let contender = contender(&mut choices);
-    let Ok((scenario, text)) = Draft::settle(&mut choices) else { return Verdict::Rejected };
+    let Ok((scenario, text)) = Draft::settle(&mut choices, FUZZED) else { return Verdict::Rejected };
     if std::env::var_os("FUZZ_SHOW").is_some() {
         eprintln!("{text}\n# {}, seed {seed}", shown(&contender));
     }
@@ -54,20 +54,22 @@ pub fn judge(input: &[u8]) -> Verdict {
     }
 }
 
-/// As it is given on the command line.
-fn shown(contender: &Contender) -> String {
+/// A contender as it is given on the command line.
+pub fn shown(contender: &Contender) -> String {
     let Contender::Packets(scheme) = contender else { return contender.name().to_owned() };
     let given = scheme.resolved.iter().map(|setting| format!(" --set {}={}", setting.key, setting.value));
     format!("{}{}", scheme.name, given.collect::<String>())
 }
 
-fn contender(choices: &mut Choices) -> Contender {
+/// A drawn contender.
+pub fn contender(choices: &mut Choices) -> Contender {
     let registry = Registry::get();
     if choices.once_in(12) {
         return Contender::Ideal(*choices.pick(policies()));
     }
     let (name, keys) = choices.pick(&registry.schemes);
-    let mut values = Values { choices, surroundings: Surroundings::default(), files: BTreeMap::new() };
+    let mut values =
+        Values { choices, style: FUZZED, surroundings: Surroundings::default(), files: BTreeMap::new() };
     let mut settings = Vec::new();
     for (key, info) in keys {
         if values.choices.once_in(6) {
@@ -105,8 +107,9 @@ fn drop_setting(settings: &mut Vec<(String, String)>, error: &ConfigError) {
     assert!(settings.len() < before, "a scheme is refused without settings: {error}");
 }
 
-struct Cap {
-    ticks: u32,
+/// Stops a run after so many ticks.
+pub struct Cap {
+    pub ticks: u32,
 }
 
 impl Observer for Cap {

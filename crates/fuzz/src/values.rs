@@ -15,9 +15,26 @@ pub struct Surroundings {
     pub tiers: Vec<String>,
 }
 
+/// How wide draws go.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// Optional keys have a value once in so many times.
+    pub optional: u64,
+    /// Times the usual number of hosts, racks and hops.
+    pub size: u64,
+    /// Units of the delays of links in files.
+    pub delays: &'static [&'static str],
+    /// Units of other delays.
+    pub rtts: &'static [&'static str],
+}
+
+/// Small networks, as fast as possible; inputs of the corpus rely on it.
+pub const FUZZED: Style = Style { optional: 6, size: 1, delays: &["us"], rtts: &["ns", "00ns", "us", "0us"] };
+
 /// Draws values; files that they name are kept with them.
 pub struct Values<'c, 'i> {
     pub choices: &'c mut Choices<'i>,
+    pub style: Style,
     pub surroundings: Surroundings,
     pub files: BTreeMap<String, String>,
 }
@@ -75,7 +92,7 @@ impl Values<'_, '_> {
                 self.file("nodes.csv", nodes)
             }
             Text::NetworkFile if self.choices.once_in(2) => {
-                let links = files::edge_list(self.choices);
+                let links = files::edge_list(self.choices, self.style.delays);
                 self.file("network.csv", links)
             }
             Text::NetworkFile => {
@@ -87,10 +104,13 @@ impl Values<'_, '_> {
 
     /// Small networks and few flows most of the time: what matters is how many inputs run.
     fn whole(&mut self, key: &str, low: u64, high: u64, step: u64) -> Value {
+        let size = self.style.size;
         let often = match key {
-            "hops" | "hosts_per_switch" | "hosts_per_rack" | "pairs" | "racks" | "senders" | "spines" => 3,
-            "hosts" => 10,
-            "k" => 2,
+            "hops" | "hosts_per_switch" | "hosts_per_rack" | "pairs" | "racks" | "senders" | "spines" => {
+                3 * size
+            }
+            "hosts" => 10 * size,
+            "k" => 2 * size,
             "drop_data" | "mark_data" => 39,
             "mss" => 1400,
             // Flows that begin at once cost more than events can tell: hundreds will do.
@@ -119,9 +139,7 @@ impl Values<'_, '_> {
             "duration" | "drain" if self.choices.once_in(8) => (&["00us"], 40),
             "duration" | "drain" => (&["us", "0us"], 40),
             "warmup" => (&["us", "0us"], 10),
-            "rtt" | "delay" | "uplink_delay" | "trunk_delay" | "core_delay" => {
-                (&["ns", "00ns", "us", "0us"], 10)
-            }
+            "rtt" | "delay" | "uplink_delay" | "trunk_delay" | "core_delay" => (self.style.rtts, 10),
             "rto_min" | "initial_rto" | "every" | "think" | "sample_every" => (&["0us", "00us"], 20),
             "rto_max" => (&["ms", "s"], 100),
             "min" => (&["ps", "ns"], 1000),

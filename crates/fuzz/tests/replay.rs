@@ -1,6 +1,6 @@
 //! The corpus through the targets, without a fuzzing engine.
 
-use shortflow_fuzz::{TARGETS, Tally, Target};
+use shortflow_fuzz::{TARGETS, Tally, Target, compare};
 
 #[test]
 fn every_target_bears_its_corpus() {
@@ -24,4 +24,16 @@ fn most_inputs_are_accepted_and_run() {
         tally.count((target.judge)(&number.wrapping_mul(0x9e37_79b1).to_be_bytes()));
     }
     assert!(tally.accepted() * 10 > tally.inputs() * 8, "{tally}");
+}
+
+/// `make modes` compares many more.
+#[test]
+fn every_way_of_running_has_the_same_outcome() {
+    let alike: Vec<_> = (0..400)
+        .filter_map(|number| compare(1, number).unwrap_or_else(|differences| panic!("{differences}")))
+        .collect();
+    let with =
+        |way: &str| alike.iter().filter(|alike| alike.ways.iter().any(|name| name.contains(way))).count();
+    let [by_node, on_two, on_four] = ["node by node on 1", "node by node on 2", "on 4"].map(with);
+    assert!(by_node > 5 && on_two > 2 && on_four > 0, "{by_node}, {on_two}, {on_four} of {}", alike.len());
 }

@@ -112,39 +112,6 @@ fn so_does_what_few_networks_have() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// Whatever the load, the buffers and the delays, which say how long windows are.
-    #[test]
-    fn so_does_any_small_scenario(
-        (scheme_number, topology, seed) in (0usize..100, 0usize..5, 0u64..1000),
-        (load, buffer, rtt) in (0.1f64..0.9, 5u32..60, 5u32..400),
-        (share, every) in (0u32..3, 50u32..2000),
-        cores in 2usize..6,
-    ) {
-        let topology = ["fat-tree", "leaf-spine", "two-tier-tree", "chain", "single-rooted-tree"][topology];
-        let name = &schemes()[scheme_number % schemes().len()].name;
-        let connections = ["new", "persistent", "shared"][share as usize];
-        let text = format!(
-            "title = 'any'\nduration = '3ms'\nwarmup = '500us'\ndrain = '10ms'\n[topology]\n{}\n\
-             [switch]\nbuffer = '{buffer}pkt'\nmark_above = '{}pkt'\n[tcp]\nrto_min = '1ms'\n\
-             [measure]\nsample_every = '{every}us'\ndrain_flows = true\n\
-             [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'uniform', min = '1KB', max = '90KB' }}\n\
-             load = {load}\npattern = 'all-to-all'\nconnections = '{connections}'\n\
-             [[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\n",
-            small_topology(topology, 8).replace("200us", &format!("{rtt}us")),
-            buffer / 2 + 1,
-        );
-        let (scenario, scheme) = (scenario(&text, &[]), scheme(name, &[]));
-        let run = |cores| run_on(cores, &scenario, &scheme, seed, &mut Unattended).unwrap();
-        let ((alone, _), (several, taken)) = (run(1), run(cores));
-        prop_assert_eq!(taken.used, cores.min(scenario.graph.racks()));
-        prop_assert_eq!(several.counters, alone.counters);
-        prop_assert_eq!(several.digest(), alone.digest());
-    }
-}
-
-proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     /// Links of different delays: windows are as long as the shortest of those between parts, and the end of a flow is known

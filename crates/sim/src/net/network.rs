@@ -125,6 +125,11 @@ impl Network {
         Network { is_large: self.ports.len() >= large, apart, ..self }
     }
 
+    /// The same, whatever its size: paths are kept, where they may be, and the next events' data is fetched ahead.
+    pub fn with_shortcuts(self, paths: bool, fetch: bool) -> Network {
+        Network { keeps_paths: self.keeps_paths && paths, is_large: fetch, ..self }
+    }
+
     /// Notes what happens to packets from now on; [`Network::watch_mut`] has the notes.
     pub fn watch(&mut self, what: Watching) {
         let lag = self.ports.iter().map(|port| port.link().1).max().unwrap_or_default();
@@ -583,12 +588,6 @@ fn settle((events, told): Told<'_, impl WithNetwork>, port: PortId, due: Due) {
 /// What tests turn off and on to see that it changes nothing.
 #[cfg(test)]
 impl Network {
-    /// Keeps paths, where they may be kept, and fetches ahead.
-    pub fn take_shortcuts(&mut self, paths: bool, fetch: bool) {
-        self.keeps_paths &= paths;
-        self.is_large = fetch;
-    }
-
     /// Connections whose path is kept.
     pub fn paths_kept(&self) -> usize {
         self.paths.kept()

@@ -161,6 +161,7 @@ mod tests {
     use crate::sabotage::{self, Defect};
     use crate::scenario::Scenario;
     use crate::scheme::Scheme;
+    use crate::simulation::division::Division;
     use crate::simulation::event::Event;
     use crate::simulation::world::World;
     use crate::simulation::{self, Unattended};
@@ -237,7 +238,8 @@ sizes = { kind = 'fixed', value = '100KB' }
     /// What a finished run says after `change`.
     fn after(change: impl FnOnce(&mut World)) -> String {
         let (scenario, scheme) = (scenario(), Scheme::named("dctcp", &[]).unwrap());
-        let mut world = World::new((&scenario, &scheme), 1, None).unwrap();
+        let mut world =
+            World::new((&scenario, &scheme), 1, &Division::new(&scenario, &scheme, 1, false)).unwrap();
         world.run(&mut Unattended).unwrap();
         assert_eq!(world.check(), Ok(()));
         change(&mut world);

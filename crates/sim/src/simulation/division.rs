@@ -18,6 +18,26 @@ pub struct Cores {
     pub why: Option<String>,
 }
 
+/// A way of running that is asked for, where [`run_on`](super::run_on) chooses one. All ways have the same outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// Parts of the network.
+    pub cores: usize,
+    /// Node by node; otherwise in order of time.
+    pub by_node: bool,
+    /// Paths are worked out once for each connection, where they may be.
+    pub paths: bool,
+    /// The next events' data is fetched ahead.
+    pub fetch: bool,
+}
+
+impl Way {
+    /// Whether the scenario can be run so.
+    pub fn is_possible(self, scenario: &Scenario, scheme: &Scheme) -> bool {
+        Division::of(self, scenario, scheme, false).is_some()
+    }
+}
+
 /// Packets for each part that links must carry between two meetings, at full rate: with fewer, parts wait for one another for
 /// longer than they work.
 const WORTHWHILE: f64 = 100.0;
@@ -52,13 +72,15 @@ pub(super) struct Division {
     /// For how long what happens at a node has no bearing on others, if the network is to be simulated node by node.
     pub apart: Option<Span>,
     pub cores: Cores,
+    /// Where the run's shortcuts are not for the size of the network to choose.
+    pub way: Option<Way>,
 }
 
 impl Division {
     /// One in which nothing is divided.
     fn none(graph: &Graph, apart: Option<Span>, why: Option<String>) -> Division {
         let owner = vec![0; graph.nodes.len()].into();
-        Division { owner, lookahead: Span::MAX, apart, cores: Cores { used: 1, why } }
+        Division { owner, lookahead: Span::MAX, apart, cores: Cores { used: 1, why }, way: None }
     }
 
     /// Packets that all links together carry in a window, at full rate.
@@ -88,10 +110,24 @@ impl Division {
             }
             Some(lookahead) => {
                 let why = (parts < cores).then(|| format!("the network has {racks} racks"));
-                Division { owner: owner.into(), lookahead, apart, cores: Cores { used: parts, why } }
+                let cores = Cores { used: parts, why };
+                Division { owner: owner.into(), lookahead, apart, cores, way: None }
             }
         }
     }
+
+    /// That of a run in `way`; `None` if the network cannot be simulated so.
+    pub fn of(way: Way, scenario: &Scenario, scheme: &Scheme, watched: bool) -> Option<Division> {
+        let division = Division::new(scenario, scheme, way.cores, watched);
+        let apart = shortest(&scenario.graph).filter(|_| needs_one(scenario, scheme, watched).is_none());
+        let is_possible = division.cores.used == way.cores && (apart.is_some() || !way.by_node);
+        is_possible.then(|| Division { apart: apart.filter(|_| way.by_node), way: Some(way), ..division })
+    }
+}
+
+/// The shortest delay of a link, if a slot may be as short.
+fn shortest(graph: &Graph) -> Option<Span> {
+    graph.links.iter().map(|link| link.delay).min().filter(|apart| *apart >= SHORTEST_SLOT)
 }
 
 /// Ports that a network must have to be simulated node by node, and nodes for each event in a slot that concerns all of them.
@@ -102,7 +138,7 @@ const NODES: f64 = 32.0;
 /// not small, a node gets a packet or more in a slot, at full rate, and flows and samples seldom interrupt it.
 fn apart(scenario: &Scenario) -> Option<Span> {
     let (graph, size) = (&scenario.graph, scenario.tcp.mss + scenario.tcp.header);
-    let apart = graph.links.iter().map(|link| link.delay).min().filter(|apart| *apart >= SHORTEST_SLOT)?;
+    let apart = shortest(graph)?;
     let slots = |time: Span| time.as_secs_f64() / apart.as_secs_f64();
     let arrivals = |link: &Link| 2.0 / slots(link.rate.tx_time(size) + link.delay);
     let flows: f64 = scenario.expected().iter().map(|expected| expected.flows.known()).sum();

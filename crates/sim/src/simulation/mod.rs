@@ -15,7 +15,7 @@ mod shortcuts;
 mod sources;
 mod world;
 
-pub use division::{Cores, cores};
+pub use division::{Cores, Way, cores};
 pub use error::RunError;
 pub use event::Event;
 pub use observer::{Observer, Standing, Unattended};
@@ -52,13 +52,38 @@ pub fn run_on(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<(Outcome, Cores), RunError> {
-    let watching = observer.watches();
-    let division = Division::new(scenario, scheme, cores, watching.is_some());
+    let division = Division::new(scenario, scheme, cores, observer.watches().is_some());
+    let outcome = run_divided(&division, scenario, scheme, seed, observer)?;
+    Ok((outcome, division.cores))
+}
+
+/// The same in this very way; nothing if the scenario cannot be run so.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_in(
+    way: Way,
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Option<Outcome>, RunError> {
+    let division = Division::of(way, scenario, scheme, observer.watches().is_some());
+    division.map(|division| run_divided(&division, scenario, scheme, seed, observer)).transpose()
+}
+
+fn run_divided(
+    division: &Division,
+    scenario: &Scenario,
+    scheme: &Scheme,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
     let mut world = if division.cores.used > 1 {
-        parallel::run((scenario, scheme), seed, &division, observer)?
+        parallel::run((scenario, scheme), seed, division, observer)?
     } else {
-        let mut world = World::new((scenario, scheme), seed, division.apart)?;
-        watching.into_iter().for_each(|what| world.watch(what));
+        let mut world = World::new((scenario, scheme), seed, division)?;
+        observer.watches().into_iter().for_each(|what| world.watch(what));
         world.run(observer)?;
         world
     };
@@ -69,5 +94,5 @@ pub fn run_on(
     if counters.packets_sent != accounted {
         return Err(RunError::Conservation(*counters));
     }
-    checked.map(|()| (outcome, division.cores))
+    checked.map(|()| outcome)
 }

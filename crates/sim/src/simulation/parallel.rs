@@ -167,7 +167,7 @@ pub(super) fn run<'a>(
     let Cores { used: parts, .. } = division.cores;
     let exchange = &Exchange::new(parts);
     let part = |number: usize| -> Result<World<'a>, RunError> {
-        let mut world = World::new((scenario, scheme), seed, division.apart)?;
+        let mut world = World::new((scenario, scheme), seed, division)?;
         world.become_part(Part { number: number as u32, owner: division.owner.clone(), news: Vec::new() });
         Ok(world)
     };

@@ -1,13 +1,12 @@
 //! What is worked out or fetched ahead saves time and changes nothing: the same outcomes with it and without, in a network
 //! of twenty switches with equal paths, drops, and connections whose slots are used again.
 
-use super::division::Division;
+use super::division::{Division, Way};
 use super::world::World;
-use super::{Unattended, parallel};
+use super::{Unattended, run_in};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use crate::scheme::{Scheme, schemes};
-use proptest::prelude::*;
 use shortflow_units::Span;
 
 const MIX: &str = "
@@ -34,8 +33,9 @@ fn scenario(text: &str) -> Scenario {
 /// The digest of a run of the mix with `more`, and how many paths were kept.
 fn digest(scheme: &str, more: &str, paths: bool, fetch: bool) -> (String, usize) {
     let (scenario, scheme) = (scenario(&format!("{MIX}{more}")), Scheme::named(scheme, &[]).unwrap());
-    let mut world = World::new((&scenario, &scheme), 1, None).unwrap();
-    world.network.take_shortcuts(paths, fetch);
+    let way = Way { cores: 1, by_node: false, paths, fetch };
+    let mut world =
+        World::new((&scenario, &scheme), 1, &Division::of(way, &scenario, &scheme, false).unwrap()).unwrap();
     world.run(&mut Unattended).unwrap();
     assert_eq!(world.check(), Ok(()));
     let kept = world.network.paths_kept();
@@ -80,22 +80,12 @@ fn sprayed_packets_and_flowlets_are_routed_one_by_one() {
 
 /// The run in order of time, and what it gives node by node: with fetching ahead and without, and in several parts.
 fn by_time_and_by_node(scenario: &Scenario, scheme: &Scheme) -> (Outcome, Vec<Outcome>) {
-    let apart = scenario.graph.links.iter().map(|link| link.delay).min();
-    let alone = |apart, fetch| {
-        let mut world = World::new((scenario, scheme), 1, apart).unwrap();
-        world.network.take_shortcuts(true, fetch);
-        world.run(&mut Unattended).unwrap();
-        assert_eq!(world.check(), Ok(()));
-        world.finish()
+    let run = |cores, by_node, fetch| {
+        let way = Way { cores, by_node, paths: true, fetch };
+        run_in(way, scenario, scheme, 1, &mut Unattended).unwrap().unwrap()
     };
-    let in_parts = |parts| {
-        let division = Division { apart, ..Division::new(scenario, scheme, parts, false) };
-        assert_eq!(division.cores.used, parts);
-        let mut world = parallel::run((scenario, scheme), 1, &division, &mut Unattended).unwrap();
-        assert_eq!(world.check(), Ok(()));
-        world.finish()
-    };
-    (alone(None, false), vec![alone(apart, false), alone(apart, true), in_parts(2), in_parts(3)])
+    let by_node = [(1, false), (1, true), (2, false), (3, false)];
+    (run(1, false, false), by_node.map(|(cores, fetch)| run(cores, true, fetch)).into())
 }
 
 /// Samples, timers and flows that start and end are all there.
@@ -168,34 +158,5 @@ fn jitter_and_shared_memory_are_the_same_node_by_node() {
         let (by_time, by_node) = by_time_and_by_node(&scenario(text), &scheme);
         assert!(by_time.counters.packets_dropped > 0 || by_time.ports.iter().any(|port| port.marks > 0));
         by_node.iter().for_each(|other| assert_eq!(other.digest(), by_time.digest(), "{}", scheme.name));
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// Whatever the load, the sizes, the delays and the buffers.
-    #[test]
-    fn any_run_gives_the_same_node_by_node(
-        scheme in prop::sample::select(schemes().iter().collect::<Vec<_>>()),
-        (load, size, rtt, buffer) in (0.1f64..0.9, 1u32..60, 1u32..400, 5u32..60),
-        (jitter, every) in (prop::sample::select(vec!["0s", "3us"]), 20u32..2000),
-        memory in prop::sample::select(vec!["", "memory = '80pkt'"]),
-        end in prop::sample::select(vec!["0s", "200us", "20ms"]),
-    ) {
-        let text = format!(
-            "title = 'any'\nduration = '2ms'\nwarmup = '500us'\ndrain = '{end}'\n\
-             topology = {{ kind = 'fat-tree', k = 4, rate = '10Gbps', rtt = '{rtt}us' }}\n\
-             [switch]\nbuffer = '{buffer}pkt'\nmark_above = '{}pkt'\n{memory}\n[host]\njitter = '{jitter}'\n\
-             [measure]\nsample_every = '{every}us'\n\
-             [[traffic]]\nkind = 'poisson'\nsizes = {{ kind = 'fixed', value = '{size}KB' }}\n\
-             load = {load}\n",
-            buffer / 2 + 1,
-        );
-        let (by_time, by_node) = by_time_and_by_node(&scenario(&text), &Scheme::named(&scheme.name, &[]).unwrap());
-        for other in by_node {
-            prop_assert_eq!(other.counters, by_time.counters);
-            prop_assert_eq!(other.digest(), by_time.digest());
-        }
     }
 }

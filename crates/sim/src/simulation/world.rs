@@ -2,6 +2,7 @@
 
 use super::connections::{Connections, Skip};
 use super::desk::{Desk, OF_RECEIVER, OF_SENDER};
+use super::division::{Division, Way};
 use super::ends::{Opening, Progress};
 use super::event::Event;
 use super::part::{News, Part, owns};
@@ -107,16 +108,21 @@ fn keeps_order(scenario: &Scenario, scheme: &Scheme) -> bool {
 }
 
 impl<'a> World<'a> {
-    /// One that is simulated node by node if they are so far `apart`.
+    /// One that is simulated as `division` says, before it is cut.
     pub(super) fn new(
         (scenario, scheme): (&'a Scenario, &'a Scheme),
         seed: u64,
-        apart: Option<Span>,
+        division: &Division,
     ) -> Result<Self, RunError> {
         check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
         let queues = (&scheme.queue, &scheme.host_queue);
-        let network = Network::new(scenario, queues, scenario.conduct.jitter, seeds)?.by_node(apart);
+        let network = Network::new(scenario, queues, scenario.conduct.jitter, seeds)?;
+        let network = network.by_node(division.apart);
+        let network = match division.way {
+            Some(Way { paths, fetch, .. }) => network.with_shortcuts(paths, fetch),
+            None => network,
+        };
         let mut world = World {
             measured: network.ports_between(&scenario.measure.ports),
             meter: ClassMeter::new(scenario.classes.len()),

@@ -1,0 +1,211 @@
+//! [`compare`]: a drawn scenario in every way of running, which must all have the same outcome.
+
+use crate::choices::Choices;
+use crate::draft::Draft;
+use crate::simulate::{Cap, contender, shown};
+use crate::values::Style;
+use shortflow_sim::config::Source;
+use shortflow_sim::contender::Contender;
+use shortflow_sim::outcome::Outcome;
+use shortflow_sim::probe::watch::{FlowChoice, Watching};
+use shortflow_sim::scenario::Scenario;
+use shortflow_sim::scheme::Scheme;
+use shortflow_sim::simulation::{Observer, RunError, Standing, Unattended, Way, run_in, run_on};
+use shortflow_units::{Instant, PortId};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs with more than so many times 8192 events are left out.
+const MOST_TICKS: u32 = 24;
+
+/// Styles of draws, in turn: small networks with many keys set, medium ones, and large ones with few.
+const STYLES: [Style; 3] = [style(2, 1), style(3, 2), style(6, 5)];
+
+const fn style(optional: u64, size: u64) -> Style {
+    let units = &["ps", "ns", "00ns", "us", "0us"];
+    Style { optional, size, delays: units, rtts: units }
+}
+
+/// Of so many draws all but one are left out unless their run can be node by node and is a busy one: so about three of four
+/// scenarios are such.
+const ANYTHING_EVERY: u64 = 64;
+/// Packets of a busy run, some of which are marked or dropped.
+const BUSY: u64 = 200;
+
+/// Parts of a network that would meet more often are not tried: threads that wait for one another take long.
+const MOST_WINDOWS: u64 = 1000;
+
+/// A scenario with the same outcome in all ways of running.
+#[derive(Debug)]
+pub struct Alike {
+    /// The ways that were possible.
+    pub ways: Vec<String>,
+    /// Kinds, schemes and keys of the draw, and events of its run, each as `group=name`.
+    pub features: BTreeSet<String>,
+}
+
+/// Runs draw `number` of a seed in every way. `None` if the draw gives no run, a long one, or one of little interest.
+///
+/// # Errors
+/// Fails with the differences and the scenario if two outcomes differ, or if a run breaks a rule of the simulator.
+pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
+    let mut choices = Choices::numbered(seed << 32 | number);
+    let (style, run_seed) = (STYLES[number as usize % STYLES.len()], choices.below(256));
+    let contender = contender(&mut choices);
+    let Contender::Packets(scheme) = &contender else { return Ok(None) };
+    let Ok((scenario, text)) = Draft::settle(&mut choices, style) else { return Ok(None) };
+    let is_choosy = !number.is_multiple_of(ANYTHING_EVERY);
+    if is_choosy && !(Way { by_node: true, ..PLAIN }).is_possible(&scenario, scheme) {
+        return Ok(None);
+    }
+    let plain = run_in(PLAIN, &scenario, scheme, run_seed, &mut Cap { ticks: MOST_TICKS });
+    let expected = match plain {
+        Ok(Some(outcome)) if is_choosy && !is_busy(&outcome) => return Ok(None),
+        Ok(Some(outcome)) => outcome,
+        Ok(None)
+        | Err(
+            RunError::Cancelled
+            | RunError::Route(_)
+            | RunError::ClosedLoop(_)
+            | RunError::RedWithoutThreshold { .. },
+        ) => return Ok(None),
+        Err(error) => return Err(format!("in order of time: {error}")),
+    };
+    let (mut ways, mut differences) = (Vec::new(), String::new());
+    let most = if windows(&scenario, &expected) > MOST_WINDOWS { 1 } else { 4 };
+    for mode in modes(most) {
+        let name = mode.name();
+        match catch_unwind(AssertUnwindSafe(|| mode.run(&scenario, scheme, run_seed))) {
+            Ok(Ok(None)) => continue,
+            Ok(Ok(Some(outcome))) if seen(&outcome) == seen(&expected) => {}
+            Ok(Ok(Some(outcome))) => differences += &format!("{name}: {}\n", seen(&outcome)),
+            Ok(Err(error)) => differences += &format!("{name}: {error}\n"),
+            Err(_) => differences += &format!("{name}: panicked\n"),
+        }
+        ways.push(name);
+    }
+    if !differences.is_empty() {
+        let shown = shown(&contender);
+        let expected = seen(&expected);
+        return Err(format!(
+            "{text}\n# {shown}, seed {run_seed}\nin order of time: {expected}\n{differences}"
+        ));
+    }
+    Ok(Some(Alike { ways, features: features(&scenario, scheme, &expected) }))
+}
+
+fn is_busy(outcome: &Outcome) -> bool {
+    let is_congested =
+        outcome.counters.packets_dropped > 0 || outcome.ports.iter().any(|port| port.marks > 0);
+    is_congested && outcome.counters.packets_sent >= BUSY
+}
+
+/// The windows of a run in parts, at most.
+fn windows(scenario: &Scenario, outcome: &Outcome) -> u64 {
+    let delays = scenario.graph.links.iter().map(|link| link.delay.as_ps());
+    let shortest = delays.filter(|delay| *delay > 0).min().unwrap_or(1);
+    (outcome.end.as_ps() / shortest).min(outcome.counters.packet_hops)
+}
+
+/// Order of time without shortcuts.
+const PLAIN: Way = Way { cores: 1, by_node: false, paths: false, fetch: false };
+
+/// One way of running.
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    /// The way is told.
+    Told(Way),
+    /// The simulator chooses, on so many cores at most.
+    Chosen(usize),
+    /// Every packet is watched.
+    Watched,
+}
+
+/// All modes, on so many cores at most.
+fn modes(most: usize) -> Vec<Mode> {
+    let mut modes = vec![Mode::Watched];
+    for cores in 1..=most {
+        modes.push(Mode::Chosen(cores));
+        let both = [false, true];
+        let of_node = both.map(|by_node| both.map(|fetch| both.map(|paths| (by_node, fetch, paths))));
+        let all = of_node.into_iter().flatten().flatten();
+        // Parts keep paths as a whole network does.
+        let told = all.filter(|(.., paths)| cores == 1 || *paths);
+        modes.extend(told.map(|(by_node, fetch, paths)| Mode::Told(Way { cores, by_node, paths, fetch })));
+    }
+    modes
+}
+
+impl Mode {
+    fn name(self) -> String {
+        match self {
+            Mode::Told(Way { cores, by_node, paths, fetch }) => {
+                let order = if by_node { "node by node" } else { "in order of time" };
+                let with = |word, is_so| if is_so { word } else { "" };
+                format!("{order} on {cores}{}{}", with(", paths", paths), with(", fetching", fetch))
+            }
+            Mode::Chosen(cores) => format!("as chosen on {cores}"),
+            Mode::Watched => "watched".to_owned(),
+        }
+    }
+
+    fn run(self, scenario: &Scenario, scheme: &Scheme, seed: u64) -> Result<Option<Outcome>, RunError> {
+        match self {
+            Mode::Told(way) => run_in(way, scenario, scheme, seed, &mut Unattended),
+            Mode::Chosen(cores) => {
+                let (outcome, taken) = run_on(cores, scenario, scheme, seed, &mut Unattended)?;
+                Ok((taken.used == cores).then_some(outcome))
+            }
+            Mode::Watched => {
+                let ports = (0..2 * scenario.graph.links.len()).map(PortId::from).collect();
+                run_on(2, scenario, scheme, seed, &mut Watcher(ports)).map(|(outcome, _)| Some(outcome))
+            }
+        }
+    }
+}
+
+/// Watches all flows and these ports.
+struct Watcher(Vec<PortId>);
+
+impl Observer for Watcher {
+    fn tick(&mut self, _: Standing) -> bool {
+        true
+    }
+
+    fn watches(&self) -> Option<Watching> {
+        let flows = FlowChoice { rows: std::iter::once(0..u32::MAX).collect(), classes: Vec::new() };
+        Some(Watching { flows, ports: self.0.clone(), during: Instant::ZERO..Instant::MAX })
+    }
+}
+
+/// All that must not differ.
+fn seen(outcome: &Outcome) -> String {
+    format!("{} at {:?}, {:?}", outcome.digest(), outcome.end, outcome.counters)
+}
+
+fn features(scenario: &Scenario, scheme: &Scheme, outcome: &Outcome) -> BTreeSet<String> {
+    let given = scenario.resolved().iter().filter(|setting| setting.source != Source::Default);
+    let words = |key: &str| {
+        let steps = key.split('.').filter(|step| step.parse::<u32>().is_err());
+        steps.collect::<Vec<_>>().join(".")
+    };
+    let keys = given.map(|setting| match words(&setting.key) {
+        key if key.ends_with("kind") => format!("{key}={}", setting.value),
+        key => format!("key={key}"),
+    });
+    let flows = |what: fn(&shortflow_sim::outcome::FlowRow) -> bool| outcome.flows.iter().any(what);
+    let events = [
+        ("drop", outcome.counters.packets_dropped > 0),
+        ("mark", outcome.ports.iter().any(|port| port.marks > 0)),
+        ("timeout", flows(|flow| flow.timeouts > 0)),
+        ("retransmission", flows(|flow| flow.retransmits > 0)),
+        ("finished flow", flows(|flow| flow.finish.is_some())),
+        ("unfinished flow", outcome.counters.unfinished > 0),
+        ("missed deadline", flows(|flow| flow.deadline.is_some_and(|allowed| flow.fct() > Some(allowed)))),
+        ("task", !outcome.tasks.is_empty()),
+        ("sample", !outcome.samples.is_empty()),
+        ("thousand packets", outcome.counters.packets_delivered > 1000),
+    ];
+    let events = events.into_iter().filter(|(_, met)| *met).map(|(name, _)| format!("event={name}"));
+    keys.chain(events).chain([format!("scheme={}", scheme.name)]).collect()
+}
