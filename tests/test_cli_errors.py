@@ -434,3 +434,42 @@ def test_an_old_python_is_named_with_what_is_needed(tmp_path: Path) -> None:
     none = subprocess.run([*command[:-1], "PYTHON=no-python"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert none.returncode != 0
     assert "missing: Python 3.11 or newer; no-python does not start" in none.stderr
+
+
+UNBOUNDED = """
+title = "more flows than memory"
+duration = "1000s"
+topology = { kind = "star", hosts = 2, rate = "1Gbps", rtt = "1us" }
+switch = { buffer = "20pkt", mark_above = "5pkt" }
+[[traffic]]
+kind = "queries"
+workers = 1
+repeat = 1_000_000
+sizes = { kind = "fixed", value = "1B" }
+to = 0
+"""
+# A run of the command that may take 100 MB more than one before it.
+LIMITED = """
+import resource, sys
+from shortflow.cli import execute
+execute(["run", sys.argv[1], "--set", "duration=1ms", "--json"])
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 100_000_000, resource.RLIM_INFINITY))
+sys.exit(execute(["run", sys.argv[1]]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are Linux's")
+def test_a_result_too_large_for_memory_says_so_before_the_run_and_in_it(tmp_path: Path) -> None:
+    limited = "ulimit -v 4000000; exec "
+    sampled = f"{limited} {sys.executable} -m shortflow run {BENCHMARK} --set measure.sample_every=200ns"
+    done = subprocess.run(["bash", "-c", sampled], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "its tables do not fit into memory: they take" in done.stderr
+    assert "measure.sample_every" in done.stderr
+    (tmp_path / "unbounded.toml").write_text(UNBOUNDED)
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "unbounded.toml")]
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    assert done.returncode == 3, done.stderr
+    assert "no memory is left for more rows of the tables" in done.stderr

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
 
 from shortflow import _core
-from shortflow.errors import Cancelled, ConfigError, SimulationError, did_you_mean
+from shortflow.errors import Cancelled, ConfigError, MissingRequirement, SimulationError, did_you_mean
+from shortflow.memory import available_bytes
 from shortflow.metrics.catalogue import Metric, Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
 from shortflow.metrics.stakes import stake, timeout_at_risk_s
@@ -240,8 +241,14 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
     """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
     started = time.perf_counter()
     cores, why = cores_for(run, is_captured=capture is not None)
+    needed, free = run.scenario.core.table_bytes(), available_bytes()
+    if needed > free:
+        raise _too_large(run, f"they take {_megabytes(needed)} at least, and {_megabytes(free)} are free")
     try:
         result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, cores)
+        tables = result.tables()
+    except MemoryError as error:
+        raise _too_large(run, f"{error}, of which {_megabytes(available_bytes())} are free") from None
     except (ConfigError, SimulationError, Cancelled):
         raise
     except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
@@ -249,7 +256,16 @@ def execute(run: Run, control: _core.Control, capture: _core.Capture | None = No
             raise
         said = f"{type(error).__name__}: {error}{_meant(error)}"
         raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
-    return finished(run, result.tables(), result.meta(), time.perf_counter() - started, (cores, why))
+    return finished(run, tables, result.meta(), time.perf_counter() - started, (cores, why))
+
+
+def _too_large(run: Run, why: str) -> MissingRequirement:
+    remedy = "a shorter duration, fewer flows, measure.ports or a longer measure.sample_every take less"
+    return MissingRequirement(f"{run.scenario.name}: its tables do not fit into memory: {why}; {remedy}")
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / 1e6:,.0f} MB"
 
 
 def finished(

@@ -5,6 +5,7 @@ use crate::errors::{Cancelled, SimulationError, config_error};
 use crate::scenario::{PyScenario, PyScheme};
 use crate::tables::Table;
 use crate::user_defined::Failure;
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shortflow_sim::contender::Contender;
@@ -141,9 +142,13 @@ pub fn run(
         return Err(error);
     }
     match outcome {
+        Ok((outcome, _)) if !tables::fit(&outcome) => {
+            Err(PyMemoryError::new_err(RunError::NoMemory.to_string()))
+        }
         Ok((outcome, _)) => {
             Ok(PyOutcome { outcome, scenario: setting, scheme: scheme.name().to_owned(), seed })
         }
+        Err(error @ RunError::NoMemory) => Err(PyMemoryError::new_err(error.to_string())),
         Err(RunError::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
         Err(
             error @ (RunError::Route(_)

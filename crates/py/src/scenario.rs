@@ -12,7 +12,7 @@ use shortflow_sim::contender::Contender;
 use shortflow_sim::ideal::policies_for;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
-use shortflow_sim::tables::port_names;
+use shortflow_sim::tables::{self, port_names};
 use shortflow_sim::traffic::Expected;
 use shortflow_spec::{Source, Table, located, of_user};
 use std::cell::Cell;
@@ -157,6 +157,11 @@ impl PyScenario {
             (number, known, expected.backlogged, expected.to_string())
         };
         self.inner.expected().iter().map(row).collect()
+    }
+
+    /// Bytes of memory that the tables of a run take at least.
+    fn table_bytes(&self) -> f64 {
+        tables::expected_bytes(&self.inner)
     }
 
     /// What is accepted, but hardly meant.

@@ -3,8 +3,8 @@
 
 use crate::outcome::{DropRow, FlowRow, Outcome, Place, PortRow};
 use crate::packet::{EcnField, Packet};
-use crate::probe::Subject;
 use crate::probe::watch::{Happening, PacketEvent};
+use crate::probe::{Sample, Subject};
 use crate::scenario::Scenario;
 use shortflow_units::{Bytes, Instant, NodeId, PortId};
 
@@ -64,6 +64,27 @@ pub fn place_name(scenario: &Scenario, row: &DropRow) -> String {
         Place::Port(from, to) => port_name(scenario, from, to),
         Place::Node(node) => scenario.graph.name(node).to_owned(),
     }
+}
+
+/// Memory that a row of the flow table takes, and one of the samples: in the outcome, and in the columns made of it.
+const BYTES_PER_FLOW: usize = size_of::<FlowRow>() + 400;
+const BYTES_PER_SAMPLE: usize = size_of::<Sample>() + 130;
+
+/// Bytes of memory that the two tables with most rows take at least, by what is known before the run.
+pub fn expected_bytes(scenario: &Scenario) -> f64 {
+    let duration = scenario.duration.as_secs_f64();
+    let in_all = duration / (duration - scenario.warmup.as_secs_f64());
+    let flows: f64 = scenario.expected().iter().map(|expected| expected.flows.known() * in_all).sum();
+    let backlogged: u64 = scenario.expected().iter().map(|expected| expected.backlogged).sum();
+    let times = scenario.measure.sample_every.map_or(0.0, |every| duration / every.as_secs_f64());
+    let subjects = 2 * scenario.measure.ports.len() + scenario.classes.len() + 2 * backlogged as usize;
+    (flows + backlogged as f64) * BYTES_PER_FLOW as f64 + times * (subjects * BYTES_PER_SAMPLE) as f64
+}
+
+/// Whether there is memory for columns of the rows of `outcome`.
+pub fn fit(outcome: &Outcome) -> bool {
+    let bytes = outcome.flows.len() * BYTES_PER_FLOW + outcome.samples.len() * BYTES_PER_SAMPLE;
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
 fn column((name, values, nullable): (&'static str, Values, bool)) -> Column {

@@ -45,7 +45,8 @@ fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
             assert!(most <= f64::from(2 * flows) && most > 0.0, "{name}: {most} packets of {flows} flows");
             let fairness = fairness(&outcome);
             assert!(fairness >= 0.99, "{name}: {fairness} between {flows} flows");
-            let got: f64 = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0 / 0.35).sum();
+            let got: f64 =
+                outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0 / 0.35).sum();
             assert!(got > 0.97e9, "{name}: {got} bit/s of {flows} flows");
         }
     }

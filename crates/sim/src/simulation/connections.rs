@@ -51,6 +51,11 @@ impl Connections {
         self.opened
     }
 
+    /// Whether there is memory for one more.
+    pub fn has_room(&mut self) -> bool {
+        !self.free.is_empty() || self.slots.try_reserve(1).is_ok()
+    }
+
     /// Opens a connection from `source` to `destination`.
     pub fn open(
         &mut self,

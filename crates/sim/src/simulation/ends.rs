@@ -250,7 +250,7 @@ mod tests {
     fn ends(transport: &str) -> Ends {
         let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };
         let scene = Scene { now: Instant::ZERO, tcp: &tcp() };
-        let start = Opening { scene, round_trip: Span::from_micros(300), line: Rate::MAX };
+        let start = Opening { scene, round_trip: Span::from_micros(300), line: Rate::MAX, small_queue: 0 };
         let transport = TransportConfig::named(transport).unwrap();
         Ends::new((identity, identity), (&transport, PriorityRule::default()), start)
     }

@@ -26,6 +26,9 @@ pub enum RunError {
     /// There are threads for fewer parts of the network than these, for this reason.
     #[error("cores: the system has no threads for {0} parts of the network: {1}; ask for fewer")]
     NoThread(usize, std::io::ErrorKind),
+    /// A table found no memory for more rows.
+    #[error("no memory is left for more rows of the tables")]
+    NoMemory,
     /// The observer stopped it.
     #[error("the run was cancelled")]
     Cancelled,

@@ -87,6 +87,7 @@ fn run_divided(
         world.run(observer)?;
         world
     };
+    world.check_room()?;
     let checked = world.check();
     let outcome = world.finish();
     let counters = &outcome.counters;

@@ -225,7 +225,9 @@ impl World<'_> {
         while start <= limit {
             let end = self.events.end_of_slot(start, start + lookahead);
             // All parts see the end of the run in the same window.
-            if self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)? {
+            let has_ended = self.run_until(limit.min(Instant::from_ps(end.as_ps() - 1)), observer)?;
+            self.check_room()?;
+            if has_ended {
                 break;
             }
             self.hand_over(exchange, end, turn, &mut boxes);

@@ -132,6 +132,11 @@ impl Sources {
         self.steps.take_sendings().into_iter().map(plan).collect()
     }
 
+    /// Whether there is memory for one more task.
+    pub(super) fn has_room(&mut self) -> bool {
+        self.steps.has_room()
+    }
+
     pub(super) fn into_tasks(self) -> Vec<TaskRow> {
         self.steps.into_tasks()
     }

@@ -66,6 +66,8 @@ pub(super) struct World<'a> {
     pub(super) skips: Vec<Skip>,
     /// The first invariant that a connection broke.
     pub(super) broken: Option<String>,
+    /// Whether a table found no memory for more rows: the run ends with an error.
+    is_full: bool,
     /// Whether somebody wants to know what happens to packets.
     watched: bool,
     /// What of the network is simulated here; all of it if there is nothing.
@@ -148,6 +150,7 @@ impl<'a> World<'a> {
             keeps_order: keeps_order(scenario, scheme),
             skips: Vec::new(),
             broken: None,
+            is_full: false,
             watched: false,
             part: None,
             common: 0,
@@ -207,18 +210,26 @@ impl<'a> World<'a> {
             if self.measuring_over && self.pending == 0 {
                 return Ok(true);
             }
-            if self.handled.is_multiple_of(TICK) && !self.tick(observer) {
-                return Err(RunError::Cancelled);
+            if self.handled.is_multiple_of(TICK) {
+                self.tick(observer)?;
             }
         }
     }
 
     #[inline(never)] // keeps the loop short
-    pub(super) fn tick(&mut self, observer: &mut dyn Observer) -> bool {
+    fn tick(&mut self, observer: &mut dyn Observer) -> Result<(), RunError> {
         if self.watched {
             observer.packets(self.network.noted(self.events.now()));
         }
-        observer.tick(self.standing())
+        match observer.tick(self.standing()) {
+            true => self.check_room(),
+            false => Err(RunError::Cancelled),
+        }
+    }
+
+    /// No table has run out of memory.
+    pub(super) fn check_room(&self) -> Result<(), RunError> {
+        if self.is_full { Err(RunError::NoMemory) } else { Ok(()) }
     }
 
     /// Has the processor fetch what the arrivals of the present slot need, in a large network.
@@ -438,6 +449,10 @@ impl<'a> World<'a> {
     }
 
     fn start_flow(&mut self, index: usize) {
+        if self.flows.try_reserve(1).is_err() || !self.connections.has_room() || !self.sources.has_room() {
+            self.is_full = true;
+            return;
+        }
         if let Some(start) = self.sources.take(index) {
             let conn = self.connection_for(index, &start.arrival);
             self.push_message(conn, &start);
@@ -536,6 +551,11 @@ impl<'a> World<'a> {
 
     fn sample(&mut self) {
         let at = self.events.now();
+        let rows = 2 * self.measured.len() + self.scenario.classes.len() + 4 * self.backlogged.len();
+        if self.samples.try_reserve(rows).is_err() {
+            self.is_full = true;
+            return;
+        }
         for &port in &self.measured {
             if self.part.as_ref().is_some_and(|part| !part.owns(self.network.ports()[port.index()].from)) {
                 continue;
@@ -601,17 +621,15 @@ impl<'a> World<'a> {
     }
 
     fn record_open(&mut self) {
-        let open: Vec<(ConnId, Message)> = self
-            .connections
-            .iter_mut()
-            .flat_map(|(conn, connection)| {
-                let messages = connection.ends.messages_mut().iter_mut();
-                messages.map(move |message| (conn, *message)).collect::<Vec<_>>()
-            })
-            .collect();
-        for (conn, message) in open {
-            self.record(conn, &message);
-            self.pending -= u64::from(message.flow.0 < DRAIN && message.finish.is_some());
+        let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
+        for conn in open {
+            // One after another: a list of all would take as much as the flow table.
+            for number in 0.. {
+                let message = self.connections.slot(conn).ends.messages_mut().iter_mut().nth(number).copied();
+                let Some(message) = message else { break };
+                self.record(conn, &message);
+                self.pending -= u64::from(message.flow.0 < DRAIN && message.finish.is_some());
+            }
         }
     }
 }

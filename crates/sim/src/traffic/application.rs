@@ -154,6 +154,11 @@ impl Steps {
         std::mem::take(&mut self.sendings)
     }
 
+    /// Whether there is memory for one more task.
+    pub fn has_room(&mut self) -> bool {
+        self.tasks.try_reserve(1).is_ok()
+    }
+
     /// Every task.
     pub fn into_tasks(self) -> Vec<TaskRow> {
         self.tasks
