@@ -9,7 +9,7 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 
 def available_bytes() -> float:
-    """Bytes that system, control groups and the limit of address space leave, the least of them; ∞ where none is known."""
+    """Bytes that system, control groups and the limit of address space leave: the least of them, ∞ if unknown."""
     free = [math.inf]
     if found := re.search(r"MemAvailable:\s+(\d+) kB", _text(Path("/proc/meminfo"))):
         free.append(int(found[1]) * 1024)

@@ -57,11 +57,11 @@ fn network(choices: &mut Choices) -> (Vec<Node>, Vec<(usize, usize)>) {
 }
 
 /// Links with rates and delays, in one of these units each.
-pub fn edge_list(choices: &mut Choices, delays: &[&str]) -> String {
+pub fn edge_list(choices: &mut Choices, fast: bool, delays: &[&str]) -> String {
     let (nodes, links) = network(choices);
     let mut text = "a,b,rate,delay\n".to_owned();
     for (a, b) in links {
-        let (rate, delay, unit) = (rate(choices), choices.below(90), choices.pick(delays));
+        let (rate, delay, unit) = (rate(choices, fast), choices.below(90), choices.pick(delays));
         text += &format!("{},{},{rate},{delay}{unit}\n", nodes[a].0, nodes[b].0);
     }
     text
@@ -81,7 +81,7 @@ pub fn nodes(edge_list: &str) -> String {
 }
 
 /// The same as GraphML.
-pub fn graphml(choices: &mut Choices) -> String {
+pub fn graphml(choices: &mut Choices, fast: bool) -> String {
     let (nodes, links) = network(choices);
     let mut text = concat!(
         "<graphml><key id=\"k\" for=\"node\" attr.name=\"kind\"/><key id=\"t\" for=\"node\" attr.name=\"tier\"/>",
@@ -97,15 +97,18 @@ pub fn graphml(choices: &mut Choices) -> String {
     }
     for (a, b) in links {
         let (source, target) = (&nodes[a].0, &nodes[b].0);
-        let rate = rate(choices);
+        let rate = rate(choices, fast);
         text +=
             &format!("<edge source=\"{source}\" target=\"{target}\"><data key=\"r\">{rate}</data></edge>\n");
     }
     text + "</graph></graphml>\n"
 }
 
-/// The rate of a link.
-pub fn rate(choices: &mut Choices) -> String {
+/// The rate of a link; a `fast` one sends a packet within a microsecond most often.
+pub fn rate(choices: &mut Choices, fast: bool) -> String {
+    if fast && !choices.once_in(4) {
+        return format!("{}Gbps", choices.within(10, 200));
+    }
     let unit = match choices.below(16) {
         0 => *choices.pick(&["bps", "Kbps", "Tbps"]),
         1..=9 => "00Mbps",

@@ -22,6 +22,8 @@ pub struct Style {
     pub optional: u64,
     /// Times the usual number of hosts, racks and hops.
     pub size: u64,
+    /// Most links send many packets in a microsecond.
+    pub fast: bool,
     /// Units of the delays of links in files.
     pub delays: &'static [&'static str],
     /// Units of other delays.
@@ -29,7 +31,8 @@ pub struct Style {
 }
 
 /// Small networks, as fast as possible; inputs of the corpus rely on it.
-pub const FUZZED: Style = Style { optional: 6, size: 1, delays: &["us"], rtts: &["ns", "00ns", "us", "0us"] };
+pub const FUZZED: Style =
+    Style { optional: 6, size: 1, fast: false, delays: &["us"], rtts: &["ns", "00ns", "us", "0us"] };
 
 /// Draws values; files that they name are kept with them.
 pub struct Values<'c, 'i> {
@@ -64,7 +67,7 @@ impl Values<'_, '_> {
         match unit {
             Unit::Time => self.time(key),
             Unit::Size => self.size(key),
-            Unit::Rate => files::rate(self.choices),
+            Unit::Rate => files::rate(self.choices, self.style.fast),
             Unit::Queue | Unit::Threshold => self.queue(key),
             Unit::Window => format!("{}pkt", self.choices.within(1, 64)),
         }
@@ -92,11 +95,11 @@ impl Values<'_, '_> {
                 self.file("nodes.csv", nodes)
             }
             Text::NetworkFile if self.choices.once_in(2) => {
-                let links = files::edge_list(self.choices, self.style.delays);
+                let links = files::edge_list(self.choices, self.style.fast, self.style.delays);
                 self.file("network.csv", links)
             }
             Text::NetworkFile => {
-                let network = files::graphml(self.choices);
+                let network = files::graphml(self.choices, self.style.fast);
                 self.file("network.graphml", network)
             }
         }
