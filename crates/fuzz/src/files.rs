@@ -104,10 +104,12 @@ pub fn graphml(choices: &mut Choices, fast: bool) -> String {
     text + "</graph></graphml>\n"
 }
 
-/// The rate of a link; a `fast` one sends a packet within a microsecond most often.
+/// The rate of a link; a `fast` one sends a packet within a microsecond most often. None of those is so slow beside them that a
+/// bandwidth-delay product is millions of packets.
 pub fn rate(choices: &mut Choices, fast: bool) -> String {
-    if fast && !choices.once_in(4) {
-        return format!("{}Gbps", choices.within(10, 200));
+    if fast {
+        let unit = if choices.once_in(4) { "00Mbps" } else { "Gbps" };
+        return format!("{}{unit}", choices.within(10, 100));
     }
     let unit = match choices.below(16) {
         0 => *choices.pick(&["bps", "Kbps", "Tbps"]),
