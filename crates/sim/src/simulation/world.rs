@@ -1,5 +1,7 @@
 //! Everything that changes during a run, and the loop that changes it.
 
+mod records;
+
 use super::connections::{Connections, Skip};
 use super::desk::{Desk, OF_RECEIVER, OF_SENDER};
 use super::division::{Division, Way};
@@ -9,12 +11,12 @@ use super::part::{News, Part, owns};
 use super::sources::{FlowStart, Sources, Start};
 use super::{Observer, RunError, Standing};
 use crate::engine::{EventQueue, Seeds, Site};
-use crate::host::{Flow, Message, Scene, Tally, View};
+use crate::host::{Flow, Message, Scene, Tally};
 use crate::net::{Network, NetworkEvent};
-use crate::outcome::{Counters, DropRow, FlowRow, Outcome, PortRow};
+use crate::outcome::FlowRow;
 use crate::packet::{Left, Packet};
 use crate::probe::watch::Watching;
-use crate::probe::{ClassMeter, Sample, Subject, throughput};
+use crate::probe::{ClassMeter, Sample};
 use crate::queue::QueueConfig;
 use crate::scenario::{Fault, Scenario};
 use crate::scheme::Scheme;
@@ -547,89 +549,5 @@ impl<'a> World<'a> {
     /// Tells every message how much of it has arrived.
     fn tell_messages(&mut self, tell: fn(&mut Message, u64)) {
         self.connections.iter_mut().for_each(|(_, connection)| connection.ends.tell_messages(tell));
-    }
-
-    fn sample(&mut self) {
-        let at = self.events.now();
-        let rows = 2 * self.measured.len() + self.scenario.classes.len() + 4 * self.backlogged.len();
-        if self.samples.try_reserve(rows).is_err() {
-            self.is_full = true;
-            return;
-        }
-        for &port in &self.measured {
-            if self.part.as_ref().is_some_and(|part| !part.owns(self.network.ports()[port.index()].from)) {
-                continue;
-            }
-            let backlog = self.network.backlog(port, at);
-            let packets =
-                Sample { at, subject: Subject::QueuePackets(port), value: f64::from(backlog.packets) };
-            let bytes = Sample { at, subject: Subject::QueueBytes(port), value: backlog.bytes.as_f64() };
-            self.samples.extend([packets, bytes]);
-        }
-        let time = at.since(self.sampled);
-        self.sampled = at;
-        self.meter.take(at, &mut self.samples);
-        for Backlogged { conn, flow, sampled } in &mut self.backlogged {
-            let connection = self.connections.slot(*conn);
-            if !owns(&self.part, connection.source) {
-                continue;
-            }
-            let flow = *flow;
-            let ends = &connection.ends;
-            let acked = ends.acked() - std::mem::replace(sampled, ends.acked());
-            let value = throughput(acked, time);
-            self.samples.push(Sample { at, subject: Subject::FlowThroughput(flow), value });
-            let View { window, rate, alpha } = ends.view(at);
-            let cwnd = window.map(|window| (Subject::Cwnd(flow), window.cwnd));
-            self.samples.extend(cwnd.map(|(subject, value)| Sample { at, subject, value }));
-            let rate = rate.map(|rate| (Subject::Rate(flow), rate.as_bps() as f64));
-            self.samples.extend(rate.map(|(subject, value)| Sample { at, subject, value }));
-            self.samples.extend(alpha.map(|value| Sample { at, subject: Subject::Alpha(flow), value }));
-        }
-        if let Some(at) = self.scenario.measure.sample_every.map(|every| at + every)
-            && at <= self.window.end
-        {
-            self.events.schedule(at, Site::EVERYWHERE, Event::Sample);
-        }
-    }
-
-    /// Ends the accounts: rows of flows that are not known to be done, ports, totals.
-    pub(super) fn finish(mut self) -> Outcome {
-        // Where flows stall for ever the last event comes long before the drain is over.
-        let end = if self.pending > 0 { self.window.end + self.scenario.drain } else { self.events.now() };
-        self.record_open();
-        let length = self.window.end.since(self.window.start).as_secs_f64();
-        let counters = Counters {
-            events: self.handled,
-            packet_hops: self.network.hops(),
-            packets_sent: self.network.sent(),
-            packets_delivered: self.network.delivered(),
-            packets_dropped: self.network.dropped(),
-            packets_in_flight: self.network.in_flight(),
-            unfinished: self.pending,
-            connections_peak: self.connections.peak(),
-            drain_flows: self.drained.0,
-            drain_bytes: self.drained.1,
-        };
-        let ports = PortRow::all(&self.network, length);
-        let drops = DropRow::all(&self.network);
-        if let Some(every) = self.scenario.measure.sample_every {
-            ClassMeter::finish(every, &mut self.samples);
-        }
-        let (flows, drain_flows, samples) = (self.flows, self.drain_flows, self.samples);
-        Outcome { flows, drain_flows, tasks: self.sources.into_tasks(), samples, ports, drops, counters, end }
-    }
-
-    fn record_open(&mut self) {
-        let open: Vec<ConnId> = self.connections.iter_mut().map(|(conn, _)| conn).collect();
-        for conn in open {
-            // One after another: a list of all would take as much as the flow table.
-            for number in 0.. {
-                let message = self.connections.slot(conn).ends.messages_mut().iter_mut().nth(number).copied();
-                let Some(message) = message else { break };
-                self.record(conn, &message);
-                self.pending -= u64::from(message.flow.0 < DRAIN && message.finish.is_some());
-            }
-        }
     }
 }
