@@ -29,7 +29,7 @@ fn most_inputs_are_accepted_and_run() {
 /// `make modes` compares many more.
 #[test]
 fn every_way_of_running_has_the_same_outcome() {
-    let alike: Vec<_> = (0..400)
+    let alike: Vec<_> = (0..600)
         .filter_map(|number| compare(1, number).unwrap_or_else(|differences| panic!("{differences}")))
         .collect();
     let with =
