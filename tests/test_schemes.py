@@ -7,6 +7,7 @@ import pytest
 import shortflow
 from shortflow.errors import ConfigError
 from shortflow.report.study import studies
+from shortflow.runner import plan
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run, select_runs
 
@@ -50,6 +51,29 @@ def test_a_scheme_has_its_own_network_and_meets_the_same_flows() -> None:
         shortflow.run(incast, "pfabric+traffic.1.flows=3")
 
 
+def test_set_goes_before_the_table_of_a_scheme_and_its_own_setting_before_set(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    entry = 'name = "small"\ntransport = "dctcp"\nqueue = "step-ecn"\nset = { "switch.buffer" = "36KB" }'
+    file.write_text(f"[[scheme]]\n{entry}\n", encoding="utf-8")
+    incast = shortflow.load("incast", {"servers": 3})
+
+    def buffer(scheme: str, settings: dict[str, str]) -> str:
+        found = shortflow.run(incast, scheme, settings=settings).provenance["scheme_settings"]
+        return next(each["value"] for each in found if each["key"] == "switch.buffer")
+
+    assert buffer(f"{file}:small", {}) == "36KB"
+    assert buffer(f"{file}:small", {"switch.buffer": "90KB"}) == "90KB"
+    assert buffer(f"{file}:small+switch.buffer=50KB", {"switch.buffer": "90KB"}) == "50KB"
+
+
+def test_a_scheme_has_the_drain_of_its_scenario_whatever_its_timeouts() -> None:
+    incast = shortflow.load("incast", {"servers": 3})
+    (work,) = plan(incast, ["tcp+tcp.rto_min=900ms"], [1])
+    resolved = [dict((key, value) for key, value, _ in incast.core.resolved(scheme)) for scheme in (None, work.scheme)]
+    assert resolved[0]["drain"] == resolved[1]["drain"]
+    assert [each["tcp.rto_min"] for each in resolved] == ["10ms", "900ms"]
+
+
 def test_a_comparison_says_which_shared_constants_differ() -> None:
     compared = shortflow.compare(
         "incast", ["dctcp", "dctcp@linux", "pias"], seeds=1, settings={"servers": 4}, ideal=False
@@ -60,6 +84,9 @@ def test_a_comparison_says_which_shared_constants_differ() -> None:
         "host.queue differs between the schemes: droptail (dctcp, dctcp@linux), pias (pias); --set host.queue" in notes
     )
     assert "transport.g " not in notes
+    assert "tcp.ack_every differs between the schemes: 1 (dctcp, pias), 2 (dctcp@linux); --set tcp.ack_every=1" in notes
+    compared = shortflow.compare("incast", ["dctcp", "dctcp+g=0.5"], seeds=1, settings={"servers": 4}, ideal=False)
+    assert "transport.g differs between the schemes: 0.0625 (dctcp), 0.5 (dctcp+g=0.5)" in compared.notes
 
 
 @pytest.mark.parametrize(

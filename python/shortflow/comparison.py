@@ -155,7 +155,7 @@ class Comparison:
         origin = next((run.origin for run in self.runs if run.origin), None)
         found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
         origins = {run.scheme: run.origin["scheme_settings"] for run in self.runs if run.origin}
-        found += differing(origins)
+        found += differing(origins, origin["scenario_settings"] if origin else [])
         settings = {each["key"]: each["value"] for each in (origin["scenario_settings"] if origin else [])}
         if (ports := settings.get("measure.ports", "")).startswith("all ") and QUEUE_MEAN.pattern in self.metrics:
             found.append(

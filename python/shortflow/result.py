@@ -279,6 +279,13 @@ def finished(
     return RunResult(tables, meta, provenance(run, meta["digest"], wall_s, cores), run)
 
 
+def scheme_settings(run: Run) -> list[Setting]:
+    """The resolved values of the scheme; keys of the network have those of the run, whoever gave them."""
+    resolved = as_settings(run.scheme.resolved())
+    of_run = {key: value for key, value, _ in run.scenario.core.resolved(run.scheme)}
+    return [{**each, "value": of_run.get(each["key"], each["value"])} for each in resolved]
+
+
 def provenance(run: Run, digest: str, wall_s: float, cores: tuple[int, str | None] = (1, None)) -> Provenance:
     """Where a result comes from that is finished now; how many cores it took, and why not more."""
     return {
@@ -293,7 +300,7 @@ def provenance(run: Run, digest: str, wall_s: float, cores: tuple[int, str | Non
         "files": run.scenario.files(),
         "traffic_notes": run.scenario.traffic_notes(),
         "scheme": run.scheme.name,
-        "scheme_settings": as_settings(run.scheme.resolved()),
+        "scheme_settings": scheme_settings(run),
         "seed": run.seed,
         "digest": digest,
         "finished_at": datetime.now(UTC).isoformat(timespec="microseconds"),

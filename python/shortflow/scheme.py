@@ -1,7 +1,7 @@
 """Schemes: a transport with the queue discipline that it needs, and which settings belong to which scheme."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shortflow import _core
@@ -23,12 +23,14 @@ class SchemeSource:
     """A registered name, `TRANSPORT over QUEUE` or, of a law in Python, `FILE.py:CLASS` with the whole path."""
     in_python: bool
     settings: tuple[tuple[str, str], ...]
+    table: tuple[tuple[str, str], ...] = ()
+    """Parameters that a user's file of schemes sets; settings go before them."""
 
     def build(self) -> Scheme:
         """The scheme; a law in Python is loaded from its file."""
         if self.in_python:
             return as_scheme(load_transport(self.base), dict(self.settings), self.label)
-        return Scheme.parse(self.base, self.settings, self.label)
+        return Scheme.parse(self.base, self.settings, self.label, self.table)
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,12 @@ class _Choice:
     """Settings that this scheme alone has."""
     file: str = ""
     """Of a law in Python that was named: `FILE.py:CLASS` with the whole path."""
+    table: Settings = field(default_factory=dict)
+    """Parameters that a user's file of schemes sets."""
 
     def accepts(self, key: str, settings: Settings) -> bool:
         """Whether it has the parameter `key`, if `settings` and its own say which queue is in hosts."""
-        given = {**settings, **self.own}.get(HOST_QUEUE)
+        given = {**self.table, **settings, **self.own}.get(HOST_QUEUE)
         host_queue = None if given is None else str(given)
         if isinstance(self.scheme, str):
             return Scheme.accepts(self.scheme, key, host_queue)
@@ -53,13 +57,17 @@ class _Choice:
     def build(self, settings: Settings) -> Scheme:
         """The scheme with those of the settings that it has a parameter for, and with its own."""
         if isinstance(self.scheme, str):
-            return Scheme.parse(self.scheme, self._pairs(settings), self.label)
+            return Scheme.parse(self.scheme, self._pairs(settings), self.label, as_pairs(self.table))
         return as_scheme(self.scheme, dict(self._pairs(settings)), self.label)
 
     def source(self, settings: Settings) -> SchemeSource | None:
         """What the scheme is built from; none for a class of this process alone."""
         base = self.scheme if isinstance(self.scheme, str) else self.file
-        return SchemeSource(self.label, base, base == self.file, tuple(self._pairs(settings))) if base else None
+        if not base:
+            return None
+        return SchemeSource(
+            self.label, base, base == self.file, tuple(self._pairs(settings)), tuple(as_pairs(self.table))
+        )
 
     def _pairs(self, settings: Settings) -> list[tuple[str, str]]:
         of_all = {key: value for key, value in settings.items() if self.accepts(key, settings)}
@@ -120,7 +128,7 @@ def _choose(scheme: str | Transport) -> _Choice:
             raise ConfigError(f"{scheme}: {key} is given twice, as {' and '.join(values)}; give it once")
         if not plain.accepts(key, own):
             raise _unaccepted(key, [plain.build({})])
-    return _Choice("+".join([plain.label, *texts]), plain.scheme, {**plain.own, **own}, plain.file)
+    return replace(plain, label="+".join([plain.label, *texts]), own=own)
 
 
 def _plain(name: str) -> _Choice:
@@ -156,7 +164,7 @@ def _of_file(reference: str, file: str, name: str) -> _Choice:
         if known in found or known in registered:
             why = "named twice" if known in found else "a scheme of Shortflow's; yours needs another name"
             raise ConfigError(f"{file}: {known!r} is {why}")
-        found[known] = _Choice(known, composed, dict(own))
+        found[known] = _Choice(known, composed, {}, table=dict(own))
     if name not in found:
         all_known = f" (known: {', '.join(found)})" if found else " (it has none)"
         raise ConfigError(f"{file}: there is no scheme {name!r}{did_you_mean(name, found)}{all_known}")
@@ -170,23 +178,27 @@ def _own_setting(scheme: str, text: str) -> tuple[str, str]:
     return (key if "." in key else f"transport.{key}"), value
 
 
-def differing(settings: Mapping[str, Iterable[Setting]]) -> list[str]:
-    """Constants that several of some schemes have, with different values: one line each, with the remedy.
+def differing(schemes: Mapping[str, Iterable[Setting]], scenario: Iterable[Setting]) -> list[str]:
+    """Constants that several of some schemes have, with different values: one line each.
 
-    `settings` are the resolved values of each scheme.
+    `schemes` are the resolved values of each, which go before those of the `scenario`. The line names --set where that
+    makes them equal.
     """
-    by_scheme = {scheme: {each["key"]: each["value"] for each in found} for scheme, found in settings.items()}
+    by_scheme = {scheme: {each["key"]: each for each in found} for scheme, found in schemes.items()}
+    around = {each["key"]: each for each in scenario}
+    of_tables = [key for own in by_scheme.values() for key, each in own.items() if each["source"] == "scheme"]
     lines = []
-    for key in _SHARED:
+    for key in dict.fromkeys((*_SHARED, *(key for key in of_tables if key in around))):
         having: dict[str, list[str]] = {}
-        for scheme, values in by_scheme.items():
-            if key in values:
-                having.setdefault(values[key], []).append(scheme)
+        settings = {scheme: own.get(key) or around.get(key) for scheme, own in by_scheme.items()}
+        for scheme, each in settings.items():
+            if each:
+                having.setdefault(each["value"], []).append(scheme)
         if len(having) > 1:
-            told = ", ".join(f"{value} ({', '.join(schemes)})" for value, schemes in having.items())
-            lines.append(
-                f"{key} differs between the schemes: {told}; --set {key}={next(iter(having))} makes them equal"
-            )
+            told = ", ".join(f"{value} ({', '.join(names)})" for value, names in having.items())
+            may_set = all(each["source"] in ("default", "scheme") for each in settings.values() if each)
+            remedy = f"; --set {key}={next(iter(having))} makes them equal" if may_set else ""
+            lines.append(f"{key} differs between the schemes: {told}{remedy}")
     return lines
 
 

@@ -60,9 +60,11 @@ impl PyScenario {
             return Ok(Arc::clone(&self.inner));
         }
         let file = (&self.values, self.text.as_str(), self.inner.name.as_str(), self.base_dir.as_str());
-        let all: Pairs =
-            scheme.around(&self.settings).map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
-        validated(py, file, scheme.around(&self.settings), &all).map(Arc::new)
+        // The default drain follows from tcp.rto_min, and must not depend on the scheme.
+        let drain = self.inner.drain.to_string();
+        let settings = || scheme.around(&self.settings).chain([("drain", drain.as_str(), Source::Scenario)]);
+        let all: Pairs = settings().map(|(key, value, _)| (key.to_owned(), value.to_owned())).collect();
+        validated(py, file, settings(), &all).map(Arc::new)
     }
 }
 
@@ -192,11 +194,12 @@ pub struct PyScheme {
 
 #[pymethods]
 impl PyScheme {
-    /// The scheme called `name`, with settings such as ("transport.g", "0.09"), shown as `label`.
+    /// The scheme called `name`, with settings such as ("transport.g", "0.09"), shown as `label`. Settings go before those of
+    /// the user's `table` of schemes.
     #[staticmethod]
-    #[pyo3(signature = (name, settings, label=None))]
-    fn parse(name: &str, settings: Pairs, label: Option<String>) -> PyResult<Self> {
-        let mut inner = Contender::named(name, &settings).map_err(config_error)?;
+    #[pyo3(signature = (name, settings, label=None, table=vec![]))]
+    fn parse(name: &str, settings: Pairs, label: Option<String>, table: Pairs) -> PyResult<Self> {
+        let mut inner = Contender::with_table(name, &table, &settings).map_err(config_error)?;
         if let (Contender::Packets(scheme), Some(label)) = (&mut inner, label) {
             scheme.name = label;
         }

@@ -21,13 +21,22 @@ pub enum Contender {
 impl Contender {
     /// The scheme or ideal scheduler called `name`, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<Contender, ConfigError> {
+        Contender::with_table(name, &[], settings)
+    }
+
+    /// The same with the parameters of a user's `table` of schemes, which `settings` go before.
+    pub fn with_table(
+        name: &str,
+        table: &[(String, String)],
+        settings: &[(String, String)],
+    ) -> Result<Contender, ConfigError> {
         match (Policy::named(name), settings.first()) {
             (Some(policy), None) => Ok(Contender::Ideal(policy)),
             (Some(_), Some((key, _))) => {
                 let hint = format!("{name} has none");
                 Err(ConfigError::Unknown { key: key.clone(), what: "parameter", hint })
             }
-            (None, _) => match Scheme::named(name, settings) {
+            (None, _) => match Scheme::with_table(name, table, settings) {
                 Err(ConfigError::Unknown { what: "scheme", .. }) => {
                     let ideal = policies().iter().map(|policy| policy.name);
                     let names: Vec<&str> =

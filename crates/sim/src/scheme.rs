@@ -84,10 +84,11 @@ impl Format for Discipline {
 /// The parameter that names the queue discipline of hosts.
 const HOST_QUEUE: &str = "host.queue";
 
-/// Whether a scheme may have a value of its own for this key of the scenario. None of these changes flows or topology.
+/// Whether a scheme may have a value of its own for this key of the scenario. None of these changes flows, topology or the
+/// ideal completion time of a flow.
 pub fn is_of_network(key: &str) -> bool {
     let tables = ["switch.", "host.", "tcp.", "routing."];
-    key != HOST_QUEUE && tables.iter().any(|table| key.starts_with(table))
+    ![HOST_QUEUE, "tcp.mss", "tcp.header"].contains(&key) && tables.iter().any(|table| key.starts_with(table))
 }
 
 static SCHEMES: LazyLock<Vec<SchemeInfo>> = LazyLock::new(|| {
@@ -184,6 +185,17 @@ impl Scheme {
     /// The scheme called `name`, with `settings` such as `("transport.g", "0.09")`.
     pub fn named(name: &str, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {
         Scheme::of(&*info(name)?, settings)
+    }
+
+    /// The scheme called `name` with the parameters of a user's `table` of schemes, which `settings` go before.
+    pub fn with_table(
+        name: &str,
+        table: &[(String, String)],
+        settings: &[(String, String)],
+    ) -> Result<Scheme, ConfigError> {
+        let mut info = info(name)?.into_owned();
+        info.set.extend_from_slice(table);
+        Scheme::of(&info, settings)
     }
 
     fn of(info: &SchemeInfo, settings: &[(String, String)]) -> Result<Scheme, ConfigError> {

@@ -96,7 +96,7 @@ fn every_scheme_gives_the_same_on_one_core_and_on_several() {
 #[test]
 fn so_does_what_few_networks_have() {
     type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [(&'a str, &'a str)]);
-    let cases: [Case; 8] = [
+    let cases: [Case; 10] = [
         ("fat-tree", "dctcp", &[("host.queue", "fair")], &[("[host]", "jitter = '5us'\nstalls = 500")]),
         ("two-tier-tree", "sack over pie", &[("queue.burst", "0s")], &[("[tcp]", "handshake = true")]),
         ("leaf-spine", "dctcp over codel", &[], &[("[tcp]", "ack_every = 2\nack_delay = '200us'")]),
@@ -105,6 +105,8 @@ fn so_does_what_few_networks_have() {
         ("fat-tree", "dctcp", &[], &[("[switch]", "memory = '60pkt'")]),
         ("fat-tree", "swift", &[], &[("[[traffic]]", "transport = 'cubic'\ntransport_share = 0.5")]),
         ("leaf-spine", "tcp", &[], &[("[routing]", "kind = 'destination'")]),
+        ("fat-tree", "l2dct", &[], &[("[host]", "model = 'linux'")]),
+        ("leaf-spine", "pias", &[], &[("[host]", "model = 'linux'\nbuffer = '5pkt'")]),
     ];
     for (topology, name, settings, more) in cases {
         all_alike(&mix(topology, more), &scheme(name, settings), &format!("{topology} {more:?}"));

@@ -192,7 +192,7 @@ fn check_use(parameters: &Table, root: &Value) -> Result<(), ConfigError> {
 
 fn mentions(value: &Value, name: &str) -> bool {
     match value {
-        Value::String(text) => names(text).any(|found| found == name),
+        Value::String(text) => is_expression(text) && names(text).any(|found| found == name),
         Value::Table(table) => table.values().any(|value| mentions(value, name)),
         Value::Array(items) => items.iter().any(|value| mentions(value, name)),
         _ => false,

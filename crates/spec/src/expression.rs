@@ -14,9 +14,10 @@ use shortflow_units::{Bytes, Occupancy, Rate, Span};
 use std::ops::Range;
 use toml::{Table, Value};
 
-/// Text is an expression if a parameter's name is in it.
+/// Text is an expression if it begins like one and a parameter's name is in it. Titles may name a price.
 pub(crate) fn is_expression(text: &str) -> bool {
-    names(text).next().is_some()
+    text.trim_start().starts_with(|c: char| "$(-".contains(c) || c.is_ascii_digit())
+        && names(text).next().is_some()
 }
 
 /// The parameter that `text` is the name of.
@@ -270,8 +271,9 @@ impl Amount {
         if self.over == 0 {
             return Err("it divides by zero".to_owned());
         }
+        let negated = |power: i8| power.checked_neg().ok_or_else(too_large);
         let Unit { time, data, packets } = self.unit;
-        let unit = Unit { time: -time, data: -data, packets: -packets };
+        let unit = Unit { time: negated(time)?, data: negated(data)?, packets: negated(packets)? };
         Ok(Amount { over: self.under * self.over.signum(), under: self.over.abs(), unit })
     }
 
@@ -366,6 +368,7 @@ mod tests {
         ] {
             assert_eq!(value(text), expected, "{text}");
         }
+        assert!(is_expression("2 * $n") && is_expression(" -$n") && !is_expression("Cost at $load, $5 each"));
         assert!(value("$n * 3zz").contains("\"3zz\" is no number or quantity"));
         assert!(value(&format!("{}$n", "(".repeat(100_000))).contains("nest deeper"));
         for factors in [" * 9223372036854775807".repeat(9), format!(" * -1{}", " * 2".repeat(130))] {

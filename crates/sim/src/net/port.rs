@@ -8,7 +8,8 @@
 //! wait are with it, and the ring holds the one in transmission and those on the wire.
 //! Exactly while packets wait there is one more pending event, at the end of the transmission.
 
-use super::faults::Passage;
+mod faulty;
+
 use super::ring::{InFlight, Ring};
 use super::{Counts, FaultInjector, HostDelay, Levels, MeasuredTime, Percentiles, PortCounters};
 use crate::engine::prefetch;
@@ -530,81 +531,5 @@ impl Port {
     #[inline]
     pub(super) fn head(&self) -> Option<&Packet> {
         self.ring.front().map(|head| &head.packet)
-    }
-}
-
-/// A port whose link can fail, and damage or delay packets.
-impl Port {
-    /// Whether the head of the wire arrives now: it does not if the link has failed since that was scheduled.
-    pub fn is_due(&self, now: Instant) -> bool {
-        let late = self.late.as_ref().map_or(Span::ZERO, |late| late.by());
-        self.ring.front().is_some_and(|head| head.departs + self.delay + late == now)
-    }
-
-    /// Lets `packet`, which comes out of the wire, through now, or drops it, or keeps it and tells until when.
-    pub fn pass(&mut self, now: Instant, packet: &mut Packet) -> Result<(), Option<Instant>> {
-        let Some(faults) = &mut self.faults else { return Ok(()) };
-        match faults.pass() {
-            Passage::Whole => Ok(()),
-            Passage::Damaged => {
-                self.drop(DropReason::Corrupted, packet);
-                Err(None)
-            }
-            Passage::Late(by) => {
-                faults.hold(now + by, packet.take());
-                Err(Some(now + by))
-            }
-        }
-    }
-
-    /// A packet that was kept until now.
-    pub fn release(&mut self, now: Instant) -> Option<Packet> {
-        self.faults.as_mut()?.release(now)
-    }
-
-    /// Whether the link is down.
-    pub fn is_down(&self) -> bool {
-        self.faults.as_ref().is_some_and(|faults| faults.is_down())
-    }
-
-    /// The link fails: all that waits or is on the wire is lost.
-    pub fn fail(&mut self, now: Instant, mut wake: impl FnMut(Due)) {
-        self.retire(now);
-        let Some(faults) = &mut self.faults else { return };
-        if let Some(dropped) = &mut self.dropped {
-            let ring = self.ring.iter().map(|next| &next.packet);
-            dropped.extend(faults.kept().chain(ring).map(|packet| (DropReason::LinkDown, packet.clone())));
-        }
-        let mut lost = faults.fail() + self.ring.len() as u64;
-        for &InFlight { departs, ref packet } in self.ring.unseen() {
-            let takes = self.rate.tx_time(packet.wire_size());
-            let starts = Instant::ZERO + departs.since(Instant::ZERO).saturating_sub(takes);
-            self.counters.cancel(&self.window, now, (starts, departs), packet);
-        }
-        if let Queue::Scheduled(queue) = &mut self.queue {
-            let mut effects = Effects::default();
-            while let Some(waiting) = queue.dequeue(now, &mut effects) {
-                effects.drop(DropReason::LinkDown, waiting.packet);
-            }
-            effects.drops.iter().for_each(|(_, packet)| self.counters.evict(&self.window, now, packet));
-            effects.drops.iter().for_each(|(_, packet)| self.tell(packet, Instant::ZERO, &mut wake));
-            lost += effects.drops.len() as u64;
-            self.dropped.iter_mut().for_each(|dropped| dropped.append(&mut effects.drops));
-        }
-        self.lost_on_wire += self.ring.departed() as u64;
-        self.counters.drops.count(DropReason::LinkDown, lost);
-        if let Some(levels) = &mut self.levels {
-            levels.empty(now);
-        }
-        self.ring = Ring::default();
-        self.backlog = Backlog::default();
-        self.busy_until = now;
-    }
-
-    /// The link is back.
-    pub fn restore(&mut self) {
-        if let Some(faults) = &mut self.faults {
-            faults.restore();
-        }
     }
 }
