@@ -69,7 +69,7 @@ def test_set_goes_before_the_table_of_a_scheme_and_its_own_setting_before_set(tm
 def test_a_scheme_has_the_drain_of_its_scenario_whatever_its_timeouts() -> None:
     incast = shortflow.load("incast", {"servers": 3})
     (work,) = plan(incast, ["tcp+tcp.rto_min=900ms"], [1])
-    resolved = [dict((key, value) for key, value, _ in incast.core.resolved(scheme)) for scheme in (None, work.scheme)]
+    resolved = [{key: value for key, value, _ in incast.core.resolved(each)} for each in (None, work.scheme)]
     assert resolved[0]["drain"] == resolved[1]["drain"]
     assert [each["tcp.rto_min"] for each in resolved] == ["10ms", "900ms"]
 
