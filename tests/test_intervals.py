@@ -119,15 +119,15 @@ def test_seeds_that_are_added_until_intervals_are_narrow_leave_them_right() -> N
     assert sum(covers) >= 93
 
 
-def made(longest: float, *, timeouts: float = 0.0, drops: float = 0.0, queue: float = 1.0) -> RunSummary:
+def made(longest: float, *, queue: float = 1.0, **more: float) -> RunSummary:
     """A run of 100 flows with a mean of 2 ms, a 99th percentile of 5 ms and a slowdown of 4; RTO_min is 10 ms."""
     times = {"afct_short_s": 2e-3, "p99_short_s": 5e-3, "p100_short_s": longest, "slowdown_short": 4.0}
-    others = {"slowdown_p100_short": 20.0, "flows_short": 100, "timeouts_short": timeouts, "queue_max_pkt": queue}
+    others = {"slowdown_p100_short": 20.0, "flows_short": 100, "queue_max_pkt": queue, "drops": 0.0, **more}
     settings = [
         {"key": key, "value": text, "source": ""} for key, text in (("switch.buffer", "50pkt"), ("tcp.rto_min", "10ms"))
     ]
-    origin: Any = {"scenario_settings": settings}
-    return RunSummary("dctcp", 1, "d", make_rows(**times, **others, drops=drops), 0.0, origin=origin)
+    origin: Any = {"scenario_settings": settings, "scheme_settings": []}
+    return RunSummary("dctcp", 1, "d", make_rows(**times, **others), 0.0, origin=origin)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,11 @@ def made(longest: float, *, timeouts: float = 0.0, drops: float = 0.0, queue: fl
         (made(8e-3, drops=1), 0.1, 2.9531, 0.2),
         (made(8e-3, queue=26), 0.1, 2.9531, 0.2),
         (made(8e-3, queue=25), 0.06, 0.8859, 0.16),
-        # Of a run with timeouts the longest time says what one costs.
-        (made(8e-3, drops=1, timeouts=0.5), 0.06, 0.8859, 0.16),
+        # Where the class had timeouts the longest time says what one costs, unless it is shorter than one.
+        (made(11e-3, drops=1, timeouts_short=0.5), 0.09, 1.7718, 0.16),
+        (made(8e-3, drops=1, timeouts_short=0.5), 0.1, 2.9531, 0.2),
+        # Timeouts of another class say nothing.
+        (made(11e-3, drops=1, timeouts_long=0.5), 0.1, 2.9531, 0.2),
     ],
 )
 def test_a_stake_is_what_one_late_flow_or_timeout_does(
@@ -152,6 +155,26 @@ def test_a_stake_is_what_one_late_flow_or_timeout_does(
     assert found["p99_short_s"] == pytest.approx(p99_ms * 1e-3, rel=1e-4)
     assert found["slowdown_short"] == pytest.approx(slowdown)
     assert found["drops"] == found["queue_max_pkt"] == 0
+
+
+@pytest.mark.parametrize(("longest", "late"), [(8e-3, 10e-3), (11e-3, 9e-3)])
+def test_a_task_has_a_timeout_in_it_if_it_is_as_long_and_any_class_had_one(longest: float, late: float) -> None:
+    tasks = {"query_count": 5, "query_time_s": 2e-3, "p100_query_time_s": longest}
+    run = made(1e-3, drops=1, timeouts_long=0.5, **tasks)
+    found = {row.metric.name: run.stake(row.metric) for row in run.rows}
+    assert found["query_time_s"] == pytest.approx(late / 5)
+
+
+def test_the_risk_of_a_scheme_is_that_of_its_own_buffer() -> None:
+    queries = {"kind": "queries", "class": "short", "workers": 9, "to": 0, "repeat": 5, "think": "1ms"}
+    traffic = [{**queries, "sizes": {"kind": "fixed", "value": "10KB"}}]
+    incast = {**star("20ms", buffer="1MB", hosts=10), "tcp": {"rto_min": "10ms"}, "traffic": traffic}
+    smaller = "pfabric+switch.buffer=36KB"
+    for run in shortflow.compare(incast, f"pfabric,{smaller}", seeds=1, ideal=False).runs:
+        late = {row.metric.name: run.stake(row.metric) for row in run.rows}["query_time_s"]
+        assert 18_000 < run.metrics["queue_max_bytes"] < 36_000
+        assert run.metrics["drops"] == 0
+        assert (late == pytest.approx(10e-3 / run.metrics["query_count"])) is (run.scheme == smaller)
 
 
 def test_the_seeds_that_a_width_takes_allow_for_late_flows() -> None:

@@ -19,7 +19,7 @@ from shortflow.errors import Cancelled, ConfigError, MissingRequirement, Simulat
 from shortflow.memory import available_bytes
 from shortflow.metrics.catalogue import Metric, Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
-from shortflow.metrics.stakes import stake, timeout_at_risk_s
+from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
 
@@ -157,11 +157,13 @@ class RunSummary:
 
     def stake(self, metric: Metric) -> float:
         """How far one late flow or one timeout more would move a metric (see `shortflow.metrics.stakes`)."""
-        return stake(metric, self.metrics, self._timeout_s)
+        return stake(metric, self.metrics, self._risk)
 
     @functools.cached_property
-    def _timeout_s(self) -> float:
-        return timeout_at_risk_s(self.rows, self.origin["scenario_settings"]) if self.origin else 0.0
+    def _risk(self) -> Risk:
+        if self.origin is None:
+            return Risk(0.0, ())
+        return risk_of_timeout(self.rows, [*self.origin["scenario_settings"], *self.origin["scheme_settings"]])
 
     @functools.cached_property
     def lower_bounds(self) -> frozenset[str]:

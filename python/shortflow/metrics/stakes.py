@@ -5,7 +5,7 @@ Few seeds may all have missed such an event, so intervals make an allowance for 
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -41,40 +41,54 @@ class _Family(NamedTuple):
     number: Statistic
     mean: Statistic
     percentiles: Mapping[int, Statistic]
-    time: Statistic
+    mean_s: Statistic
     """The mean time behind the mean."""
+    times: Mapping[int, Statistic]
+    """The percentiles of time behind the percentiles."""
+
+
+class Risk(NamedTuple):
+    """The risk of a timeout in a run."""
+
+    timeout_s: float
+    """The minimum retransmission timeout; 0 if the run is not at risk."""
+    classes: Collection[str]
+    """The classes of flows that had timeouts."""
 
 
 _FAMILIES = (
-    _Family(FLOWS_DONE, MEAN_FCT, FCT, MEAN_FCT),
-    _Family(FLOWS_DONE, SLOWDOWN, SLOWDOWNS, MEAN_FCT),
-    _Family(BIN_FLOWS_DONE, BIN_MEAN_FCT, BIN_FCT, BIN_MEAN_FCT),
-    _Family(TASK_COUNT, TASK_TIME, TASK_TIMES, TASK_TIME),
+    _Family(FLOWS_DONE, MEAN_FCT, FCT, MEAN_FCT, FCT),
+    _Family(FLOWS_DONE, SLOWDOWN, SLOWDOWNS, MEAN_FCT, FCT),
+    _Family(BIN_FLOWS_DONE, BIN_MEAN_FCT, BIN_FCT, BIN_MEAN_FCT, BIN_FCT),
+    _Family(TASK_COUNT, TASK_TIME, TASK_TIMES, TASK_TIME, TASK_TIMES),
 )
 
 
 @functools.cache
 def _place(metric: Metric) -> tuple[int | None, Sequence[str]] | None:
-    """The percentage of a percentile, none of a mean; and the names of number, mean, longest and mean time."""
+    """The percentage (none of a mean); the names of number, mean, longest, mean time and longest time."""
     for family in _FAMILIES:
         percent = next((each for each, of in family.percentiles.items() if of is metric.statistic), None)
         if percent or family.mean is metric.statistic:
-            others = (family.number, family.mean, family.percentiles[100], family.time)
+            others = (family.number, family.mean, family.percentiles[100], family.mean_s, family.times[100])
             return percent, [replace(metric, statistic=each).name for each in others]
     return None
 
 
-def stake(metric: Metric, values: Mapping[str, float], timeout_s: float) -> float:
+def stake(metric: Metric, values: Mapping[str, float], risk: Risk) -> float:
     """How far one flow, or task, later than the others would move a metric of a run; 0 for other metrics.
 
-    The flow takes as long as the longest of the run or, where `timeout_s` is above zero, a timeout more than usual.
+    The flow takes as long as the longest of the run. If the run is at risk and that time has no timeout in it, the flow
+    may take a timeout more than usual instead. A time has none if it is shorter than one, or if no flow of the metric's
+    class (of any class, for tasks) had one.
     """
     place = _place(metric)
     if place is None or not all(values.get(name) for name in place[1]):
         return 0.0
     percent = place[0]
-    count, mean, longest, mean_s = (values[name] for name in place[1])
-    timeout = timeout_s * mean / mean_s
+    count, mean, longest, mean_s, longest_s = (values[name] for name in place[1])
+    had_timeouts = bool(risk.classes) if metric.flow_class is None else metric.flow_class in risk.classes
+    timeout = 0.0 if had_timeouts and longest_s >= risk.timeout_s else risk.timeout_s * mean / mean_s
     if percent is None:
         return max(longest - mean, timeout) / count
     # The percentile moves up by one place of those at or above it, where distances grow as in an exponential tail.
@@ -83,18 +97,19 @@ def stake(metric: Metric, values: Mapping[str, float], timeout_s: float) -> floa
     return max(longest - below, timeout) / (later * (1 + math.log(later)))
 
 
-def timeout_at_risk_s(rows: Sequence[Row], settings: Sequence[Setting]) -> float:
-    """The minimum retransmission timeout of a run that may have had a timeout and had none; else 0.
+def risk_of_timeout(rows: Sequence[Row], settings: Sequence[Setting]) -> Risk:
+    """The risk of a timeout in a run, from its metrics and settings. Of two settings of a key the last is in force.
 
     A run is at risk if a packet was dropped, or a measured queue was longer than half the buffer.
     """
-    if any(row.value for row in rows if row.metric.statistic is CLASS_TIMEOUTS):
-        return 0.0
-    known = {each["key"]: each["value"] for each in settings if each["key"] in ("switch.buffer", "tcp.rto_min")}
+    known = {each["key"]: each["value"] for each in settings}
     buffer, timeout = (parse(known.get(key, "")) for key in ("switch.buffer", "tcp.rto_min"))
     values = {row.metric.name: row.value for row in rows if row.metric.flow_class is None}
     at_risk = values.get(DROPS.pattern, 0.0) > 0
     if buffer:
         longest = values.get("queue_max_pkt" if buffer.unit == "pkt" else "queue_max_bytes", 0.0)
         at_risk = at_risk or longest > _FULL * buffer.number * buffer.factor
-    return timeout.number * timeout.factor if timeout and at_risk else 0.0
+    return Risk(
+        timeout.number * timeout.factor if timeout and at_risk else 0.0,
+        {row.metric.flow_class or "" for row in rows if row.metric.statistic is CLASS_TIMEOUTS and row.value},
+    )
