@@ -28,6 +28,8 @@ from shortflow.executors.outcome import complete
 from shortflow.grid import Grid
 from shortflow.report.sweep.tables import sweep_tables
 from shortflow.result import RunSummary
+from shortflow.runner import plan
+from shortflow.scenario import load_scenario
 from shortflow.store import run_logs
 from shortflow.store.reading import renew_table
 from shortflow.store.run_logs import RunLog, read_run_logs
@@ -45,7 +47,7 @@ def rows(store: Path) -> pl.DataFrame:
 
 
 def run_lines(logs: Path) -> int:
-    return sum(path.read_bytes().count(b'"line":"run"') for path in logs.glob("*"))
+    return sum(path.read_bytes().count(b'"line":"run"') for path in logs.glob("*.jsonl"))
 
 
 @pytest.mark.usefixtures("scenario")
@@ -179,6 +181,29 @@ def test_two_processes_share_the_runs_of_one_sweep(
     assert sum(reused) >= RUNS - 2, "a lost claim costs a run twice"
     table = api.read_store(tmp_path / "store").to_frame()
     assert table.filter(~pl.col("superseded")).height == RUNS
+
+
+def test_a_run_log_has_its_name_only_from_when_it_is_locked(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run,) = plan(load_scenario(small), ["tcp"], [1])
+    seen: list[Path] = []
+    lock = fcntl.flock
+
+    def flock(file: int, option: int) -> None:
+        seen.extend((tmp_path / "run-logs").glob("*.jsonl"))
+        lock(file, option)
+
+    (tmp_path / "run-logs").mkdir()
+    (tmp_path / "run-logs" / ".partial@killed").touch()
+    store = Store(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", flock)
+        assert store.claim(run)
+    assert not seen, "another process would take it for that of a dead one"
+    (log,) = (tmp_path / "run-logs").iterdir()
+    Store(tmp_path)
+    assert log.exists()
 
 
 @pytest.mark.usefixtures("scenario")

@@ -167,9 +167,12 @@ def sweep(directory: Path) -> None:
         _restore(path)
 
 
-def hold(handle: int) -> None:
-    """Locks a file for as long as its writer has it open."""
-    _lock(handle)
+def new_log(target: Path) -> int:
+    """A new file to append to, locked for as long as it is open. It has its name only from when it is locked."""
+    with _naming(target):
+        partial, handle = _claim(target.parent, Path.touch, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+        partial.rename(target)
+    return handle
 
 
 def has_writer(path: Path) -> bool:
@@ -197,12 +200,12 @@ def _hidden(parent: Path, make: Callable[[Path], None]) -> Iterator[Path]:
         _remove(partial)
 
 
-def _claim(parent: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
+def _claim(parent: Path, make: Callable[[Path], None], flags: int = _READ) -> tuple[Path, int]:
     while True:
         partial = parent / f"{_PARTIAL}{secrets.token_hex(8)}"
         make(partial)
         with contextlib.suppress(FileNotFoundError):
-            handle = os.open(partial, _READ)
+            handle = os.open(partial, flags)
             _lock(handle)
             if partial.exists():
                 return partial, handle

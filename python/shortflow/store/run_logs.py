@@ -26,7 +26,7 @@ import msgspec
 from shortflow.errors import DamagedResult
 from shortflow.records import Meta
 from shortflow.result import CodeOrigin, Failure, Measured, Provenance, Record, RunOrigin, ScenarioOrigin, SchemeOrigin
-from shortflow.store.files import has_writer, hold
+from shortflow.store.files import has_writer, new_log, sweep
 
 RUN_LOGS = "run-logs"
 _FLUSH_S = 1.0
@@ -190,9 +190,8 @@ class RunLog:
             self._directory.mkdir(parents=True, exist_ok=True)
             name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}.jsonl"
             self.path, self._size = self._directory / name, 0
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+            self._file = new_log(self.path)
             weakref.finalize(self, os.close, self._file)
-            hold(self._file)
         return self._file
 
 
@@ -221,7 +220,8 @@ class RunLogs:
         return any(log.is_claimed(key, before) for log in self._logs.values())
 
     def sweep(self) -> None:
-        """Removes the logs of dead processes that only have claims."""
+        """Removes the logs of dead processes that only have claims, and those that have no name yet."""
+        sweep(self._directory)
         for log in self._logs.values():
             log.sweep()
 
