@@ -206,6 +206,25 @@ def test_a_run_log_has_its_name_only_from_when_it_is_locked(
     assert log.exists()
 
 
+def test_an_empty_directory_of_run_logs_may_vanish_while_one_is_made(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run,) = plan(load_scenario(small), ["tcp"], [1])
+    one, other = Store(tmp_path), Store(tmp_path)
+    make, made = os.mkdir, []
+
+    def mkdir(*arguments: Any) -> None:
+        make(*arguments)
+        if not made:
+            made.append(arguments)
+            other.flush()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "mkdir", mkdir)
+        assert one.claim(run)
+    assert made
+
+
 @pytest.mark.usefixtures("scenario")
 def test_a_claim_of_a_process_that_does_nothing_is_stale_after_a_minute(shortflow: Command, tmp_path: Path) -> None:
     calm = shortflow(*SWEEP[:-1], "calm", "--json")

@@ -186,12 +186,13 @@ class RunLog:
         self._size += len(data)
 
     def _open(self) -> int:
-        if self._file is None:
+        while self._file is None:
             self._directory.mkdir(parents=True, exist_ok=True)
             name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}.jsonl"
             self.path, self._size = self._directory / name, 0
-            self._file = new_log(self.path)
-            weakref.finalize(self, os.close, self._file)
+            with contextlib.suppress(FileNotFoundError):  # another process removed the empty directory just now
+                self._file = new_log(self.path)
+                weakref.finalize(self, os.close, self._file)
         return self._file
 
 
