@@ -22,12 +22,13 @@ from rich.console import Console
 import shortflow as api
 from conftest import Command, started
 from made import make_result, make_rows
+from shortflow._core import Control
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
 from shortflow.executors.outcome import complete
 from shortflow.grid import Grid
 from shortflow.report.sweep.tables import sweep_tables
-from shortflow.result import RunSummary
+from shortflow.result import RunSummary, execute
 from shortflow.runner import plan
 from shortflow.scenario import load_scenario
 from shortflow.store import run_logs
@@ -268,6 +269,22 @@ def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortfl
     again = shortflow(*SWEEP, "--json")
     assert f"line {number}: damaged" in again.stderr
     assert again.document == whole.document
+
+
+def test_a_log_that_cannot_be_read_hides_no_run_of_another(
+    small: dict[str, object], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (run,) = plan(load_scenario(small), ["tcp"], [1])
+    one, other = Store(tmp_path), Store(tmp_path)
+    one.keep(run, complete(execute(run, Control()), tables=False))
+    (tmp_path / "run-logs" / "zzz.jsonl").mkdir()
+    for _ in range(2):
+        other.look()
+        assert other.record(run, tables=False)
+    assert Store(tmp_path).record(run, tables=False)
+    assert "zzz.jsonl: damaged: Is a directory; move it away; it is run again" in caplog.text
+    with pytest.raises(DamagedResult, match=r"zzz\.jsonl: damaged: Is a directory; move it away, and the same command"):
+        api.read_store(tmp_path)
 
 
 @pytest.mark.usefixtures("scenario")

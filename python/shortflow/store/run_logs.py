@@ -23,7 +23,6 @@ from pathlib import Path
 
 import msgspec
 
-from shortflow.errors import DamagedResult
 from shortflow.records import Meta
 from shortflow.result import CodeOrigin, Failure, Measured, Provenance, Record, RunOrigin, ScenarioOrigin, SchemeOrigin
 from shortflow.store.files import has_writer, new_log, sweep
@@ -257,7 +256,7 @@ class _Log:
             self._path
         )  # asked first: a writer that ends now has written its last line
         unread = 0
-        lines = self._appended().split(b"\n")[:-1]
+        lines = self._appended(kept).split(b"\n")[:-1]
         for number, data in enumerate(lines, self._lines + 1):
             try:
                 self._take(_DECODER.decode(_content(data)), kept)
@@ -293,7 +292,7 @@ class _Log:
         if self._is_over and self._claim_lines == self._lines:
             self._path.unlink(missing_ok=True)
 
-    def _appended(self) -> bytes:
+    def _appended(self, kept: Kept) -> bytes:
         try:
             if self._path.stat().st_size <= self._read:
                 return b""
@@ -303,7 +302,8 @@ class _Log:
         except FileNotFoundError:  # it only had claims, and its process has ended
             return b""
         except OSError as error:
-            raise DamagedResult(f"{self._path}: damaged: {error.strerror or error}") from error
+            kept.damages.append(f"{self._path}: damaged: {error.strerror or error}; move it away")
+            return b""
         whole = data[: data.rfind(b"\n") + 1]
         self._read += len(whole)
         return whole

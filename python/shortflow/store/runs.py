@@ -94,8 +94,7 @@ class Store:
 
     def look(self) -> None:
         """Reads the runs that other processes appended. Damage is named by whoever reads the store."""
-        with contextlib.suppress(DamagedResult):
-            self._take(self._logs.more(but=self._log.path))
+        self._take(self._logs.more(but=self._log.path))
 
     def claim(self, run: Run) -> bool:
         """Claims a run, unless another process works on it. Of two claims at once the earlier counts."""
