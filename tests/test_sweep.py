@@ -249,6 +249,44 @@ def test_a_claim_of_a_process_that_does_nothing_is_stale_after_a_minute(shortflo
     assert not hung.exists(), "nobody writes it any more"
 
 
+STOPPED = """
+import sys, time
+from pathlib import Path
+from shortflow import _core
+from shortflow.executors.outcome import complete
+from shortflow.result import execute
+from shortflow.runner import plan
+from shortflow.scenario import load_scenario
+from shortflow.store.runs import Store
+
+first, *others = plan(load_scenario("small.toml"), ["tcp"], [1, 2, 3])
+store = Store(Path("store"))
+assert all(map(store.claim, (first, *others)))
+store.keep(first, complete(execute(first, _core.Control()), tables=False))
+store.save(others[0], execute(others[0], _core.Control()))
+print(flush=True)
+sys.stdin.readline()
+store.flush()
+print(flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.usefixtures("scenario")
+def test_a_command_that_has_ended_holds_no_claim_while_its_process_lives(tmp_path: Path) -> None:
+    runs = plan(load_scenario(tmp_path / "small.toml"), ["tcp"], [1, 2, 3])
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": tmp_path}
+    with started([sys.executable, "-c", STOPPED], **pipes) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stdout.readline() == b"\n"
+        assert [Store(tmp_path / "store").claim(run) for run in runs] == [True, True, False]
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"\n"
+        assert [Store(tmp_path / "store").claim(run) for run in runs] == [True, True, True]
+
+
 @pytest.mark.usefixtures("scenario")
 def test_an_unfinished_last_line_is_not_there_and_a_damaged_one_is_named(shortflow: Command, tmp_path: Path) -> None:
     whole = shortflow(*SWEEP, "--json")

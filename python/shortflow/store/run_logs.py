@@ -32,6 +32,8 @@ _FLUSH_S = 1.0
 """After so much time the file is made safe against a power cut; a kill of the process loses nothing at all."""
 _CLAIM_S = 60.0
 """A claim that is older is stale."""
+_RELEASED = 0.0
+"""The time of a claim that has ended."""
 _RENEW_S = 20.0
 """After so much time a process claims anew what it still works on."""
 
@@ -121,20 +123,25 @@ class RunLog:
     def claim(self, key: str) -> float:
         """Claims a run, and returns the time of the claim."""
         self._claimed.add(key)
-        return self._claim([key])
+        self._claimed_at = time.monotonic()
+        return self._claim([key], time.time())
 
-    def release(self, key: str) -> None:
-        """Ends a claim on a run that has no line here."""
-        self._claimed.discard(key)
+    def release(self, *keys: str) -> None:
+        """Ends claims on runs that have no line here."""
+        if held := self._claimed.intersection(keys):
+            self._claimed -= held
+            self._claim([*held], _RELEASED)
 
     def renew(self) -> None:
         """Renews claims before they are stale."""
         if self._claimed and time.monotonic() - self._claimed_at > _RENEW_S:
-            self._claim([*self._claimed])
+            self._claimed_at = time.monotonic()
+            self._claim([*self._claimed], time.time())
 
     def flush(self) -> None:
         """Makes everything safe against a power cut, ends all claims, and removes a file that only has claims."""
-        self._claimed.clear()
+        with contextlib.suppress(OSError):  # others wait a minute then
+            self.release(*self._claimed)
         if self._file is not None:
             os.fsync(self._file)
             if not self._has_runs:
@@ -143,11 +150,9 @@ class RunLog:
         with contextlib.suppress(OSError):  # where there are logs, or nothing
             self._directory.rmdir()
 
-    def _claim(self, keys: list[str]) -> float:
-        self._claimed_at = time.monotonic()
-        claim = _Claim(socket.gethostname(), os.getpid(), time.time(), keys)
-        self._append(claim)
-        return claim.time
+    def _claim(self, keys: list[str], at: float) -> float:
+        self._append(_Claim(socket.gethostname(), os.getpid(), at, keys))
+        return at
 
     def _split(self, origin: Provenance) -> tuple[list[_Part], tuple[str, str, str, RunOrigin]]:
         """The parts of an origin that are not there yet, and what a line says of it."""
@@ -163,7 +168,7 @@ class RunLog:
         self._append(*parts, line)
         self._parts.update(part.id for part in parts)
         self._has_runs = True
-        self.release(line.origin["key"])
+        self._claimed.discard(line.origin["key"])
         return self.path / line.origin["key"]
 
     def _append(self, *lines: _Part | _Run | _Failed | _Claim) -> None:
