@@ -292,6 +292,21 @@ def test_a_law_that_ends_its_process_is_named_with_what_to_do(shortflow: Command
     )
 
 
+def test_a_process_that_cannot_start_is_no_fault_of_the_law(
+    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "shortflow.py").write_text("raise ImportError('a broken installation')", encoding="utf-8")
+    runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Halving"], [1, 2])
+    monkeypatch.syspath_prepend(str(tmp_path / "broken"))
+    for _, failed in Local(2).outcomes(runs):
+        assert isinstance(failed, Failed)
+        assert isinstance(failed.error, LostRun)
+        assert failed.text == "its process ended with exit code 1 before the run began; an error above says why"
+    assert "a broken installation" in capfd.readouterr().err
+
+
 def test_a_killed_process_loses_no_run(
     small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,11 +36,16 @@ class Processes:
         """Do a run in a process that has nothing else to do; called by several threads at once."""
         task = Task.of(run, tables=tables)
         for _ in range(_ATTEMPTS):
-            process = self._process()
+            process, begun = self._process(), False
             try:
-                answer = _ask(process, task)
+                begun = _told(process, task)
+                answer = _answer(process)
             except (EOFError, OSError, pickle.UnpicklingError):  # the process has died
                 code = self._end(process)
+                if code >= 0 and not begun:
+                    raise LostRun(
+                        f"its process ended with exit code {code} before the run began; an error above says why"
+                    ) from None
                 if code >= 0:
                     raise ConfigError(
                         f"{run.scheme.name}: the law ended its process with exit code {code}; raise an error in "
@@ -98,10 +103,16 @@ class Processes:
         return process.wait()
 
 
-def _ask(process: "subprocess.Popen[bytes]", task: Task) -> Finished | Failed:
+def _told(process: "subprocess.Popen[bytes]", task: Task) -> bool:
+    """Tells a process its task, and returns true when it has begun."""
     assert process.stdin is not None
     assert process.stdout is not None
     send(process.stdin, task)
+    return pickle.load(process.stdout) is None
+
+
+def _answer(process: "subprocess.Popen[bytes]") -> Finished | Failed:
+    assert process.stdout is not None
     answer: Finished | Failed = pickle.load(process.stdout)
     return answer
 

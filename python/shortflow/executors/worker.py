@@ -1,4 +1,4 @@
-"""What a process of `executors.processes` does: a task, an answer, and so on until nobody asks any more."""
+"""What a process of `executors.processes` does: a task, None when it begins, an answer; until nobody asks any more."""
 
 import os
 import pickle
@@ -22,6 +22,7 @@ def main() -> None:
                 task = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
+            send(answers, None)
             try:
                 send(answers, perform(task, Control()))
             except Exception as error:
