@@ -212,7 +212,8 @@ def test_an_empty_directory_of_run_logs_may_vanish_while_one_is_made(
 ) -> None:
     (run,) = plan(load_scenario(small), ["tcp"], [1])
     one, other = Store(tmp_path), Store(tmp_path)
-    make, made = os.mkdir, []
+    make = os.mkdir
+    made: list[Any] = []
 
     def mkdir(*arguments: Any) -> None:
         make(*arguments)
