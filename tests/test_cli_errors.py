@@ -297,6 +297,39 @@ def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Pa
             assert (tmp_path / name).stat().st_size > 0
 
 
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        (["reproduce", "fast/fig3"], ["index.html", "fast.html", "markdown/README.md", "markdown/fast.md"]),
+        (["survey", "fast"], ["beyond.html", "beyond.md"]),
+    ],
+)
+def test_pages_in_place_of_what_is_none_are_refused_before_the_work(
+    shortflow: Command, tmp_path: Path, command: list[str], names: list[str]
+) -> None:
+    for name in names:
+        out = tmp_path / name.replace("/", "-")
+        (out / name).parent.mkdir(parents=True)
+        (out / name).write_text("precious")
+        answer = shortflow(*command, "--out", out.name)
+        assert answer.code == 2, answer
+        assert f"{name}: is there already" in answer.stderr
+        assert not (out / "runs").exists()
+
+
+@pytest.mark.usefixtures("scenario")
+def test_a_page_of_an_earlier_version_is_replaced(shortflow: Command, tmp_path: Path) -> None:
+    policy = "default-src 'none'; script-src 'nonce-x3'; style-src 'unsafe-inline'; img-src data: blob:"
+    head = '\n<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    (tmp_path / "page.html").write_text(
+        f'{head}<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>0.2.0</title>'
+    )
+    assert shortflow("run", "small.toml", "--out", "run").code == 0
+    answer = shortflow("report", "run", "--out", "page.html")
+    assert answer.code == 0, answer
+    assert "0.2.0</title>" not in (tmp_path / "page.html").read_text()
+
+
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_that_cannot_be_is_wrong_input_in_python_too(small: dict[str, object], seed: int) -> None:
     with pytest.raises(ConfigError, match=f"seed: {seed} is not a whole number from 0 to"):

@@ -18,7 +18,7 @@ from shortflow.lab.figure import Figure
 from shortflow.lab.finding import Verdict
 from shortflow.lab.study import Scale
 from shortflow.reproduction.engine import Chosen, Reproduction, reproduce, select
-from shortflow.reproduction.pages import write_pages
+from shortflow.reproduction.pages import check_pages, write_pages
 from shortflow.reproduction.sensitivity import Again, Other, Shift, alternatives, outcomes, pairs, shifts, untried
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
 from shortflow.reproduction.tried import Tried, at, load, save
@@ -72,6 +72,7 @@ def reproduce_figures(
     chosen_figures = select(patterns or [])
     chosen = parse_choices(choice or [], _values(chosen_figures))
 
+    check_pages({figure.paper for figure in chosen_figures}, out)
     where = executor(jobs, dask)
     end = None if minutes is None else time.monotonic() + 60 * minutes
 

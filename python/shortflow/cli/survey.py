@@ -15,7 +15,7 @@ from shortflow.survey import WORKLOADS, choose, words
 from shortflow.survey import survey as run_survey
 from shortflow.survey.document import document
 from shortflow.survey.engine import SEEDS
-from shortflow.survey.pages import write_pages
+from shortflow.survey.pages import check_pages, write_pages
 from shortflow.survey.tables import matrix, numbers, standings
 
 
@@ -47,6 +47,7 @@ def survey(
     numbers are printed too.
     """
     chosen, settings, where = choose(workloads or []), parse_settings(set_values), executor(jobs, dask)
+    check_pages(out)
     with progress_bar(f"survey, {scale.value}") as progress:
         found = run_survey(chosen, scale=scale, out=out, settings=settings, seeds=seeds, jobs=where, progress=progress)
     report = write_pages(found, out)

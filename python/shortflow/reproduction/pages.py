@@ -1,5 +1,6 @@
 """The report of a reproduction: a front page and one page for each paper, in HTML; and the same in Markdown."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from markupsafe import Markup
@@ -12,7 +13,7 @@ from shortflow.reproduction.markdown import write_markdown
 from shortflow.reproduction.matrix import matrix
 from shortflow.reproduction.summary import HEADERS, measured, printed, summary_row, verdict_text
 from shortflow.reproduction.svg import picture
-from shortflow.store.files import Kind, write_text
+from shortflow.store.files import Kind, check_replaceable, write_text
 
 _SHOWN = 3
 """So many numbers of a claim are not folded away."""
@@ -24,6 +25,15 @@ _SHARED = {
     "kind": kind,
     "set_apart": set_apart,
 }
+
+
+def check_pages(papers: Iterable[str], out: Path) -> None:
+    """Refuse to write pages of papers below `out` in place of what is none, before any work is done."""
+    papers = list(papers)
+    for name in ("index", *papers):
+        check_replaceable(out / f"{name}.html", Kind.PAGE)
+    for name in ("README", *papers):
+        check_replaceable(out / "markdown" / f"{name}.md", Kind.DOCUMENT)
 
 
 def write_pages(done: Reproduction, out: Path) -> Path:

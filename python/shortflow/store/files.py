@@ -57,7 +57,11 @@ def new_directory(target: Path) -> Iterator[Path]:
 class Kind(Enum):
     """Kinds of files that users name, by what stands at the beginning and at the end of each."""
 
-    PAGE = rb'\A\s*<!doctype html>.{,2000}<meta name="generator" content="Shortflow">'
+    PAGE = (
+        rb"\A\s*<!doctype html>.{,2000}"
+        rb"<meta (name=\"generator\" content=\"Shortflow\"|[^>]*default-src 'none'; script-src 'nonce-[^>]*blob:\")>"
+    )
+    """The latter of 0.2.0, which named no generator."""
     CAPTURE = rb"\A\n\r\r\n.{24}shortflow "
     TRACE = rb"\APAR1.*cwnd_seg.*PAR1\Z"
     RUNS = rb"\APAR1.*scheme.*PAR1\Z"

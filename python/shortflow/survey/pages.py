@@ -11,7 +11,7 @@ from shortflow.comparison import Comparison
 from shortflow.report.markup import markdown, page
 from shortflow.report.plotting import plain
 from shortflow.report.tables import NOTHING, number
-from shortflow.store.files import Kind, write_text
+from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
 from shortflow.survey.schemes import LEFT_OUT, SCHEMES
@@ -48,6 +48,12 @@ READING = (
     "paper has smaller buffers and a shorter RTO than any of them. xDCTCP is told the class of each flow and D2TCP its "
     "deadline, as their papers want.",
 )
+
+
+def check_pages(out: Path) -> None:
+    """Refuse to write pages below `out` in place of what is none, before any work is done."""
+    check_replaceable(out / "beyond.md", Kind.DOCUMENT)
+    check_replaceable(out / "beyond.html", Kind.PAGE)
 
 
 def write_pages(found: Survey, out: Path) -> Path:
