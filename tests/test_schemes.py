@@ -38,7 +38,8 @@ def test_a_scheme_of_a_file_is_the_one_that_is_composed_so(tmp_path: Path) -> No
 
 
 def test_a_scheme_has_its_own_network_and_meets_the_same_flows() -> None:
-    small, set_small = "pfabric+switch.buffer=36KB", {"servers": 12, "switch.buffer": "36KB"}
+    small = "pfabric+switch.buffer=36KB"
+    set_small: dict[str, str | int | float] = {"servers": 12, "switch.buffer": "36KB"}
     incast = shortflow.load("incast")
     own = shortflow.compare(incast, ["pfabric", small], seeds=2, settings={"servers": 12}, ideal=False)
     both = shortflow.compare(incast, ["pfabric"], seeds=2, settings=set_small, ideal=False)
