@@ -15,7 +15,7 @@ from shortflow.store.columns import TABLES
 def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
     """A flow table from the columns that matter; of others those that always have a value have a usual one."""
     counts = ("retransmits", "measured_retransmits", "timeouts", "measured_timeouts", "marks")
-    zeros = dict.fromkeys(("id", *counts, "acked_bytes", "delivered_bytes", "start_s"), 0)
+    zeros = dict.fromkeys(("id", *counts, "acked_bytes", "delivered_bytes", "start_s", "held_s"), 0)
     usual = {**zeros, "source": "h0", "destination": "h1", "class": "short"}
     full = [{**dict.fromkeys(TABLES["flows"]), **usual, **row} for row in rows]
     return pl.DataFrame(full, schema=TABLES["flows"])

@@ -141,7 +141,8 @@ def test_an_allowance_never_narrows_and_knows_no_side(values: list[float], data:
         assert found.ci95[1] >= plain.ci95[1] - 1e-9 * (1 + abs(plain.ci95[1]))
     event = max(stakes[0] / sum(values), stakes[1] / sum(baseline))  # of the ratio, for one more in these seeds
     assert found.ci95[1] + 1 >= (1 + found.value) * (1 + 3 * event) * (1 - 1e-9)
-    assert (1 + found.ci95[0]) * (1 + back.ci95[1]) == pytest.approx(1, rel=1e-6) or back.ci95[1] == math.inf
+    lost = 1e-15 * (1 + back.ci95[1])  # digits of an end near -1 that 1 + the end has no longer
+    assert (1 + found.ci95[0]) * (1 + back.ci95[1]) == pytest.approx(1, rel=1e-6 + lost) or back.ci95[1] == math.inf
     assert (found.few_events is None) == (back.few_events is None)
 
 

@@ -340,7 +340,7 @@ def test_what_is_chosen_of_the_simulators_side_stays(
     if is_in_scenario:
         text = path_of(SCENARIO).read_text().replace("[tcp]\n", "[tcp]\nquick_acks = 0\nack_message_end = false\n")
         scenario = str(tmp_path / "own.toml")
-        Path(scenario).write_text(text + '[host]\njitter = "1ms"\n')
+        Path(scenario).write_text(text.replace("[host]\n", '[host]\njitter = "1ms"\n'))
     given = {**SHORT, "topology.rtt": "2ms"} if is_in_scenario else {**SHORT, "topology.rtt": "2ms", **chosen}
     comparison = compare_with_simulation(scenario, "dctcp", [1], given).comparison
     settings = {**LINUX_TRANSPORT, **SIMULATED_ALONE, **SHORT, **chosen}

@@ -42,7 +42,7 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 /// Those of `known` that may be meant by `name`: the one of which it is a misspelling, with an edit for three letters,
-/// two letters in turn being one; else the one that is a word of it, as `cubic` of `tcp-cubic`; else those of which it is
+/// two letters in turn being one; else the one whose words are in it, as `cubic` in `tcp-cubic`; else those of which it is
 /// a word, as of `p99_short_s` `p99` is; else the one that looks most like it.
 pub fn meant<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
     let name = &name.to_lowercase();
@@ -62,8 +62,10 @@ pub fn meant<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
         some(near.min_by_key(|each| (edits(each), Reverse(alike(each)))))
     };
     let of_name = words(name);
-    let inside =
-        || some(each().filter(|each| of_name.contains(&each.to_lowercase())).max_by_key(|each| each.len()));
+    let inside = || {
+        let is_inside = |part: &[String]| of_name.windows(part.len().max(1)).any(|run| run == part);
+        some(each().filter(|each| is_inside(&words(each))).max_by_key(|each| each.len()))
+    };
     let around = || {
         let mut around: Vec<&str> =
             each().filter(|each| of_name.iter().all(|word| words(each).contains(word))).collect();

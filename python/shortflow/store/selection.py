@@ -91,7 +91,7 @@ def sorted_pairs(origins: Iterable[Provenance]) -> list[str]:
     for scenario, group in _grouped(origins, lambda each: each["scenario"]):
         points = list({frozenset(changed(origin).items()): changed(origin) for origin in group}.values())
         for one, other in combinations(dict.fromkeys(key for point in points for key in point), 2):
-            pairs = list(dict.fromkeys((point.get(one, ""), point.get(other, "")) for point in points))
+            pairs = sorted({(point.get(one, ""), point.get(other, "")) for point in points})
             axes = list(zip(*pairs, strict=True))
             in_step = 1 < len(pairs) == len(set(axes[0])) == len(set(axes[1])) and axes[0] != axes[1]
             numbers = [axis for axis in map(in_base_unit, axes) if axis is not None]

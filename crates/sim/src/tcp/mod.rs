@@ -23,6 +23,7 @@ mod card;
 pub mod ecn;
 mod endpoint;
 pub mod exact_echo;
+mod growth;
 pub mod newreno;
 mod pacer;
 mod path;

@@ -1,8 +1,6 @@
 //! Windows grow while they are used: the bookkeeping of Linux (tcp_cwnd_validate(), tcp_is_cwnd_limited(); RFC 7661).
 
-use super::sender::Sender;
 use crate::specs::{Growth, TcpSpec};
-use shortflow_units::Instant;
 
 /// Why a sender sends no more for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +19,14 @@ pub(super) enum End {
 #[derive(Debug)]
 pub(super) struct Usage {
     /// Whether anybody asks.
-    is_kept: bool,
-    is_limited: bool,
+    pub is_kept: bool,
+    pub is_limited: bool,
     /// Most bytes that were out, if the window did not limit the sender.
-    most: u64,
+    pub most: u64,
     /// The flight ends before this byte.
     until: u64,
     /// How much had been sent when the sender stopped last.
-    sent: u64,
+    pub sent: u64,
 }
 
 impl Usage {
@@ -39,55 +37,10 @@ impl Usage {
     }
 
     /// tcp_cwnd_validate()
-    fn note(&mut self, is_limited: bool, (una, max): (u64, u64)) {
+    pub fn note(&mut self, is_limited: bool, (una, max): (u64, u64)) {
         let out = max - una;
         if is_limited || una >= self.until || (!self.is_limited && out > self.most) {
             (self.is_limited, self.most, self.until) = (is_limited, out, max);
         }
-    }
-}
-
-impl Sender {
-    /// It sends no more for now.
-    #[inline]
-    pub(super) fn note_end(&mut self, end: End, now: Instant, tcp: &TcpSpec) {
-        if self.usage.is_kept {
-            self.keep_usage(end, now, tcp);
-        }
-    }
-
-    #[inline(never)] // keeps the path of the others short
-    fn keep_usage(&mut self, end: End, now: Instant, tcp: &TcpSpec) {
-        if end == End::Card || self.card.holds() {
-            self.note_hold(end == End::Card, now);
-        }
-        let sent = std::mem::replace(&mut self.usage.sent, self.snd_max) != self.snd_max;
-        let is_limited = match tcp.growth {
-            None | Some(Growth::Always) => return,
-            Some(Growth::UnlessHeld) => end != End::Card,
-            Some(Growth::CwndLimited) => end == End::Window,
-        };
-        if is_limited || sent {
-            self.usage.note(is_limited, (self.snd_una, self.snd_max));
-        }
-    }
-
-    #[inline(never)] // seldom
-    fn note_hold(&mut self, holds: bool, now: Instant) {
-        let held = self.card.hold(holds, now);
-        if let Some(message) = self.messages.of_mut(self.usage.sent) {
-            message.tally.held += held;
-        }
-    }
-
-    /// Whether the window is what limits the sender, so that it may grow (tcp_is_cwnd_limited()).
-    #[inline]
-    pub(super) fn is_limited(&self, tcp: &TcpSpec) -> bool {
-        self.usage.is_limited || self.is_within_twice(tcp)
-    }
-
-    #[inline(never)] // seldom
-    fn is_within_twice(&self, tcp: &TcpSpec) -> bool {
-        self.window.cwnd < self.window.ssthresh && self.window_bytes(tcp) < 2 * self.usage.most
     }
 }
