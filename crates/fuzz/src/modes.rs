@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs with more than so many times 8192 events are left out.
-const MOST_TICKS: u32 = 24;
+const MOST_TICKS: u32 = 40;
 
 /// Styles of draws, in turn: small networks with many keys set, medium ones, and large ones with few.
 const STYLES: [Style; 3] = [style(2, 1), style(3, 2), style(6, 5)];
@@ -29,7 +29,7 @@ const fn style(optional: u64, size: u64) -> Style {
 /// Of so many draws all but one are left out unless their run can be node by node, with packets in a slot, and is a busy one.
 const ANYTHING_EVERY: u64 = 64;
 /// Packets of a busy run, some of which are marked or dropped.
-const BUSY: u64 = 200;
+const BUSY: u64 = 1000;
 
 /// Parts of a network that would meet more often are not tried: threads that wait for one another take long.
 const MOST_WINDOWS: u64 = 1000;

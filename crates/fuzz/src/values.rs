@@ -139,7 +139,7 @@ impl Values<'_, '_> {
 
     fn time(&mut self, key: &str) -> String {
         let (units, most): (&[&str], u64) = match key {
-            "duration" | "drain" if self.choices.once_in(8) => (&["00us"], 40),
+            "duration" | "drain" if self.style.fast || self.choices.once_in(8) => (&["00us"], 40),
             "duration" | "drain" => (&["us", "0us"], 40),
             "warmup" => (&["us", "0us"], 10),
             "rtt" | "delay" | "uplink_delay" | "trunk_delay" | "core_delay" => (self.style.rtts, 10),
