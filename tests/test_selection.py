@@ -223,7 +223,8 @@ def test_the_table_of_runs_has_what_varies_every_metric_and_is_the_same_everywhe
 def test_the_table_of_runs_is_renewed_when_it_is_out_of_date(small: dict[str, object], tmp_path: Path) -> None:
     shortflow.compare(shortflow.load(small), ["dctcp"], seeds=[1], out=tmp_path, ideal=False)
     good = (tmp_path / "runs.parquet").read_bytes()
-    (tmp_path / "runs.parquet").write_bytes(good[: len(good) // 2])
+    middle = len(good) // 2
+    (tmp_path / "runs.parquet").write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :])
     shortflow.read_store(tmp_path).to_frame()
     assert (tmp_path / "runs.parquet").read_bytes() == good
 

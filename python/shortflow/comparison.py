@@ -102,6 +102,8 @@ class Comparison:
     """The same flows under ideal schedulers."""
     measured: "Measured | None" = None
     """Flows of the user's own, which stand beside the schemes and are compared with none."""
+    allows_for_events: bool = True
+    """Intervals allow for timeouts and late flows that no seed had."""
 
     def __post_init__(self) -> None:
         """Refuse to take runs for one another that have the same scheme and seed: a fault of whoever put them here."""
@@ -271,6 +273,8 @@ class Comparison:
 
     def _stake(self, scheme: str, metric: str) -> float:
         """The largest stake of a metric in any run of a scheme."""
+        if not self.allows_for_events:
+            return 0.0
         return max((run.stake(self._described[metric]) for run in self._runs_of(scheme)), default=0.0)
 
     def _is_bound(self, scheme: str, metric: str) -> bool:

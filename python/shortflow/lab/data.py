@@ -71,8 +71,11 @@ class Data:
         return list(dict.fromkeys(position[index] for position in self.points))
 
     def at(self, **where: Value) -> Comparison:
-        """The runs at a point; keys with dots are written with two underscores (`transport__g`)."""
-        return self.points[self._position(where)]
+        """The runs at a point; keys with dots are written with two underscores (`transport__g`).
+
+        Intervals are those of the seeds alone, as the committed verdicts state them.
+        """
+        return replace(self.points[self._position(where)], allows_for_events=False)
 
     def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
         """A metric over the seeds."""
