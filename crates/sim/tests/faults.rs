@@ -178,7 +178,7 @@ fn wrong(faults: &str) -> String {
 #[test]
 fn entries_that_make_no_sense_are_errors_with_their_key() {
     let cases = [
-        ("links = [\"s0-h7\"]", "faults.links: there is no link \"s0-h7\"; did you mean \"s0-h2\"?"),
+        ("links = [\"s0-h7\"]", "faults.links: there is no link \"s0-h7\"; did you mean \"s0-h0\"?"),
         ("links = [\"s0->h9\"]", "faults.links: there is no node \"h9\"; known are h0, h1, h2, s0"),
         (
             "links = [\"s0->h1\"]\ndown_at = \"1ms\"",

@@ -8,7 +8,7 @@ use shortflow_sim::simulation::Unattended;
 const INCAST: &str = "title = \"t\"\nduration = \"10ms\"\ndrain = \"1s\"\n[topology]\nkind = \"star\"\nhosts = 4\n\
     rate = \"1Gbps\"\nrtt = \"100us\"\n[switch]\nbuffer = \"20pkt\"\nmark_above = \"5pkt\"\n[[traffic]]\nkind = \"incast\"\n\
     flows = 3\nfrom = \"0-2\"\nto = 3\nsizes = { kind = \"fixed\", value = \"200KB\" }\n";
-const OTHERS: [(&str, &str); 19] = [
+const OTHERS: [(&str, &str); 20] = [
     ("mss", "1000B"),
     ("header", "60B"),
     ("initial_window", "9"),
@@ -28,6 +28,7 @@ const OTHERS: [(&str, &str); 19] = [
     ("handshake", "true"),
     ("grow_on_marked_acks", "yes"),
     ("grow_by_segments", "true"),
+    ("growth", "cwnd-limited"),
 ];
 
 fn incast(settings: &[(&str, &str)]) -> Scenario {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Source;
+use crate::specs::Growth;
 use shortflow_units::Occupancy;
 
 /// A small scenario with `traffic` after its tables.
@@ -57,7 +58,8 @@ fn a_small_scenario_gets_the_documented_defaults() {
     assert_eq!(scenario.drain, Span::from_millis(1000));
     assert_eq!(scenario.switch.mark_above, Occupancy::Packets(20));
     assert_eq!((scenario.host.buffer, scenario.host.jitter), (Occupancy::Unlimited, None));
-    assert_eq!(scenario.tcp, crate::tcp::testing::tcp());
+    let tcp = TcpSpec { growth: Some(Growth::Always), ..crate::tcp::testing::tcp() };
+    assert_eq!(scenario.tcp, tcp, "host.model = fifo states tcp.growth");
     assert_eq!(scenario.classes, ["long"]);
     let measure = Measure { ports: vec![(NodeId(3), NodeId(2))], sample_every: None, drain_flows: false };
     assert_eq!(scenario.measure, measure);
