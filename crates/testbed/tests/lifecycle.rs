@@ -5,7 +5,7 @@
 mod common;
 
 use common::hosts::{Cgroup, Inhabited, said_without, started};
-use common::{alone, eventually, is_registered, must, program, said, took};
+use common::{alone, are_iterators_refused, eventually, is_registered, must, program, said, took};
 use libbpf_rs::query::{LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use rustix::net::sockopt::{set_tcp_congestion, tcp_congestion};
@@ -160,7 +160,11 @@ fn connections_that_outlive_an_unload_are_seen() {
     set_tcp_congestion(&sender, "sf_dctcp").unwrap();
     sys::connect(&sender, address).unwrap();
     let (receiver, _) = listener.accept().unwrap();
-    assert!(must(&["unload"]).contains("2 connections keep it until they end"));
+    let unloaded = must(&["unload"]);
+    if are_iterators_refused() {
+        return;
+    }
+    assert!(unloaded.contains("2 connections keep it until they end"));
     let status: Value = serde_json::from_str(&must(&["status", "--json"])).unwrap();
     assert_eq!(status["loaded"], json!([]));
     assert_eq!(

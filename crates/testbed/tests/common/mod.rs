@@ -135,6 +135,16 @@ pub fn alone() -> Option<Alone> {
     None
 }
 
+/// Says so where the kernel refuses BPF iterators, without which open connections are not seen. Ask while a program is held.
+pub fn are_iterators_refused() -> bool {
+    let (code, text) = said(&["status"]);
+    let is_refused = code != 0 && text.contains("Operation not permitted");
+    if is_refused {
+        eprintln!("skipped: the kernel refuses BPF iterators: {text}");
+    }
+    is_refused
+}
+
 /// Why there can be no hosts here, if there cannot. Root of a container may lack rights, or find /proc/sys read-only.
 fn obstacle() -> Option<String> {
     if let Some(tool) = ["ip", "tc"].into_iter().find(|tool| Command::new(tool).arg("-V").output().is_err()) {
