@@ -1,4 +1,4 @@
-"""What is published, in README, on the committed pages and in comments, is what the reproduction says."""
+"""README, committed pages and comments agree with the reproduction."""
 
 import collections
 import functools

@@ -15,7 +15,7 @@ pub struct Surroundings {
     pub tiers: Vec<String>,
 }
 
-/// How wide draws go.
+/// Width of the draws.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// Optional keys have a value once in so many times.

@@ -12,7 +12,7 @@ const LARGEST: u64 = 512_000_000;
 /// So much is read between two looks at signals.
 const PORTION: u64 = 1 << 20;
 
-/// What a file holds, or what is wrong with it; a signal meanwhile is an error of Python's.
+/// The content of a file, or the reason why it cannot be read. A signal meanwhile is an error of Python's.
 pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, String>> {
     let mut bytes = Vec::new();
     let mut file = match py.detach(|| open(path)) {
@@ -30,7 +30,7 @@ pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Result<Vec<u8>, Stri
     }
 }
 
-/// What a file of a user holds; a `ConfigError` for what is no file, or too large.
+/// The content of a user's file. A `ConfigError` names a path that is no regular file, or a file that is too large.
 #[pyfunction]
 pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Vec<u8>> {
     read(py, Path::new(path))?.map_err(|reason| config_error(format!("{path}: cannot be read: {reason}")))

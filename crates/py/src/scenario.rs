@@ -89,7 +89,7 @@ fn validated<'s>(
     })
 }
 
-/// What errors call the file of a scenario.
+/// The name of a scenario's file in errors.
 fn file_of(name: &str) -> String {
     format!("{name}.toml")
 }

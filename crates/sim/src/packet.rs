@@ -270,10 +270,10 @@ impl Packet {
     }
 }
 
-/// What is known of a packet that a port was handed.
+/// Wait and departure of a packet that was handed to a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Handover {
-    /// How long it waits, as far as that is known.
+    /// Its wait in the queue; zero if a scheduler decides.
     pub waits: Span,
     /// When its last bit departs; zero if it was dropped, [`Instant::MAX`] until a scheduler tells.
     pub departs: Instant,

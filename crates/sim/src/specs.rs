@@ -113,7 +113,7 @@ words! {
     }
 }
 
-/// How late packets of a host may be: a time, or half of what a full packet takes on the host's link.
+/// The largest delay that a host adds to a packet: a time, or half a full packet's time on the host's link.
 pub type Jitter = Option<Span>;
 
 /// As users type it.

@@ -19,7 +19,7 @@ Position = tuple[Value, ...]
 
 
 HOSTS = {"host.model": "fifo"}
-"""What the papers' authors had: hosts whose queue a sender may fill."""
+"""The hosts of the papers: a sender may fill its host's queue."""
 
 
 class Scale(StrEnum):

@@ -51,7 +51,7 @@ fn run(seed: u64, number: u64) -> Option<Option<Alike>> {
         .ok()
 }
 
-/// What became of all draws so far.
+/// Counts of the draws so far.
 #[derive(Default)]
 struct Tally {
     next: u64,
@@ -115,7 +115,7 @@ fn storm(count: u64, seed: u64, folder: &Path) -> io::Result<u64> {
     Ok(differences)
 }
 
-/// What this build has done before, and the log to go on with.
+/// Earlier results of this build, and the log that takes new ones.
 fn resumed(folder: &Path, seed: u64) -> io::Result<(Tally, File)> {
     fs::create_dir_all(folder)?;
     let mut build = DefaultHasher::new();

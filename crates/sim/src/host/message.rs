@@ -95,7 +95,7 @@ impl MessageCounts {
     }
 }
 
-/// How a message's counts of the measured time are known.
+/// A message's counts of the measured time.
 #[derive(Debug, Clone, Copy)]
 enum Measured {
     /// Since it had these.

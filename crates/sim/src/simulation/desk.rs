@@ -7,7 +7,7 @@ use crate::net::Network;
 use crate::packet::{Handover, Packet};
 use shortflow_units::{ConnId, HostId, Instant};
 
-/// What an endpoint of a connection can do.
+/// The network and the clock, for one endpoint of a connection.
 pub(super) struct Desk<'a> {
     pub network: &'a mut Network,
     pub events: &'a mut EventQueue<Event>,

@@ -24,7 +24,7 @@ pub(super) struct Card {
     until: Instant,
     /// The latest departures that are known, the last of them last.
     departs: [Instant; MOST],
-    /// When there is none left, if the sender has more.
+    /// The time at which the card is empty, if the sender has more to send.
     pub alarm: Alarm,
 }
 

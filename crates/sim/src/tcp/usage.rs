@@ -15,7 +15,7 @@ pub(super) enum End {
     Card,
 }
 
-/// How much of the window the last flight has used.
+/// The share of the window that the last flight used.
 #[derive(Debug)]
 pub(super) struct Usage {
     /// Whether anybody asks.
