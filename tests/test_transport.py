@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import os
 import re
 import sys
 from pathlib import Path
@@ -99,6 +100,17 @@ def test_a_hook_of_another_signature_is_named_with_its_line(
         shortflow.run(star, f"{law}:Mine")
     law.write_text("import shortflow\n\nclass Other(shortflow.CongestionControl):\n    def on_ack(self, *both): ...\n")
     assert shortflow.run(star, f"{law}:Other").summary
+
+
+def test_a_law_is_read_anew_though_its_size_and_time_are_those_before(
+    star: shortflow.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    law = tmp_path / "law.py"
+    for name in ["Mine", "Ours"]:
+        law.write_text(f"import shortflow\n\nclass {name}(shortflow.CongestionControl): ...\n")
+        os.utime(law, (1e9, 1e9))
+        assert shortflow.run(star, f"{law}:{name}").summary
 
 
 def test_a_wrong_base_is_named_with_its_class(star: shortflow.Scenario) -> None:

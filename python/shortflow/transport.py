@@ -95,12 +95,13 @@ def load_transport(reference: str) -> Transport:
     if not path.is_file():
         raise ConfigError(f"{reference}: there is no file {file!r}; a transport of your own is given as FILE.py:CLASS")
     spec = importlib.util.spec_from_file_location(_module_name(path), path)
-    if spec is None or spec.loader is None:
+    if spec is None:
         raise ConfigError(f"{file}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        # no bytecode is kept: a cached one counts as fresh when a file changes within a second and keeps its size
+        exec(compile(path.read_bytes(), path, "exec"), vars(module))
     except Exception as error:
         raise ConfigError(f"{file}: {type(error).__name__}: {error}{_beside(error, path.parent)}") from error
     found: dict[str, Transport] = {key: value for key, value in vars(module).items() if _is_transport(value)}
