@@ -23,6 +23,10 @@ hypothesis.settings.register_profile("the same everywhere", deadline=None, deran
 hypothesis.settings.load_profile("the same everywhere")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--renew", action="store_true", help="write the transcripts of tests/golden anew")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def usual_terminal() -> Iterator[None]:
     """What the surroundings say of terminals and colours is not for the commands under test."""
