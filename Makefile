@@ -120,8 +120,13 @@ test: setup ## Formatting, lints, types and all tests that take seconds; says wh
 	time cargo test --locked --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
+	@$(BIN)/python tools/lines.py >/dev/null
 	time $(BIN)/mypy
 	time $(BIN)/pytest -m "not slow"
+
+.PHONY: lines
+lines: setup ## Lines, modules and statements of the Python side, beside what tools/lines.json allows.
+	@$(BIN)/python tools/lines.py
 
 .PHONY: test-full
 test-full: test ## The tests that take minutes too.
