@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from shortflow.lazy import HOMES
 from test_structure import circle
 
 ROOT = Path(__file__).parents[1] / "python"
@@ -25,6 +26,8 @@ def imported(statements: Sequence[ast.AST]) -> Iterator[str]:
             continue
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module == "shortflow.lazy":
+            yield from ("shortflow.lazy", *(HOMES[name.name] for name in node.names if name.name in HOMES))
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{name.name}" for name in node.names)
         yield from imported(list(ast.iter_child_nodes(node)))

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from shortflow.engine import Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError
 from shortflow.grid import Steps, check_apart
+from shortflow.lazy import stored
 from shortflow.metrics.catalogue import check_name, missing, possible
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
@@ -186,11 +187,7 @@ def search(
     """
     check_apart([steps.key], settings or {})
     condition.check(scenario.classes)
-    store = None
-    if out:
-        from shortflow.store.runs import Store
-
-        store = Store(Path(out))
+    store = stored.Store(Path(out)) if out else None
     planner = Planner(scenario, [scheme])
     bounds = {seed: _Bounds(-1, len(steps.values)) for seed in seeds}
     trials: list[SearchRun] = []

@@ -5,22 +5,19 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
+from shortflow._core import Capture
 from shortflow.capture import FlowChoice, events
 from shortflow.engine import Jobs, Progress, run_each, run_one
 from shortflow.errors import Cancelled, Interrupted
 from shortflow.executors import Executor, Local
+from shortflow.lazy import np, pl
 from shortflow.result import Run, RunResult
 from shortflow.store.runs import read_run, write_burst
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from shortflow._core import Capture
-
-    Happened = Callable[[], pl.DataFrame]
-    """Tells what happened to the packets, once the run is over."""
+Happened: TypeAlias = "Callable[[], pl.DataFrame]"
+"""Tells what happened to the packets, once the run is over."""
 
 _log = logging.getLogger(__name__)
 
@@ -46,9 +43,6 @@ class Burst:
 
 def find_burst(result: RunResult) -> Burst | None:
     """The burst with the most flows that begins in the measured time, the first of several; none below 8 flows."""
-    import numpy as np
-    import polars as pl
-
     meta = result.meta
     finite = pl.col("size_bytes").is_not_null() & pl.col("ideal_fct_s").is_not_null()
     flows = result.flows.filter(finite & (pl.col("start_s") >= meta["warmup_s"])).sort("start_s", "id")

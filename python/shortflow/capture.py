@@ -7,15 +7,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from shortflow import _core
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.lazy import pl
 from shortflow.scenario import Scenario
 from shortflow.store.files import Kind, hidden_directory, new_file
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_ROWS = 50_000_000
 """A packet trace of more rows, about 1 GB, ends the run."""
@@ -116,8 +113,6 @@ def events(
     scenario: Scenario, choice: FlowChoice, during: tuple[float, float]
 ) -> "tuple[_core.Capture, Callable[[], pl.DataFrame]]":
     """What a run takes to keep in memory what happens to some flows between two times, and what gives it in the end."""
-    import polars as pl
-
     tables: list[pl.DataFrame] = []
     capture = _core.Capture(
         scenario.core,
@@ -140,8 +135,6 @@ def _measure(done: Captured, path: Path, file: io.BufferedWriter) -> None:
 @contextlib.contextmanager
 def _os_errors() -> Iterator[None]:
     """Raise as an `OSError` what Polars tells of one."""
-    import polars as pl
-
     try:
         yield
     except pl.exceptions.ComputeError as error:
@@ -153,8 +146,6 @@ def _os_errors() -> Iterator[None]:
 @contextlib.contextmanager
 def _trace(path: Path, beside: Path | None, done: Captured) -> Iterator[Callable[[_core.Table], None]]:
     """Takes the rows of a trace portion by portion, and makes one file of them in the end."""
-    import polars as pl
-
     with new_file(path, Kind.TRACE, beside) as partial, hidden_directory(partial.parent) as portions:
         parts: list[Path] = []
 

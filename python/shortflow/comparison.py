@@ -4,19 +4,16 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
+from shortflow.lazy import frames, pl
+from shortflow.lazy import measured as measured_flows
 from shortflow.metrics.catalogue import QUEUE_MEAN, UNFINISHED, UNFINISHED_OF_ALL, Metric, distances, missing, telling
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
 from shortflow.quantities import parse
 from shortflow.result import RunSummary
 from shortflow.scenario import WARNING
 from shortflow.scheme import differing
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from shortflow.measured import Measured
 
 SHORTEST = "ideal-srpt"
 """The ideal scheduler with the lowest mean completion time."""
@@ -100,7 +97,7 @@ class Comparison:
     runs: Sequence[RunSummary]
     ideal: Sequence[RunSummary] = ()
     """The same flows under ideal schedulers."""
-    measured: "Measured | None" = None
+    measured: "measured_flows.Measured | None" = None
     """Flows of the user's own, which stand beside the schemes and are compared with none."""
     allows_for_events: bool = True
     """Intervals allow for timeouts and late flows that no seed had."""
@@ -230,9 +227,7 @@ class Comparison:
 
     def to_frame(self) -> "pl.DataFrame":
         """One row per run, those of ideal schedulers included, with the columns of `shortflow.read_store`."""
-        from shortflow.store.frames import runs_frame
-
-        return runs_frame([*self.runs, *self.ideal])
+        return frames.runs_frame([*self.runs, *self.ideal])
 
     def document(self) -> Document:
         """The comparison as plain data, in the shape that other programs rely on."""

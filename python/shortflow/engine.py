@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from shortflow._core import Capture, Control
 from shortflow.errors import ConfigError, Interrupted
 from shortflow.executors import Executor, Failed, Finished, Local, Outcome
+from shortflow.lazy import reading, stored
 from shortflow.quantities import counted
 from shortflow.result import Run, RunResult, RunSummary, summarize
-
-if TYPE_CHECKING:
-    from shortflow.store.runs import Store
 
 Jobs = int | Executor | None
 """So many runs at a time on this machine (None: one for each core), or what else does them."""
@@ -52,7 +50,7 @@ def run_all(
     runs: Sequence[Run],
     *,
     jobs: Jobs = None,
-    store: "Store | None" = None,
+    store: "stored.Store | None" = None,
     conclude: bool = True,
     progress: Progress | None = None,
     held: Held | None = None,
@@ -71,7 +69,7 @@ def run_each(
     runs: Sequence[Run],
     *,
     jobs: Jobs = None,
-    store: "Store | None" = None,
+    store: "stored.Store | None" = None,
     tables: bool = True,
     keep_going: bool = False,
     conclude: bool = True,
@@ -119,7 +117,7 @@ def _executor(jobs: Jobs) -> Executor:
 
 
 @contextmanager
-def concluding(store: "Store | None") -> Iterator[None]:
+def concluding(store: "stored.Store | None") -> Iterator[None]:
     """Make a store's runs safe and renew its table, once, when the work inside is done or ends in an error."""
     try:
         yield
@@ -130,12 +128,10 @@ def concluding(store: "Store | None") -> Iterator[None]:
     _conclude(store)
 
 
-def _conclude(store: "Store | None") -> None:
+def _conclude(store: "stored.Store | None") -> None:
     if store:
-        from shortflow.store.reading import renew_table
-
         store.flush()
-        renew_table(store)
+        reading.renew_table(store)
 
 
 def run_one(run: Run, progress: Progress | None = None, capture: Capture | None = None) -> RunResult:
@@ -160,7 +156,7 @@ class _Work:
     """The runs of a batch: where they are done, where they are kept, and what became of them."""
 
     executor: Executor
-    store: "Store | None"
+    store: "stored.Store | None"
     held: Held | None
     tables: bool
     keep_going: bool

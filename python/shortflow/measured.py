@@ -8,21 +8,19 @@ between the sizes of these, and only where it depends on the size alone.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from shortflow import _core
 from shortflow.errors import ConfigError, did_you_mean
+from shortflow.lazy import pd
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, SLOWDOWN, SLOWDOWNS, Metric, Row
 from shortflow.metrics.data import RunData
 from shortflow.records import Meta
 from shortflow.result import RunSummary
 from shortflow.store.columns import TABLES
-
-if TYPE_CHECKING:
-    import pandas
 
 MEASURED = "measured"
 """What the row and the curve are called."""
@@ -36,7 +34,7 @@ _EXPECTED = {
 _SAME = 1e-3
 """Times in an empty network that differ by more than this share are of different ways."""
 
-Source: TypeAlias = "str | Path | pl.DataFrame | pandas.DataFrame"
+Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
 """A CSV or Parquet file, or a data frame."""
 
 

@@ -12,21 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict
+from typing import NotRequired, Protocol, TypedDict
 
 from shortflow import _core
 from shortflow.errors import Cancelled, ConfigError, MissingRequirement, SimulationError, did_you_mean
+from shortflow.lazy import pl
 from shortflow.memory import available_bytes
 from shortflow.metrics.catalogue import Metric, Row, measure, measuring_id, named
 from shortflow.metrics.data import Table
 from shortflow.metrics.stakes import Risk, risk_of_timeout, stake
 from shortflow.records import Meta
 from shortflow.scenario import Scenario, Setting, as_settings
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from shortflow.scheme import SchemeSource
+from shortflow.scheme import SchemeSource
 
 KEY_LENGTH = 12
 """So many digits of a run's key tell it from others, in tables and in names of directories."""
@@ -118,7 +115,7 @@ class Run:
     scenario: Scenario
     scheme: _core.Scheme
     seed: int
-    scheme_source: "SchemeSource | None" = field(default=None, compare=False)
+    scheme_source: SchemeSource | None = field(default=None, compare=False)
     """What another process builds the scheme from; none for a class that only this process knows."""
     cores: int = field(default=1, compare=False)
     """It may take so many."""
@@ -184,8 +181,6 @@ def _frame(name: str, about: str) -> "functools.cached_property[pl.DataFrame]":
     """A table of a result as a data frame, made when it is first asked for."""
 
     def read(result: "RunResult") -> "pl.DataFrame":
-        import polars as pl
-
         origin = result.provenance
         return labelled(pl.DataFrame(result.tables[name]), origin["scheme"], origin["seed"], origin["key"])
 
@@ -324,8 +319,6 @@ def measured(result: RunResult) -> Measured:
 
 def labelled(table: "pl.DataFrame", scheme: str, seed: int, key: str) -> "pl.DataFrame":
     """A table of a run with the columns `scheme`, `seed` and `run`, by which it is joined to the table of runs."""
-    import polars as pl
-
     return table.with_columns(
         pl.lit(scheme).alias("scheme"),
         pl.lit(seed, pl.UInt64).alias("seed"),

@@ -3,23 +3,19 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from shortflow._core import Scheme
 from shortflow.comparison import Comparison, with_distances
 from shortflow.engine import Held, Jobs, Progress, concluding, run_all, run_one
 from shortflow.errors import ConfigError
+from shortflow.executors.outcome import decoded
+from shortflow.lazy import bursts, pl, stored
+from shortflow.lazy import measured as measured_flows
 from shortflow.precision import Precision, seeds_until
 from shortflow.result import Run, RunResult, RunSummary
 from shortflow.scenario import Scenario, Settings, as_pairs
 from shortflow.scheme import SchemeSource, load_with_sources, split_settings
 from shortflow.transport import Transport
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from shortflow.measured import Measured
-    from shortflow.store.runs import Store
 
 _LARGEST_SEED = 2**64 - 1
 MOST_SEEDS = 100_000
@@ -52,7 +48,7 @@ def compare(
     until: Precision | None = None,
     progress: Progress | None = None,
     held: Held | None = None,
-    measured: "Measured | None" = None,
+    measured: "measured_flows.Measured | None" = None,
 ) -> Comparison:
     """Run a scenario under several schemes over common seeds, and unless told otherwise under ideal schedulers too.
 
@@ -66,11 +62,7 @@ def compare(
         held = {}
     of_schemes: list[RunSummary] = []
     of_ideal: list[RunSummary] = []
-    store = None
-    if out:
-        from shortflow.store.runs import Store
-
-        store = Store(Path(out))
+    store = stored.Store(Path(out)) if out else None
 
     def so_far() -> Comparison:
         return Comparison(scenario.name, scenario.title, scenario.changes(settings), of_schemes, of_ideal)
@@ -95,24 +87,19 @@ def compare(
         else:
             look(seeds)
     if store:
-        from shortflow.bursts import keep_bursts
-
         first = planner.runs(settings or {}, seeds[:1])
-        keep_bursts(((run, store.place(run)) for run in first), jobs, progress)
+        bursts.keep_bursts(((run, store.place(run)) for run in first), jobs, progress)
     if measured is None:
         return so_far()
     return replace(so_far(), measured=measured.in_network(_flows(of_schemes, store, held or {})))
 
 
-def _flows(runs: Sequence[RunSummary], store: "Store | None", held: Held) -> "Iterator[pl.DataFrame]":
+def _flows(runs: Sequence[RunSummary], store: "stored.Store | None", held: Held) -> "Iterator[pl.DataFrame]":
     """The flows of the first scheme's runs, which are those of every scheme."""
-    from shortflow.executors.outcome import decoded
-    from shortflow.store.runs import place_of, read_run
-
     for run in runs:
         if run.scheme == runs[0].scheme and run.origin:
             if store:
-                yield read_run(place_of(store.directory, run.origin)).flows
+                yield stored.read_run(stored.place_of(store.directory, run.origin)).flows
             else:
                 yield decoded(held[run.origin["key"]].tables["flows"])
 

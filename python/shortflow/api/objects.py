@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 from rich.console import Console, RenderableType
@@ -17,6 +17,7 @@ from shortflow.api.plots import Plots, TuningPlots
 from shortflow.engine import Held
 from shortflow.errors import ConfigError, MissingRequirement, front_door, unknown_name
 from shortflow.executors.outcome import decoded
+from shortflow.lazy import pd
 from shortflow.metrics.catalogue import check_name, named
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import in_base_unit
@@ -46,9 +47,6 @@ from shortflow.tuning import record
 from shortflow.tuning.tables import sections as tuning_sections
 from shortflow.tuning.verdict import sentence
 
-if TYPE_CHECKING:
-    import pandas
-
 T = TypeVar("T")
 
 
@@ -65,7 +63,7 @@ class Shown(ABC):
         """The plots."""
 
     @front_door
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> "pd.DataFrame":
         """The same table as `to_frame` for pandas; `MissingRequirement` where pandas or pyarrow is not installed."""
         try:
             return self.to_frame().to_pandas()

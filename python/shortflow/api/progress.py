@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from shortflow.cli.console import progress_bar
+from shortflow.cli.pace import Pace
 from shortflow.engine import Progress
 
 Shown = Progress | bool | None
@@ -23,8 +25,6 @@ def told(label: str, shown: Shown) -> Iterator[Progress | None]:
         with _notebook_bar(label, display) as bar:
             yield bar
     else:
-        from shortflow.cli.console import progress_bar
-
         with progress_bar(label) as bar:
             yield bar
 
@@ -35,15 +35,11 @@ def _notebook() -> Callable[..., Any] | None:
     shell = ipython and ipython.get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
         return None
-    from IPython.display import display
-
-    return display
+    return sys.modules["IPython.display"].display  # type: ignore[no-any-return]
 
 
 @contextlib.contextmanager
 def _notebook_bar(label: str, display: Callable[..., Any]) -> Iterator[Progress]:
-    from shortflow.cli.pace import Pace
-
     pace, handle = Pace(), display({"text/plain": label}, raw=True, display_id=True)
 
     def update(fraction: float, finished: int, total: int, waiting: str = "") -> None:

@@ -29,6 +29,8 @@ from shortflow.cli.options import (
 )
 from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
+from shortflow.lazy import measured as measured_flows
+from shortflow.lazy import spreads, tables, terminal, verdict
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
 from shortflow.scheme import load_schemes
@@ -73,11 +75,7 @@ def compare(
     loaded = scenario_with(scenario, settings)
     for name in chosen:
         check_name(name, loaded.classes, "" if ideal else "--no-ideal leaves that out")
-    own = None
-    if measured:
-        from shortflow.measured import read_measured
-
-        own = read_measured(measured, loaded.classes)
+    own = measured_flows.read_measured(measured, loaded.classes) if measured else None
     console.note_warnings(loaded, load_schemes(names))
     with console.progress_bar(scenario) as progress:
         comparison = runner.compare(
@@ -100,20 +98,15 @@ def compare(
     if json:
         console.print_json(comparison.document())
         return
-    from shortflow.cli.terminal import print_result
-    from shortflow.report.spreads import spread_section
-    from shortflow.report.tables import comparison_tables, lay_out, main_tables, stacked
-    from shortflow.report.verdict import few_events, verdict
-
     if metrics:
-        print_result(comparison_tables(comparison, shown))
-        if few := " ".join(few_events(comparison, shown or list(comparison.metrics.values()))):
-            print_result(few)
+        terminal.print_result(tables.comparison_tables(comparison, shown))
+        if few := " ".join(verdict.few_events(comparison, shown or list(comparison.metrics.values()))):
+            terminal.print_result(few)
         return
-    print_result(main_tables(comparison, MORE))
-    if sys.stdout.isatty() and (spread := spread_section(comparison)):
-        print_result(stacked(*lay_out(spread)))
-    print_result(" ".join(verdict(comparison)))
+    terminal.print_result(tables.main_tables(comparison, MORE))
+    if sys.stdout.isatty() and (spread := spreads.spread_section(comparison)):
+        terminal.print_result(tables.stacked(*tables.lay_out(spread)))
+    terminal.print_result(" ".join(verdict.verdict(comparison)))
 
 
 def _chosen(metrics: str | None) -> list[str]:

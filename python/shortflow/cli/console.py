@@ -5,18 +5,14 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from shortflow._core import Scheme
 from shortflow.cli.control import CONTROL, plain
 from shortflow.cli.pace import LATELY_S, Pace
-from shortflow.scenario import WARNING
-
-if TYPE_CHECKING:
-    from shortflow._core import Scheme
-    from shortflow.comparison import Comparison
-    from shortflow.engine import Progress
-    from shortflow.records import Drop
-    from shortflow.scenario import Scenario
+from shortflow.lazy import comparison as comparing
+from shortflow.lazy import engine, terminal
+from shortflow.records import Drop
+from shortflow.scenario import WARNING, Scenario
 
 FAULTS = ("loss", "corrupted", "link down", "no route")
 """The reasons for drops that are a scenario's faults."""
@@ -41,7 +37,7 @@ def note_report(report: object, runs: int, reused: int, seconds: float) -> None:
     print_note(f"report: {report} ({runs} runs, {reused} of them from before, {seconds:.0f} s)")
 
 
-def note_warnings(scenario: "Scenario", schemes: "Iterable[Scheme]") -> None:
+def note_warnings(scenario: Scenario, schemes: Iterable[Scheme]) -> None:
     """Say on stderr what a scenario is accepted with, but hardly meant, by itself or under these schemes."""
     for warning in scenario.warnings(schemes):
         print_note(f"{WARNING}{warning}")
@@ -64,18 +60,16 @@ class Lines:
 
 
 @contextlib.contextmanager
-def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[Progress]":
+def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[engine.Progress]":
     """A live bar on stderr; where that is no terminal, a line every half minute."""
     if not sys.stderr.isatty():
         yield _progress_lines(label, lines or Lines())
         return
-    from shortflow.cli.terminal import live_bar
-
-    with live_bar(label) as update:
+    with terminal.live_bar(label) as update:
         yield update
 
 
-def _progress_lines(label: str, lines: Lines) -> "Progress":
+def _progress_lines(label: str, lines: Lines) -> "engine.Progress":
     started = time.monotonic()
     pace = Pace()
 
@@ -92,7 +86,7 @@ def _progress_lines(label: str, lines: Lines) -> "Progress":
     return update
 
 
-def note_faults(drops: "Sequence[Drop]") -> None:
+def note_faults(drops: Sequence[Drop]) -> None:
     """Say how many packets the scenario's faults cost, and where most of them were lost."""
     for reason in FAULTS:
         places = sorted(((row["in_run"], row["place"]) for row in drops if row["reason"] == reason), reverse=True)
@@ -103,7 +97,7 @@ def note_faults(drops: "Sequence[Drop]") -> None:
             print_note(f"dropped in the whole run, {reason}: {packets} packets ({most}{more})")
 
 
-def note_about(comparison: "Comparison") -> None:
+def note_about(comparison: "comparing.Comparison") -> None:
     """Say what to know of a comparison's numbers; warnings of the scenario stand above the bar already."""
     for note in comparison.notes:
         if not note.startswith(WARNING):

@@ -13,6 +13,7 @@ from shortflow.cli.options import Json
 from shortflow.cli.terminal import print_result, working
 from shortflow.declared import all_declared, is_kind
 from shortflow.errors import ConfigError, unknown_name
+from shortflow.lazy import papers, sensitivity
 from shortflow.metrics.catalogue import STATISTICS, possible
 from shortflow.records import Declared
 from shortflow.report.tables import named_table, stacked
@@ -92,14 +93,11 @@ def _table_name(declared: Declared) -> str:
 
 def _of_papers(kind: str) -> Sequence[Mapping[str, Any]]:
     """What the recipes have: their figures, the claims with the recipe that decides each, and the choices."""
-    from shortflow import papers
-    from shortflow.reproduction.sensitivity import choice_entries
-
     figures = papers.figures()
     if kind == "figures":
         return [{"name": name, "summary": f"{each.ref}: {each.title}"} for name, each in figures.items()]
     if kind == "choices":
-        return choice_entries()
+        return sensitivity.choice_entries()
     return [
         {"id": claim.id, "recipe": figure.id, "summary": claim.says}
         for figure in figures.values()
@@ -176,10 +174,8 @@ def _choice(entry: Mapping[str, Any]) -> Iterator[Row]:
 
 def _reaches(entry: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
     """For each value but that taken, the figures with runs at the quick scale that follow it, and the others."""
-    from shortflow.reproduction.sensitivity import reach
-
     values = [value for value in entry["values"] if value != entry["taken"]]
-    found = {value: reach(entry["paper"], entry["name"], value) for value in values}
+    found = {value: sensitivity.reach(entry["paper"], entry["name"], value) for value in values}
     return {value: {"figures": follow, "others": others} for value, (follow, others) in found.items()}
 
 

@@ -9,6 +9,7 @@ import typer
 from shortflow.cli import completion
 from shortflow.errors import ConfigError
 from shortflow.executors import Executor, Local
+from shortflow.executors.cluster import Dask as Cluster
 from shortflow.precision import MAX_SEEDS, Precision
 from shortflow.runner import MOST_SEEDS
 from shortflow.scenario import Scenario, load_scenario
@@ -116,8 +117,6 @@ def executor(jobs: int | None, dask: str | None) -> Executor:
         return Local(jobs)
     if jobs is not None:
         raise ConfigError("--jobs: is about this machine; with --dask the cluster has as many runs at a time as it can")
-    from shortflow.executors.cluster import Dask as Cluster
-
     return Cluster(dask)
 
 

@@ -4,10 +4,12 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from shortflow._core import Capture
+from shortflow.capture import TRACE, Captured, FlowChoice, port_of, recording
 from shortflow.cli import console
 from shortflow.cli.options import (
     Json,
@@ -21,16 +23,13 @@ from shortflow.cli.options import (
     whole_number,
 )
 from shortflow.comparison import Comparison
-from shortflow.engine import run_one
+from shortflow.engine import Progress, run_one
 from shortflow.errors import ConfigError
+from shortflow.lazy import bursts, stored, tables, terminal
+from shortflow.lazy import watch as watching
 from shortflow.result import cores_for
 from shortflow.runner import plan
 from shortflow.scenario import Scenario
-
-if TYPE_CHECKING:
-    from shortflow._core import Capture
-    from shortflow.capture import Captured
-    from shortflow.engine import Progress
 
 
 def run(
@@ -81,13 +80,11 @@ def run(
     if watch and (json or trace or pcap):
         raise ConfigError("--watch: draws for people, of all flows; leave out --json, --trace and --pcap")
     if out:
-        from shortflow.store.runs import check_same_run, check_target, write_run
-
-        check_target(out)
+        stored.check_target(out)
     (planned,) = plan(scenario_with(scenario, settings), [scheme], [seed], settings)
     work = replace(planned, cores=cores)
     if out:
-        check_same_run(out, work.key)
+        stored.check_same_run(out, work.key)
     console.note_warnings(work.scenario, [work.scheme])
     taken, why = cores_for(work, is_captured=watch or bool(trace or pcap))
     if why:
@@ -96,12 +93,10 @@ def run(
         with _progress(work.scenario, scheme, watch) as (of_watch, progress):
             result = run_one(work, progress, of_watch or capture)
         if out:
-            write_run(result, out, csv=csv)
+            stored.write_run(result, out, csv=csv)
     if out:
-        from shortflow.bursts import keep_bursts
-
         with console.progress_bar(f"{work.scenario.name}, its largest burst") as progress:
-            keep_bursts([(work, out)], progress=progress)
+            bursts.keep_bursts([(work, out)], progress=progress)
         console.print_note(f"result: {out}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
     comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
@@ -110,20 +105,15 @@ def run(
     if json:
         console.print_json(comparison.document())
         return
-    from shortflow.cli.terminal import print_result
-    from shortflow.report.tables import comparison_tables
-
-    print_result(comparison_tables(comparison))
+    terminal.print_result(tables.comparison_tables(comparison))
 
 
 @contextlib.contextmanager
-def _progress(scenario: Scenario, scheme: str, watch: bool) -> "Iterator[tuple[Capture | None, Progress]]":
+def _progress(scenario: Scenario, scheme: str, watch: bool) -> Iterator[tuple[Capture | None, Progress]]:
     """A bar, or a picture and what the run takes for it."""
     label = f"{scenario.name}, {scheme}"
     if watch:
-        from shortflow.cli.watch import watching
-
-        with watching(scenario, label) as drawn:
+        with watching.watching(scenario, label) as drawn:
             yield drawn
         return
     with console.progress_bar(label) as progress:
@@ -133,12 +123,11 @@ def _progress(scenario: Scenario, scheme: str, watch: bool) -> "Iterator[tuple[C
 @contextlib.contextmanager
 def _recording(
     scenario: Scenario, trace: str | None, pcaps: list[str], out: Path | None
-) -> "Iterator[tuple[Capture | None, Captured | None]]":
+) -> Iterator[tuple[Capture | None, Captured | None]]:
     """What the run takes to write a packet trace and captures; nothing where none is asked for."""
     if not trace and not pcaps:
         yield None, None
         return
-    from shortflow.capture import TRACE, FlowChoice, port_of, recording
 
     def target(option: str, file: str, usual: str) -> Path:
         if file:
@@ -165,7 +154,7 @@ def _recording(
         yield found
 
 
-def _note_captured(captured: "Captured | None", trace: str | None, flows: int) -> None:
+def _note_captured(captured: Captured | None, trace: str | None, flows: int) -> None:
     """Say what was captured, and how much it is."""
     if captured is None:
         return

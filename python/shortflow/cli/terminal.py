@@ -4,7 +4,6 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -13,10 +12,8 @@ from rich.text import Text
 
 from shortflow.cli.control import plain
 from shortflow.cli.pace import Pace
+from shortflow.engine import Progress as Told
 from shortflow.report.tables import terminal_width
-
-if TYPE_CHECKING:
-    from shortflow.engine import Progress as Told
 
 
 class Plain(Console):
@@ -62,7 +59,7 @@ def _clock(seconds: float | None) -> str:
 
 
 @contextlib.contextmanager
-def live_bar(label: str) -> "Iterator[Told]":
+def live_bar(label: str) -> Iterator[Told]:
     """A live bar on stderr."""
     console = Plain(file=sys.stderr)
     columns = (

@@ -4,13 +4,10 @@ import hashlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from shortflow.errors import ConfigError, LostRun, SimulationError
+from shortflow.lazy import columns, pl
 from shortflow.result import Checksum, Record, Run, RunResult, RunSummary, measured, summarize
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -89,15 +86,11 @@ def checksum(data: bytes) -> Checksum:
 
 def decoded(data: bytes) -> "pl.DataFrame":
     """A table from its encoded form."""
-    import polars as pl
-
     return pl.read_parquet(io.BytesIO(data))
 
 
 def _encoded(result: RunResult) -> dict[str, bytes]:
-    from shortflow.store.columns import TABLES  # with Polars, which takes long to import
-
-    return {name: _parquet(getattr(result, name)) for name in TABLES}
+    return {name: _parquet(getattr(result, name)) for name in columns.TABLES}
 
 
 def _parquet(table: "pl.DataFrame") -> bytes:

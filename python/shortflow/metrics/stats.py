@@ -8,13 +8,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from shortflow.errors import TooLittle
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+from shortflow.lazy import np, npt, ranks, special
 
 CONFIDENCE = 0.95
 
@@ -229,10 +225,8 @@ def rank_correlation(values: Sequence[float]) -> float:
 
     Equal values share the mean of their ranks. A ValueError if all are equal or one is not a number.
     """
-    from scipy.stats import spearmanr
-
     _require_ranks(values)
-    return float(spearmanr(range(len(values)), values).statistic)
+    return float(ranks.spearmanr(range(len(values)), values).statistic)
 
 
 def kendall_tau(first: "npt.ArrayLike", second: "npt.ArrayLike") -> float:
@@ -240,17 +234,13 @@ def kendall_tau(first: "npt.ArrayLike", second: "npt.ArrayLike") -> float:
 
     A ValueError if the lengths differ, all values of a column are equal, or one is not a number.
     """
-    from scipy.stats import kendalltau
-
     _require_ranks(first)
     _require_ranks(second)
-    return float(kendalltau(first, second).statistic)
+    return float(ranks.kendalltau(first, second).statistic)
 
 
 def _require_ranks(values: "npt.ArrayLike") -> None:
     """SciPy's answer is NaN, with a warning at most, where a column has no order."""
-    import numpy as np
-
     distinct = np.unique(np.asarray(values))
     if len(distinct) < 2 or np.isnan(distinct).any():
         raise TooLittle("a rank correlation needs numbers in each column that are not all equal")
@@ -258,9 +248,7 @@ def _require_ranks(values: "npt.ArrayLike") -> None:
 
 def student(n: int) -> float:
     """Student's quantile for the mean of n values."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    return float(special.stdtrit(n - 1, (1 + CONFIDENCE) / 2))
 
 
 def _mean(values: Sequence[float]) -> float:

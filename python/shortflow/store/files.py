@@ -19,9 +19,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.lazy import msgspec
 
 Found = TypeVar("Found")
 

@@ -11,16 +11,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shortflow.errors import ConfigError, MissingRequirement
+from shortflow.lazy import optuna
 from shortflow.tuning.goal import Goal, Judgement
 from shortflow.tuning.record import Trial, Tuning
 from shortflow.tuning.space import Parameter
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.distributions import BaseDistribution
 
 _PATIENCE = 50
 """After so many refusals in a row, what is left of a batch is drawn evenly."""
@@ -143,11 +140,8 @@ def importances(tuning: Tuning) -> list[dict[str, float]]:
     Empty where fewer than two trials tell.
     """
     require_optuna()
-    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-    from optuna.trial import TrialState
-
     study = optuna_study(tuning)
-    if len(study.get_trials(states=[TrialState.COMPLETE])) < 2:
+    if len(study.get_trials(states=[optuna.trial.TrialState.COMPLETE])) < 2:
         return []
 
     def of(objective: int) -> Callable[["optuna.trial.FrozenTrial"], float]:
@@ -155,38 +149,32 @@ def importances(tuning: Tuning) -> list[dict[str, float]]:
         return lambda trial: sign * trial.values[objective]
 
     with _quiet(UserWarning):  # which says for all that what is lower counts as better
-        evaluator = PedAnovaImportanceEvaluator()
+        evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         return [
-            get_param_importances(study, evaluator=evaluator, target=of(number))
+            optuna.importance.get_param_importances(study, evaluator=evaluator, target=of(number))
             for number in range(len(tuning.question.goal.objectives))
         ]
 
 
 def _study(goal: Goal) -> "optuna.Study":
-    import optuna
-
     with _quiet():
         return optuna.create_study(directions=["maximize" if each.maximize else "minimize" for each in goal.objectives])
 
 
 def _sampler(batch: int, size: int) -> "optuna.samplers.BaseSampler":
     """What proposes the batch with this number: at random the first, the others from the trials before them."""
-    from optuna.samplers import TPESampler
-
-    return TPESampler(seed=batch, n_startup_trials=size)
+    return optuna.samplers.TPESampler(seed=batch, n_startup_trials=size)
 
 
-def _distribution(parameter: Parameter) -> "BaseDistribution":
-    from optuna.distributions import FloatDistribution, IntDistribution
-
+def _distribution(parameter: Parameter) -> "optuna.distributions.BaseDistribution":
     if parameter.log and parameter.step:
-        return IntDistribution(int(parameter.low), int(parameter.high), log=True)
-    return FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
+        return optuna.distributions.IntDistribution(int(parameter.low), int(parameter.high), log=True)
+    return optuna.distributions.FloatDistribution(parameter.low, parameter.high, log=parameter.log, step=parameter.step)
 
 
 def _replay(
     study: "optuna.Study",
-    distributions: Mapping[str, "BaseDistribution"],
+    distributions: Mapping[str, "optuna.distributions.BaseDistribution"],
     trials: Sequence[Trial],
     judgements: Sequence[Judgement],
 ) -> None:
@@ -209,16 +197,12 @@ def _tell(study: "optuna.Study", asked: "optuna.Trial", trial: Trial, judgement:
 
 
 def _state(name: str) -> Any:
-    from optuna.trial import TrialState
-
-    return TrialState[name]
+    return optuna.trial.TrialState[name]
 
 
 @contextmanager
 def _quiet(*warned: type[Warning]) -> Iterator[None]:
     """Keep Optuna from telling of each trial, and from some warnings."""
-    import optuna
-
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:

@@ -1,0 +1,60 @@
+"""What takes long to load: each module is loaded when something of it is first used.
+
+Annotations that name one stay quoted, as Python evaluates others at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+HOMES = {
+    "msgspec": "msgspec",
+    "np": "numpy",
+    "npt": "numpy.typing",
+    "optuna": "optuna",
+    "pd": "pandas",
+    "pl": "polars",
+    "special": "scipy.special",
+    "ranks": "scipy.stats",
+    "bursts": "shortflow.bursts",
+    "comparison": "shortflow.comparison",
+    "engine": "shortflow.engine",
+    "measured": "shortflow.measured",
+    "papers": "shortflow.papers",
+    "terminal": "shortflow.cli.terminal",
+    "watch": "shortflow.cli.watch",
+    "spreads": "shortflow.report.spreads",
+    "tables": "shortflow.report.tables",
+    "verdict": "shortflow.report.verdict",
+    "sensitivity": "shortflow.reproduction.sensitivity",
+    "columns": "shortflow.store.columns",
+    "frames": "shortflow.store.frames",
+    "reading": "shortflow.store.reading",
+    "stored": "shortflow.store.runs",
+}
+
+if TYPE_CHECKING:
+    import msgspec
+    import numpy as np
+    import numpy.typing as npt
+    import optuna
+    import pandas as pd
+    import polars as pl
+    from scipy import special
+    from scipy import stats as ranks
+
+    from shortflow import bursts, comparison, engine, measured, papers
+    from shortflow.cli import terminal, watch
+    from shortflow.report import spreads, tables, verdict
+    from shortflow.reproduction import sensitivity
+    from shortflow.store import columns, frames, reading
+    from shortflow.store import runs as stored
+else:
+
+    class _Later:
+        def __init__(self, home: str) -> None:
+            self._home = home
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module(self._home), name)
+
+    globals().update({name: _Later(home) for name, home in HOMES.items()})
