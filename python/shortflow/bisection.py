@@ -16,10 +16,10 @@ from shortflow.errors import ConfigError
 from shortflow.grid import Steps, check_apart
 from shortflow.lazy import stored
 from shortflow.metrics.catalogue import check_name, missing, possible
-from shortflow.quantities import parse
 from shortflow.result import RunSummary
 from shortflow.runner import Planner
 from shortflow.scenario import Scenario, Settings, as_pairs
+from shortflow.terms import Bound
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # those of two signs come first
     "==": operator.eq,
@@ -31,58 +31,48 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {  # those of two sign
 
 
 @dataclass(frozen=True)
-class Condition:
+class Condition(Bound):
     """A metric, a comparison and a number."""
 
-    metric: str
-    comparison: str
-    bound: float
-    unit: str = ""
-    """The unit of the bound as metrics have it; empty if none was written, which means the metric's own."""
     written: str = field(default="", compare=False)
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
         """Read a condition such as `deadline_miss==0` or `p99_short_s<5ms`."""
-        comparison = next((each for each in _COMPARISONS if each in text), "==")
-        metric, _, number = (part.strip() for part in text.partition(comparison))
-        bound = parse(number)
-        if not metric or bound is None or not math.isfinite(bound.number):
+        metric, sign, right = cls.split(text, _COMPARISONS) or ("", "", "")
+        number = cls.number(right)
+        if number is None or not math.isfinite(number[0]):
             raise ConfigError(f"{text}: not a condition, which is METRIC, one of == <= >= < >, and a number")
-        if bound.unit == "%":
-            return cls(metric, comparison, bound.number / 100, "share", text.strip())
-        return cls(metric, comparison, bound.number * bound.factor, bound.base, text.strip())
+        return cls(metric, sign, *number, text.strip())
 
     def check(self, classes: Sequence[str]) -> None:
         """Refuse a metric that no run with these classes of flows can have, and a bound of another unit."""
         check_name(self.metric, classes, "a search runs schemes alone")
-        unit = possible(classes)[self.metric].unit
-        if self.unit not in ("", unit):
-            raise ConfigError(f"{self.text}: {self.metric} is {f'in {unit}' if unit else 'without a unit'}")
+        self.check_unit(self.text, possible(classes)[self.metric].unit)
 
     def holds(self, metrics: Mapping[str, float], lower_bounds: Collection[str] = ()) -> bool:
         """Whether it holds for sure, of metrics among which it is.
 
         Where the metric is among the `lower_bounds`, its truth may be any larger value, so that only > and >= can hold.
         """
-        may_hold = self.metric not in lower_bounds or self.comparison in (">", ">=")
+        may_hold = self.metric not in lower_bounds or self.sign in (">", ">=")
         return may_hold and self._is_met(metrics)
 
     def is_open(self, metrics: Mapping[str, float], lower_bounds: Collection[str]) -> bool:
         """Whether it may hold or not, as the metric is a lower bound."""
         if self.metric not in lower_bounds:
             return False
-        if self.comparison == "==":
+        if self.sign == "==":
             return metrics[self.metric] <= self.bound
-        return self._is_met(metrics) == (self.comparison in ("<", "<="))
+        return self._is_met(metrics) == (self.sign in ("<", "<="))
 
     def _is_met(self, metrics: Mapping[str, float]) -> bool:
-        return _COMPARISONS[self.comparison](metrics[self.metric], self.bound)
+        return _COMPARISONS[self.sign](metrics[self.metric], self.bound)
 
     @property
     def text(self) -> str:
         """The condition as it was written, or as it is read."""
-        return self.written or f"{self.metric}{self.comparison}{self.bound:g}"
+        return self.written or f"{self.metric}{self.sign}{self.bound:g}"
 
 
 class SearchRun(TypedDict):

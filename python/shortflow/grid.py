@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError, did_you_mean
-from shortflow.quantities import in_base_unit, plain, read_range, rounded
+from shortflow.quantities import in_base_unit, plain, rounded
+from shortflow.terms import Range, pair
 
 _MOST_VALUES = 1_000_000
 MOST_POINTS = 100_000
@@ -33,27 +34,22 @@ class Steps:
 
         The high end is always among the values, so the last step may be shorter.
         """
-        key, _, bounds = (part.strip() for part in text.partition("="))
-        try:
-            (low, high, *steps), unit = read_range(bounds)
-        except ValueError:
-            key = ""
-        if not key:
-            raise ConfigError(
-                f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, with units of one kind, such as servers=1:100 or "
-                "switch.mark_above=5pkt:200pkt"
-            )
-        step = steps[0] if steps else 1.0
+        found = Range.read(
+            text,
+            f"{text}: expected KEY=LOW:HIGH or KEY=LOW:HIGH:STEP, with units of one kind, such as servers=1:100 or "
+            "switch.mark_above=5pkt:200pkt",
+        )
+        low, high, step = found.low, found.high, 1.0 if found.step is None else found.step
         if not (step > 0 and low <= high and math.isfinite(high - low) and math.isfinite(step)):
             raise ConfigError(f"{text}: expected a low end, a high end that is not below it, and a step above 0")
         if (high - low) / step >= _MOST_VALUES:
             raise ConfigError(f"{text}: has more than {_MOST_VALUES:,} values; expected a wider step")
         if low < high < low + step * (1 - 1e-9):
-            raise ConfigError(f"{text}: expected a step no wider than the range, such as {key}=0.1:0.9:0.1")
+            raise ConfigError(f"{text}: expected a step no wider than the range, such as {found.key}=0.1:0.9:0.1")
         values = [low + i * step for i in range(math.floor((high - low) / step + 1e-9) + 1)]
         if values[-1] < high - step * 1e-9:
             values.append(high)
-        return cls(key, [int(value) if value.is_integer() else rounded(value) for value in values], unit)
+        return cls(found.key, [int(value) if value.is_integer() else rounded(value) for value in values], found.unit)
 
     def written(self, value: int | float) -> str:
         """A value as a setting of the key, which takes no exponent."""
@@ -148,12 +144,11 @@ class Grid:
 
 def _values(text: str) -> tuple[str, list[str]]:
     """The key and the values of one `--grid`, as they are written."""
-    key, equals, right = (part.strip() for part in text.partition("="))
+    expected = "KEY=VALUES, such as transport.g=0.05:0.11:0.005 or load=0.2,0.4,0.8"
+    key, right = pair(text, "--grid", expected)
     items = [item.strip() for item in right.split(",")]
-    if not key or not equals or not all(items):
-        raise ConfigError(
-            f"--grid {text}: expected KEY=VALUES, such as transport.g=0.05:0.11:0.005 or load=0.2,0.4,0.8"
-        )
+    if not all(items):
+        raise ConfigError(f"--grid {text}: expected {expected}")
     values: list[str] = []
     for item in items:
         if ":" in item:
@@ -168,9 +163,7 @@ def _links(texts: Iterable[str], values: Mapping[str, object]) -> dict[str, str]
     """The keys that take the value of another, each with that other."""
     linked: dict[str, str] = {}
     for text in texts:
-        source, equals, target = (part.strip() for part in text.partition("="))
-        if not source or not equals or not target:
-            raise ConfigError(f"--link {text}: expected A=B, where B takes the value of A, which has a --grid")
+        source, target = pair(text, "--link", "A=B, where B takes the value of A, which has a --grid")
         _require(f"--link {text}", source, values)
         if _name(target) in map(_name, (*values, *linked)):
             raise ConfigError(f"--link {text}: {target} has values already")

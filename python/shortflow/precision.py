@@ -14,6 +14,7 @@ from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import MEAN_FCT, TASK_TIME, check_name
 from shortflow.metrics.stats import Estimate, student
+from shortflow.terms import Bound
 
 LEAST_SEEDS = 5
 """So many seeds are run before the first look, and between any two."""
@@ -37,11 +38,8 @@ class Precision:
     def parse(cls, text: str, most: int = MAX_SEEDS) -> "Precision":
         """Read `2%`, or `METRIC=2%` for one metric."""
         metric, _, width = (part.strip() for part in text.rpartition("="))
-        try:
-            number = float(width.removesuffix("%")) / 100 if width.endswith("%") else math.nan
-        except ValueError:
-            number = math.nan
-        if not 0 < number < math.inf:
+        number, unit = Bound.number(width) or (0.0, "")
+        if unit != "share" or not 0 < number < math.inf:
             raise ConfigError(f"--until-ci {text}: expected a width such as 2%, or METRIC=2%, such as p99_short_s=5%")
         if most < LEAST_SEEDS:
             raise ConfigError(f"--max-seeds {most}: expected {LEAST_SEEDS} at least, which --until-ci begins with")

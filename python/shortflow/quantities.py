@@ -63,13 +63,13 @@ def scale_for(unit: str, values: Sequence[float]) -> Scale:
 
 def in_base_unit(texts: Sequence[str]) -> list[float] | None:
     """All values in seconds, bytes, bits per second or their own unit; None if some are words or differ in kind."""
-    found = _of_one_kind(texts)
+    found = of_one_kind(texts)
     return None if found is None else [rounded(each.number * each.factor) for each in found]
 
 
 def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
     """All values as numbers of one unit, and this unit; None if some are words or they measure different things."""
-    found = _of_one_kind(texts)
+    found = of_one_kind(texts)
     if not found:
         return None
     base = found[0].base
@@ -80,19 +80,10 @@ def common_axis(texts: Sequence[str]) -> tuple[list[float], str] | None:
 
 def in_unit_of_first(texts: Sequence[str]) -> list[float]:
     """All values as numbers of the unit that the first one has; ValueError if there is no such thing."""
-    found = _of_one_kind(texts)
+    found = of_one_kind(texts)
     if found is None:
         raise ValueError(f"{', '.join(texts)}: not numbers of one kind")
     return [rounded(each.number * each.factor / found[0].factor) for each in found]
-
-
-def read_range(text: str) -> tuple[list[float], str]:
-    """The numbers of LOW:HIGH or LOW:HIGH:STEP in the unit of the first, and this; ValueError if it is none."""
-    texts = text.split(":")
-    if len(texts) not in (2, 3):
-        raise ValueError(f"{text}: not LOW:HIGH or LOW:HIGH:STEP")
-    first = parse(texts[0])
-    return in_unit_of_first(texts), first.unit if first else ""
 
 
 def counted(number: int, noun: str) -> str:
@@ -105,7 +96,7 @@ def plain(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else f"{Decimal(repr(value)):f}"
 
 
-def _of_one_kind(texts: Sequence[str]) -> list[Quantity] | None:
+def of_one_kind(texts: Sequence[str]) -> list[Quantity] | None:
     """The values as quantities; None if some are words or they measure different things."""
     found = [each for each in map(parse, texts) if each]
     return found if len(found) == len(texts) and len({each.base for each in found}) <= 1 else None

@@ -6,8 +6,9 @@ import typer
 
 from shortflow import bench as benches
 from shortflow.cli.console import print_json, print_note
-from shortflow.cli.options import Json, parse_names
+from shortflow.cli.options import Json
 from shortflow.cli.terminal import print_result
+from shortflow.terms import names as names_in
 
 _CASES = ", ".join(case.label for case in benches.CASES)
 
@@ -23,8 +24,8 @@ def bench(
 ) -> None:
     """Measure packet-hops per CPU-second, their cost over a minimal loop's, events, memory and start-up."""
     chosen = benches.chosen(
-        None if cases is None else parse_names(cases, "--cases"),
-        None if schemes is None else parse_names(schemes, "--schemes"),
+        None if cases is None else names_in(cases, "--cases"),
+        None if schemes is None else names_in(schemes, "--schemes"),
     )
     start, rows = benches.start_up(), []
     for case, scheme in chosen:

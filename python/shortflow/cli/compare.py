@@ -22,7 +22,6 @@ from shortflow.cli.options import (
     SetValues,
     UntilCi,
     executor,
-    parse_names,
     parse_settings,
     precision,
     scenario_with,
@@ -34,6 +33,7 @@ from shortflow.lazy import spreads, tables, terminal, verdict
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
 from shortflow.scheme import load_schemes
+from shortflow.terms import names as names_in
 
 ALL = "all"
 """What `--metrics` takes in place of names."""
@@ -68,7 +68,7 @@ def compare(
 
     With --out, every finished run is kept at once and not run again the next time.
     """
-    names = parse_names(schemes, "--schemes")
+    names = names_in(schemes, "--schemes")
     chosen = _chosen(metrics)
     until = precision(until_ci, max_seeds)
     settings = parse_settings(set_values)
@@ -113,7 +113,7 @@ def _chosen(metrics: str | None) -> list[str]:
     """The names of the metrics to show; none for the main ones, and for all."""
     if metrics is None or metrics == ALL:
         return []
-    names = parse_names(metrics, "--metrics")
+    names = names_in(metrics, "--metrics")
     if any(name.lower() == ALL for name in names):
         raise ConfigError(f"--metrics {metrics}: expected names of metrics, or `{ALL}` alone")
     return names

@@ -14,6 +14,7 @@ from shortflow.precision import MAX_SEEDS, Precision
 from shortflow.runner import MOST_SEEDS
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.scheme import split_settings
+from shortflow.terms import pairs
 
 _DIGITS = 100
 """No number that makes sense has more; Python refuses to read some thousands."""
@@ -131,21 +132,7 @@ def precision(until_ci: str | None, max_seeds: int | None) -> Precision | None:
 
 def parse_settings(values: list[str] | None) -> dict[str, str]:
     """The `--set` options as a mapping; the last one of a key counts."""
-    settings = {}
-    for value in values or []:
-        key, equals, new = (part.strip() for part in value.partition("="))
-        if not key or not equals or not new:
-            raise ConfigError(f"--set {value}: expected KEY=VALUE, such as --set topology.rate=10Gbps")
-        settings[key] = new
-    return settings
-
-
-def parse_names(value: str, option: str) -> list[str]:
-    """A list of names separated by commas."""
-    names = [name.strip() for name in value.split(",")]
-    if not all(names):
-        raise ConfigError(f"{option} {value}: expected names separated by commas")
-    return names
+    return pairs(values or [], "--set", "KEY=VALUE, such as --set topology.rate=10Gbps")
 
 
 def scenario_with(name: str, settings: dict[str, str]) -> Scenario:

@@ -19,7 +19,6 @@ from shortflow.cli.options import (
     SetValues,
     UntilCi,
     executor,
-    parse_names,
     parse_settings,
     precision,
     scenario_with,
@@ -36,6 +35,7 @@ from shortflow.scheme import load_schemes
 from shortflow.store.runs import Store
 from shortflow.sweeping import Sweep
 from shortflow.sweeping import sweep as run_sweep
+from shortflow.terms import names as names_in
 
 
 def sweep(
@@ -81,8 +81,8 @@ def sweep(
     What is in DIR already is not run again, so that the same command goes on after Ctrl-C, a kill or a full disk. A run
     that fails is kept with its error and stops no other; the exit code is then 1.
     """
-    names = parse_names(schemes, "--schemes")
-    shown = parse_names(metrics, "--metrics") if metrics else []
+    names = names_in(schemes, "--schemes")
+    shown = names_in(metrics, "--metrics") if metrics else []
     until = precision(until_ci, max_seeds)
     settings = parse_settings(set_values)
     axes = Grid.parse(grid, link or [], zip_keys or [])

@@ -24,6 +24,7 @@ from shortflow.errors import ConfigError, ExitCode
 from shortflow.report.tables import lay_out, stacked
 from shortflow.scheme import load_schemes, split_settings
 from shortflow.store.files import Kind, check_replaceable
+from shortflow.terms import pairs
 from shortflow.tuning.asking import WORKLOADS, second_workload
 from shortflow.tuning.engine import BASELINE, BATCH, CHECK_SEEDS, SEEDS, TRIALS
 from shortflow.tuning.engine import tune as run_tuning
@@ -118,10 +119,11 @@ def tune(
     goal = Goal.parse(minimize or [], maximize or [], subject_to or [])
     goal.check(loaded.classes)
     parameters = [Parameter.parse(each) for each in params]
+    counterparts = pairs(check_metric or [], "--check-metric", "METRIC=METRIC, such as afct_short_s=afct_websearch_s")
     there = None
     if check_on != NOWHERE:
         changed = {**split_settings(settings)[1], **parse_settings(check_set)}
-        there = second_workload(check_on, loaded, goal, changed, _counterparts(check_metric))
+        there = second_workload(check_on, loaded, goal, changed, counterparts)
     elif check_metric or check_set:
         raise ConfigError("--check-metric, --check-set: need a second workload (--check-on)")
     report = out / "report.html"
@@ -152,16 +154,6 @@ def tune(
     else:
         _show(found)
     return ExitCode.CLAIM_FAILED if holds(found) is Holds.NO else ExitCode.FINE
-
-
-def _counterparts(values: list[str] | None) -> dict[str, str]:
-    pairs = {}
-    for value in values or []:
-        metric, _, counterpart = (part.strip() for part in value.partition("="))
-        if not metric or not counterpart:
-            raise ConfigError(f"--check-metric {value}: expected METRIC=METRIC, such as afct_short_s=afct_websearch_s")
-        pairs[metric] = counterpart
-    return pairs
 
 
 def _show(found: Tuning) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from shortflow.errors import ConfigError, unknown_name
+from shortflow.errors import unknown_name
 from shortflow.scenario import Settings
+from shortflow.terms import pair
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,7 @@ def parse_choices(values: Iterable[str], known: Mapping[str, Collection[str]]) -
     """
     chosen = {}
     for text in values:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not value:
-            raise ConfigError(f"--choice {text}: expected NAME=VALUE, such as initial-alpha=1")
+        name, value = pair(text, "--choice", "NAME=VALUE, such as initial-alpha=1")
         if name not in known:
             raise unknown_name("choice", name, sorted(known))
         if value not in known[name]:

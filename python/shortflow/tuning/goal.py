@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from shortflow.errors import ConfigError, unknown_name
 from shortflow.metrics.catalogue import UNFINISHED_OF_ALL, check_name, possible
-from shortflow.quantities import parse
+from shortflow.terms import Bound
 
 _SIGNS = ("<=", ">=")
 _SYNTAX = "METRIC >= FACTOR * SCHEME or METRIC >= NUMBER, also with <=, such as `goodput_long_bps >= 0.99 * dctcp`"
@@ -54,36 +54,23 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class Constraint:
+class Constraint(Bound):
     """A metric whose mean has to stay above, or below, a number or a multiple of another scheme's mean."""
 
-    metric: str
-    sign: str
-    bound: float
-    """A factor if there is a scheme, else a number in `unit`."""
-    unit: str = ""
-    """The unit of the bound as metrics have it; empty if none was written, which means the metric's own."""
     scheme: str | None = None
-    """The scheme with whose mean on the same seeds it is compared; none if the bound is a number."""
+    """The scheme with whose mean on the same seeds it is compared, times the bound; none if the bound is a number."""
 
     @classmethod
     def parse(cls, text: str) -> "Constraint":
         """Read a constraint such as `goodput_long_bps >= 0.99 * dctcp` or `queue_mean_pkt <= 30pkt`."""
-        sign = next((each for each in _SIGNS if each in text), None)
-        metric, _, right = (part.strip() for part in text.partition(sign or "="))
-        if sign is None or not metric or not right:
+        metric, sign, right = cls.split(text, _SIGNS) or ("", "", "*")
+        if number := cls.number(right):
+            return cls(metric, sign, *number)
+        left, star, scheme = (part.strip() for part in right.rpartition("*"))
+        factor, unit = (cls.number(left) or (0.0, "")) if star else (1.0, "")
+        if unit not in ("", "share") or factor <= 0 or not scheme:
             raise ConfigError(f"--subject-to {text}: not a constraint, which is {_SYNTAX}")
-        if quantity := parse(right):
-            share = quantity.unit == "%"
-            number = quantity.number * (0.01 if share else quantity.factor)
-            return cls(metric, sign, number, "share" if share else quantity.base)
-        factor, star, name = (part.strip() for part in right.partition("*"))
-        if not star:
-            return cls(metric, sign, 1.0, scheme=right)
-        number_of = parse(factor)
-        if number_of is None or number_of.unit not in ("", "%") or number_of.number <= 0 or not name:
-            raise ConfigError(f"--subject-to {text}: not a constraint, which is {_SYNTAX}")
-        return cls(metric, sign, number_of.number * (0.01 if number_of.unit else 1.0), scheme=name)
+        return cls(metric, sign, factor, scheme=scheme)
 
     @property
     def text(self) -> str:
@@ -165,10 +152,7 @@ class Goal:
         for metric in self.metrics:
             check_name(metric, classes)
         for limit in self.constraints:
-            unit = possible(classes)[limit.metric].unit
-            if limit.unit not in ("", unit):
-                wanted = f"in {unit}" if unit else "without a unit"
-                raise ConfigError(f"--subject-to {limit.text}: {limit.metric} is {wanted}")
+            limit.check_unit(f"--subject-to {limit.text}", possible(classes)[limit.metric].unit)
 
     def elsewhere(self, counterparts: Mapping[str, str], classes: Sequence[str]) -> "tuple[Goal, list[Constraint]]":
         """The goal for another scenario with these classes of flows, where some metrics have a counterpart.

@@ -5,7 +5,8 @@ import random
 from dataclasses import dataclass
 
 from shortflow.errors import ConfigError
-from shortflow.quantities import parse, plain, read_range, rounded
+from shortflow.quantities import parse, plain, rounded
+from shortflow.terms import Range
 
 _SYNTAX = "KEY=LOW:HIGH, KEY=LOW:HIGH:STEP or KEY=LOW:HIGH:log, such as transport.g=0.01:0.5:log or knee_low=20KB:1MB"
 _DIGITS = 4
@@ -14,38 +15,21 @@ _MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(Range):
     """A key and the values between which it is varied, both ends included."""
-
-    key: str
-    low: float
-    high: float
-    unit: str = ""
-    """The unit of all its values, as the key's own syntax writes it."""
-    step: float | None = None
-    """The distance of its values; without one, any value in between will do."""
-    log: bool = False
-    """Whether equal ratios, not equal differences, are equally likely at first."""
 
     @classmethod
     def parse(cls, text: str) -> "Parameter":
         """Read a parameter and its range; a `ConfigError` says what is expected."""
-        key, _, bounds = (part.strip() for part in text.partition("="))
-        ends, log = bounds.removesuffix(":log"), bounds.endswith(":log")
-        try:
-            (low, high, *steps), unit = read_range(ends)
-        except ValueError:
-            key = ""
-        if not key or (log and steps):
-            raise ConfigError(f"--param {text}: expected {_SYNTAX}, with units of one kind")
-        if not low < high < math.inf:
+        found = cls(**vars(Range.read(text, f"--param {text}: expected {_SYNTAX}, with units of one kind")))
+        if not found.low < found.high < math.inf:
             raise ConfigError(f"--param {text}: expected a low end and a high end above it")
-        if log and low <= 0:
+        if found.log and found.low <= 0:
             raise ConfigError(f"--param {text}: a logarithmic range begins above 0")
-        count = (high - low) / steps[0] if steps and steps[0] > 0 else 0.0
-        if steps and not (1 <= count < _MOST_STEPS and abs(count - round(count)) < 1e-9 * count):
+        count = (found.high - found.low) / found.step if found.step and found.step > 0 else 0.0
+        if found.step is not None and not (1 <= count < _MOST_STEPS and abs(count - round(count)) < 1e-9 * count):
             raise ConfigError(f"--param {text}: expected a step above 0, some of which lead from end to end")
-        return cls(key, low, high, unit, steps[0] if steps else None, log)
+        return found
 
     @property
     def text(self) -> str:

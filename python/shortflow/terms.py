@@ -1,0 +1,85 @@
+"""The small grammars of options: KEY=VALUE, names between commas, KEY=LOW:HIGH[:STEP], METRIC <= NUMBER."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shortflow.errors import ConfigError
+from shortflow.quantities import of_one_kind, parse, rounded
+
+
+def pair(text: str, option: str, expected: str) -> tuple[str, str]:
+    """Both sides of LEFT=RIGHT; a `ConfigError` says what is expected of the option."""
+    left, _, right = (part.strip() for part in text.partition("="))
+    if not left or not right:
+        raise ConfigError(f"{option} {text}: expected {expected}")
+    return left, right
+
+
+def pairs(texts: Iterable[str], option: str, expected: str) -> dict[str, str]:
+    """An option that is given several times, as a mapping; the last value of a key counts."""
+    return dict(pair(text, option, expected) for text in texts)
+
+
+def names(text: str, option: str) -> list[str]:
+    """The names between commas."""
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise ConfigError(f"{option} {text}: expected names separated by commas")
+    return found
+
+
+@dataclass(frozen=True)
+class Range:
+    """A key and the ends between which it varies."""
+
+    key: str
+    low: float
+    high: float
+    unit: str = ""
+    """The unit of all its values, as the key's own syntax writes it."""
+    step: float | None = None
+    """The distance of its values; without one, any value in between will do."""
+    log: bool = False
+    """Whether equal ratios, not equal differences, are equally likely at first."""
+
+    @classmethod
+    def read(cls, text: str, refusal: str) -> "Range":
+        """Read `KEY=LOW:HIGH`, with `:STEP` or `:log` behind it; the numbers are in the unit of the first."""
+        key, _, right = (part.strip() for part in text.partition("="))
+        bounds = right.removesuffix(":log")
+        log, found = bounds != right, of_one_kind(bounds.split(":")) or []
+        if not key or len(found) not in ((2,) if log else (2, 3)):
+            raise ConfigError(refusal)
+        low, high, *steps = (rounded(each.number * each.factor / found[0].factor) for each in found)
+        return cls(key, low, high, found[0].unit, steps[0] if steps else None, log)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A metric, one of `<=`, `>=` and the like, and a number."""
+
+    metric: str
+    sign: str
+    bound: float
+    unit: str = ""
+    """The unit of the bound as metrics have it; empty if none was written, which means the metric's own."""
+
+    @staticmethod
+    def split(text: str, signs: Iterable[str]) -> tuple[str, str, str] | None:
+        """What stands before the first of the signs, the sign, and what stands behind; none where a part is missing."""
+        sign = next((each for each in signs if each in text), None)
+        left, _, right = (part.strip() for part in text.partition(sign or "="))
+        return (left, sign, right) if sign and left and right else None
+
+    @staticmethod
+    def number(text: str) -> tuple[float, str] | None:
+        """A number in the unit that metrics have it in, and this unit; none if it is no number."""
+        found = parse(text)
+        if found is None:
+            return None
+        return (found.number / 100, "share") if found.unit == "%" else (found.number * found.factor, found.base)
+
+    def check_unit(self, text: str, unit: str) -> None:
+        """Refuse a bound in another unit than the metric's."""
+        if self.unit not in ("", unit):
+            raise ConfigError(f"{text}: {self.metric} is {f'in {unit}' if unit else 'without a unit'}")
