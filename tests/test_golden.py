@@ -17,7 +17,7 @@ from conftest import Command
 from shortflow._core import version
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.txt"))
-VARYING = {"build", "finished_at", "key", "platform", "reused", "revision", "seconds", "version", "wall_s"}
+VARYING = {"build", "code", "finished_at", "key", "platform", "reused", "revision", "seconds", "version", "wall_s"}
 """Keys whose values depend on the machine, the build or the time."""
 HIDDEN = re.compile(r"(?<=before, )\d+(?= s\))|(?<=\()[\d.]+(?= MB\))")
 """Seconds, and sizes of compressed files."""
