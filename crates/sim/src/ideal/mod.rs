@@ -157,23 +157,31 @@ pub fn run(
         }
         servers.insert(port, ledger.serve((policy.discipline)(), demands, &mut flows));
     }
+    let mut end = None;
     for (number, arrival) in arrivals.enumerate() {
         if number % LOOK == 0 {
-            servers.values_mut().for_each(|server| _ = server.advance(arrival.at));
-            if !servers.values().any(Server::is_open) {
-                break;
-            }
             if !observer.tick(standing(arrival.at, flows.len())) {
                 return Err(RunError::Cancelled);
             }
+            if end.is_none() && !servers.values_mut().any(|server| server.is_open_at(arrival.at)) {
+                servers.values_mut().for_each(|server| ledger.finish(server, &mut flows));
+                end = Some(ledger.end(&flows[..counted]));
+            }
+        }
+        if end.is_some_and(|end| arrival.at >= end) {
+            break;
         }
         let Some((port, demand, ideal)) = paths.demand(&arrival, flows.len()) else { continue };
         flows.push(FlowRow::new(&arrival, (!demand.backlogged).then_some(ideal)));
-        if let Some(server) = servers.get_mut(&port).filter(|server| server.is_open()) {
+        if let Some(server) = servers.get_mut(&port)
+            && server.is_open_at(arrival.at)
+        {
             server.take(demand);
         }
     }
-    servers.values_mut().for_each(|server| ledger.finish(server, &mut flows));
+    if end.is_none() {
+        servers.values_mut().for_each(|server| ledger.finish(server, &mut flows));
+    }
     let drain = flows.split_off(counted);
     Ok(ledger.outcome(flows, drain, scenario.measure.drain_flows))
 }
@@ -240,14 +248,19 @@ impl Ledger<'_> {
         Bytes::new((wire * mss / (mss + header)) as u64)
     }
 
+    /// The end of a run whose rows of flows that count are these.
+    fn end(&self, flows: &[FlowRow]) -> Instant {
+        let is_done = |row: &FlowRow| row.finish.is_some() || row.size == Bytes::MAX;
+        match flows.iter().all(is_done) {
+            true => flows.iter().filter_map(|row| row.finish).fold(self.measure_end, Instant::max),
+            false => self.limit,
+        }
+    }
+
     fn outcome(&self, flows: Vec<FlowRow>, mut drain: Vec<FlowRow>, keeps: bool) -> Outcome {
         let finished = flows.iter().filter(|row| row.finish.is_some()).count() as u64;
         let finite = flows.iter().filter(|row| row.size != Bytes::MAX).count() as u64;
-        let last = flows.iter().filter_map(|row| row.finish).max();
-        let end = match finished == finite {
-            true => self.measure_end.max(last.unwrap_or(Instant::ZERO)),
-            false => self.limit,
-        };
+        let end = self.end(&flows);
         drain.retain(|row| row.start < end);
         for row in drain.iter_mut().filter(|row| row.finish.is_some_and(|finish| finish > end)) {
             (row.finish, row.acked) = (None, Bytes::ZERO);

@@ -51,8 +51,11 @@ impl Server {
         self.link.leftover()
     }
 
-    /// Whether a flow that counts is not done, as of the last [`Server::advance`].
-    pub(super) fn is_open(&self) -> bool {
+    /// Serves until `at`, if a flow that counts is not done; true if there is one then.
+    pub(super) fn is_open_at(&mut self, at: Instant) -> bool {
+        if self.open > 0 {
+            self.advance(at);
+        }
         self.open > 0
     }
 
