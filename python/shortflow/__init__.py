@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Window
-    from shortflow.api.objects import Comparison, Results, RunResult, Sweep, Tuning
+    from shortflow.api.objects import Comparison, RunResult
     from shortflow.api.plots import Plots, TuningPlots
+    from shortflow.api.stores import Results, Sweep, Tuning
     from shortflow.api.verbs import compare, load, read_run, read_store, read_tuning, run, search, sweep, tune
     from shortflow.bisection import Condition, Search
     from shortflow.errors import (
@@ -111,8 +112,9 @@ __all__ = [
 
 _HOMES = {
     "_core": ("Ack", "Flow", "Window"),
-    "api.objects": ("Comparison", "Results", "RunResult", "Sweep", "Tuning"),
+    "api.objects": ("Comparison", "RunResult"),
     "api.plots": ("Plots", "TuningPlots"),
+    "api.stores": ("Results", "Sweep", "Tuning"),
     "api.verbs": ("compare", "load", "read_run", "read_store", "read_tuning", "run", "search", "sweep", "tune"),
     "bisection": ("Condition", "Search"),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "MissingRequirement", "SimulationError"),

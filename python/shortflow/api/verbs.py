@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from shortflow import bisection, runner, sweeping
-from shortflow.api.objects import Comparison, Reader, Results, RunResult, Sweep, Tuning, extended, in_memory, in_store
+from shortflow.api.objects import Comparison, Reader, RunResult, extended, in_memory, in_store
 from shortflow.api.progress import Shown, told
+from shortflow.api.stores import Results, Sweep, Tuning
 from shortflow.bisection import Condition, Search
 from shortflow.declared import NamedScheme
 from shortflow.engine import Held, Jobs, run_one
