@@ -47,7 +47,7 @@ words! {
 }
 
 words! {
-    /// What a mark does.
+    /// Response to a mark.
     pub enum Base {
         /// Halves, as a loss does.
         Tcp = "tcp",

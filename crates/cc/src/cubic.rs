@@ -111,7 +111,7 @@ impl Cubic {
         }
     }
 
-    /// What a congestion event leaves for the next epoch (§4.6, §4.7).
+    /// Sets the state of the next epoch after a congestion event (§4.6, §4.7).
     fn remember(&mut self, cwnd: f64) {
         self.epoch = None;
         self.cwnd_prior = cwnd;

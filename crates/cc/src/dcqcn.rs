@@ -79,7 +79,7 @@ struct State {
     rate_due: Option<Instant>,
     /// Bytes sent since the byte counter last expired.
     sent: u64,
-    /// How often timer and byte counter have expired since the last CNP.
+    /// Expirations of the timer since the last CNP.
     timer_stage: u32,
     byte_stage: u32,
 }

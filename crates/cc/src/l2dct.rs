@@ -35,7 +35,7 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 words! {
-    /// What the weight depends on (§III-E).
+    /// Size on which the weight depends (§III-E).
     pub enum Profile {
         /// Bytes sent so far: least attained service.
         Las = "las",

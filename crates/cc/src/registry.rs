@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What a transport is, apart from its window law.
+/// Description of a transport, apart from its window law.
 #[derive(Debug, Clone, Copy)]
 pub struct TransportInfo {
     /// Name that users type.
@@ -19,7 +19,7 @@ pub struct TransportInfo {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
-    /// What runs in the hosts around it.
+    /// Hosts around the law.
     pub host: Host,
     /// Loss recovery that it runs over unless told otherwise.
     pub recovery: Recovery,
@@ -204,7 +204,7 @@ impl fmt::Debug for Law {
 const DUPTHRESH: RangeInclusive<u32> = 2..=1_000_000;
 const DUPTHRESH_DEFAULT: &str = "3";
 
-/// What every transport of such a host has, whatever its control; defaults of TCP's are the transport's.
+/// Keys of every transport of such hosts, under any law; TCP's defaults are the transport's.
 fn sender_keys(host: Host) -> Vec<ParamInfo> {
     match host {
         Host::Tcp => vec![
@@ -309,18 +309,18 @@ impl TransportConfig {
         Ok(TransportConfig { params: reader.described([keys, sender_keys(info.host)].concat()), ..config })
     }
 
-    /// Whether `name` is a parameter of senders whatever their law.
+    /// True if senders under any law have the parameter `name`.
     pub fn is_of_every_sender(name: &str) -> bool {
         Host::ALL.into_iter().flat_map(sender_keys).any(|param| param.name == name)
     }
 
-    /// The same sender with a law that is not registered here.
+    /// Runs a user-defined law in the sender.
     pub fn with_law(mut self, start: StartUserDefined) -> TransportConfig {
         self.params.retain(|param| TransportConfig::is_of_every_sender(param.name));
         TransportConfig { law: Law::UserDefined(start), ..self }
     }
 
-    /// Whether its law is not registered here.
+    /// True if the law is user-defined.
     pub fn is_user_defined(&self) -> bool {
         matches!(self.law, Law::UserDefined(_))
     }

@@ -1,4 +1,4 @@
-//! What a congestion control sees and what it may change.
+//! Inputs of a congestion control, and the window that it sets.
 
 use shortflow_spec::words;
 use shortflow_units::{Bytes, Instant, Rate, Span};
@@ -20,7 +20,7 @@ impl Window {
     }
 }
 
-/// What the sender knows of the flow that it is sending now.
+/// Sender's view of the flow in transmission.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowView {
     /// The present time.
@@ -38,11 +38,11 @@ pub struct FlowView {
     pub flight: Bytes,
     /// When the flow should be complete.
     pub deadline: Option<Instant>,
-    /// What the application says of it.
+    /// Role that the application states.
     pub role: Role,
 }
 
-/// Whether somebody waits for a flow.
+/// Urgency of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Role {
     /// The application does not say.
@@ -92,8 +92,8 @@ pub struct AckSample {
     pub snd_nxt: u64,
     /// The flow.
     pub flow: FlowView,
-    /// What the packet found that this ACK answers; only for laws that ask for it
-    /// ([`CongestionControl::reads_path`]), and not where the ACK answers none.
+    /// Path of the acknowledged packet; `None` unless [`CongestionControl::reads_path`], or if the ACK
+    /// acknowledges no packet.
     pub path: Option<PathSample>,
 }
 
@@ -106,7 +106,7 @@ impl AckSample {
     }
 }
 
-/// What a data packet and its ACK met on their way. Of a retransmitted packet, only the last copy counts.
+/// Path of a data packet and its ACK. For a retransmitted packet, the path of the last copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathSample {
     /// From the sender's hand-over of the packet to its host's port until now.
@@ -131,7 +131,7 @@ pub struct PathSample {
     /// Delivery rate since the packet was sent (draft-ietf-ccwg-bbr §4.1); `None` over less than `min_rtt`, and of an ACK
     /// that delivers nothing.
     pub rate: Option<Rate>,
-    /// Whether data had run out when the packet was sent: the rate is then a lower bound.
+    /// The sender had no more data at the transmission; the rate is then a lower bound.
     pub app_limited: bool,
 }
 
@@ -169,7 +169,7 @@ pub trait CongestionControl {
     /// A connection begins at `now`; its host's link has this rate.
     fn on_start(&mut self, _now: Instant, _line: Rate) {}
 
-    /// Whether ACKs must bring a [`PathSample`]. Only for laws that say so does the sender pace and ask for timers.
+    /// The law needs a [`PathSample`] with each ACK. Only then does the sender pace and offer timers.
     fn reads_path(&self) -> bool {
         false
     }
@@ -221,7 +221,7 @@ pub trait CongestionControl {
     }
 }
 
-/// What runs in the hosts around a control.
+/// Kind of hosts around a control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
     /// TCP: the control sets a window, and paces if it likes.
@@ -257,7 +257,7 @@ pub enum Obeyed {
 }
 
 words! {
-    /// How lost segments are found and resent.
+    /// Detection and repair of losses.
     pub enum Recovery {
         /// RFC 6582: one hole per round trip on partial ACKs.
         NewReno = "newreno",
@@ -269,7 +269,7 @@ words! {
 }
 
 words! {
-    /// What ECN means to the sender and the receiver.
+    /// ECN behaviour of sender and receiver.
     pub enum Ecn {
         /// Packets are not ECN-capable.
         Off = "off",
@@ -284,7 +284,7 @@ words! {
 pub(crate) mod tests {
     use super::*;
 
-    /// What a law has that says nothing of its own, here TCP's.
+    /// Defaults of a law are TCP's.
     #[test]
     fn a_plain_law_keeps_the_configured_window_and_whole_segments() {
         let (law, mss) = (crate::newreno::NewReno, Bytes::new(1460));

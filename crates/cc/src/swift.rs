@@ -345,7 +345,7 @@ mod tests {
         close(hosts, 8.125);
     }
 
-    /// What an ACK covers counts as far as it is new, and for a window at most (D7).
+    /// An ACK counts only newly delivered data, up to one window (D7).
     #[test]
     fn a_cumulative_ack_after_a_loss_grows_the_window_by_what_is_new() {
         let acks = |cwnd, newly: u64| {

@@ -36,7 +36,7 @@ pub const INFO: TransportInfo = TransportInfo {
 };
 
 words! {
-    /// How a flow is found to be short or long.
+    /// Rule that tells short flows from long.
     pub enum Classify {
         /// By its traffic class, where that says so, otherwise by bytes.
         Role = "role",

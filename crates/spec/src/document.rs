@@ -71,7 +71,7 @@ impl<'a> Document<'a> {
         replaced.map_or(Source::Scenario, |(_, source)| source.clone())
     }
 
-    /// What follows `path` in the key of a `--set` that put something below it.
+    /// Rest of the key of a `--set` below `path`.
     pub(crate) fn set_below(&self, path: &str) -> Option<&str> {
         let of_set = self.replaced.iter().filter(|(_, source)| *source == Source::Set);
         of_set.filter_map(|(at, _)| at.strip_prefix(path)).find(|rest| rest.starts_with('.'))
@@ -269,7 +269,7 @@ fn put(target: &mut Value, steps: &[&str], value: Value, at: &str) -> Result<(),
     put(next, rest, value, &join(at, step))
 }
 
-/// Whether the value at `inner` is that at `outer`, or part of it.
+/// True if `inner` is `outer` or below it.
 pub(crate) fn covers(outer: &str, inner: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -10,7 +10,7 @@ pub enum ConfigError {
     Unknown {
         /// Path of the key.
         key: String,
-        /// What it would have been: `key`, `parameter`, …
+        /// Kind of name: `key`, `parameter`, …
         what: &'static str,
         /// The nearest known name, or all of them.
         hint: String,
@@ -20,7 +20,7 @@ pub enum ConfigError {
     Missing {
         /// Path of the key.
         key: String,
-        /// What would have been accepted.
+        /// Accepted values.
         expected: String,
     },
     /// A value of the wrong type, without its unit, out of range or not in a list.
@@ -30,7 +30,7 @@ pub enum ConfigError {
         key: String,
         /// The value as it was written.
         value: String,
-        /// What would have been accepted.
+        /// Accepted values.
         expected: String,
     },
     /// A value that is fine alone and impossible together with others.
@@ -38,7 +38,7 @@ pub enum ConfigError {
     Impossible {
         /// Path of the key.
         key: String,
-        /// What it contradicts.
+        /// The contradiction.
         reason: String,
     },
     /// A file that cannot be read or is not TOML or CSV.
@@ -71,7 +71,7 @@ pub struct RowError {
     pub file: String,
     /// Line, from 1; 0 for the file as a whole.
     pub line: u64,
-    /// What is wrong.
+    /// Cause.
     pub reason: String,
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn referred(text: &str) -> Option<&str> {
     text.strip_prefix('$').filter(|name| is_name(name))
 }
 
-/// Whether `text` can be the name of a parameter.
+/// True if `text` can be the name of a parameter.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && name_length(text) == text.len()
 }

@@ -8,14 +8,14 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use toml::Value;
 
-/// How the value of a key is written. Inclusive ranges are formats too: of whole numbers, of real
-/// numbers, of times and of sizes.
+/// Text form of a key's value. Inclusive ranges of whole numbers, real numbers, times and
+/// sizes are formats too.
 pub trait Format {
-    /// What it is read into.
+    /// Type of the value.
     type Value;
     /// The value, if `value` has this format.
     fn read(&self, value: &Value) -> Option<Self::Value>;
-    /// What it may look like.
+    /// Shape of accepted values.
     fn shape(&self) -> Shape;
 }
 
@@ -25,9 +25,9 @@ pub const ANY_TIME: RangeInclusive<Span> = Span::ZERO..=LONGEST;
 pub const POSITIVE_TIME: RangeInclusive<Span> = Span::from_ps(1)..=LONGEST;
 /// Between a byte and a petabyte.
 pub const ANY_SIZE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1_000_000_000_000_000);
-/// How fast.
+/// A rate.
 pub const RATE: Quantity<Rate> = Quantity(PhantomData);
-/// How full a queue may be.
+/// Queue size.
 pub const OCCUPANCY: Quantity<Occupancy> = Quantity(PhantomData);
 /// Duration and drain together stay within the 20 hours of the event queue's clock.
 const LONGEST: Span = Span::from_millis(30_000_000);
@@ -86,7 +86,7 @@ impl Format for Positive {
 
 /// A type of the units crate that is read from text.
 pub trait Measured: FromStr<Err = UnitError> {
-    /// What it is a number of.
+    /// Unit of the quantity.
     const UNIT: Unit;
 }
 

@@ -1,9 +1,9 @@
-//! What to say about a name that is not known.
+//! Hints for unknown names.
 
 use crate::error::ConfigError;
 use std::cmp::Reverse;
 
-/// What to say about an unknown `name`: the nearest of the `known` ones, or all of them.
+/// Hint for an unknown `name`: the nearest `known` name, or all of them.
 pub fn hint(name: &str, known: &[&str]) -> String {
     let quoted: Vec<String> = meant(name, known).iter().map(|each| format!("{each:?}")).collect();
     match quoted.split_last() {

@@ -97,7 +97,7 @@ pub fn read_toml<T>(
     read(Reader::new(&document))
 }
 
-/// What a table without keys is read as. Panics if a default of the program is wrong.
+/// Values of an empty table. Panics if a default is invalid.
 pub fn defaults<T>(read: fn(&Reader) -> Result<T, ConfigError>) -> T {
     read_toml("", |reader| read(&reader)).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -189,7 +189,7 @@ impl<'d> Reader<'d> {
         unknown_key(key, known, |key| self.path(key) + rest)
     }
 
-    /// Whether a table that this one refines has been read for `key`.
+    /// True if `key` is absent here and this table refines another.
     fn inherits(&self, key: &str) -> bool {
         !self.under.is_empty() && !self.table.is_some_and(|table| table.contains_key(key))
     }

@@ -19,7 +19,7 @@ pub fn table(keys: &[ParamInfo]) -> Json {
     json!({ "type": "object", "properties": properties(keys), "required": required, "additionalProperties": false })
 }
 
-/// What `$defs` is to say of kinds by their name.
+/// Entry of `$defs` for named kinds.
 pub fn definition(kinds: &Kinds) -> (String, Json) {
     (kinds.name.to_owned(), self::kinds(&(kinds.entries)(), &(kinds.others)()))
 }
@@ -57,7 +57,7 @@ pub fn property(key: &ParamInfo) -> Json {
     property
 }
 
-/// The same, or a parameter in its place.
+/// `schema`, or a parameter.
 fn or_parameter(schema: Json) -> Json {
     json!({ "anyOf": [schema, { "$ref": "#/$defs/parameter" }] })
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use toml::Value;
 
-/// What a value may look like.
+/// Values that a key accepts.
 #[derive(Debug, Clone)]
 pub enum Shape {
     /// A whole number within limits, of which only multiples of `step` fit.
@@ -26,7 +26,7 @@ pub enum Shape {
         low: f64,
         /// The largest.
         high: f64,
-        /// Whether the number must be above `low`.
+        /// `low` itself is excluded.
         above: bool,
     },
     /// A number with a unit.
@@ -58,14 +58,14 @@ pub enum Shape {
     Parts(Kinds),
 }
 
-/// What the `kind` of a table may be.
+/// Accepted `kind`s of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Kinds {
-    /// What the JSON Schema calls them.
+    /// Name in the JSON Schema.
     pub name: &'static str,
     /// Each with its keys.
     pub entries: fn() -> Vec<Entry>,
-    /// What every one of them has too.
+    /// Keys that all kinds share.
     pub others: fn() -> Vec<ParamInfo>,
     /// One such table.
     pub example: &'static str,
@@ -78,11 +78,11 @@ pub struct ParamInfo {
     pub name: &'static str,
     /// Default value as text: `required` if there must be one, empty if there is none.
     pub default: String,
-    /// What its values look like.
+    /// Accepted values.
     pub shape: Shape,
     /// One line on what it does.
     pub summary: String,
-    /// Whether a value has its format; of no account where the shape is that of tables.
+    /// Checks the format of a value; unused for tables.
     pub fits: fn(&Value) -> bool,
 }
 
@@ -101,7 +101,7 @@ impl ParamInfo {
         ParamInfo { fits, ..self }
     }
 
-    /// Whether it must be there.
+    /// True if the key has no default and must be set.
     pub fn is_required(&self) -> bool {
         self.default == ParamInfo::REQUIRED
     }
@@ -120,7 +120,7 @@ pub struct Entry {
     pub parameters: Vec<ParamInfo>,
 }
 
-/// What a quantity is a number of.
+/// Unit of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Time.
@@ -131,14 +131,14 @@ pub enum Unit {
     Rate,
     /// Packets or bytes of a queue.
     Queue,
-    /// The same, above zero.
+    /// A queue size above zero.
     Threshold,
     /// Segments of a window.
     Window,
 }
 
 impl Unit {
-    /// What is expected of such a quantity, in words.
+    /// Expected quantity, in words.
     fn expected(self) -> &'static str {
         fn of<T: FromStr<Err = UnitError>>() -> &'static str {
             "".parse::<T>().err().map_or("", |error| error.expected)
@@ -155,7 +155,7 @@ impl Unit {
 }
 
 impl Shape {
-    /// What is expected, knowing the value that does not fit.
+    /// Expected values, with the nearest word to `value`.
     pub fn expected_instead_of(&self, value: &Value) -> String {
         let nearest = match (self, value.as_str()) {
             (Shape::Words(words), Some(text)) => nearest(text, words),
@@ -165,7 +165,7 @@ impl Shape {
     }
 }
 
-/// What is expected, to follow "is not" or "expected".
+/// Expected values, to follow "is not" or "expected".
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -30,7 +30,7 @@ pub enum Text {
 }
 
 impl Text {
-    /// Whether `text` is of this kind, as far as its form tells.
+    /// True if `text` has the form of this kind.
     pub fn fits(self, text: &str) -> bool {
         let part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
         match self {
@@ -40,7 +40,7 @@ impl Text {
     }
 }
 
-/// What is expected.
+/// Expected form.
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{input:?} is not {expected}")]
 pub struct UnitError {
-    /// What was given.
+    /// Text as given.
     pub input: String,
-    /// What would have been accepted.
+    /// Accepted form.
     pub expected: &'static str,
 }
 
