@@ -65,7 +65,7 @@ impl<'a> Choices<'a> {
         self.below(256) as f64 / 255.0
     }
 
-    /// Whether something happens that happens once in `n` times.
+    /// True once in `n` draws.
     pub fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == n - 1
     }

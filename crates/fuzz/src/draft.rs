@@ -19,7 +19,7 @@ pub struct Draft<'c, 'i> {
     registry: &'static Registry,
     values: Values<'c, 'i>,
     root: Table,
-    /// What may stand where, by path; entries of lists count from 1.
+    /// Possible keys by path; entries of lists count from 1.
     keys: BTreeMap<String, &'static ParamInfo>,
     /// `--set` pairs.
     settings: Vec<(String, String)>,

@@ -80,7 +80,7 @@ pub fn nodes(edge_list: &str) -> String {
     "name,kind,tier\n".to_owned() + &names.into_iter().map(node).collect::<String>()
 }
 
-/// The same as GraphML.
+/// A random network as GraphML.
 pub fn graphml(choices: &mut Choices, fast: bool) -> String {
     let (nodes, links) = network(choices);
     let mut text = concat!(

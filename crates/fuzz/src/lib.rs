@@ -28,7 +28,7 @@ const SHIPPED: &str = "../../python/shortflow/scenarios";
 pub struct Target {
     /// Name, which is that of its folder in the corpus too.
     pub name: &'static str,
-    /// Whether an input is a series of choices, so that any bytes make a good one; others are text.
+    /// The input is a series of choices, so that any bytes are valid; other inputs are text.
     pub drawn: bool,
     /// Feeds it an input; panics on a defect.
     pub judge: fn(&[u8]) -> Verdict,

@@ -122,7 +122,7 @@ fn no_file(_: &str) -> Result<String, String> {
     Err("there is no such file".to_owned())
 }
 
-/// Whether it was accepted; an error must say something.
+/// True if accepted; asserts that an error has a text.
 fn told<T>(result: Result<T, ConfigError>) -> bool {
     if let Err(error) = &result {
         assert!(error.to_string().len() > 3, "{error:?}");

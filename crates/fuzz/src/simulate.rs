@@ -119,7 +119,7 @@ impl Observer for Cap {
     }
 }
 
-/// What holds of every outcome.
+/// Asserts the invariants of every outcome.
 fn check(outcome: &Outcome, scenario: &Scenario) {
     for flow in &outcome.flows {
         let Some(finish) = flow.finish else { continue };

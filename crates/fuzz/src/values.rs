@@ -6,7 +6,7 @@ use shortflow_spec::{Shape, Text, Unit};
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// What values refer to: the hosts and links of the network.
+/// Hosts and links that values refer to.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     pub hosts: u64,

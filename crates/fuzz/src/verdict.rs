@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What became of an input.
+/// Outcome of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Accepted, and its run ended.
@@ -15,7 +15,7 @@ pub enum Verdict {
     Rejected,
 }
 
-/// How many inputs met which end.
+/// Number of inputs by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     ran: u64,

@@ -7,7 +7,7 @@ fn every_target_bears_its_corpus() {
     for target in TARGETS {
         let mut tally = Tally::default();
         for path in target.corpus().unwrap() {
-            // What fails is shown with its name.
+            // Shows the name of a failing input.
             print!("{}", path.display());
             tally.count((target.judge)(&std::fs::read(&path).unwrap()));
             println!(" is fine");

@@ -1,4 +1,4 @@
-//! What happens to packets, handed to Python in portions while a run goes on.
+//! Packet events, passed to Python in portions during a run.
 
 use crate::errors::config_error;
 use crate::scenario::PyScenario;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// So many bytes of a capture file are handed over at a time.
 const PORTION: usize = 1 << 20;
 
-/// What a run is to hand over of its packets, and to whom.
+/// Packet events that a run records, and their consumers.
 #[pyclass(frozen, module = "shortflow._core")]
 pub struct Capture {
     what: Watching,
@@ -73,7 +73,7 @@ impl Capture {
 }
 
 impl Capture {
-    /// What records a run.
+    /// Recorder of a run.
     pub fn recorder(&self, py: Python<'_>, scenario: &Arc<Scenario>, failure: Failure) -> Recorder {
         let file = |(port, name, taker): &(PortId, String, Py<PyAny>)| {
             (pcap::Capture::new(*port, name), taker.clone_ref(py))
@@ -105,12 +105,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// What is to be noted.
+    /// Filter of the events.
     pub fn what(&self) -> Watching {
         self.what.clone()
     }
 
-    /// Whether nothing more can come: the time is past, and everything that was on a wire then has arrived.
+    /// No more events can come: the time is over, and all packets then on a wire have arrived.
     pub fn is_over(&self, now: Instant) -> bool {
         let delay = self.scenario.graph.links.iter().map(|link| link.delay).max().unwrap_or_default();
         self.what.during.end < Instant::MAX && self.what.during.end + delay < now

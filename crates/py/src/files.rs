@@ -36,7 +36,7 @@ pub fn read_file(py: Python<'_>, path: &str) -> PyResult<Vec<u8>> {
     read(py, Path::new(path))?.map_err(|reason| config_error(format!("{path}: cannot be read: {reason}")))
 }
 
-/// The same as text in UTF-8.
+/// Contents of a file as UTF-8 text.
 pub(crate) fn read_text(py: Python<'_>, path: &Path) -> PyResult<Result<String, String>> {
     Ok(read(py, path)?.and_then(|bytes| {
         String::from_utf8(bytes).map_err(|error| {

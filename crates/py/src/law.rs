@@ -31,7 +31,7 @@ pub struct Law {
     deadline_s: Option<f64>,
     #[pyo3(get, set)]
     flow_class: String,
-    /// What packets find on their way, of laws that read it: where it is 0, ACKs tell nothing of it.
+    /// Path of packets, for laws that read it. With 0, ACKs carry no path sample.
     #[pyo3(get, set)]
     rtt_s: f64,
     #[pyo3(get, set)]
@@ -120,7 +120,7 @@ impl Law {
     /// An ACK of `acked` bytes, which opens the window unless it is marked; `ends_window` closes a window of data.
     fn ack(&mut self, acked: u64, ece: bool, ends_window: bool) {
         self.acked += acked;
-        // What was sent in the window that ends here is acknowledged up to its last byte; the next one is one byte on.
+        // The window that ends here was sent up to the last byte acknowledged; the next window is one byte on.
         let snd_una = if ends_window { self.acked } else { 0 };
         let sample = AckSample {
             acked: Bytes::new(acked),

@@ -96,7 +96,7 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// How many cores, and `most` at most, a run had better take, and why not more; `capture` says whether packets are captured.
+/// Recommended number of cores for a run, at most `most`, and the reason for fewer; `capture`: packets are captured.
 #[pyfunction]
 pub fn cores(
     py: Python<'_>,
@@ -179,7 +179,7 @@ impl PyFloor {
     }
 }
 
-/// What a run left behind.
+/// Result of a run.
 #[pyclass(frozen, name = "Result", module = "shortflow._core")]
 pub struct PyOutcome {
     outcome: Outcome,

@@ -152,7 +152,7 @@ impl PyScenario {
         self.inner.notes().to_vec()
     }
 
-    /// How many flows of each traffic entry count, as (number, what is known of it, backlogged flows, text).
+    /// Measured flows of each traffic entry: (number, accuracy, backlogged flows, text).
     fn expected_flows(&self) -> Vec<(f64, &'static str, u64, String)> {
         let row = |expected: &Expected| {
             let (number, known) = expected.number();
@@ -166,12 +166,12 @@ impl PyScenario {
         tables::expected_bytes(&self.inner)
     }
 
-    /// What is accepted, but hardly meant.
+    /// Accepted settings that are probably mistakes.
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings().to_vec()
     }
 
-    /// The same scenario with more settings; those that it was read with last are not applied again.
+    /// This scenario with more settings, unless they are the last ones applied.
     fn with_settings(&self, py: Python<'_>, settings: Pairs) -> PyResult<Self> {
         let (values, text, base_dir) = (self.values.clone(), self.text.clone(), self.base_dir.clone());
         if self.settings.ends_with(&settings) {
@@ -206,14 +206,14 @@ impl PyScheme {
         Ok(PyScheme { inner, failure: Failure::default(), of_law: Vec::new() })
     }
 
-    /// Whether the scheme called `name` has the parameter `key`.
+    /// True if scheme `name` has the parameter `key`.
     #[staticmethod]
     #[pyo3(signature = (name, key, host_queue=None))]
     fn accepts(name: &str, key: &str, host_queue: Option<&str>) -> bool {
         Scheme::accepts(name, key, host_queue)
     }
 
-    /// Whether the scheme called `base` keeps the parameter `key` under a law written in Python.
+    /// True if scheme `base` keeps the parameter `key` under a law written in Python.
     #[staticmethod]
     #[pyo3(signature = (base, key, host_queue=None))]
     fn keeps(base: &str, key: &str, host_queue: Option<&str>) -> bool {

@@ -18,7 +18,7 @@ impl Failure {
         }
     }
 
-    /// Whether a hook has failed.
+    /// True if a hook has failed.
     pub fn is_raised(&self) -> bool {
         self.0.lock().is_ok_and(|first| first.is_some())
     }
@@ -43,7 +43,7 @@ pub struct PyWindow {
     pacing_bps: Option<f64>,
 }
 
-/// What the sender knows of the flow that it is sending now. Sizes are in bytes, times in seconds.
+/// Sender's view of the flow in transmission. Sizes are in bytes, times in seconds.
 #[pyclass(frozen, get_all, name = "Flow", module = "shortflow._core")]
 pub struct PyFlow {
     /// Simulated time.
@@ -60,7 +60,7 @@ pub struct PyFlow {
     flight: u64,
     /// When the flow should be complete; `None` without a deadline.
     deadline_s: Option<f64>,
-    /// What the class of the traffic says: `short`, `long` or `unknown`.
+    /// Role by traffic class: `short`, `long` or `unknown`.
     role: &'static str,
 }
 
@@ -69,14 +69,14 @@ pub struct PyFlow {
 pub struct PyAck {
     /// By how much `snd_una` advanced: 0 where data is missing below what the ACK answers.
     acked: u64,
-    /// Whether the ACK echoes a congestion mark.
+    /// The ACK echoes a congestion mark.
     ece: bool,
-    /// Whether the window may open: it limits the sender, and the ACK advances, not in loss recovery, and not on a mark unless the
-    /// run allows that.
+    /// The window may open: it limits the sender, and the ACK advances outside loss recovery. Marked ACKs open it
+    /// only if the run allows.
     may_grow: bool,
-    /// Whether the window limits the sender, so that it may open; always, unless `tcp.growth` asks for it.
+    /// The window limits the sender, so that it may open; always true unless `tcp.growth` is set.
     limited: bool,
-    /// Whether the sender is in loss recovery.
+    /// The sender is in loss recovery.
     in_recovery: bool,
     /// First byte not yet acknowledged, after this ACK.
     snd_una: u64,
@@ -106,7 +106,7 @@ pub struct PyAck {
     /// Delivery rate since the packet was sent, in bits per second; `None` over less than `min_rtt_s`, and of an ACK that
     /// delivers nothing.
     rate_bps: Option<f64>,
-    /// Whether data had run out when the packet was sent: the rate is then a lower bound.
+    /// The sender had no more data at the transmission; the rate is then a lower bound.
     app_limited: bool,
     /// The flow that is being sent.
     flow: Py<PyFlow>,
@@ -171,7 +171,7 @@ pub struct PythonLaw {
     failure: Failure,
     /// The smallest window that it keeps.
     floor: f64,
-    /// Whether its hosts look at the pacing rate alone.
+    /// Its hosts obey only the pacing rate.
     is_paced: bool,
     pacing: Option<Rate>,
     timer: Option<Instant>,
@@ -253,7 +253,7 @@ fn timer_of(instance: &Bound<'_, PyAny>, earliest: Instant) -> PyResult<Option<I
     )))
 }
 
-/// What is wrong with what a hook left.
+/// Error in the values that a hook left.
 fn complaint(left: &PyWindow, floor: f64) -> Option<String> {
     let &PyWindow { cwnd, ssthresh, pacing_bps } = left;
     if !(cwnd.is_finite() && cwnd > 0.0 && ssthresh > 0.0) {
