@@ -1,5 +1,5 @@
-//! What eBPF congestion controls need of a host. Reads the kernel's own types (BTF), so that a feature is
-//! found where it was backported.
+//! Host requirements of eBPF congestion controls. Reads the kernel's own types (BTF), so that backported
+//! features are found.
 
 use crate::Failure;
 use crate::packages::Packages;
@@ -19,7 +19,7 @@ const TESTBED: &str = "for the testbed";
 /// Those that show and open every network namespace.
 const INSPECTION: [(&str, u32); 2] = [("CAP_SYS_PTRACE", 19), ("CAP_SYS_ADMIN", 21)];
 
-/// Whether something is there.
+/// Availability of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is.
@@ -33,11 +33,11 @@ pub enum Verdict {
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked for.
+    /// Requirement.
     pub name: &'static str,
-    /// Whether it is there.
+    /// Availability.
     pub verdict: Verdict,
-    /// What was found, or what to do.
+    /// Version or place found, or the remedy.
     pub detail: String,
 }
 
@@ -119,7 +119,7 @@ pub fn operations(btf: &Btf<'_>) -> &'static str {
     }
 }
 
-/// How many arguments a hook of `tcp_congestion_ops` has, where there is one of that name.
+/// Number of arguments of the hook in `tcp_congestion_ops`; `None` without such a hook.
 fn arguments(btf: &Btf<'_>, hook: &str) -> Option<usize> {
     let ops = btf.type_by_name::<Struct<'_>>("tcp_congestion_ops")?;
     let member = ops.iter().find(|member| member.name.is_some_and(|name| name == hook))?;
@@ -128,7 +128,7 @@ fn arguments(btf: &Btf<'_>, hook: &str) -> Option<usize> {
     Some(function.iter().count())
 }
 
-/// Whether a structure of the kernel has a member of that name.
+/// True if the kernel's structure has the member.
 fn has_member(btf: &Btf<'_>, structure: &str, member: &str) -> bool {
     let found = btf.type_by_name::<Struct<'_>>(structure);
     found.is_some_and(|found| found.iter().any(|each| each.name.is_some_and(|name| name == member)))
@@ -172,7 +172,7 @@ fn cgroup2(mounts: &str) -> Finding {
     }
 }
 
-/// What a command needs that reads or changes what is loaded.
+/// Checks the capabilities to read or change loaded programs.
 ///
 /// # Errors
 /// Names the capabilities that this process lacks.
@@ -181,7 +181,7 @@ pub fn privileged() -> Result<(), Failure> {
     if finding.is_enough() { Ok(()) } else { Err(Failure::Host(format!("this takes {}", finding.detail))) }
 }
 
-/// Whether this process may inspect every network namespace, as far as capabilities go.
+/// True if this process has the capabilities to inspect every network namespace.
 pub fn may_inspect_all() -> bool {
     lacking(&INSPECTION, &fs::read_to_string("/proc/self/status").unwrap_or_default()).is_empty()
 }
@@ -208,7 +208,7 @@ fn tun() -> io::Result<()> {
     fs::OpenOptions::new().read(true).write(true).open(TUN).map(drop)
 }
 
-/// What the testbed takes besides what loading does.
+/// Requirements of the testbed besides those of loading.
 fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> Finding {
     let no_tun = tun.as_ref().err().map(|why| match why.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -224,7 +224,7 @@ fn testbed(lacking: &Packages, tun: &io::Result<()>, counts_timeouts: bool) -> F
     }
 }
 
-/// What some command takes beside the kernel.
+/// User-space tools that some command needs.
 fn tools(name: &'static str, lacking: &Packages) -> Finding {
     match lacking.advice() {
         Some(advice) => Finding::new(name, Verdict::Optional, advice),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// What a tool or header is called, and the packages that have it.
+/// A tool or header, and the packages that have it.
 struct Tool {
     file: &'static str,
     debian: &'static str,
@@ -68,7 +68,7 @@ impl Packages {
         packages
     }
 
-    /// What to type, where anything is lacking.
+    /// Install command for all that is lacking.
     pub fn advice(&self) -> Option<String> {
         let (debian, fedora) = (self.debian.join(" "), self.fedora.join(" "));
         let both = format!("Debian, Ubuntu: apt-get install {debian}; Fedora: dnf install {fedora}");

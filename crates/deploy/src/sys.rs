@@ -1,4 +1,4 @@
-//! What the loader asks of the kernel in more than one call of `rustix`, or of what that does not have.
+//! System calls of the loader that `rustix` lacks, or that take several of its calls.
 #![allow(unsafe_code)]
 
 use rustix::fs::{FlockOperation, MemfdFlags};
@@ -29,10 +29,10 @@ impl Namespace {
         born.join().unwrap_or_else(|_| Err(Error::other("the thread that makes a namespace died")))
     }
 
-    /// What `action` gives when it runs inside; sockets and child processes that it makes belong there.
+    /// Runs `action` inside; its sockets and child processes belong there.
     ///
     /// # Errors
-    /// Fails where `action` does, or without `CAP_SYS_ADMIN`.
+    /// Fails if `action` does, or without `CAP_SYS_ADMIN`.
     pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         std::thread::scope(|scope| {
             let inside = scope.spawn(|| {
@@ -76,7 +76,7 @@ pub fn interface_index(name: &str) -> io::Result<i32> {
     Ok(rustix::net::netdevice::name_to_index(socket, name)? as i32)
 }
 
-/// Whether what leaves the device `name` of this thread's namespace begins with an Ethernet header, as over loopback too.
+/// True if frames on the device `name` of this namespace begin with an Ethernet header, as also on loopback.
 ///
 /// # Errors
 /// Fails without such a device.
@@ -122,11 +122,11 @@ pub fn update_link(link: &impl AsFd, map: &impl AsFd) -> io::Result<()> {
     }
 }
 
-/// What a tool of iproute2 prints, in the namespace of the calling thread. It has all of its input from the start: when
-/// this process is killed, the tool does not stop in the middle of a line.
+/// Output of an iproute2 tool in the namespace of the calling thread. The tool has all its input from the start, so a
+/// kill of this process does not stop it in the middle of a line.
 ///
 /// # Errors
-/// Fails where the tool does, and without it.
+/// Fails if the tool fails or is missing.
 pub fn iproute2(tool: &str, arguments: &[&str], input: &str) -> io::Result<String> {
     let mut file = File::from(rustix::fs::memfd_create("input", MemfdFlags::CLOEXEC)?);
     file.write_all(input.as_bytes())?;

@@ -1,4 +1,4 @@
-//! What the commands say that need no rights and no kernel.
+//! Output of the commands that need no rights and no kernel.
 #![cfg(feature = "bpf")]
 
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn check_ends_with_a_verdict_and_names_packages() {
     assert_eq!(document["missing_packages"]["build"]["fedora"][0], "clang");
 }
 
-/// What bash offers for the last of these words.
+/// Bash completions of the last word.
 fn offered(words: &[&str]) -> String {
     let line = r#"source <("$0" completions bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         _shortflow__deploy "$1" "${!#}" "${COMP_WORDS[-2]}"; echo "${COMPREPLY[*]}""#;

@@ -11,12 +11,12 @@ use shortflow_sim::simulation::{self, Unattended};
 use shortflow_units::{Bytes, Instant, Span};
 use std::sync::{Arc, Mutex};
 
-/// How far a fixed-point window may be from the floating-point one after any number of ACKs, as a share of it.
-/// Each ACK adds up to 2^-24 segments and a decrease halves what has come together; 2^-17 leaves room for windows of
-/// FaST of a tenth of a segment and for alpha^(1/8) at small alpha.
+/// Largest relative error of a fixed-point window after any number of ACKs. Each ACK adds up to 2^-24 segments and
+/// a decrease halves the sum. 2^-17 leaves room for FaST windows of a tenth of a segment and for alpha^(1/8) at
+/// small alpha.
 const DRIFT: f64 = 1.0 / 131_072.0;
 
-/// What became of all connections of a simulation.
+/// Differences over all connections of a simulation.
 #[derive(Debug, Default)]
 struct Drift {
     /// Largest distance, as a share of the window.
@@ -190,7 +190,7 @@ fn a_simulation_with_fixed_point_laws_is_the_same_experiment() {
     }
 }
 
-/// What happens to a connection next.
+/// Next event of a connection.
 #[derive(Debug, Clone)]
 enum Event {
     Ack { bytes: u64, ece: bool, decrease: bool },

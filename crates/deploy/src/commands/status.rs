@@ -32,9 +32,9 @@ pub fn run(args: Args) -> Result<(), Failure> {
 struct Report {
     default: String,
     controls: Vec<Control>,
-    /// What is not loaded and drives connections all the same.
+    /// Controls that are not loaded but still drive connections.
     survivors: Vec<Control>,
-    /// How many cgroups may call setsockopt(2).
+    /// Number of cgroups that may call setsockopt(2).
     cgroups: usize,
     ports: Vec<(u16, Role)>,
     dscp: Vec<DscpMarking>,

@@ -1,4 +1,4 @@
-//! How far the fixed-point laws are from the floating-point ones, over a dense grid.
+//! Errors of the fixed-point laws against the floating-point laws, over a dense grid.
 
 use super::grid::{alphas, flow, flows, windows};
 use super::{FixedPoint, LawError, NAMES};
@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Comparison {
     /// Law, and the settings that differ from its defaults.
     pub law: String,
-    /// What was compared: the window after a decrease, after a loss, after an unmarked ACK, or alpha.
+    /// Compared quantity: the window after a decrease, a loss or an unmarked ACK, or alpha.
     pub quantity: &'static str,
     /// Points of the grid.
     pub cases: u64,
@@ -19,7 +19,7 @@ pub struct Comparison {
     pub absolute: f64,
     /// Largest difference as a share of the window before; of 1 for alpha.
     pub relative: f64,
-    /// What the widths of the integers allow `relative` to be.
+    /// Bound of `relative` from the widths of the integers.
     pub bound: f64,
 }
 
@@ -124,8 +124,8 @@ impl<'c> Pair<'c> {
         Ok(Pair { config, fixed: FixedPoint::new(config)? })
     }
 
-    /// What `step` makes of `window` in a new connection that has no more probes to send: floating point, fixed
-    /// point.
+    /// Applies `step` to `window` in a new connection past its probes. Returns the windows in floating
+    /// point and in fixed point.
     fn both(&self, window: Window, step: impl Fn(&mut dyn CongestionControl, &mut Window)) -> [Window; 2] {
         let run = |law: &mut dyn CongestionControl| {
             let mut probing = Window { cwnd: 1.0, ssthresh: 2.0 };

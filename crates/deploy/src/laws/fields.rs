@@ -4,7 +4,7 @@ use shortflow_cc::TransportConfig;
 use shortflow_spec::ConfigError;
 use shortflow_units::Bytes;
 
-/// How one field holds its parameter.
+/// Unit of a parameter in its field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     /// The number itself.

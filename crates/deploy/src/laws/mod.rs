@@ -15,7 +15,7 @@ use shortflow_spec::{hint, nearest};
 
 /// The laws that have a fixed-point form, by their names in `shortflow_cc`.
 pub const NAMES: [&str; 6] = ["dctcp", "d2tcp", "l2dct", "xdctcp", "atcp", "fast"];
-/// What begins every name that we register, so that a host's own are never touched.
+/// Prefix of every name that we register, so that the host's own names stay untouched.
 pub const PREFIX: &str = "sf_";
 
 /// The names of their congestion controls in the kernel.

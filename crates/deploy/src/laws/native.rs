@@ -53,7 +53,7 @@ impl FixedWindow {
 }
 
 impl FixedAck {
-    /// What a decrease or a loss sees.
+    /// Input of a decrease or a loss.
     fn of_flow(flow: &FlowView) -> FixedAck {
         let small = |bytes: Bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
         FixedAck {

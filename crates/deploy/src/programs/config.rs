@@ -46,7 +46,7 @@ pub fn configure(name: &str, params: &[(String, String)]) -> Result<TransportCon
 /// Keys of senders that are the kernel's own.
 const OF_KERNEL: [&str; 2] = ["recovery", "dupthresh"];
 
-/// What `--param` takes, of one transport or another.
+/// Names that `--param` takes, over all transports.
 pub fn parameter_names() -> Vec<String> {
     let configs = laws::NAMES.into_iter().filter_map(|name| TransportConfig::named(name).ok());
     let names = configs.flat_map(|config| config.params().to_vec()).map(|param| param.name);
@@ -65,7 +65,7 @@ pub(super) fn text_of(config: &TransportConfig) -> String {
     shown.map(|param| format!("{}={}", param.name, param.default)).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the sender needs marks; without ECN it then leaves the connection to Reno.
+/// True if the sender needs marks; without ECN it leaves the connection to Reno.
 pub(super) fn needs_ecn(config: &TransportConfig) -> bool {
     config.ecn() != Ecn::Off
 }

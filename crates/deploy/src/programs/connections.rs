@@ -23,7 +23,7 @@ pub struct Connection {
     pub size: Option<u64>,
     /// When that should be complete, in nanoseconds of the monotonic clock, where the application says so.
     pub deadline_ns: Option<u64>,
-    /// Whether somebody waits for it: so says the application, or the operator of its port.
+    /// Role stated by the application, or by the operator of the port.
     pub role: Role,
 }
 
@@ -71,7 +71,7 @@ pub fn other_listeners() -> Result<Listeners, Failure> {
     Ok(others)
 }
 
-/// What a program of status.bpf.c writes.
+/// Output of a program of status.bpf.c.
 fn records(program: &str, options: IterOpts<'_>) -> Result<Vec<u8>, Failure> {
     const CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.bpf.o"));
     let failed = || refused("status");

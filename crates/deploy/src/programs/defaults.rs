@@ -44,7 +44,7 @@ pub fn remember_host_default(pins: &Pins) -> Result<(), Failure> {
     map.update(&0u64.to_ne_bytes(), &padded(before), MapFlags::ANY).map_err(refused(HOST))
 }
 
-/// What was the default of the host before the first of ours; what it is now where nobody knows.
+/// The host's default before the first of ours; if unknown, the present default.
 fn host_default(pins: &Pins) -> String {
     let remembered = MapHandle::from_pinned_path(pins.path(HOST)).and_then(|map| records(&map)).ok();
     let known = remembered.and_then(|records| records.into_values().next());
@@ -84,7 +84,7 @@ fn open_or_create(pins: &Pins, name: &str) -> libbpf_rs::Result<MapHandle> {
     Ok(map)
 }
 
-/// What came of restoring.
+/// Result of restoring.
 #[derive(Debug, Default)]
 pub struct Restored {
     /// A line for each namespace that has another default now.
@@ -148,7 +148,7 @@ pub fn restore_defaults(pins: &Pins, names: impl Fn(&str) -> bool + Sync) -> Res
             Err(_) => {}
         }
     }
-    // What hides from all capabilities, nobody can restore either.
+    // Nobody can restore a namespace that hides from all capabilities.
     let is_gone = hidden == 0 || check::may_inspect_all();
     for (inode, before) in records {
         match &map {
@@ -196,7 +196,7 @@ pub fn renew_default(name: &str) -> Result<Vec<String>, Failure> {
     Ok(warnings)
 }
 
-/// What was before, by the number of the namespace.
+/// Earlier defaults by namespace number.
 fn records(map: &MapHandle) -> libbpf_rs::Result<BTreeMap<u64, String>> {
     let mut records = BTreeMap::new();
     for key in map.keys() {

@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::AsFd;
 
 words! {
-    /// What the priority is made from, as in `shortflow_sim::tcp::priority`.
+    /// Source of the priority, as in `shortflow_sim::tcp::priority`.
     pub enum By {
         /// The bytes of the message.
         Size = "size",
@@ -37,7 +37,7 @@ pub enum Rule {
     By(By),
     /// The size as one of eight classes.
     SizeClass,
-    /// How many of these thresholds the bytes sent have reached; `u64::MAX` in unused places.
+    /// Number of thresholds that the bytes sent have reached; `u64::MAX` in unused places.
     Levels([u64; 7]),
 }
 
@@ -177,7 +177,7 @@ fn everywhere(
     Ok(found)
 }
 
-/// What `action` gives for our filter of a device; `None` where it has none.
+/// Applies `action` to our filter of a device; `None` without such a filter.
 fn on_filter<T>(index: i32, action: impl Fn(&mut TcHook) -> libbpf_rs::Result<T>) -> io::Result<Option<T>> {
     let nothing = std::io::stdin();
     let mut hook = TcHook::new(nothing.as_fd());

@@ -1,5 +1,5 @@
-//! What is known of the messages on connections, said by the process that holds their sockets. It needs no cgroup,
-//! and knows where in the stream a message begins, which setsockopt(2) takes from what TCP has sent.
+//! Messages on connections, stated by the process that holds the sockets. Needs no cgroup. Message starts are
+//! exact stream offsets, where setsockopt(2) uses the bytes that TCP has sent.
 
 use super::pins::{Pins, refused};
 use crate::Failure;
@@ -18,7 +18,7 @@ pub struct Flow {
     pub size: Option<u64>,
     /// When it should be complete, in nanoseconds of the monotonic clock.
     pub deadline_ns: Option<u64>,
-    /// Whether somebody waits for it.
+    /// Role that the application states.
     pub role: Role,
 }
 

@@ -1,5 +1,5 @@
-//! What libbpf says on its own. It speaks of errors that are expected too, such as a device without a filter, so it is
-//! heard only where a command fails.
+//! Messages of libbpf. Expected errors, such as a device without a filter, are among them, so they are shown
+//! only if a command fails.
 
 use libbpf_rs::{PrintLevel, set_print};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ pub fn keep() {
     })));
 }
 
-/// What it has said since the last time.
+/// Takes the messages since the last call.
 pub(super) fn taken() -> String {
     std::mem::take(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner))
 }

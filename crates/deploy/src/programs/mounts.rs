@@ -83,11 +83,11 @@ pub fn unmount_ours() -> Result<(), Failure> {
     }
 }
 
-/// Whether a bpf file system is here; without, it can be mounted. What is pinned in it outlasts this mount namespace,
-/// because the first process of the host has the same file system, or the same namespace.
+/// Returns `true` if a bpf file system is mounted here, `false` if it can be. Its pins outlast this mount namespace:
+/// the host's first process has the same file system or namespace.
 ///
 /// # Errors
-/// Says what to do where it does not.
+/// States the remedy if pins would not last.
 pub fn lasting() -> Result<bool, String> {
     let (first, own, here) = (mountinfo("1"), mountinfo("self"), here());
     let is_shared = match &here {
@@ -101,10 +101,10 @@ pub fn lasting() -> Result<bool, String> {
     }
 }
 
-/// Whether what the host has pinned is to be seen here.
+/// Checks that the host's pins are visible here.
 ///
 /// # Errors
-/// Says what to do where it is not.
+/// States the remedy if they are hidden.
 pub fn check_view() -> Result<(), Failure> {
     let first = mountinfo("1");
     let host = Mount::all(&first).filter(|mount| mount.directory == BPFFS).last();

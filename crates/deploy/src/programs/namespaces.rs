@@ -19,7 +19,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether it is this thread's own.
+    /// True for this thread's own namespace.
     pub fn is_here(&self) -> bool {
         self.elsewhere.is_none()
     }
@@ -29,7 +29,7 @@ impl Place {
         self.elsewhere.as_ref().map(|(path, _)| path.display().to_string())
     }
 
-    /// What `action` gives inside. This thread's own takes no right to enter.
+    /// Runs `action` inside. This thread's own namespace needs no right to enter.
     pub fn within<T: Send>(&self, action: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         match &self.elsewhere {
             Some((_, namespace)) => namespace.within(action),
@@ -47,7 +47,7 @@ pub fn inode_here() -> Result<u64, Failure> {
 pub struct Seen {
     /// This thread's own is the first.
     pub namespaces: Vec<Place>,
-    /// How many processes did not show theirs.
+    /// Number of processes with hidden namespaces.
     pub hidden: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What keeps programs loaded when the command has ended: files of the bpf file system.
+//! Files of the bpf file system that keep programs loaded after the command has ended.
 //!
 //! ```text
 //! /sys/fs/bpf/shortflow/
@@ -79,7 +79,7 @@ impl Pins {
         Ok(self.names().into_iter().filter(is_loaded).collect())
     }
 
-    /// Whether what is pinned for `name` is a registration, and not one that has been taken back.
+    /// True if the pin of `name` is a registration that is still in use.
     fn is_held(&self, name: &str) -> bool {
         let by_link = self.registered_map(name).is_some();
         let map = || MapHandle::from_pinned_path(self.path(name).join("map"));
@@ -96,7 +96,7 @@ impl Pins {
         }
     }
 
-    /// Whether the operations pinned as the next ones of `name` are the ones registered.
+    /// True if the operations pinned as the next ones of `name` are registered.
     pub(super) fn has_been_replaced(&self, name: &str) -> bool {
         let next = MapHandle::from_pinned_path(self.path(name).join(NEXT_MAP)).and_then(|map| map.info());
         next.is_ok_and(|next| Some(next.info.id) == self.registered_map(name))
@@ -133,11 +133,11 @@ impl Pins {
     }
 }
 
-/// Whether the directory is there. What is in it is taken for ours and removed, so that nobody else may write there: in many
-/// bpf file systems every user may make directories and links.
+/// Returns `true` if the directory exists. Its contents count as ours and are removed, so nobody else may write there:
+/// in many bpf file systems every user may make directories and links.
 ///
 /// # Errors
-/// Says whose it is where it is another user's.
+/// Names the owner if another user owns it.
 pub(super) fn is_there() -> Result<bool, Failure> {
     let found = match fs::symlink_metadata(DIRECTORY) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),

@@ -80,7 +80,7 @@ impl Segments {
         bytes
     }
 
-    /// What the program's text says of them.
+    /// Device of the segments, as in the program's text.
     pub fn text(&self) -> String {
         format!("{KEY}{}", self.device)
     }
@@ -103,12 +103,12 @@ impl Segments {
     }
 }
 
-/// Whether a program with these parameters sets marks.
+/// True if a program with these parameters sets marks.
 pub fn has_segments(text: &str) -> bool {
     text.contains(KEY)
 }
 
-/// Whether a program that is registered does.
+/// True if a registered program sets marks.
 pub(super) fn are_used(pins: &Pins, loaded: &[String]) -> bool {
     loaded.iter().any(|name| loaded_text(pins, name).is_ok_and(|text| has_segments(&text)))
 }
@@ -179,15 +179,15 @@ fn tables() -> impl Iterator<Item = u32> {
     (1..=MOST).map(|size| MARK + size)
 }
 
-/// How often the full segment can be halved.
+/// Possible halvings of the full segment.
 fn sizes(mtu: u32, smallest: Bytes) -> u32 {
     let full = mtu.saturating_sub(HEADERS);
     (1..=MOST).take_while(|size| u64::from(full >> size) >= smallest.get().max(16)).count() as u32
 }
 
-/// What a route of the main table becomes in the table of each size.
+/// Form of a main-table route in the table of each size.
 enum Route {
-    /// The same with a smaller MTU: it leads by the device.
+    /// A copy with a smaller MTU: the route leads by the device.
     Copied(String),
     /// Back to the main table, with these words for the destination: it leads elsewhere, or nowhere.
     Thrown(String),

@@ -14,10 +14,10 @@ use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
 use std::fs;
 
 impl Pins {
-    /// What is there, without the rests of commands that were killed; `None` if nothing is.
+    /// Opens the loaded programs and removes the remains of killed commands; `None` if nothing is loaded.
     ///
     /// # Errors
-    /// Fails without the right to read it, and where it is another user's.
+    /// Fails without the right to read the directory, or if another user owns it.
     pub fn open() -> Result<Option<Pins>, Failure> {
         let pins = Pins::lock()?;
         if !is_there()? {
@@ -29,11 +29,11 @@ impl Pins {
         Ok((!pins.loaded()?.is_empty()).then_some(pins))
     }
 
-    /// The same, made where it is not there. A host without a bpf file system gets one, which goes again with
-    /// the last of its contents.
+    /// Opens or makes the directory. A host without a bpf file system gets one, unmounted with its last
+    /// contents.
     ///
     /// # Errors
-    /// Fails without `CAP_SYS_ADMIN`, and where it is another user's.
+    /// Fails without `CAP_SYS_ADMIN`, or if another user owns the directory.
     pub fn create() -> Result<Pins, Failure> {
         let pins = Pins::lock()?;
         if is_there()? {
@@ -102,7 +102,7 @@ impl Pins {
         mounts::unmount_ours()
     }
 
-    /// Whether `name` is a hook whose cgroup has been removed.
+    /// True if `name` is a hook whose cgroup has been removed.
     fn has_lost_its_cgroup(&self, name: &str) -> bool {
         let info = || Link::open(self.path(name)).and_then(|link| link.info());
         let is_detached = |info: LinkInfo| matches!(info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id == 0);
