@@ -1,4 +1,4 @@
-//! Which congestion control of the kernel runs a scheme's transport, and what it knows of flows.
+//! The kernel's congestion control for a scheme's transport, and its knowledge of flows.
 
 use crate::programs::{Lock, Programs};
 use crate::switch::Clock;
@@ -9,7 +9,7 @@ use shortflow_sim::scheme::Scheme;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// What the kernel has of a scheme, for as long as this lives.
+/// The kernel's part of a scheme, during the life of this value.
 #[derive(Debug)]
 pub struct Control {
     name: String,

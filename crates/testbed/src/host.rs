@@ -16,9 +16,9 @@ use std::net::IpAddr;
 pub const CARD: &str = "eth0";
 /// Headers of IPv4 and TCP, and the same with timestamps; then with IPv6.
 const HEADERS: [u64; 4] = [40, 52, 60, 72];
-/// What every link that carries IPv6 carries in one piece (RFC 8200 section 5).
+/// Smallest MTU of links that carry IPv6 (RFC 8200 section 5).
 const LEAST_MTU: u64 = 1280;
-/// What a kernel cannot be told, and a scenario may leave at its default alone.
+/// Keys without a counterpart in the kernel, which must keep their defaults.
 const NOT_SET: [(&str, &str); 6] = [
     ("tcp.clock_granularity", "0ps"),
     ("tcp.grow_on_marked_acks", "no"),
@@ -29,10 +29,10 @@ const NOT_SET: [(&str, &str); 6] = [
 ];
 /// Frames that may leave at once when the card's timer was late; at the link's rate on average.
 const BURST_FRAMES: u64 = 4;
-/// What waits in a card at most, in frames: more than any window.
+/// Capacity of a card, in frames: more than any window.
 const CARD_FRAMES: u64 = 10_000;
 
-/// What the TCP of every host is like.
+/// TCP settings of every host.
 #[derive(Debug, Clone)]
 pub struct TcpSettings {
     /// Bytes of a full IP packet.

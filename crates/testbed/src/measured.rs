@@ -4,10 +4,10 @@ use crate::switch::{Stalls, SwitchReport};
 use shortflow_sim::outcome::Outcome;
 use shortflow_units::Span;
 
-/// What a run on the testbed gives.
+/// Result of a run on the testbed.
 #[derive(Debug)]
 pub struct Measured {
-    /// The same tables as a simulation's.
+    /// Tables, as of a simulation.
     pub outcome: Outcome,
     /// The switch's account of itself, its samples taken out.
     pub switch: SwitchReport,

@@ -1,4 +1,4 @@
-//! What is sent in a run: the flows that a simulation with the same seed has, and the connections that carry
+//! Plan of a run: the flows of a simulation with this seed, and the connections that carry
 //! them.
 
 use shortflow_deploy::Failure;
@@ -18,7 +18,7 @@ pub struct Transfer {
     pub arrival: Arrival,
     /// Position in [`Plan::connections`].
     pub connection: usize,
-    /// Whether it has a row in the flow table. What starts after the measured time is load for the others.
+    /// The flow has a row in the flow table. Flows that start after the measured time are load only.
     pub counted: bool,
 }
 

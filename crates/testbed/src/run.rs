@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Priority of the thread that writes and reads, below that of the switch.
 const TRAFFIC_PRIORITY: i32 = 40;
-/// What threads need to get ready.
+/// Time for threads to get ready.
 const HEAD_START: Span = Span::from_millis(100);
 /// Open files: two ends for each connection, and some more.
 const OPEN_FILES: u64 = 40_000;

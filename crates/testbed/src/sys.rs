@@ -1,4 +1,4 @@
-//! What switch and hosts ask of the kernel in more than one call of `rustix`, or of what that does not have.
+//! System calls of switch and hosts that `rustix` lacks, or that take several of its calls.
 #![allow(unsafe_code)]
 
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -203,10 +203,10 @@ fn unless_blocked(done: rustix::io::Result<usize>) -> io::Result<Option<usize>> 
     }
 }
 
-/// What the kernel says of a connection (`TCP_INFO`).
+/// The kernel's counters of a connection (`TCP_INFO`).
 ///
 /// # Errors
-/// Fails if it is not a TCP socket, and before Linux 6.7, which was the first to count timeouts: they would all be 0.
+/// Fails if the socket is not TCP, and before Linux 6.7, which does not count timeouts.
 pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
     // SAFETY: a tcp_info of zeros is valid, and the kernel writes at most `length` bytes of it.
     let (info, length) = unsafe {
@@ -225,7 +225,7 @@ pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<libc::tcp_info> {
     ))
 }
 
-/// Whether a `tcp_info` of so many bytes says how many timeouts there were.
+/// True if a `tcp_info` of `length` bytes has the number of timeouts.
 fn has_timeouts(length: usize) -> bool {
     length >= offset_of!(libc::tcp_info, tcpi_total_rto) + size_of::<u16>()
 }

@@ -31,12 +31,12 @@ const CHUNK: usize = 1 << 15;
 const BACKLOG: usize = 100;
 /// A start that is late by less than this part of the time that the flow itself takes on the slowest link is in time.
 const START_SHARE: u64 = 100;
-/// How long connections may take that are made before the run.
+/// Time limit for connections made before the run.
 const PATIENCE: Span = Span::from_millis(30_000);
 /// The row of a flow that has none.
 const UNCOUNTED: FlowId = FlowId(u32::MAX);
 
-/// How late a flow started that is `late` and takes `own` itself: not at all, if that is little of it.
+/// Timing error of a start that is `late`, of a flow that takes `own`: zero if small against `own`.
 fn start_error(late: Span, own: Span) -> Span {
     if late.times(START_SHARE) > own { late } else { Span::ZERO }
 }
@@ -53,13 +53,13 @@ struct Connection {
     ends: (HostId, HostId),
     sender: TcpStream,
     receiver: Option<TcpStream>,
-    /// Whether it has been asked for.
+    /// The connection has been requested.
     begun: bool,
-    /// Whether it stands.
+    /// The connection is established.
     open: bool,
     /// Flows that are not finished, in order.
     flows: VecDeque<Message>,
-    /// What the kernel had counted when the first of them became the first.
+    /// The kernel's counters when the first flow became the first.
     before: libc::tcp_info,
     /// Bytes to write in all, and written so far.
     wanted: u64,
@@ -170,7 +170,7 @@ pub struct Traffic<'a> {
     start_error: Span,
 }
 
-/// What the hosts have seen.
+/// Report of the hosts.
 #[derive(Debug)]
 pub struct TrafficReport {
     /// Flows in order of their starts, without what only the network knows.
@@ -253,7 +253,7 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Whether these connections stand before patience ends.
+    /// Returns `true` if these connections are established before patience ends.
     fn await_connections(&mut self, clock: Clock, which: Range<usize>) -> io::Result<bool> {
         let stands = |each: &Connection| each.open && each.receiver.is_some();
         while !self.connections[which.clone()].iter().all(stands) {

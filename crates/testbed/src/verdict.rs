@@ -1,6 +1,6 @@
-//! Whether a measurement can be trusted. The network computes with the times at which things are due, so what
-//! a late switch costs is delay, and the hosts' thread takes the times of flows; here is how late they may be. Rare stalls of
-//! a few packets move a queue, and no percentile of all frames shows them: they are counted.
+//! Trustworthiness of a measurement. The network computes with due times, so a late switch costs delay,
+//! and the hosts' thread takes the times of flows; the limits of lateness are here. Rare stalls of a few packets
+//! move a queue, yet no percentile of all frames shows them, so stalls are counted.
 
 use crate::measured::Measured;
 use crate::switch::{STALL_PACKETS, Stalls, packet_time};
@@ -8,15 +8,15 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_units::{Instant, Span};
 use std::fmt;
 
-/// What counts of frames and of what a thread does: all but the worst hundredth.
+/// Quantile of frames and rounds that is judged.
 const SHARE: f64 = 0.99;
-/// How late they may be, in packets: the time that a full one takes on the slowest link.
+/// Largest timing error, in packets: the time of a full packet on the slowest link.
 const LATE_PACKETS: u64 = 1;
 /// Stalls of a thread in each second. Less than a second of measured time has room for none.
 const STALLS_PER_SECOND: f64 = 1.0;
-/// How long one may be, in packets.
+/// Longest stall, in packets.
 const LONGEST_STALL_PACKETS: u64 = 20;
-/// How late a flow may start, in packets: what is later is a stall.
+/// Largest start error of a flow, in packets: a later start is a stall.
 const START_ERROR_PACKETS: u64 = STALL_PACKETS;
 /// A switch that computes for a larger share of the time has no room for bursts.
 const BUSY: f64 = 0.9;
@@ -37,7 +37,7 @@ impl fmt::Display for Trust {
     }
 }
 
-/// Whether frames left and flows started in time, neither thread stalled, and nothing was lost outside queues.
+/// Trusts a run if frames and flows were in time, no thread stalled, and only queues lost packets.
 pub fn verdict(scenario: &Scenario, measured: &Measured) -> Trust {
     let packet = packet_time(scenario);
     let (switch, mut against) = (&measured.switch, Vec::new());
@@ -161,7 +161,7 @@ mod tests {
         verdict(&scenario, &measured).to_string()
     }
 
-    /// The same without a warm-up and with so many stalls, spread.
+    /// Verdict without a warm-up, with `stalls` spread evenly.
     fn said_of(is_switch: bool, stalls: u64, micros: u64) -> String {
         let late_at: Vec<u64> = (0..stalls).map(|i| i * 3000 / stalls).collect();
         said_at(is_switch, ["0s", "3s"], late_at, micros)

@@ -1,6 +1,6 @@
-//! What the congestion controls cost, by the kernel's own account of its programs: time per call, also of the
-//! kernel's CUBIC called from programs (cubic.bpf.c). Needs root, iproute2 and the kernel's BTF; skipped without, or
-//! while something is loaded that is not of this test. `--nocapture` prints it.
+//! Cost of the congestion controls, by the kernel's own account of its programs: time per call, also of the
+//! kernel's CUBIC called from programs (cubic.bpf.c). Needs root, iproute2 and the kernel's BTF; skipped without
+//! them, or while foreign programs are loaded. `--nocapture` prints the numbers.
 #![cfg(feature = "bpf")]
 
 mod common;

@@ -65,7 +65,7 @@ fn relay(devices: [&File; 2], stop: &AtomicBool) -> Vec<Header> {
     seen
 }
 
-/// What host 0 sends of `SIZE` bytes, marked by `rule`, after Python `statements` about `sock`.
+/// Packets of host 0 for `SIZE` bytes, marked by `rule`, after Python `statements` about `sock`.
 fn packets(loaded: &Loaded, rule: &str, to: IpAddr, statements: &str) -> io::Result<Vec<Header>> {
     let ((a, at_a), (b, at_b)) = (dual_host(0)?, dual_host(1)?);
     a.within(|| {

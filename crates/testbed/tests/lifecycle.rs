@@ -1,5 +1,5 @@
-//! What load and unload leave in the kernel when programs are replaced, and when commands are killed in the middle.
-//! Needs root, iproute2 and the kernel's BTF; skipped without, or while something is loaded that is not of this test.
+//! Kernel state after load and unload when programs are replaced or commands are killed in the middle.
+//! Needs root, iproute2 and the kernel's BTF; skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -48,7 +48,7 @@ impl Inhabited {
         self.namespace.within(|| Ok(default_here())).unwrap()
     }
 
-    /// Whether `lo` has our filter.
+    /// True if `lo` has our filter.
     fn marks_dscp(&self) -> bool {
         let line = ["tc", "filter", "show", "dev", "lo", "egress"];
         self.namespace.within(|| Ok(started(&line))).unwrap().1.contains("handle 0x5346")
@@ -69,7 +69,7 @@ fn registered(name: &str) -> u32 {
     }
 }
 
-/// Whether nothing in the kernel uses this program any more.
+/// True if the kernel has released this program.
 fn is_gone(program: u32) -> bool {
     MapInfoIter::default().all(|map| map.id != program)
 }
@@ -108,7 +108,7 @@ fn a_namespace_that_inherited_the_default_gets_another() {
     assert_eq!((heir.default(), default_here()), (before.clone(), before));
 }
 
-/// What chooses a congestion control finds one under its name at every moment, also while another is put in its place.
+/// A congestion control can be chosen at every moment, also during its replacement.
 #[test]
 fn a_replacement_is_not_noticed() {
     let Some(_alone) = alone() else { return };
@@ -501,7 +501,7 @@ fn to_root_a_namespace_that_is_gone_is_gone() {
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
-/// What any user may open, any user may lock.
+/// Every user may lock a file that the user may open.
 #[test]
 fn only_root_can_hold_the_lock() {
     let Some(_alone) = alone() else { return };

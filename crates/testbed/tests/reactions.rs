@@ -1,6 +1,6 @@
-//! What a sender does about one event on the wire, and a receiver about marks: real sockets in namespaces, and a wire
-//! that drops, marks or delays just the packets that a test names. Needs root, iproute2 and the kernel's BTF; skipped
-//! without, or while something is loaded that is not of this test.
+//! Reaction of a sender to one event on the wire, and of a receiver to marks: real sockets in namespaces, and a wire
+//! that drops, marks or delays exactly the packets that a test names. Needs root, iproute2 and the kernel's BTF;
+//! skipped without them, or while foreign programs are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;
@@ -52,7 +52,7 @@ impl Hole {
     }
 }
 
-/// What arrives between a loss and its repair is told apart from the window's own acknowledgements by SACK.
+/// SACK tells arrivals between a loss and its repair from the window's own ACKs.
 #[test]
 fn a_loss_is_repaired_at_once_and_halves_the_window() {
     let Some(_alone) = alone() else { return };

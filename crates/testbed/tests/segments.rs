@@ -179,7 +179,7 @@ fn nothing_leaves_by_another_device_than_without_a_mark() {
     assert!(!by("10.7.5.5", "0x53460001").1);
 }
 
-/// The same wire as above, by eth0, when the smaller segments are those of eth1, which led there when they were made.
+/// The connection leaves by eth0, and the smaller segments are those of eth1, its device when they were made.
 #[test]
 fn connections_by_another_device_are_not_marked() {
     let Some(_alone) = alone() else { return };

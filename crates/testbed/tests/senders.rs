@@ -21,7 +21,7 @@ const SIZE: usize = 4_000_000;
 const SEGMENT: usize = 1448;
 const PORT: u16 = 7000;
 
-/// What a command must not change: registrations, mounts, pinned files, this namespace's default.
+/// State that a command must not change: registrations, mounts, pinned files, this namespace's default.
 fn host_state() -> [String; 4] {
     let file = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let sysctl = "/proc/sys/net/ipv4/tcp_";
@@ -40,7 +40,7 @@ fn host_state() -> [String; 4] {
 
 const ONE: Sender<'static> = Sender::Here { connections: 1 };
 
-/// What was seen of one transfer.
+/// Record of one transfer.
 struct Seen {
     took: Duration,
     /// `ss` and `status`, before it ended.
@@ -51,7 +51,7 @@ struct Seen {
     slow: PortCounters,
 }
 
-/// How host 0 sends.
+/// Sender in host 0.
 enum Sender<'a> {
     /// From this process, over so many connections.
     Here { connections: usize },
@@ -159,7 +159,7 @@ fn through_the_switch(
     through(&SCENARIO.replace("20pkt", mark_above), control, receiver_ecn, sender)
 }
 
-/// The same through the network of a scenario.
+/// [`through_the_switch`] with any scenario.
 fn through(scenario: &str, control: &str, receiver_ecn: &str, sender: &Sender<'_>) -> io::Result<Seen> {
     // A SYN that is itself ECT is refused by listeners whose own control needs no ECN.
     let listening = if receiver_ecn == "0" { "reno" } else { control };
@@ -308,7 +308,7 @@ fn the_class_of_a_port_decides_the_cut() {
     });
 }
 
-/// The same by setsockopt(2), for which the process must be in the cgroup; deadline and size arrive too.
+/// Roles by setsockopt(2), which needs a process in the cgroup; deadline and size arrive too.
 #[test]
 fn applications_of_a_cgroup_state_what_they_send() {
     let Some(_alone) = alone() else { return };
@@ -373,7 +373,7 @@ fn a_single_segment_is_acknowledged_soon() {
     });
 }
 
-/// How long a segment that nothing follows waits for its ACK.
+/// Delay of the ACK of a last segment.
 fn delayed_ack(control: &str) -> io::Result<Duration> {
     Namespace::new()?.within(|| {
         tool("ip link set lo up")?;

@@ -21,7 +21,7 @@ fn processes() -> Vec<String> {
     names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).collect()
 }
 
-/// Whether anybody still holds one of these namespaces, by a name, by a file or by living there.
+/// True if a name, an open file or a process still holds one of these namespaces.
 fn is_held(gone: &BTreeSet<String>) -> bool {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let has_name = mounts.split(' ').any(|word| gone.contains(word));
@@ -33,12 +33,12 @@ fn is_held(gone: &BTreeSet<String>) -> bool {
         })
 }
 
-/// Whether our program is registered though nothing is pinned for it.
+/// True if our program is registered without a pin.
 fn is_left_registered() -> bool {
     is_registered("sf_dctcp") && !fs::exists("/sys/fs/bpf/shortflow/sf_dctcp").unwrap_or(false)
 }
 
-/// How many of our programs for TCP and for devices the kernel keeps, whether in use or not; `None` without bpftool.
+/// Number of our TCP and device programs in the kernel, used or not; `None` without bpftool.
 fn kept_programs() -> Option<usize> {
     let lines = |what: [&str; 2]| {
         let output = std::process::Command::new("bpftool").args(what).output().ok()?;

@@ -1,6 +1,6 @@
-//! What the testbed tells the kernel of flows, and their packets' priorities: what laws and queues make of them.
-//! Needs root, iproute2, the kernel's BTF and Linux 6.4; skipped without, or while something is loaded that is not of
-//! this test.
+//! Flows and packet priorities that the testbed states to the kernel, and their effect on laws and queues.
+//! Needs root, iproute2, the kernel's BTF and Linux 6.4; skipped without them, or while foreign programs
+//! are loaded.
 #![cfg(feature = "bpf")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! What the switch reads from a frame and the one thing that it writes: the ECN field.
+//! Frame fields that the switch reads, and the ECN field, which it also writes.
 
 use shortflow_sim::packet::EcnField;
 use shortflow_units::HostId;

@@ -30,7 +30,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often the thread looks whether it is to stop.
+/// Interval at which the thread checks for its end.
 const PATIENCE: Span = Span::from_millis(5);
 /// Frames taken from one host before the others have their turn.
 const BURST: usize = 16;
@@ -47,7 +47,7 @@ impl Clock {
         Clock { origin_ns: sys::monotonic_ns() + span.as_ps() / 1000 }
     }
 
-    /// What the monotonic clock shows then.
+    /// Reading of the monotonic clock at `at`.
     pub fn monotonic_ns(&self, at: Instant) -> u64 {
         self.origin_ns + at.as_ps() / 1000
     }
@@ -94,14 +94,14 @@ impl Taps {
     }
 }
 
-/// What a switch has seen of itself.
+/// A switch's report on itself.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchReport {
     /// For each frame since the end of the warm-up, how long after it was due it left.
     pub timing_errors: TimingErrors,
     /// When the thread was late.
     pub stalls: Stalls,
-    /// Whether the thread had real-time priority.
+    /// The thread had real-time priority.
     pub real_time: bool,
     /// Share of the measured time in which the thread computed, the kernel's work for it included.
     pub busy: f64,
@@ -109,14 +109,14 @@ pub struct SwitchReport {
     pub lost: u64,
     /// Backlog of the measured ports, if the scenario wants samples.
     pub samples: Vec<Sample>,
-    /// What became of the data packets of each connection, by its number ([`flow_of`]).
+    /// Fate of the data packets of each connection, by its number ([`flow_of`]).
     pub tallies: HashMap<u32, Tally>,
-    /// The same at the beginning and at the end of the measured time.
+    /// `tallies` at the beginning and at the end of the measured time.
     pub edges: Vec<HashMap<u32, Tally>>,
 }
 
-/// What makes a stall, in packets: as many then arrive at once. In simulations shorter ones, twenty a second, move neither
-/// queue nor goodput by as much as 0.3 %, and two of eight packets a second move L2DCT's queue by 8 % (docs/testbed.md).
+/// Length of a stall, in packets, which then arrive at once. In simulations, 20 shorter stalls a second move queue
+/// and goodput by less than 0.3 %; two of eight packets a second move L2DCT's queue by 8 % (docs/testbed.md).
 pub const STALL_PACKETS: u64 = 4;
 
 /// No stalls yet of a thread in this scenario.

@@ -1,4 +1,4 @@
-//! How late things happened: a histogram with steps of a sixty-fourth, and the stalls.
+//! Timing errors: a histogram in steps of a sixty-fourth, and the stalls.
 
 use shortflow_units::{Instant, Span};
 use std::ops::Range;
@@ -28,7 +28,7 @@ impl TimingErrors {
         self.most = self.most.max(late);
     }
 
-    /// How many there were.
+    /// Number of errors.
     pub fn count(&self) -> u64 {
         self.total
     }
@@ -50,7 +50,7 @@ impl TimingErrors {
     }
 }
 
-/// How late a thread was after the warm-up: when it was by more than a limit, and all the rest.
+/// Timing errors of a thread after the warm-up, and those above a limit.
 #[derive(Debug, Clone, Default)]
 pub struct Stalls {
     limit: Span,
@@ -104,12 +104,12 @@ impl Stalls {
         self.longest
     }
 
-    /// What is no stall yet.
+    /// Longest delay that is not a stall.
     pub fn limit(&self) -> Span {
         self.limit
     }
 
-    /// How late everything was since the end of the warm-up.
+    /// Timing errors since the end of the warm-up.
     pub fn errors(&self) -> &TimingErrors {
         &self.errors
     }

@@ -37,7 +37,7 @@ to = 1
 "#;
 const LINKS: &str = "a,b,rate,delay\nh0,s0,200Mbps,250us\ns0,h1,50Mbps,250us\n";
 
-/// What a tool prints.
+/// Output of a tool.
 pub fn tool(line: &str) -> io::Result<String> {
     let mut words = line.split(' ');
     let output = Command::new(words.next().unwrap_or_default()).args(words).output()?;
@@ -136,7 +136,7 @@ pub fn host(number: u32, control: &str, ecn: &str) -> io::Result<Host> {
     Ok((namespace, device))
 }
 
-/// What `action` gives while the network of `scenario`, which may name [`LINKS`], lies between two hosts.
+/// Runs `action` with the network of `scenario`, which may name [`LINKS`], between two hosts.
 pub fn between<T>(
     scenario: &str,
     scheme: &str,

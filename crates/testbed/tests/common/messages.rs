@@ -29,7 +29,7 @@ pub fn roomy_host(number: u32, control: &str) -> io::Result<Host> {
     Ok(host)
 }
 
-/// What was seen of a connection.
+/// Record of a connection.
 pub struct Trace {
     pub seen: Vec<Seen>,
     /// The sender's `status`, and its /proc/net/netstat and snmp, at the end.
@@ -55,7 +55,7 @@ pub fn messages(
     )
 }
 
-/// The same, where a pause may begin with another congestion control.
+/// [`messages`], where a pause may begin with another congestion control.
 pub fn messages_under(
     [(a, at_a), (b, at_b)]: [Host; 2],
     segments: usize,

@@ -1,4 +1,4 @@
-//! What the tests on a real kernel share.
+//! Shared parts of the tests on a real kernel.
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 pub mod hosts;
@@ -28,21 +28,21 @@ pub fn said(arguments: &[&str]) -> (i32, String) {
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// What is printed by a command that must succeed.
+/// Output of a command that must succeed.
 pub fn must(arguments: &[&str]) -> String {
     let (code, text) = said(arguments);
     assert_eq!(code, 0, "{arguments:?}: {text}");
     text
 }
 
-/// How long a command takes that must succeed.
+/// Duration of a command that must succeed.
 pub fn took(arguments: &[&str]) -> Duration {
     let begun = Instant::now();
     must(arguments);
     begun.elapsed()
 }
 
-/// Whether the kernel has a congestion control whose name begins so.
+/// True if the kernel has a congestion control with this prefix.
 pub fn is_registered(prefix: &str) -> bool {
     let names = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
     names.split_whitespace().any(|name| name.starts_with(prefix))
@@ -51,7 +51,7 @@ pub fn is_registered(prefix: &str) -> bool {
 /// The congestion controls that `load` knows, by the kernel's names.
 pub const LAWS: [&str; 6] = ["sf_dctcp", "sf_l2dct", "sf_d2tcp", "sf_xdctcp", "sf_atcp", "sf_fast"];
 
-/// Whether it holds within ten seconds.
+/// True if `holds` within ten seconds.
 pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() {
@@ -63,8 +63,8 @@ pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// What an attempt gives. The rule of every test whose numbers come from real time, which the host's other work may
-/// disturb: it has up to three attempts, and what failed in the first two is in the output. No suite is run again.
+/// Result of an attempt. Rule for tests with numbers from real time, which other work on the host may disturb:
+/// up to three attempts, with the failures of the first two in the output. No suite is run again.
 pub fn best_of_three<T>(mut attempt: impl FnMut() -> T) -> T {
     for _ in 0..2 {
         if let Ok(found) = catch_unwind(AssertUnwindSafe(&mut attempt)) {
@@ -193,7 +193,7 @@ pub fn measured(scenario: &Path, arguments: &[&str]) -> Value {
     document
 }
 
-/// What the links of all files of a process say, if it is there.
+/// Link targets of all open files of a process, if it exists.
 pub fn open_files(process: &str) -> Vec<String> {
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());

@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What becomes of a data packet.
+/// Fate of a data packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Pass,
@@ -22,7 +22,7 @@ pub enum Fate {
     Late(Duration),
 }
 
-/// What was seen at the sender's end. Bytes are counted from 0.
+/// Packet at the sender's end. Bytes count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     Data { seq: u32, length: u32, fate: Fate },
@@ -86,7 +86,7 @@ fn has_option(mut options: &[u8], kind: u8) -> bool {
 /// Frames on their way, in order of arrival: to the receiver (`true`) or the sender.
 type OnTheWay = BTreeMap<(Instant, u64), (bool, Vec<u8>)>;
 
-/// What leaves the sender, and what a test makes of it.
+/// Packets of the sender, and their fates.
 struct Notes<F> {
     fate: F,
     seen: Vec<Seen>,
