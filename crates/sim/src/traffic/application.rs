@@ -6,8 +6,8 @@ use shortflow_units::{ClassId, Instant, Span};
 
 /// Traffic that waits for answers.
 ///
-/// What it draws must not depend on the order in which flows arrive, so that all schemes meet the
-/// same sizes: a task draws all it needs when it is opened, or from streams of its own.
+/// Draws must not depend on the order in which flows arrive, so that all schemes meet equal
+/// sizes: a task draws all it needs when it is opened, or from streams of its own.
 pub trait Application: Send {
     /// The run begins.
     fn begin(&mut self, steps: &mut Steps);
@@ -15,7 +15,7 @@ pub trait Application: Send {
     fn delivered(&mut self, now: Instant, tag: u64, steps: &mut Steps);
 }
 
-/// What a task is.
+/// Kind of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskKind {
     /// From the first request until the last byte of the answers.
@@ -46,7 +46,7 @@ impl TaskKind {
 /// A task: one row of the task table.
 #[derive(Debug, Clone)]
 pub struct TaskRow {
-    /// What it is.
+    /// Kind.
     pub kind: TaskKind,
     /// Class of its flows, of the first one if they differ.
     pub class: ClassId,
@@ -68,8 +68,8 @@ impl TaskRow {
         self.finish.map(|finish| finish.since(self.start))
     }
 
-    /// Whether the deadline was missed: by its finish or, unfinished, by `end` of the run. `None`
-    /// where there is no deadline or the run ended before it.
+    /// True if the deadline was missed: by its finish or, unfinished, by `end` of the run. `None`
+    /// without a deadline, or if the run ended before it.
     pub fn missed(&self, end: Instant) -> Option<bool> {
         let deadline = self.start + self.deadline?;
         match self.finish {
@@ -95,13 +95,13 @@ impl TaskId {
 pub struct Sending {
     /// The flow; it may start later than now.
     pub arrival: Arrival,
-    /// What it is part of.
+    /// Task of the flow.
     pub task: TaskId,
-    /// How the application knows it.
+    /// The application's name for the flow.
     pub tag: u64,
 }
 
-/// What applications do: the tasks of a run, and the flows that were asked for last.
+/// Actions of applications: the tasks of a run, and the flows last requested.
 #[derive(Debug, Default)]
 pub struct Steps {
     tasks: Vec<TaskRow>,
@@ -154,7 +154,7 @@ impl Steps {
         std::mem::take(&mut self.sendings)
     }
 
-    /// Whether there is memory for one more task.
+    /// True if memory for one more task is available.
     pub fn has_room(&mut self) -> bool {
         self.tasks.try_reserve(1).is_ok()
     }

@@ -24,7 +24,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What is not about hosts, inter-arrival times or messages.
+    /// Keys beside hosts, inter-arrival times and messages.
     struct ArrivalKeys {
         /// offered load, arrival rate x mean size / capacity: of the link that is named, otherwise of
         /// the link to the receiver, or of the links to all receivers together
@@ -90,7 +90,7 @@ pub(super) fn read(
     Ok(Box::new(Flows { interarrival, start, flows_per_s, pattern, messages }))
 }
 
-/// What an offered load is a share of.
+/// Capacity of which an offered load is a share.
 struct Target {
     name: String,
     /// In bits per second.

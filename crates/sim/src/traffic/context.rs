@@ -22,9 +22,9 @@ pub(crate) struct Context<'a> {
     pub destinations: BTreeSet<HostId>,
     /// One line per traffic entry.
     pub notes: Vec<String>,
-    /// What is accepted, but hardly meant.
+    /// Accepted settings that are probably mistakes.
     pub warnings: Vec<String>,
-    /// Whether some flow has a deadline.
+    /// Some flow has a deadline.
     pub deadlines: bool,
     /// About how many data packets all of it takes.
     pub packets: f64,

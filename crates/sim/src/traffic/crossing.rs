@@ -1,4 +1,4 @@
-//! How much of a traffic pattern crosses a link, for loads that are defined against one.
+//! Share of a traffic pattern that crosses a link, for loads relative to one link.
 
 use super::pattern::Pattern;
 use crate::topology::Graph;
@@ -30,8 +30,8 @@ fn neighbours(graph: &Graph) -> Vec<Vec<NodeId>> {
     links
 }
 
-/// What crosses the port of `flow`, which begins at each node and goes to `destination` by shortest
-/// paths, an equal part over each.
+/// Part of `flow` that crosses the port. It begins at each node and goes to `destination` by
+/// shortest paths, an equal part over each.
 fn crossing(links: &[Vec<NodeId>], destination: HostId, mut flow: Vec<f64>, port: (NodeId, NodeId)) -> f64 {
     let target = NodeId(destination.0);
     let mut distance = vec![u32::MAX; links.len()];

@@ -7,7 +7,7 @@ use shortflow_units::Span;
 /// A distribution of deadlines.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Deadlines {
-    /// The same for every flow.
+    /// Equal for every flow.
     Fixed(Fixed),
     /// Between two bounds, all equally likely.
     Uniform(Uniform),
@@ -69,7 +69,7 @@ const KINDS: &[Kind<Read>] = &[
     },
 ];
 
-/// What a `deadline` table looks like.
+/// Form of a `deadline` table.
 pub(crate) const TABLE: Kinds = Kinds {
     name: "deadline",
     entries: deadlines,

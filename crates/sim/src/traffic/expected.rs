@@ -14,12 +14,12 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether a flow that starts at `at` counts.
+    /// True if a flow that starts at `at` counts.
     pub(super) fn counts(&self, at: Instant) -> bool {
         self.from <= at && at < self.to
     }
 
-    /// How many of `first`, `first + every`, `first + 2 every`, … lie in it; `every` is above zero.
+    /// Number of `first`, `first + every`, `first + 2 every`, … in it; `every` is above zero.
     pub(super) fn regular(&self, first: Instant, every: Span) -> u64 {
         let before = |end: Instant| end.since(first).as_ps().div_ceil(every.as_ps());
         before(self.to) - before(self.from)
@@ -62,7 +62,7 @@ impl Expected {
         Expected { flows, backlogged: 0 }
     }
 
-    /// Whether it is certain that nothing of the entry counts.
+    /// True if certainly no flow of the entry counts.
     pub fn is_nothing(&self) -> bool {
         self.backlogged == 0 && matches!(self.flows, Count::Exactly(0))
     }

@@ -16,9 +16,9 @@ pub struct Arrival {
     pub size: Bytes,
     /// Class, an index into [`Spec::classes`](crate::scenario::Spec::classes).
     pub class: ClassId,
-    /// How long after `at` the flow should be complete.
+    /// Time from `at` within which the flow should be complete.
     pub deadline: Option<Span>,
-    /// Which connection carries it.
+    /// The connection that carries it.
     pub connection: ConnectionUse,
 }
 
@@ -29,12 +29,12 @@ pub enum ConnectionUse {
     New,
     /// Flows of one traffic entry with the same hosts and number share a connection, in order.
     Persistent(u32),
-    /// The same among all traffic entries that share.
+    /// Shared by all traffic entries with `shared`.
     Shared(u32),
 }
 
 words! {
-    /// Which flows share a connection.
+    /// Flows that share a connection.
     pub enum Connections {
         /// None: each has its own.
         New = "new",

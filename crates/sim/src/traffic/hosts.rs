@@ -67,7 +67,7 @@ impl HostSet {
 }
 
 keys! {
-    /// Who sends to whom.
+    /// Senders and receivers.
     pub(super) struct Ends {
         /// senders
         pub from: HostSet = "all", Hosts;

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What is not about hosts or messages.
+    /// Keys beside hosts and messages.
     struct IncastKeys {
         /// flows in one burst, senders taken in turn
         flows: u32 = required, 1..=1_000_000u32;

@@ -3,7 +3,7 @@
 use crate::config::{ConfigError, Entry, Kind, Kinds, Positive, Reader, keys};
 use crate::engine::Stream;
 
-/// How regular arrivals are.
+/// Distribution of inter-arrival times.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InterArrival {
     /// Independent of the past: a Poisson process.
@@ -65,7 +65,7 @@ const KINDS: &[Kind<Read>] = &[
     },
 ];
 
-/// What an `interarrival` table looks like.
+/// Form of an `interarrival` table.
 pub(crate) const TABLE: Kinds = Kinds {
     name: "interarrival",
     entries: interarrival,

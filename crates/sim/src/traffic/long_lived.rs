@@ -20,7 +20,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What is not about hosts.
+    /// Keys beside hosts.
     struct LongLivedKeys {
         /// number of flows; one for each sender unless given
         flows: Option<u32> = optional, 1..=1_000_000u32;

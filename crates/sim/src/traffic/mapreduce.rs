@@ -173,7 +173,7 @@ struct Job {
     results: usize,
 }
 
-/// What a flow of a job is, in a tag.
+/// Role of a flow in its job, coded in a tag.
 enum Flow {
     Input(usize),
     Block(usize),

@@ -25,7 +25,7 @@ pub(super) struct Draws {
 }
 
 keys! {
-    /// What is not a table.
+    /// Keys that are no table.
     struct MessageKeys {
         /// name of the traffic class in results
         class: String = "short", Text::Name;
@@ -97,7 +97,7 @@ impl Messages {
         }
     }
 
-    /// How flows with this number use connections.
+    /// Connection of flows with this number.
     pub(super) fn connection(&self, number: u32) -> ConnectionUse {
         self.connections.of(number)
     }

@@ -70,7 +70,7 @@ fn of_every_kind() -> Vec<ParamInfo> {
 }
 
 keys! {
-    /// What counts.
+    /// The key about counting.
     struct EntryKeys {
         /// accept that none of its flows starts in the measured time, and so counts
         unmeasured: Option<bool> = optional, Flag;

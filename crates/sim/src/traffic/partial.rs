@@ -13,7 +13,7 @@ use shortflow_units::{ClassId, HostId, Instant};
 use std::sync::Arc;
 
 keys! {
-    /// What every kind understands about transports.
+    /// Keys of every kind about transports.
     pub(super) struct PartialKeys {
         /// transport of these flows in place of the scheme's, with its parameters; their class is then CLASS-TRANSPORT
         transport: Option<String> = optional, Text::Transport;
@@ -104,7 +104,7 @@ impl Traffic for Partial {
     }
 }
 
-/// Which flows run the other transport.
+/// Draws the flows that run the other transport.
 struct Draw {
     seeds: Seeds,
     index: usize,
@@ -119,7 +119,7 @@ impl Draw {
         self.stream.unit() < self.share
     }
 
-    /// The same for all flows with these ends and this number, in whatever order they start.
+    /// Equal for all flows with these ends and this number, in any order of starts.
     fn of(&self, (source, destination): (HostId, HostId), number: u64) -> bool {
         let purpose = format!("traffic transports {} {} {number}", source.0, destination.0);
         self.seeds.stream(&purpose, self.index).unit() < self.share

@@ -20,7 +20,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What is not about hosts or messages.
+    /// Keys beside hosts and messages.
     struct PeriodicKeys {
         /// time from burst to burst of a sender
         every: Span = required, POSITIVE_TIME;

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What is not about hosts, levels or rounds.
+    /// Keys beside hosts, levels and rounds.
     struct QueryKeys {
         /// workers that are asked, hosts of from taken in turn
         workers: u32 = required, 1..=1_000_000u32;

@@ -14,7 +14,7 @@ use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 use std::sync::Arc;
 
 keys! {
-    /// What one level of hosts does, beside its answers.
+    /// Keys of one level of hosts, beside its answers.
     #[derive(Copy)]
     pub(super) struct LevelKeys {
         /// size of the request to each host of this level
@@ -29,7 +29,7 @@ keys! {
 }
 
 keys! {
-    /// What concerns the whole query.
+    /// Keys of the whole query.
     #[derive(Copy)]
     pub(super) struct TreeKeys {
         /// time allowed for the whole query

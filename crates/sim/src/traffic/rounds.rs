@@ -21,7 +21,7 @@ keys! {
 pub(super) struct Rounds {
     /// When the first one does.
     pub first: Instant,
-    /// How many at most.
+    /// Largest number of tasks.
     pub repeat: u32,
     think: Span,
     end: Instant,

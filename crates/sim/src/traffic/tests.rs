@@ -336,7 +336,7 @@ proptest! {
 
 mod patterns;
 
-/// How many flows count, from 100 ms on, of an entry with these keys.
+/// Number of flows of an entry that count from 100 ms on, as text.
 fn expected(toml: &str, csv: &str) -> String {
     let from = Instant::ZERO + Span::from_millis(100);
     let (traffic, _) = read_entry(toml, csv).unwrap();

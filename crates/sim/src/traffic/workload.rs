@@ -16,7 +16,7 @@ pub trait Traffic: Send + Sync + Debug {
     /// Its flows for one seed. `index` is the position of the entry in the scenario, from 0.
     fn start(&self, seeds: Seeds, index: usize) -> Workload;
 
-    /// How many of its flows count. Unless told otherwise, those of one seed: right where starts do not
+    /// Number of measured flows. Defaults to those of one seed, which is right if starts do not
     /// depend on it.
     fn expected(&self, measured: Measured) -> Expected {
         self.start(Seeds::new(0), 0).expected(measured)

@@ -142,10 +142,10 @@ impl Sizes for Table {
     }
 }
 
-/// What headers call the columns.
+/// Names of the columns in headers.
 const HEADERS: [&[&str]; 2] = [&["bytes", "size", "size_bytes"], &["cumulative", "cdf", "share"]];
 
-/// Whether a line names the columns.
+/// True if a line names the columns.
 fn is_header(row: &Row) -> bool {
     let known = |(field, names): (&String, &&[&str])| names.contains(&field.to_lowercase().as_str());
     row.fields.len() == HEADERS.len() && row.fields.iter().zip(&HEADERS).all(known)

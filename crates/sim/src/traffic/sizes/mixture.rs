@@ -10,7 +10,7 @@ use std::sync::Arc;
 const ROUNDING: f64 = 1e-6;
 
 keys! {
-    /// What a part has beside its distribution.
+    /// Keys of a part beside its distribution.
     pub(super) struct Share {
         /// share of the flows
         share: f64 = required, Positive(1.0);

@@ -39,7 +39,7 @@ const MIXTURE: Kind<Read> = Kind {
     read: |reader| mixture::read(reader, PART, read_beside),
 };
 
-/// What a part of a mixture looks like.
+/// Form of a part of a mixture.
 pub(crate) const PART: Kinds = Kinds {
     name: "part",
     entries: sizes,
@@ -47,7 +47,7 @@ pub(crate) const PART: Kinds = Kinds {
     example: "{ share = 0.8, kind = \"uniform\", min = \"1KB\", max = \"9KB\" }",
 };
 
-/// What a `sizes` table looks like.
+/// Form of a `sizes` table.
 pub(crate) const TABLE: Kinds = Kinds {
     name: "sizes",
     entries: sizes,

@@ -33,7 +33,7 @@ static PUBLISHED: LazyLock<Vec<Published>> = LazyLock::new(|| {
 pub struct Published {
     /// Name that users type.
     pub name: String,
-    /// What was measured.
+    /// The measurement.
     pub summary: String,
     /// Where it was published.
     pub source: String,

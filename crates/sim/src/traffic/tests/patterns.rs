@@ -1,4 +1,4 @@
-//! Who sends to whom and when: every pattern, load against a link, inter-arrival times, staggered senders.
+//! Senders, receivers and times: every pattern, load against a link, inter-arrival times, staggered senders.
 
 use super::*;
 use crate::traffic::crossing;
@@ -85,7 +85,7 @@ fn a_permutation_has_one_receiver_for_each_sender_and_changes_with_the_seed() {
     assert!(seen.len() > 15);
 }
 
-/// What is drawn has the chances that loads are computed from.
+/// Draws have the chances from which loads are computed.
 #[test]
 fn chances_are_those_of_the_draws() {
     for toml in [
