@@ -6,7 +6,7 @@ pub mod watch;
 
 use shortflow_units::{ClassId, FlowId, Instant, PortId, Span};
 
-/// What a sample is of.
+/// Sampled quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// Backlog of a port, in packets.
@@ -32,7 +32,7 @@ pub struct Sample {
     pub at: Instant,
     /// Of what.
     pub subject: Subject,
-    /// How much.
+    /// Value.
     pub value: f64,
 }
 
@@ -61,7 +61,7 @@ impl ClassMeter {
         samples[first..].iter_mut().for_each(|sample| sample.value = throughput(sample.value as u64, time));
     }
 
-    /// What was counted of every class since the last call: bytes, until [`ClassMeter::finish`].
+    /// Takes the counters of every class since the last call: bytes, until [`ClassMeter::finish`].
     pub fn take(&mut self, at: Instant, samples: &mut Vec<Sample>) {
         for (class, acked) in self.acked.iter_mut().enumerate() {
             let value = std::mem::take(acked) as f64;

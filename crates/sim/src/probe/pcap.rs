@@ -1,5 +1,5 @@
-//! What leaves a port as a capture file: pcapng with times in nanoseconds, Ethernet II, IPv4 (RFC 791) and TCP
-//! (RFC 9293), of which the headers are kept and the payload, zeros, is cut off.
+//! Departures of a port as a capture file: pcapng with times in nanoseconds, Ethernet II, IPv4 (RFC 791) and
+//! TCP (RFC 9293) headers, without the payload of zeros.
 //! A packet stands there when its last bit has left; what the port dropped before it is its comment. docs/results.md says what
 //! each field holds.
 

@@ -7,7 +7,7 @@ use shortflow_units::{ClassId, FlowId, HostId, Instant, PortId, Span};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// What happens to a packet, or to its sender.
+/// Kind of packet or sender event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happening {
     /// Its sender handed it to the port of its host.
@@ -22,7 +22,7 @@ pub enum Happening {
     Departed,
     /// It is at the other end of its connection.
     Delivered,
-    /// The same of an acknowledgement, which the sender has answered.
+    /// An ACK is at its sender, which has answered it.
     Acked,
     /// The sender's retransmission timer has expired.
     TimedOut,
@@ -59,12 +59,12 @@ impl FlowChoice {
     }
 }
 
-/// What is noted.
+/// Filter of packet events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watching {
     /// All that happens to packets of these flows.
     pub flows: FlowChoice,
-    /// What happens at these ports to any packet.
+    /// All events at these ports.
     pub ports: Vec<PortId>,
     /// When.
     pub during: Range<Instant>,
@@ -75,11 +75,11 @@ pub struct Watching {
 pub struct PacketEvent {
     /// When.
     pub at: Instant,
-    /// What.
+    /// Kind.
     pub happening: Happening,
     /// At which port; `None` at the ends of the connection.
     pub port: Option<PortId>,
-    /// What the port held after it, where that is known.
+    /// Backlog of the port after the event, if known.
     pub backlog: Option<Backlog>,
     /// The packet, as it was then; `None` for a timeout.
     pub packet: Option<Packet>,
@@ -87,11 +87,11 @@ pub struct PacketEvent {
     pub source: HostId,
     /// Number of the connection.
     pub connection: u32,
-    /// What runs at its ends.
+    /// Hosts at its ends.
     pub host: Host,
     /// The flow, if it is one of the flow table.
     pub flow: Option<FlowId>,
-    /// Whether that is a chosen one.
+    /// The flow is a chosen one.
     pub chosen: bool,
     /// Congestion window after it in segments, of an acknowledgement or a timeout.
     pub cwnd: Option<f64>,
@@ -107,24 +107,24 @@ struct Connection {
     chosen: bool,
 }
 
-/// What a port did with an arriving packet.
+/// Outcome of an arrival at a port.
 #[derive(Debug)]
 pub struct Arrival {
     /// When.
     pub at: Instant,
     /// The port.
     pub port: PortId,
-    /// Whether it is a host's.
+    /// The port is a host's.
     pub of_host: bool,
-    /// Whether it has a scheduler.
+    /// The port has a scheduler.
     pub scheduled: bool,
     /// The packet as it came, if it is wanted.
     pub packet: Option<Packet>,
-    /// Whether it was marked, at a port without a scheduler.
+    /// The packet was marked, at a port without a scheduler.
     pub marked: bool,
-    /// What was dropped by it.
+    /// Packets that the arrival dropped.
     pub dropped: Vec<(DropReason, Packet)>,
-    /// What the port holds now.
+    /// Backlog of the port afterwards.
     pub backlog: Backlog,
 }
 
@@ -160,7 +160,7 @@ impl Watch {
         of.chosen |= chosen;
     }
 
-    /// Whether anything is noted of a packet at a port, or at an end of its connection.
+    /// True if the filter matches a packet at a port, or at an end of its connection.
     pub fn wants(&self, port: Option<PortId>, packet: &Packet) -> bool {
         port.is_some_and(|port| self.what.ports.contains(&port))
             || self.connections.get(packet.flow_id as usize).is_some_and(|of| of.chosen)

@@ -4,7 +4,7 @@ use crate::packet::Packet;
 use shortflow_units::{Bytes, Occupancy};
 use std::ops::{Add, Sub};
 
-/// What a port holds: the packets waiting and the one in transmission.
+/// Contents of a port: the packets waiting and the one in transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
     /// Packets.

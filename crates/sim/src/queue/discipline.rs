@@ -1,11 +1,11 @@
-//! What a queue discipline is to a port: [`QueueDiscipline`] or [`Scheduler`].
+//! Interface of a queue discipline to a port: [`QueueDiscipline`] or [`Scheduler`].
 
 use super::Backlog;
 use crate::engine::Seeds;
 use crate::packet::{EcnField, Packet};
 use shortflow_units::{Instant, Occupancy, Rate};
 
-/// What became of an arriving packet.
+/// Outcome of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Accepted.
@@ -75,7 +75,7 @@ pub struct Waiting {
     pub arrived: Instant,
 }
 
-/// What a scheduler does to packets beside queueing and sending them.
+/// Marks and drops of a scheduler.
 #[derive(Debug, Default)]
 pub struct Effects {
     /// Packets marked.
@@ -108,14 +108,14 @@ pub trait Scheduler {
     /// that wait are dropped, one is given: ports never idle.
     fn dequeue(&mut self, now: Instant, effects: &mut Effects) -> Option<Waiting>;
 
-    /// What waits.
+    /// Waiting packets.
     fn backlog(&self) -> Backlog;
 
     /// Changes what the port may hold, where its buffer is a share of the switch's memory.
     fn set_limit(&mut self, limit: Occupancy);
 }
 
-/// What a discipline is, for lists and documentation.
+/// A discipline in lists and documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueInfo {
     /// Name that users type.
@@ -124,14 +124,14 @@ pub struct QueueInfo {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
-    /// Whether it reads the priority of packets, and so may let one of a connection overtake another.
+    /// Reads the priority of packets, so that one of a connection may overtake another.
     pub by_priority: bool,
 }
 
 /// The port that a discipline is for.
 #[derive(Debug, Clone)]
 pub struct PortSetup {
-    /// What it may hold.
+    /// Capacity.
     pub buffer: Occupancy,
     /// K, the marking threshold.
     pub mark_above: Occupancy,

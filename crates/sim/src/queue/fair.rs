@@ -54,7 +54,7 @@ pub struct Fair {
     marking: Marking,
     /// Flows with packets.
     flows: BTreeMap<u32, Flow>,
-    /// The same in the order of their turns.
+    /// Flows in the order of their turns.
     active: VecDeque<u32>,
     backlog: Backlog,
 }

@@ -11,7 +11,7 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
-    /// What waits.
+    /// Waiting packets.
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
     }

@@ -5,13 +5,13 @@ use shortflow_spec::words;
 use shortflow_units::{Bytes, Instant, Occupancy, Rate, Span};
 
 words! {
-    /// What is compared with K.
+    /// Quantity that is compared with K.
     pub enum Scope {
         /// The backlog of the port, when a packet arrives.
         Port = "port",
         /// The packet's own queue, when it arrives.
         Queue = "queue",
-        /// How long the packet has waited, when it leaves, with the time that the port needs to send K.
+        /// The sojourn time at departure, compared with the time that the port needs to send K.
         Sojourn = "sojourn",
     }
 }
@@ -30,7 +30,7 @@ impl Marking {
         Marking { scope, mark_above: port.mark_above, longest: time_to_send(port.mark_above, port.rate) }
     }
 
-    /// Whether a packet is marked that arrives and finds these backlogs.
+    /// True if an arriving packet that finds these backlogs is marked.
     pub(super) fn on_arrival(&self, port: Backlog, queue: Backlog) -> bool {
         match self.scope {
             Scope::Port => port.is_above(self.mark_above),
@@ -39,13 +39,13 @@ impl Marking {
         }
     }
 
-    /// Whether a packet is marked that leaves now.
+    /// True if a packet that leaves now is marked.
     pub(super) fn on_departure(&self, now: Instant, waiting: &Waiting) -> bool {
         self.scope == Scope::Sojourn && now.since(waiting.arrived) > self.longest
     }
 }
 
-/// How long a link of this rate takes for `occupancy`, with packets of 1500 bytes.
+/// Time to send `occupancy` at `rate`, with packets of 1500 bytes.
 pub(super) fn time_to_send(occupancy: Occupancy, rate: Rate) -> Span {
     match occupancy {
         Occupancy::Packets(packets) => rate.tx_time(Bytes::new(1500)).times(packets.into()),

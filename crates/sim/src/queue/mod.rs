@@ -110,7 +110,7 @@ macro_rules! registry {
         }
 
         impl QueueConfig {
-            /// Which discipline it is.
+            /// Kind of discipline.
             pub fn kind(&self) -> QueueKind {
                 match self {
                     $(QueueConfig::$fifo(_) => QueueKind::$fifo,)+

@@ -49,7 +49,7 @@ impl PFabric {
         PFabric { buffer: port.buffer, packets: Ranked::default() }
     }
 
-    /// How many packets must go to make room for `packet`; `None` if that takes one that is no worse.
+    /// Number of packets to drop for `packet`; `None` if one of them is no worse.
     fn victims(&self, mut found: Backlog, packet: &Packet) -> Option<u32> {
         let size = packet.wire_size();
         let mut worse = self.packets.worse_than(packet.priority);

@@ -130,7 +130,7 @@ impl Pie {
         self.before = delay;
     }
 
-    /// Whether an arriving packet may be chosen at all (§4.1).
+    /// True if an arriving packet may be chosen (§4.1).
     fn may_act(&self, found: Backlog) -> bool {
         let calm = self.before < self.params.target.divided_by(2) && self.probability < 0.2;
         self.allowance.is_zero() && !calm && found.bytes > SMALL

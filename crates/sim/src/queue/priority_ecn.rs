@@ -34,7 +34,7 @@ pub const INFO: QueueInfo = QueueInfo {
 };
 
 words! {
-    /// Which packet a marking queue marks.
+    /// Packet that a marking queue marks.
     pub enum Marked {
         /// The one that arrives: plain ECN.
         Arriving = "arriving",

@@ -44,7 +44,7 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    /// What waits.
+    /// Waiting packets.
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
     }

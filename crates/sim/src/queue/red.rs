@@ -56,8 +56,8 @@ fn is_zero(threshold: Occupancy) -> bool {
 }
 
 impl Params {
-    /// Whether the switch's K is a minimum threshold: with 0 an empty queue reaches both thresholds, and
-    /// every packet that cannot be marked would be dropped, so that nothing ever moves.
+    /// True if the switch's K can be a minimum threshold. With K = 0 an empty queue reaches both thresholds,
+    /// and every packet that cannot be marked is dropped.
     pub fn accepts(&self, mark_above: Occupancy) -> bool {
         self.min.is_some() || !is_zero(mark_above)
     }
@@ -158,7 +158,7 @@ impl Red {
         }
     }
 
-    /// Whether this packet is the one: gaps between two are uniform (Eq. 3 and 4 of the paper).
+    /// Chooses this packet or not: gaps between choices are uniform (Eq. 3 and 4 of the paper).
     fn is_chosen(&mut self) -> bool {
         let Some(probability) = self.probability() else {
             self.count = 0;
@@ -245,7 +245,7 @@ mod tests {
         assert!(gaps[1..].iter().all(|&n| (f64::from(n) / expected - 1.0).abs() < 0.2), "{gaps:?}");
     }
 
-    /// The same without `spread`: a packet in twenty, each by itself; the share deviates by 0.0005 at most in 19 of 20.
+    /// Without `spread`, each packet is chosen with p = 0.05; the share deviates by 0.0005 at most in 19 of 20 series.
     #[test]
     fn each_packet_may_be_chosen_by_itself() {
         let mut red = red("10pkt", Params { spread: false, ..instantaneous() });

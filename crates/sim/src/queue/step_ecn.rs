@@ -1,5 +1,5 @@
 //! Step marking — DCTCP (Alizadeh et al., SIGCOMM 2010) §3.1: a packet that finds the instantaneous backlog above K is marked.
-//! The same as RED with both thresholds at K and a weight of one.
+//! Equals RED with both thresholds at K and a weight of one.
 //!
 //! | symbol | field |
 //! |---|---|

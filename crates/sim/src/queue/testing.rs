@@ -1,4 +1,4 @@
-//! What the tests of this folder share.
+//! Shared parts of the tests of this folder.
 
 use super::{Backlog, DropReason, Effects, PortSetup, Scheduler, Waiting};
 use crate::engine::Seeds;
@@ -41,7 +41,7 @@ pub(super) fn ack(flow: u32) -> Packet {
     Packet { wire: 40, payload: 0, kind: Kind::Ack, ecn: EcnField::NotEct, ..packet(flow, 0, 0) }
 }
 
-/// What an arrival did, to the arriving packet or to any that waited.
+/// Marks and drops of an arrival, of any packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Admission {
     pub marks: u32,

@@ -11,7 +11,7 @@ pub struct Hop {
     pub to: HostId,
     /// Number of its connection.
     pub flow_id: u32,
-    /// How many paths there are, two or more.
+    /// Number of paths, two or more.
     pub paths: usize,
 }
 
@@ -24,7 +24,7 @@ pub trait PathChoice {
     fn of_flow(&self, hop: Hop) -> Option<usize>;
 }
 
-/// What a way of routing is, for lists and documentation.
+/// A way of routing in lists and documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct RoutingInfo {
     /// Name that users type.
@@ -33,6 +33,6 @@ pub struct RoutingInfo {
     pub summary: &'static str,
     /// Paper or RFC; may be empty.
     pub source: &'static str,
-    /// Whether packets of a connection may take different paths, and so overtake one another.
+    /// Packets of a connection may take different paths, and so overtake one another.
     pub reorders: bool,
 }

@@ -32,12 +32,12 @@ macro_rules! registry {
         },)+];
 
         impl Routing {
-            /// What it is.
+            /// Its description.
             pub fn info(&self) -> RoutingInfo {
                 match self { $(Routing::$name(_) => $module::INFO,)+ }
             }
 
-            /// How it chooses in a network of `nodes` nodes.
+            /// Path chooser for a network of `nodes` nodes.
             pub fn start(&self, nodes: usize, seeds: Seeds) -> Chooser {
                 match *self {
                     $(Routing::$name(params) => Chooser::$name($module::$name::new(params, nodes, seeds)),)+
@@ -45,7 +45,7 @@ macro_rules! registry {
             }
         }
 
-        /// What chooses in a run, dispatched by a match.
+        /// Path chooser of a run, dispatched by a match.
         #[derive(Debug, Clone)]
         pub enum Chooser {
             $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::$name),)+

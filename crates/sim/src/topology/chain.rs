@@ -15,7 +15,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What a scenario says.
+    /// Keys of a chain.
     struct ChainKeys {
         /// links between switches from end to end
         hops: u32 = required, 1..=1000u32;

@@ -17,7 +17,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What a scenario says.
+    /// Keys of a fat tree.
     struct FatTreeKeys {
         /// ports of each switch
         k: u32 = required, PORTS;

@@ -20,7 +20,7 @@ pub struct Link {
 pub struct Node {
     /// `h0`, `h1`, … for hosts; for switches their tier and a number, such as `leaf0`, or `s0`, `s1`, …
     pub name: String,
-    /// Whether it is a host.
+    /// The node is a host.
     pub is_host: bool,
     /// For a switch its position in [`Graph::tiers`], if it has a tier.
     tier: Option<u32>,
@@ -100,7 +100,7 @@ impl Graph {
         self.hosts
     }
 
-    /// Whether a node is a host.
+    /// True if `node` is a host.
     pub fn is_host(&self, node: NodeId) -> bool {
         node.index() < self.hosts
     }
@@ -148,7 +148,7 @@ impl Graph {
         links.into_iter().map(|(_, switch, rate)| (switch, rate)).collect()
     }
 
-    /// Whether a link joins the two nodes.
+    /// True if a link joins the two nodes.
     pub fn linked(&self, from: NodeId, to: NodeId) -> bool {
         self.links.iter().any(|link| (link.a, link.b) == (from, to) || (link.b, link.a) == (from, to))
     }

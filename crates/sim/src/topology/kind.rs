@@ -16,7 +16,7 @@ pub trait Topology: Debug {
     /// The nodes and links.
     fn build(&self) -> Graph;
 
-    /// What a reader of the keys would otherwise have to work out.
+    /// A consequence of the keys worth showing.
     fn note(&self) -> Option<String> {
         None
     }

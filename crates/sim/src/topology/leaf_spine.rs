@@ -16,7 +16,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What is not about racks.
+    /// Keys beside the racks.
     struct LeafSpineKeys {
         /// number of spine switches
         spines: u32 = required, 1..=256u32;

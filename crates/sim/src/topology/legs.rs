@@ -5,7 +5,7 @@ use shortflow_units::Span;
 
 /// Links of one kind on the longest path.
 pub(super) struct Leg {
-    /// How many there are, one way.
+    /// Number of links, one way.
     pub links: u64,
     /// The key with their delay and what it says.
     pub given: Option<(&'static str, Span)>,

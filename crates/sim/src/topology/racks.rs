@@ -6,7 +6,7 @@ use crate::config::{ANY_TIME, ConfigError, Positive, RATE, Reader, keys};
 use shortflow_units::{NodeId, Rate, Span};
 
 keys! {
-    /// What a scenario says.
+    /// Keys of racks.
     pub(super) struct RackKeys {
         /// number of racks
         racks: u32 = required, 2..=10_000u32;

@@ -20,7 +20,7 @@ pub(super) fn graph(table: &str) -> Graph {
     read(table).unwrap_or_else(|error| panic!("{error}")).build()
 }
 
-/// What is wrong with a table.
+/// Error of a table.
 pub(super) fn error(table: &str) -> String {
     read(table).map(|topology| format!("{topology:?}")).unwrap_err()
 }

@@ -74,7 +74,7 @@ impl Plan {
     }
 }
 
-/// Which key ids stand for which attribute of nodes or edges, and the values they have by default.
+/// Attributes of nodes or edges by key id, and their default values.
 struct Data<'a> {
     keys: BTreeMap<&'a str, &'a str>,
     defaults: BTreeMap<(&'a str, &'a str), &'a str>,
@@ -105,7 +105,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// What a key that is `of` something applies to.
+/// Elements to which a key for `of` applies.
 fn kinds(of: &str) -> &'static [&'static str] {
     match of {
         "node" => &["node"],

@@ -24,7 +24,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// What a scenario says.
+    /// Keys of files.
     struct ExplicitKeys {
         /// links: a .csv file with the header a,b,rate,delay, or a .graphml or .xml file; relative to
         /// the scenario

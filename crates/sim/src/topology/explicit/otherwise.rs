@@ -3,7 +3,7 @@
 use crate::config::csv;
 use shortflow_units::{Rate, Span};
 
-/// What a link has where the file does not say.
+/// Rate and delay of links without their own.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Otherwise {
     pub rate: Option<Rate>,

@@ -32,7 +32,7 @@ pub(super) struct Plan {
     pub file: String,
     /// The file that lists the nodes.
     pub node_file: String,
-    /// Whether nodes are listed by links alone, so that a misspelt name is a new node.
+    /// Only links list nodes, so that a misspelt name is a new node.
     pub implied: bool,
     pub nodes: Vec<NodeRow>,
     pub links: Vec<LinkRow>,
@@ -43,7 +43,7 @@ pub(super) fn looks_like_a_host(name: &str) -> bool {
     name.starts_with('h')
 }
 
-/// Whether `kind` says host or switch; an empty one leaves it to the name.
+/// True if `kind` says host; an empty one leaves it to the name.
 pub(super) fn is_host(kind: &str, name: &str) -> Result<bool, String> {
     match kind {
         "host" => Ok(true),
