@@ -6,20 +6,20 @@ use shortflow_units::{Bytes, ClassId, FlowId, Instant, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What a message is of.
+/// Flow of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct Flow {
     /// Row of the flow table.
     pub flow: FlowId,
     /// Traffic class.
     pub class: ClassId,
-    /// What the transport may know of the class.
+    /// Role stated by the class.
     pub role: Role,
     /// When the last byte should be acknowledged.
     pub deadline: Option<Instant>,
 }
 
-/// What became of the data packets of a message.
+/// Fate of the data packets of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
     /// Those that left the sender.
@@ -57,7 +57,7 @@ impl Tally {
         (self.arrived, self.marks, self.waited) = (other.arrived, other.marks, other.waited);
     }
 
-    /// What has been added to `before`.
+    /// Difference from `before`.
     pub fn since(self, before: Tally) -> Tally {
         Tally {
             left: self.left.saturating_sub(before.left),
@@ -70,7 +70,7 @@ impl Tally {
     }
 }
 
-/// What is counted of a message.
+/// Counters of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MessageCounts {
     /// Bytes that have arrived, each of them once.
@@ -84,7 +84,7 @@ pub struct MessageCounts {
 }
 
 impl MessageCounts {
-    /// What has been added to `before`.
+    /// Difference from `before`.
     fn since(self, before: MessageCounts) -> MessageCounts {
         MessageCounts {
             delivered: self.delivered.saturating_sub(before.delivered),
@@ -117,7 +117,7 @@ pub struct Message {
     pub end: u64,
     /// When the last byte should be acknowledged.
     pub deadline: Option<Instant>,
-    /// What the transport may know of its class.
+    /// Role stated by its class.
     pub role: Role,
     /// Its data packets.
     pub tally: Tally,
@@ -234,8 +234,8 @@ impl Messages {
         self.list.get(self.finished as usize)
     }
 
-    /// What a law may know of the oldest at `now`, where the stream is acknowledged below `una`, is sent next from `nxt` on,
-    /// and has been sent below `max`.
+    /// A law's view of the oldest message at `now`. The stream is acknowledged below `una`, sent next from `nxt` on,
+    /// and sent below `max`.
     #[inline]
     pub fn view(
         &self,
@@ -257,7 +257,7 @@ impl Messages {
         }
     }
 
-    /// The same, to be changed.
+    /// Mutable [`Messages::first`].
     pub fn first_mut(&mut self) -> Option<&mut Message> {
         self.list.get_mut(self.finished as usize)
     }
@@ -271,7 +271,7 @@ impl Messages {
         }
     }
 
-    /// The same, to be changed; `None` also for a byte of a message that has been taken.
+    /// Mutable [`Messages::of`]; `None` also for a byte of a message that has been taken.
     #[inline]
     pub fn of_mut(&mut self, seq: u64) -> Option<&mut Message> {
         let message = match self.list.front() {

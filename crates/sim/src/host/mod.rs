@@ -1,5 +1,5 @@
-//! What runs in hosts. A connection has two ends, each an [`Endpoint`]: it is told of packets and timers, sends packets
-//! and arms timers, and the event loop knows nothing else of it. TCP is one among others.
+//! Hosts. A connection has two ends, each an [`Endpoint`]: it receives packets and timers, sends packets
+//! and arms timers. The event loop knows nothing else of it. TCP is one implementation.
 
 mod message;
 mod path;
@@ -17,7 +17,7 @@ use shortflow_units::{ConnId, HostId, Instant, Rate, Span};
 /// Timers of an endpoint are numbered from 0 and below this.
 pub const TIMERS: u8 = 4;
 
-/// Who a host is in a connection, and whom it talks to.
+/// Identity of a host in a connection, and its peer.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
     /// Slot of the connection.
@@ -67,7 +67,7 @@ pub trait Egress {
     fn send(&mut self, packet: Packet) -> Handover;
 }
 
-/// What an endpoint can do.
+/// Actions of an endpoint.
 pub trait Outbox: Egress {
     /// Has [`Endpoint::on_timer`] called at `at` with the number `timer`. It cannot be taken back: see [`Alarm`].
     fn wake(&mut self, timer: u8, at: Instant);
@@ -85,7 +85,7 @@ pub trait Endpoint {
     fn on_timer(&mut self, timer: u8, scene: Scene<'_>, out: &mut impl Outbox);
 }
 
-/// What probes are told of a sender.
+/// Sender state for probes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct View {
     /// Congestion window, where there is one.
@@ -101,7 +101,7 @@ pub trait Source: Endpoint {
     /// The messages that are not yet acknowledged whole.
     fn messages(&self) -> &Messages;
 
-    /// The same, to add to them, take what has finished and count.
+    /// Mutable messages, to add, to take finished ones, and to count.
     fn messages_mut(&mut self) -> &mut Messages;
 
     /// First byte of the stream that is not acknowledged.
@@ -110,7 +110,7 @@ pub trait Source: Endpoint {
     /// A segment that waited with the scheduler of the host's port departs then, or was dropped if that is not to come.
     fn on_left(&mut self, _departs: Instant, _scene: Scene<'_>, _out: &mut impl Outbox) {}
 
-    /// What probes are told at this time.
+    /// State for probes at `now`.
     fn view(&self, now: Instant) -> View;
 }
 

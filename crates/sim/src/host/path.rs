@@ -1,4 +1,4 @@
-//! What packets meet on their way, for laws that read it: telemetry, and samples of round-trip time, delays and delivery rate
+//! Telemetry of packets for laws that read the path, and samples of round-trip time, delays and delivery rate
 //! (draft-ietf-ccwg-bbr §4.1).
 //!
 //! A packet's telemetry holds what the draft has a sender remember of it, and its ACK brings it back, so nothing is looked up.
@@ -10,7 +10,7 @@ use crate::packet::{Extension, Telemetry};
 use shortflow_cc::PathSample;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
-/// What a sender keeps for telemetry and samples.
+/// Sender state for telemetry and samples.
 #[derive(Debug)]
 pub struct PathMeter {
     /// C.delivered and C.delivered_time of the draft.
@@ -48,7 +48,7 @@ impl PathMeter {
         self.app_limited = Some(self.delivered + in_flight);
     }
 
-    /// What a packet carries that leaves now; with nothing else in flight a new rate sample begins.
+    /// Telemetry of a packet that leaves now; with nothing else in flight a new rate sample begins.
     pub fn on_sent(&mut self, now: Instant, is_alone: bool) -> Box<Extension> {
         if is_alone {
             (self.first_sent, self.delivered_at) = (now, now);

@@ -16,9 +16,9 @@ use std::collections::BinaryHeap;
 pub(super) struct Demand {
     /// Where it is in the table of flows.
     pub row: usize,
-    /// What the link has to do.
+    /// Work for the link.
     pub job: Job,
-    /// Whether it never ends.
+    /// The flow never ends.
     pub backlogged: bool,
     /// From the end of service to the completion of the flow.
     pub latency: Span,

@@ -7,7 +7,7 @@ use shortflow_units::{Instant, Span};
 pub struct Job {
     /// When it comes.
     pub arrives: Instant,
-    /// How long it would take alone.
+    /// Service time alone.
     pub work: Span,
     /// When it should be done; [`Instant::MAX`] for no deadline.
     pub deadline: Instant,

@@ -43,7 +43,7 @@ const TICK: usize = 8192;
 /// Flows of the drain between two looks at the links: whether flows that count are still open.
 const LOOK: usize = 256;
 
-/// Which flow is served when.
+/// A service policy.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
     /// Name that users type.

@@ -15,7 +15,7 @@ pub(super) struct Server {
     counted: usize,
     /// Those of them that have an end and are not done.
     open: usize,
-    /// How many of the finished flows have been looked at.
+    /// Number of finished flows already examined.
     seen: usize,
 }
 

@@ -12,13 +12,13 @@ pub struct Receiver {
     /// One past the highest byte that has arrived, in order or not.
     highest: u64,
     skipped: u64,
-    /// Whether the sender has been told of what is missing.
+    /// The sender knows of the missing packets.
     nacked: bool,
     /// Least time between two CNPs (N).
     cnp_every: Span,
     /// When the next CNP may go.
     cnp_from: Instant,
-    /// Whether there was a mark since the last CNP.
+    /// A mark has arrived since the last CNP.
     marked: bool,
 }
 

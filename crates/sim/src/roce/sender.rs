@@ -16,7 +16,7 @@ const LAW: u8 = 2;
 pub struct Sender {
     identity: Identity,
     law: Transport,
-    /// What laws want to be handed; nothing reads it.
+    /// Required by laws, and otherwise unused.
     window: Window,
     messages: Messages,
     priority: PriorityRule,
