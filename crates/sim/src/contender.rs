@@ -9,7 +9,7 @@ use crate::simulation::{self, Cores, Observer, RunError};
 use crate::{minimal, roce};
 use shortflow_cc::{Host, TransportInfo};
 
-/// What serves the flows: packets under a scheme, or an ideal scheduler.
+/// Service of the flows: packets under a scheme, or an ideal scheduler.
 #[derive(Debug, Clone)]
 pub enum Contender {
     /// TCP over queues.
@@ -24,7 +24,7 @@ impl Contender {
         Contender::with_table(name, &[], settings)
     }
 
-    /// The same with the parameters of a user's `table` of schemes, which `settings` go before.
+    /// [`Contender::named`] with a user's `table` of schemes, which `settings` override.
     pub fn with_table(
         name: &str,
         table: &[(String, String)],
@@ -64,8 +64,8 @@ impl Contender {
         }
     }
 
-    /// What `scenario` says to no effect under it: one line for each transport whose hosts do not read all that is set in
-    /// `[tcp]`, with the keys.
+    /// Keys of `[tcp]` that the hosts of a transport do not read, one line for each transport of `scenario`
+    /// with such keys.
     pub fn warnings(&self, scenario: &Scenario) -> Vec<String> {
         let Contender::Packets(scheme) = self else { return Vec::new() };
         let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
@@ -89,7 +89,7 @@ impl Contender {
         self.run_on(1, scenario, seed, observer).map(|(outcome, _)| outcome)
     }
 
-    /// How many cores a run had better take, of so many at most; packets may be `watched`.
+    /// Recommended number of cores for a run, up to `most`; packets may be `watched`.
     pub fn cores(&self, scenario: &Scenario, most: usize, watched: bool) -> Cores {
         match self {
             Contender::Packets(scheme) => simulation::cores(scenario, scheme, most, watched),
@@ -99,7 +99,7 @@ impl Contender {
         }
     }
 
-    /// The same on as many cores as the network can be cut for, with the same outcome; how many it has taken.
+    /// [`Contender::run`] on up to `cores` cores, with equal outcome. Returns the number of cores used.
     ///
     /// # Errors
     /// Those of [`Contender::run`].

@@ -38,7 +38,7 @@ impl Outcome {
     }
 }
 
-/// What a digest is made of.
+/// Input of a digest.
 trait Encode {
     fn encode(&self, out: &mut impl Update);
 }

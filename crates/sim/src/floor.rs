@@ -14,7 +14,7 @@ const PACKETS: usize = 10;
 
 #[derive(Debug)]
 struct Port {
-    /// What a packet takes to be sent, there and back, and to cross the link, in picoseconds.
+    /// Transmission times of a packet, there and back, in picoseconds.
     takes: [u64; 2],
     delay: u64,
     free: u64,
@@ -40,7 +40,7 @@ pub struct Floor {
     ways: Vec<u32>,
     /// Ports by the time step, modulo their number, in which the head of the wire arrives.
     steps: Vec<Vec<u32>>,
-    /// What a step lasts: no longer than any packet takes to cross a link.
+    /// Length of a step: at most the shortest link crossing of a packet.
     step: u64,
     now: u64,
 }

@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables and counters.
+//! Result of a run: tables and counters.
 
 use crate::host::{MessageCounts, Tally};
 use crate::net::{Counts, Network, Percentiles, Port};
@@ -53,7 +53,7 @@ pub struct FlowRow {
     pub delivered_in_window: Bytes,
     /// Its data packets within the measured time.
     pub measured: Tally,
-    /// What it is part of, if an application sent it.
+    /// Task of the flow, if an application sent it.
     pub task: Option<TaskId>,
 }
 
@@ -109,7 +109,7 @@ impl FlowRow {
         self.measured.take_arrived(&other.measured);
     }
 
-    /// Whether it was on its way at any time of `window`.
+    /// True if the flow was under way at any time of `window`.
     pub fn overlaps(&self, window: &Range<Instant>) -> bool {
         self.start < window.end && self.finish.is_none_or(|finish| finish >= window.start)
     }
@@ -130,15 +130,15 @@ impl FlowRow {
         Some((self.queueing()? - at_host).max(0.0))
     }
 
-    /// The same of the data packets of the measured time.
+    /// [`FlowRow::switch_queueing`] in the measured time.
     pub fn measured_switch_queueing(&self) -> Option<f64> {
         let Tally { left, waited_at_host, arrived, waited, .. } = self.measured;
         let mean = |waited: Span, packets: u64| waited.as_secs_f64() / packets as f64;
         (left > 0 && arrived > 0).then(|| (mean(waited, arrived) - mean(waited_at_host, left)).max(0.0))
     }
 
-    /// Whether the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` where
-    /// there is no deadline or the run ended before it.
+    /// True if the deadline was missed: by its finish or, unfinished, by `end` of the run. `None` without
+    /// a deadline, or if the run ended before it.
     pub fn missed(&self, end: Instant) -> Option<bool> {
         let deadline = self.start + self.deadline?;
         match self.finish {
@@ -195,9 +195,9 @@ pub struct DropRow {
     pub place: Place,
     /// Why.
     pub reason: DropReason,
-    /// How many in the whole run.
+    /// Number in the whole run.
     pub in_run: u64,
-    /// How many of them in the measured time.
+    /// Number in the measured time.
     pub measured: u64,
 }
 
@@ -222,7 +222,7 @@ impl DropRow {
 }
 
 impl PortRow {
-    /// What every port of `network` has seen, in a measured time of so many seconds.
+    /// Rows of all ports of `network`, for a measured time of `seconds`.
     pub fn all(network: &Network, seconds: f64) -> Vec<PortRow> {
         let counts = network.measured().ports;
         network.ports().iter().zip(counts).map(|(port, counts)| PortRow::of(port, counts, seconds)).collect()

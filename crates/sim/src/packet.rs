@@ -14,7 +14,7 @@ pub enum EcnField {
     Ce,
 }
 
-/// What a packet is for.
+/// Type of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Payload, from sender to receiver.
@@ -32,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether receivers send it.
+    /// True if receivers send it.
     pub fn is_answer(self) -> bool {
         match self {
             Kind::Data | Kind::Syn => false,
@@ -65,7 +65,7 @@ impl SackBlocks {
         SackBlocks::with_duplicate(ack, None, ranges)
     }
 
-    /// The same, with what arrived twice before them.
+    /// [`SackBlocks::new`] after a block for `duplicate`.
     pub fn with_duplicate(ack: u64, duplicate: Option<(u64, u64)>, ranges: &[(u64, u64)]) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let offset = |seq: u64| i32::try_from(seq.wrapping_sub(ack) as i64).ok();
@@ -90,7 +90,7 @@ impl SackBlocks {
         used.map(move |&(start, end)| (seq(start), seq(end)))
     }
 
-    /// What arrived twice: a first block below `ack`, or within the second one (RFC 2883 §4).
+    /// The duplicate: a first block below `ack`, or within the second one (RFC 2883 §4).
     pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let mut ranges = self.ranges(ack);
         let first = ranges.next()?;
@@ -111,7 +111,7 @@ pub struct Telemetry {
     pub delivered_at: Instant,
     /// When the packet was sent whose delivery began the present rate sample.
     pub first_sent: Instant,
-    /// Whether data had run out since those.
+    /// Data had run out since.
     pub app_limited: bool,
     /// Time in hosts: in their queues, with a receiver that delayed its answer, and late for want of a processor.
     pub in_hosts: Span,
@@ -125,7 +125,7 @@ pub struct Telemetry {
     pub hops: u32,
 }
 
-/// What few packets carry.
+/// Rare contents of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extension {
     /// Selective acknowledgements, of an ACK.
@@ -173,20 +173,20 @@ pub struct Packet {
     pub payload: u32,
     /// Bytes on the wire.
     pub wire: u32,
-    /// What it carries beyond this.
+    /// Rare contents.
     pub extension: Option<Box<Extension>>,
-    /// What it is.
+    /// Type.
     pub kind: Kind,
     /// ECN field.
     pub ecn: EcnField,
     /// ECN flag of the TCP header: ECE of an ACK, CWR of data.
     pub ecn_flag: bool,
-    /// Which port of its connection's path it takes next; it begins with 0 there and with [`BACK`](crate::net::BACK) back.
+    /// Index of the next port on its connection's path, from 0 there and from [`BACK`](crate::net::BACK) back.
     pub hop: u8,
 }
 
 impl Packet {
-    /// What is in a place for packets before the first.
+    /// Placeholder of a slot without a packet.
     pub const BLANK: Packet = Packet {
         seq: 0,
         waited: Span::ZERO,
@@ -225,7 +225,7 @@ impl Packet {
         self.ecn_flag && self.kind == Kind::Data
     }
 
-    /// What identifies its flow to a switch: packets of one connection in one direction.
+    /// Flow in a switch: packets of one connection in one direction.
     #[inline]
     pub fn flow(&self) -> u32 {
         self.flow_id

@@ -22,7 +22,7 @@ thread_local! {
     static COUNT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// What `act` gives while `defect` is there.
+/// Runs `act` with `defect` planted.
 pub fn with<T>(defect: Defect, act: impl FnOnce() -> T) -> T {
     PLANTED.set(Some(defect));
     let result = act();
@@ -43,17 +43,17 @@ pub fn hasten(time: Span) -> Span {
     if PLANTED.get() == Some(Defect::FastLinks) { time.times(99).divided_by(100) } else { time }
 }
 
-/// Whether a packet that was counted as delivered vanishes.
+/// True if a packet vanishes after it was counted as delivered.
 pub fn loses(packet: &Packet) -> bool {
     packet.kind == Kind::Data && hundredth(Defect::LostAfterCounted)
 }
 
-/// Whether a packet overtakes the one before it.
+/// True if a packet overtakes the one before it.
 pub fn overtakes() -> bool {
     hundredth(Defect::Overtaking)
 }
 
-/// What an acknowledgement says.
+/// Number in an acknowledgement.
 pub fn acknowledge(next: u64) -> u64 {
     next + 720 * u64::from(PLANTED.get() == Some(Defect::AcksTooMuch))
 }

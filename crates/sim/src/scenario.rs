@@ -24,7 +24,7 @@ use shortflow_units::{ClassId, NodeId, Span};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// What a run goes by, in plain values.
+/// Input of a run, in plain values.
 #[derive(Debug)]
 pub struct Spec {
     /// Name that users type.
@@ -39,7 +39,7 @@ pub struct Spec {
     pub drain: Span,
     /// The network.
     pub graph: Graph,
-    /// How switches choose among equally short paths.
+    /// Choice among equally short paths.
     pub routing: Routing,
     /// Switch ports, where their tier says nothing else.
     pub switch: SwitchSpec,
@@ -57,11 +57,11 @@ pub struct Spec {
     pub transports: BTreeMap<ClassId, TransportConfig>,
     /// Traffic entries in the order of the file.
     pub traffic: Vec<Box<dyn Traffic>>,
-    /// Whether some flow has a deadline.
+    /// Some flow has a deadline.
     pub deadlines: bool,
-    /// What is recorded.
+    /// Recorded series.
     pub measure: Measure,
-    /// What goes wrong.
+    /// Faults of links.
     pub faults: Vec<Fault>,
 }
 
@@ -91,25 +91,25 @@ impl Scenario {
         &self.resolved
     }
 
-    /// What is derived from other keys, what the topology gives, and one line per traffic entry on the
-    /// load that it offers.
+    /// Values derived from other keys, facts of the topology, and one line per traffic entry on its
+    /// offered load.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// How many flows of each traffic entry count.
+    /// Measured flows of each traffic entry.
     pub fn expected(&self) -> &[Expected] {
         &self.expected
     }
 
-    /// What is accepted, but hardly meant.
+    /// Accepted settings that are probably mistakes.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 }
 
 impl Spec {
-    /// What the port of a switch towards another node has to be like.
+    /// Settings of a switch port towards another node.
     pub fn switch_port(&self, from: NodeId, to: NodeId) -> &SwitchSpec {
         self.tiers.port(&self.graph, from, to).unwrap_or(&self.switch)
     }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What a scheme is made of: a row of `schemes.toml`, or of a user's file of the same form.
+/// Parts of a scheme: a row of `schemes.toml`, or of a user's file in that form.
 #[derive(Debug, Clone)]
 pub struct SchemeInfo {
     /// Name that users type.
@@ -60,7 +60,7 @@ keys! {
 }
 
 keys! {
-    /// What runs in hosts beside the transport.
+    /// Host part beside the transport.
     struct HostKeys {
         /// queue discipline of host ports
         queue: QueueKind = "droptail", Discipline;
@@ -84,8 +84,8 @@ impl Format for Discipline {
 /// The parameter that names the queue discipline of hosts.
 const HOST_QUEUE: &str = "host.queue";
 
-/// Whether a scheme may have a value of its own for this key of the scenario. None of these changes flows, topology or the
-/// ideal completion time of a flow.
+/// True if a scheme may set this key of the scenario. No such key changes flows, topology or the ideal completion
+/// time of a flow.
 pub fn is_of_network(key: &str) -> bool {
     let tables = ["switch.", "host.", "tcp.", "routing."];
     ![HOST_QUEUE, "tcp.mss", "tcp.header"].contains(&key) && tables.iter().any(|table| key.starts_with(table))
@@ -167,13 +167,13 @@ pub struct Scheme {
     pub summary: String,
     /// Paper or RFC.
     pub source: String,
-    /// What runs in the hosts.
+    /// Transport of the hosts.
     pub transport: TransportConfig,
-    /// What runs in switch ports.
+    /// Discipline of switch ports.
     pub queue: QueueConfig,
-    /// What runs in host ports.
+    /// Discipline of host ports.
     pub host_queue: QueueConfig,
-    /// How senders set the priority of packets.
+    /// Priority of packets.
     pub priority: PriorityRule,
     /// Keys of the scenario that have values of their own under the scheme.
     pub network: Vec<Setting>,
@@ -231,7 +231,7 @@ impl Scheme {
         of(true).chain(of_user(given)).chain(of(false))
     }
 
-    /// Whether some port reads the priority of packets.
+    /// True if some port reads the priority of packets.
     pub fn reads_priority(&self) -> bool {
         [&self.queue, &self.host_queue].iter().any(|queue| queue.kind().info().by_priority)
     }
@@ -259,8 +259,8 @@ impl Scheme {
         Ok(scheme)
     }
 
-    /// Whether scheme `name` has the parameter `key`, for example `transport.g`, with this discipline in hosts or its
-    /// own.
+    /// True if scheme `name` has the parameter `key`, for example `transport.g`, with this discipline in hosts or
+    /// its own.
     pub fn accepts(name: &str, key: &str, host_queue: Option<&str>) -> bool {
         let in_hosts: Vec<_> =
             host_queue.map(|queue| (HOST_QUEUE.to_owned(), queue.to_owned())).into_iter().collect();
@@ -268,7 +268,7 @@ impl Scheme {
         all.is_ok_and(|all| is_of_network(key) || all.iter().any(|(known, _)| known == key))
     }
 
-    /// Whether scheme `base` keeps the parameter `key` when another law takes the place of its own.
+    /// True if scheme `base` keeps the parameter `key` under another law.
     pub fn keeps(base: &str, key: &str, host_queue: Option<&str>) -> bool {
         let is_of_law =
             key.strip_prefix("transport.").is_some_and(|name| !TransportConfig::is_of_every_sender(name));
@@ -281,7 +281,7 @@ pub fn parameters(name: &str) -> Result<Vec<(String, ParamInfo)>, ConfigError> {
     parameters_with(name, &[])
 }
 
-/// The same with what `settings` and the scheme set.
+/// [`parameters`] with `settings`.
 fn parameters_with(
     name: &str,
     settings: &[(String, String)],

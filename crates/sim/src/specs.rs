@@ -1,4 +1,4 @@
-//! What switch ports, host ports, TCP and measurements are to be like: plain values, each the table of a scenario.
+//! Settings of switch ports, host ports, TCP and measurements: plain values, each the table of a scenario.
 
 use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, Unless, keys};
 use shortflow_spec::words;
@@ -104,7 +104,7 @@ keys! {
 }
 
 words! {
-    /// What hosts are like.
+    /// Model of hosts.
     pub enum HostModel {
         /// As with Linux: a connection has a small queue in the card, and work takes time.
         Linux = "linux",
@@ -119,12 +119,12 @@ pub type Jitter = Option<Span>;
 /// As users type it.
 pub const JITTER: Unless<RangeInclusive<Span>> = Unless("half-packet", ANY_TIME);
 
-/// How hosts treat the packets of TCP.
+/// Treatment of TCP's packets in hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct Conduct {
     /// Segments of a connection that its card holds at most; 0 for any number.
     pub small_queue: u32,
-    /// How late a packet may be.
+    /// Largest added delay of a packet.
     pub jitter: Jitter,
     /// When windows grow.
     pub growth: Growth,
@@ -158,7 +158,7 @@ words! {
 }
 
 words! {
-    /// Which ACKs with ECN-Echo may open the window.
+    /// ACKs with ECN-Echo that may open the window.
     pub enum MarkedGrowth {
         /// None.
         No = "no",
@@ -169,14 +169,14 @@ words! {
     }
 }
 
-/// What is recorded.
+/// Recorded series.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
     /// Ports whose queue is followed, as (sending node, receiving node).
     pub ports: Vec<(NodeId, NodeId)>,
     /// Sampling interval; `None` = no samples.
     pub sample_every: Option<Span>,
-    /// Whether flows that start in the drain leave rows.
+    /// Flows that start in the drain leave rows.
     pub drain_flows: bool,
 }
 

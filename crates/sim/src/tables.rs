@@ -30,7 +30,7 @@ pub struct Column {
     pub name: &'static str,
     /// Its values.
     pub values: Values,
-    /// Whether a value may be absent.
+    /// A value may be absent.
     pub nullable: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn expected_bytes(scenario: &Scenario) -> f64 {
     (flows + backlogged as f64) * BYTES_PER_FLOW as f64 + times * (subjects * BYTES_PER_SAMPLE) as f64
 }
 
-/// Whether there is memory for columns of the rows of `outcome`.
+/// True if memory for the columns of `outcome` is available.
 pub fn fit(outcome: &Outcome) -> bool {
     let bytes = outcome.flows.len() * BYTES_PER_FLOW + outcome.samples.len() * BYTES_PER_SAMPLE;
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()

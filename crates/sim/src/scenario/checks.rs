@@ -1,4 +1,4 @@
-//! What no key can know alone.
+//! Checks across keys.
 
 use super::Fault;
 use super::keys::{MeasureKeys, RunKeys};

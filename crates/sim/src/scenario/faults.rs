@@ -43,7 +43,7 @@ keys! {
 const LINKS: ListOf<Text> = ListOf(Text::Link, "a list of links such as [\"leaf0-spine1\"]");
 const ORDINALS: ListOf<RangeInclusive<u64>> = ListOf(1..=u64::MAX, "a list of whole numbers from 1");
 
-/// What goes wrong on some links.
+/// Faults on some links.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     /// The ports that send onto the affected links, in order. Link i of a graph has the ports 2i and 2i + 1.
@@ -67,7 +67,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Whether it concerns a port.
+    /// True if it affects `port`.
     pub fn covers(&self, port: PortId) -> bool {
         self.ports.binary_search(&port).is_ok()
     }

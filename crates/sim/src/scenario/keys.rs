@@ -19,7 +19,7 @@ keys! {
 }
 
 keys! {
-    /// What to record, before ports are looked up.
+    /// Recorded series, before ports are looked up.
     pub(super) struct MeasureKeys {
         /// ports whose queue is followed; unless given, the port to the host that all traffic goes
         /// to, or all switch ports

@@ -142,7 +142,7 @@ impl Scenario {
     }
 }
 
-/// What `host.model` decides is shown as the value that it is.
+/// Shows the values that `host.model` sets.
 fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
     let jitter = conduct.jitter.map_or("half-packet".to_owned(), |jitter| jitter.to_string());
     let (host, tcp) = (top.table("host")?, top.table("tcp")?);
@@ -184,7 +184,7 @@ fn check_keys(top: &Reader) -> Result<(), ConfigError> {
     top.only(&RunKeys::parameters(), &tables)?;
     TABLES.iter().try_for_each(|table| {
         let reader = top.table(table.name)?;
-        // Which tiers there are is known once the topology has been read.
+        // Tiers are known once the topology has been read.
         let tiers = if table.name == "switch" { reader.tables_inside() } else { Vec::new() };
         if table.name == "host" && reader.texts().iter().any(|(key, _)| key == "queue") {
             let reason = "it belongs to schemes, and a scenario names none; --set host.queue=fair sets it for all, \

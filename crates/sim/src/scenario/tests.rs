@@ -40,7 +40,7 @@ fn long(settings: &[(&str, &str)]) -> Result<Scenario, String> {
     parse(&with_traffic(LONG), settings)
 }
 
-/// What is wrong with the small scenario once `key` is `value`.
+/// Error of the small scenario with `key` set to `value`.
 fn error(key: &str, value: &str) -> String {
     long(&[(key, value)]).unwrap_err()
 }

@@ -89,7 +89,7 @@ impl Tiers {
         graph.tier(from).zip(graph.tier(to)).is_some_and(|(from, to)| to > from)
     }
 
-    /// What is said about the port of `from` towards `to`: by a table of its own, or else by its tier.
+    /// Settings for the port of `from` towards `to`: from its own table, or else from its tier.
     pub(super) fn port(&self, graph: &Graph, from: NodeId, to: NodeId) -> Option<&SwitchSpec> {
         let of_tier = || {
             let tier = self.tiers.get(graph.tier(from)?)?;

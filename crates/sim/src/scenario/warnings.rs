@@ -1,4 +1,4 @@
-//! What is accepted, but hardly meant.
+//! Warnings about settings that are probably mistakes.
 
 use super::Tiers;
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};
@@ -88,7 +88,7 @@ fn farthest(graph: &Graph, from: NodeId) -> (NodeId, Span) {
     last
 }
 
-/// Whether no second packet fits.
+/// True if no second packet fits.
 fn is_tiny(buffer: Occupancy, packet: Bytes) -> bool {
     match buffer {
         Occupancy::Packets(packets) => packets < 2,

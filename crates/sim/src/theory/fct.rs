@@ -2,8 +2,8 @@
 
 use shortflow_units::{Bytes, Rate, Span};
 
-/// How `size` bytes are cut: the number of full segments of `mss` payload before the last one, and
-/// that one on the wire, `header` included.
+/// Segments of `size` bytes: the number of full segments of `mss` payload before the last one, and
+/// the last one on the wire, `header` included.
 fn segments(size: Bytes, mss: Bytes, header: Bytes) -> (u64, Bytes) {
     let mss = mss.get().max(1);
     let full = size.get().div_ceil(mss).saturating_sub(1);
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(ideal_fct(Bytes::MAX, MSS, HEADER, &gigabit_star(), &gigabit_star()), Span::MAX);
     }
 
-    /// The same network packet by packet: each leaves a node once it has arrived and its
+    /// Oracle that follows each packet: it leaves a node once it has arrived and its
     /// predecessor has left.
     fn packet_by_packet(size: u64, path: &[(Rate, Span)]) -> Span {
         let mut left = vec![Span::ZERO; path.len()];
