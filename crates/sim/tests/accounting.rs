@@ -1,4 +1,4 @@
-//! What rows and counters tell is what happened in the network, packet by packet.
+//! Rows and counters match the events of the network, packet by packet.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Place};

@@ -1,4 +1,4 @@
-//! What a sender makes of ECN-Echo, ACK by ACK, with every window law of TCP.
+//! Reaction of a sender to ECN-Echo, ACK by ACK, with every window law of TCP.
 
 use crate::common::{TRACE, run, scenario, scheme, star, windows};
 use proptest::prelude::*;

@@ -146,9 +146,9 @@ fn a_port_whose_link_is_down_is_neither_busy_nor_full() {
     }
 }
 
-/// What an outage takes from a queue is gone at once, also from the distribution of the queue: its percentiles
-/// are those of a sample every 100 ns. When the link is back after 10 µs, packets are still coming, and some of those
-/// that were lost would still have been in the queue.
+/// An outage removes packets from a queue at once, also from its distribution: the percentiles are those of a
+/// sample every 100 ns. When the link returns after 10 µs, packets are still coming, and some lost packets would
+/// still have been in the queue.
 #[test]
 fn the_distribution_of_a_queue_forgets_what_an_outage_took() {
     let rest = "[tcp]\ninitial_window = 20\n[measure]\nports = [\"s0->h3\"]\nsample_every = \"100ns\"\n\

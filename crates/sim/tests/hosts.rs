@@ -1,4 +1,4 @@
-//! What hosts do with the packets of TCP: small queues in their cards, windows that are not used, and jitter.
+//! TCP's packets in hosts: small queues in cards, unused windows, and jitter.
 
 use crate::common::{run, scenario, scheme, values};
 use shortflow_cc::{Host, transports};

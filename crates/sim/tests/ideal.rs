@@ -22,7 +22,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Whether `expected` lies in the 99.9 % confidence interval of the mean of 20 values.
+/// True if `expected` lies in the 99.9 % confidence interval of the mean of 20 values.
 fn agrees(values: &[f64], expected: f64) -> bool {
     const T: f64 = 3.883;
     assert_eq!(values.len(), 20);
@@ -143,9 +143,9 @@ fn drained(duration: &str, load: &str, rtt: &str) -> Scenario {
     scenario(&star.replace("rtt = \"300us\"", &format!("rtt = \"{rtt}\"")), &[])
 }
 
-/// What arrives in the drain competes until the last flow that counts is done, in ideal and in packet runs alike: flows fare
-/// as in a run of which more counts, and the drain's are its next ones. With a long way some arrive after the link is idle
-/// and before the last byte is there.
+/// Arrivals of the drain compete until the last measured flow is done, in ideal and in packet runs: flows fare as in
+/// a run that measures more flows, and the drain's flows are its next ones. On a long path some arrive after the link is
+/// idle and before the last byte is there.
 #[test]
 fn flows_go_on_arriving_while_those_that_count_are_served() {
     let arrival = |row: &FlowRow| (row.start, row.source, row.destination, row.size);
@@ -249,7 +249,7 @@ fn mg1_with_uniform_sizes() {
     check_mg1(|unit| 2.0 * unit, |x| (1.0 - x / 2.0).max(0.0), 2.0);
 }
 
-/// The same from a scenario: huge segments and tiny headers leave a pure M/G/1 queue. The time beyond
+/// M/G/1 from a scenario: huge segments and tiny headers leave a pure queue. The time beyond
 /// the ideal one is the time in system beyond the service.
 #[test]
 fn mg1_with_poisson_flows_of_a_scenario() {

@@ -1,4 +1,4 @@
-//! What real hosts do and the RFCs do not ask for: quick ACKs, ACKs at once when marks change, growth by
+//! Behaviour of Linux hosts beyond the RFCs: quick ACKs, ACKs at once when marks change, growth by
 //! segments, jitter. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star, values};

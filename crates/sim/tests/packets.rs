@@ -1,4 +1,4 @@
-//! What observers are told of packets: all that happens to them, in order of time, and nothing changes by it.
+//! Observers see all events of packets in order of time, and change nothing.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;

@@ -1,5 +1,5 @@
-//! What the papers show with few flows, entering by the real door: traffic, marks and losses in the
-//! network; windows, completion times and timeouts out of it.
+//! Results of the papers with few flows, from the outside: traffic, marks and losses go into the
+//! network; windows, completion times and timeouts come out.
 
 use crate::common::{fct, run, scenario, scheme, star, values, windows};
 use shortflow_sim::engine::Seeds;

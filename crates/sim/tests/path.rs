@@ -1,4 +1,4 @@
-//! What laws that read the path see of a real network, and that they are paced and woken as they ask.
+//! Laws that read the path: samples from a real network, pacing and timers.
 
 use crate::common::{TRACE, fct, run, scenario, star};
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, PathSample, UserDefined, Window};
@@ -28,7 +28,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Which samples are limited by the application.
+    /// For each sample, true if it is limited by the application.
     fn limited(&self) -> Vec<bool> {
         self.samples.iter().map(|(_, sample)| sample.app_limited).collect()
     }
@@ -81,7 +81,7 @@ fn scheme(law: &Recorder, recovery: &str) -> Scheme {
     scheme_over("tcp", law, ("transport.recovery", recovery))
 }
 
-/// The same over what another scheme has, with this setting of it.
+/// [`scheme`] over another `base`, with this setting.
 fn scheme_over(base: &str, law: &Recorder, (key, value): (&str, &str)) -> Scheme {
     let law = law.clone();
     let start = Arc::new(move || Box::new(law.clone()) as Box<dyn UserDefined>);

@@ -1,4 +1,4 @@
-//! What pECN loses where packets carry no number but one of 64 levels or one of eight classes.
+//! Loss of pECN if packets carry one of 64 levels or eight classes in place of a number.
 
 use crate::common::{run, scenario, scheme};
 

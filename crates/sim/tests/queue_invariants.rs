@@ -1,4 +1,4 @@
-//! What holds for every registered queue discipline, in a port, whatever arrives.
+//! Invariants of every registered queue discipline, in a port, under any arrivals.
 
 use proptest::prelude::*;
 use shortflow_sim::engine::Seeds;
@@ -214,7 +214,7 @@ proptest! {
             let (got, expected) = (bench.port.counters(), reference.port.counters());
             prop_assert_eq!(got.busy, expected.busy);
             prop_assert_eq!(got.peak, expected.peak);
-            // Which packets stay differs, how many there are does not.
+            // The kept packets differ, their number does not.
             prop_assert_eq!(got.packet_time, expected.packet_time, "{:?}", config);
             prop_assert_eq!(got.byte_time, expected.byte_time);
         }
@@ -236,7 +236,7 @@ proptest! {
         }
     }
 
-    /// What a packet says it waited is what it waited.
+    /// Recorded waiting times are the real ones.
     #[test]
     fn waiting_times_add_up(arrivals in arrivals(41u32..=1500, any::<bool>())) {
         for config in disciplines() {

@@ -32,7 +32,7 @@ sample_every = "50us"
     );
     run(&scenario(&text, &[]), &scheme(name, settings))
 }
-/// What the windows of a run do from its second second on.
+/// Windows of a run from 1 s on.
 struct Teeth {
     mean_window: f64,
     /// Median drop of the first flow's window at a decrease.

@@ -11,7 +11,7 @@ fn burst(segments: u64, name: &str, settings: &[(&str, &str)], rest: &str) -> Ou
     run(&scenario(&text, &[&format!("0,h0,h2,{}", 1460 * segments)]), &scheme(name, settings))
 }
 
-/// The same towards a link ten times slower, so that packet n finds n - 1 before it.
+/// [`burst`] towards a link ten times slower, so that packet n finds n - 1 before it.
 fn pile(segments: u64, name: &str, buffer: &str, mark_above: &str) -> Outcome {
     let slow = "kind = \"dumbbell\"\npairs = 1\nbottleneck = \"1Gbps\"\nrate = \"10Gbps\"";
     let text = star(2, &format!("[tcp]\ninitial_window = {segments}\n")) + TRACE;
@@ -98,8 +98,8 @@ fn classic_ecn_resends_without_ect() {
     }
 }
 
-/// What flows of one segment give whose timer, of `rto`, is shorter than the round trip, and takes 150 µs and two transmissions
-/// to send a copy across. They are done after 324.64 µs, and closed after the 75 µs of another link.
+/// Flows of one segment whose `rto` is shorter than the round trip. A copy takes 150 µs and two transmissions to
+/// cross. The flows are done after 324.64 µs, and closed after the 75 µs of another link.
 fn with_a_late_copy(rto: &str, flows: &[&str]) -> Outcome {
     let tcp = format!("[tcp]\ninitial_rto = \"{rto}\"\nrto_min = \"100us\"\n");
     let outcome = run(&scenario(&(star(3, &tcp) + TRACE), flows), &scheme("tcp", &[]));

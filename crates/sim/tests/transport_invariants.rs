@@ -1,4 +1,4 @@
-//! What holds for every registered scheme in every small network, whatever goes wrong in it.
+//! Invariants of every registered scheme in every small network, under any faults.
 
 use crate::common::{recoveries, scheme};
 use proptest::prelude::*;

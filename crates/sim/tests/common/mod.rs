@@ -1,4 +1,4 @@
-//! What the integration tests share: scenarios as text, and runs of them.
+//! Shared parts of the integration tests: scenarios as text, and their runs.
 
 use shortflow_cc::Recovery;
 use shortflow_sim::outcome::Outcome;
