@@ -26,7 +26,7 @@
 //! - D6: a mark within N of a CNP is told of with the first packet after that, not at the end of N.
 
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
-use shortflow_spec::{POSITIVE_TIME, RATE, Unless, keys};
+use shortflow_spec::{KeywordOr, POSITIVE_TIME, RATE, keys};
 use shortflow_units::{Bytes, Instant, Rate, Span};
 
 /// Registry entry.
@@ -54,9 +54,9 @@ keys! {
         /// steps of fast recovery
         pub fast_recovery: u32 = "5", 1..=1000u32;
         /// step of additive increase; auto: a thousandth of the link's rate
-        pub additive: Option<Rate> = "auto", Unless("auto", RATE);
+        pub additive: Option<Rate> = "auto", KeywordOr("auto", RATE);
         /// step of hyper increase; auto: a two-hundredth of the link's rate
-        pub hyper: Option<Rate> = "auto", Unless("auto", RATE);
+        pub hyper: Option<Rate> = "auto", KeywordOr("auto", RATE);
         /// smallest rate
         pub min_rate: Rate = "10Mbps", RATE;
     }

@@ -14,7 +14,7 @@
 
 use crate::newreno::grow;
 use crate::{AckSample, Cause, CongestionControl, Ecn, FlowView, Host, Recovery, TransportInfo, Window};
-use shortflow_spec::{Unless, keys};
+use shortflow_spec::{KeywordOr, keys};
 
 /// Registry entry.
 pub const INFO: TransportInfo = TransportInfo {
@@ -31,7 +31,7 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// first window, in segments; auto: the bandwidth-delay product, of the host's link and the path without queues
-        pub window: Option<f64> = "auto", Unless("auto", 1.0..=1000000.0);
+        pub window: Option<f64> = "auto", KeywordOr("auto", 1.0..=1000000.0);
     }
 }
 

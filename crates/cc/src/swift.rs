@@ -37,7 +37,7 @@
 use crate::{
     AckSample, Cause, CongestionControl, Ecn, FlowView, Host, PathSample, Recovery, TransportInfo, Window,
 };
-use shortflow_spec::{ANY_TIME, POSITIVE_TIME, Unless, keys};
+use shortflow_spec::{ANY_TIME, KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::{Bytes, Instant, Span};
 
 /// Registry entry.
@@ -59,7 +59,7 @@ keys! {
     pub struct Params {
         /// target of the fabric's delay, without hops and flow scaling; auto: the round-trip time with empty queues, plus
         /// queueing
-        pub base_target: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+        pub base_target: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
         /// delay in queues that the target allows, with base_target=auto
         pub queueing: Span = "50us", POSITIVE_TIME;
         /// what each switch adds to base_target, where that is given

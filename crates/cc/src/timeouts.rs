@@ -1,6 +1,6 @@
 //! [`Timeouts`]: what a host of pFabric ([`Host::Minimal`](crate::Host::Minimal)) has in place of loss recovery.
 
-use shortflow_spec::{POSITIVE_TIME, Unless, keys};
+use shortflow_spec::{KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::Span;
 
 keys! {
@@ -8,7 +8,7 @@ keys! {
     #[derive(Copy)]
     pub struct Timeouts {
         /// time without progress after which all that is out counts as lost; auto: three round trips without queues
-        pub rto: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+        pub rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
         /// timeouts in a row from which on headers probe the path in place of data
         pub probe_after: u32 = "5", 1..=1000u32;
     }

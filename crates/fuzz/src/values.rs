@@ -46,8 +46,8 @@ impl Values<'_, '_> {
     /// A value of `shape` for the key called `key`; `None` for tables with keys of their own.
     pub fn draw(&mut self, key: &str, shape: &Shape) -> Option<Value> {
         let value = match shape {
-            Shape::Unless(word, _) if self.choices.once_in(4) => (*word).into(),
-            Shape::Unless(_, other) => return self.draw(key, other),
+            Shape::KeywordOr(word, _) if self.choices.once_in(4) => (*word).into(),
+            Shape::KeywordOr(_, other) => return self.draw(key, other),
             Shape::Whole { low, high, step } => self.whole(key, *low, *high, *step),
             Shape::Real { low, high, above } => {
                 self.real(if *above { f64::MIN_POSITIVE } else { *low }, *high).into()

@@ -43,7 +43,7 @@ fn annotation(shape: &Shape) -> String {
         Shape::Flag => "bool".to_owned(),
         Shape::Hosts => "str | int | Sequence[int]".to_owned(),
         Shape::List(item, _) => format!("Sequence[{}]", annotation(item)),
-        Shape::Unless(word, other) => match annotation(other).as_str() {
+        Shape::KeywordOr(word, other) => match annotation(other).as_str() {
             "str" => "str".to_owned(),
             other => format!("Literal[{}] | {other}", quoted(&[word])),
         },

@@ -1,6 +1,8 @@
 //! Settings of switch ports, host ports, TCP and measurements: plain values, each the table of a scenario.
 
-use crate::config::{ANY_TIME, Flag, Format, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, Unless, keys};
+use crate::config::{
+    ANY_TIME, Flag, Format, KeywordOr, OCCUPANCY, POSITIVE_TIME, Positive, Shape, Unit, keys,
+};
 use shortflow_spec::words;
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
 use std::ops::RangeInclusive;
@@ -15,7 +17,7 @@ keys! {
         pub mark_above: Occupancy = required, OCCUPANCY;
         /// memory that the ports of a switch share, each holding at most memory_alpha times what is free;
         /// static: each port has its buffer to itself
-        pub memory: Option<Occupancy> = "static", Unless("static", OCCUPANCY);
+        pub memory: Option<Occupancy> = "static", KeywordOr("static", OCCUPANCY);
         /// alpha of the dynamic threshold, where memory is shared
         pub memory_alpha: f64 = "1", Positive(1000.0);
     }
@@ -36,10 +38,10 @@ keys! {
         /// K: queues that mark do so when an arriving packet finds more than this
         pub mark_above: Occupancy = "unlimited", OCCUPANCY;
         /// segments of a TCP connection that its host's port holds at most, as small queues of Linux do; 0 for any number
-        pub small_queue: Option<u32> = "auto", Unless("auto", 0..=SMALL_QUEUE);
+        pub small_queue: Option<u32> = "auto", KeywordOr("auto", 0..=SMALL_QUEUE);
         /// random time, up to this, by which a packet of a host reaches its switch late; order is kept; half-packet: half
         /// the time that a full packet takes on the host's link
-        pub jitter: Option<Jitter> = "auto", Unless("auto", JITTER);
+        pub jitter: Option<Jitter> = "auto", KeywordOr("auto", JITTER);
         /// pauses of each host per second, on average: its packets wait for the end, and go on in order
         pub stalls: f64 = "0", 0.0..=10_000.0;
         /// shortest pause
@@ -68,12 +70,12 @@ keys! {
         /// largest retransmission timeout
         pub rto_max: Span = "60s", POSITIVE_TIME;
         /// timeout before the first round-trip sample; auto: three base round trips, at least rto_min
-        pub initial_rto: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+        pub initial_rto: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
         /// tick of the retransmission clock; 0ps for a continuous one
         pub clock_granularity: Span = "0ps", ANY_TIME;
         /// how much later a tail loss probe of RACK leaves where one segment is out, for its ACK may be delayed;
         /// auto: ack_delay where ACKs are delayed; Linux has rto_min
-        pub tlp_ack_delay: Option<Span> = "auto", Unless("auto", ANY_TIME);
+        pub tlp_ack_delay: Option<Span> = "auto", KeywordOr("auto", ANY_TIME);
         /// how much later it leaves where more are out; Linux has two ticks of its clock
         pub tlp_slack: Span = "0s", ANY_TIME;
         /// segments per ACK; 1 turns delayed ACKs off
@@ -95,7 +97,7 @@ keys! {
         pub grow_on_marked_acks: MarkedGrowth = "no", MarkedGrowth::WORDS;
         /// when windows grow: always; unless-held: not where the host's small queue kept the last flight from using them;
         /// cwnd-limited: only where the last flight has used them, as in Linux
-        pub growth: Option<Growth> = "auto", Unless("auto", Growth::WORDS);
+        pub growth: Option<Growth> = "auto", KeywordOr("auto", Growth::WORDS);
         /// whether an ACK of several segments opens the window as an ACK of each would
         pub grow_by_segments: bool = "false", Flag;
     } in order {
@@ -117,7 +119,7 @@ words! {
 pub type Jitter = Option<Span>;
 
 /// As users type it.
-pub const JITTER: Unless<RangeInclusive<Span>> = Unless("half-packet", ANY_TIME);
+pub const JITTER: KeywordOr<RangeInclusive<Span>> = KeywordOr("half-packet", ANY_TIME);
 
 /// Treatment of TCP's packets in hosts.
 #[derive(Debug, Clone, Copy)]

@@ -169,10 +169,10 @@ impl<T: Copy> Format for OneOf<'_, T> {
     }
 }
 
-/// A word that stands for no value, or another format.
-pub struct Unless<F>(pub &'static str, pub F);
+/// A keyword that stands for no value, or another format.
+pub struct KeywordOr<F>(pub &'static str, pub F);
 
-impl<F: Format> Format for Unless<F> {
+impl<F: Format> Format for KeywordOr<F> {
     type Value = Option<F::Value>;
     fn read(&self, value: &Value) -> Option<Option<F::Value>> {
         if value.as_str() == Some(self.0) {
@@ -181,7 +181,7 @@ impl<F: Format> Format for Unless<F> {
         self.1.read(value).map(Some)
     }
     fn shape(&self) -> Shape {
-        Shape::Unless(self.0, Box::new(self.1.shape()))
+        Shape::KeywordOr(self.0, Box::new(self.1.shape()))
     }
 }
 
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn words_and_lists() {
-        let format = Unless("auto", POSITIVE_TIME);
+        let format = KeywordOr("auto", POSITIVE_TIME);
         assert_eq!(format.read(&text("auto")), Some(None));
         assert_eq!(format.read(&text("1s")), Some(Some(Span::from_millis(1000))));
         assert_eq!(format.read(&text("soon")), None);

@@ -35,7 +35,7 @@ macro_rules! keys {
                     $crate::__default!($default),
                     $crate::Format::shape(&$format),
                     concat!($($doc),+),
-                ).told_by(|value| $crate::Format::read(&$format, value).is_some()),)*]
+                ).with_check(|value| $crate::Format::read(&$format, value).is_some()),)*]
             }
         }
     };

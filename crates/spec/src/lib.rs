@@ -25,7 +25,8 @@ pub use check::{check, check_value};
 pub use document::{Document, Files, of_user, parse};
 pub use error::{ConfigError, RowError};
 pub use format::{
-    ANY_SIZE, ANY_TIME, Even, Flag, Format, ListOf, OCCUPANCY, OneOf, POSITIVE_TIME, Positive, RATE, Unless,
+    ANY_SIZE, ANY_TIME, Even, Flag, Format, KeywordOr, ListOf, OCCUPANCY, OneOf, POSITIVE_TIME, Positive,
+    RATE,
 };
 pub use hint::{hint, meant, nearest};
 pub use keys::{defaults, read_toml};

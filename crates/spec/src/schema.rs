@@ -90,7 +90,7 @@ fn value(shape: &Shape) -> Json {
             json!({ "anyOf": [{ "const": "all" }, host, range, list] })
         }
         Shape::List(item, _) => json!({ "type": "array", "items": value(item) }),
-        Shape::Unless(word, other) => json!({ "anyOf": [{ "const": word }, value(other)] }),
+        Shape::KeywordOr(word, other) => json!({ "anyOf": [{ "const": word }, value(other)] }),
         Shape::Table(keys) => table(&keys()),
         Shape::Kinds(kinds) => json!({ "$ref": format!("#/$defs/{}", kinds.name) }),
         Shape::Parts(parts) => {

@@ -48,8 +48,8 @@ pub enum Shape {
     Hosts,
     /// A list, and what people call it.
     List(Box<Shape>, &'static str),
-    /// A word, or another shape.
-    Unless(&'static str, Box<Shape>),
+    /// A keyword, or another shape.
+    KeywordOr(&'static str, Box<Shape>),
     /// A table of these keys.
     Table(fn() -> Vec<ParamInfo>),
     /// A table whose keys depend on its `kind`.
@@ -96,8 +96,8 @@ impl ParamInfo {
         ParamInfo { name, default, shape, summary, fits: |_| true }
     }
 
-    /// A key whose values are told by `fits`.
-    pub fn told_by(self, fits: fn(&Value) -> bool) -> ParamInfo {
+    /// A key whose values `fits` checks.
+    pub fn with_check(self, fits: fn(&Value) -> bool) -> ParamInfo {
         ParamInfo { fits, ..self }
     }
 
@@ -189,7 +189,7 @@ impl fmt::Display for Shape {
                 "hosts: \"all\", a number such as 3, a range such as \"0-19\", or a list such as [0, 2, 5]",
             ),
             Shape::List(_, name) => f.write_str(name),
-            Shape::Unless(word, other) => write!(f, "{word:?} or {other}"),
+            Shape::KeywordOr(word, other) => write!(f, "{word:?} or {other}"),
             Shape::Table(keys) => {
                 let names: Vec<&str> = keys().iter().map(|key| key.name).collect();
                 write!(f, "a table with {}", names.join(", "))

@@ -5,6 +5,6 @@ pub(crate) mod csv;
 pub use shortflow_spec::{ConfigError, Entry, ParamInfo, RowError, Setting, Shape, Source};
 
 pub(crate) use shortflow_spec::{
-    ANY_SIZE, ANY_TIME, Document, Even, Files, Flag, Format, Kind, Kinds, ListOf, OCCUPANCY, OneOf,
-    POSITIVE_TIME, Positive, RATE, Reader, Text, Unit, Unless, keys, of_user,
+    ANY_SIZE, ANY_TIME, Document, Even, Files, Flag, Format, KeywordOr, Kind, Kinds, ListOf, OCCUPANCY,
+    OneOf, POSITIVE_TIME, Positive, RATE, Reader, Text, Unit, keys, of_user,
 };

@@ -24,7 +24,7 @@
 //! - A drop for want of room restarts the count, as in ns-2.
 
 use super::{Backlog, DropReason, PortSetup, QueueDiscipline, QueueInfo, Verdict};
-use crate::config::{Flag, Format, OCCUPANCY, Shape, Unit, Unless, keys};
+use crate::config::{Flag, Format, KeywordOr, OCCUPANCY, Shape, Unit, keys};
 use crate::engine::Stream;
 use crate::packet::Packet;
 use shortflow_spec::Value;
@@ -68,7 +68,7 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// minimum threshold; auto: mark_above of the switch
-        pub min: Option<Occupancy> = "auto", Unless("auto", Threshold);
+        pub min: Option<Occupancy> = "auto", KeywordOr("auto", Threshold);
         /// maximum threshold, in multiples of the minimum
         pub max: f64 = "3", 1.0..=100.0;
         /// probability of a mark where the average reaches the maximum threshold

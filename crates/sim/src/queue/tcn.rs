@@ -13,7 +13,7 @@
 use super::fifo::Fifo;
 use super::marking::time_to_send;
 use super::{Backlog, DropReason, Effects, PortSetup, QueueInfo, Scheduler, Waiting};
-use crate::config::{POSITIVE_TIME, Unless, keys};
+use crate::config::{KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::{Instant, Occupancy, Span};
 
 /// Registry entry.
@@ -29,7 +29,7 @@ keys! {
     #[derive(Copy)]
     pub struct Params {
         /// longest wait without a mark; auto: the time in which the port sends mark_above
-        pub threshold: Option<Span> = "auto", Unless("auto", POSITIVE_TIME);
+        pub threshold: Option<Span> = "auto", KeywordOr("auto", POSITIVE_TIME);
     }
 }
 

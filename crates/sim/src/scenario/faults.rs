@@ -1,6 +1,6 @@
 //! [`Fault`]: what goes wrong on which links. `[faults]` is one entry, `[[faults]]` are several.
 
-use crate::config::{ANY_TIME, ConfigError, ListOf, Reader, Text, Unless, keys};
+use crate::config::{ANY_TIME, ConfigError, KeywordOr, ListOf, Reader, Text, keys};
 use crate::topology::{Graph, find_link, find_port};
 use crate::traffic::{HostSet, Hosts};
 use shortflow_spec::hint;
@@ -30,9 +30,9 @@ keys! {
         /// probability that a data packet is marked
         mark: f64 = "0", 0.0..=1.0;
         /// when the links fail; what is queued for them or on them is lost
-        down_at: Option<Span> = "never", Unless("never", ANY_TIME);
+        down_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
         /// when they are back
-        up_at: Option<Span> = "never", Unless("never", ANY_TIME);
+        up_at: Option<Span> = "never", KeywordOr("never", ANY_TIME);
         /// data packets lost on arrival at the first measured port, by number from 1
         drop_data: Vec<u64> = "[]", ORDINALS;
         /// data packets marked on arrival at the first measured port, by number from 1

@@ -1,6 +1,6 @@
 //! Keys that mean something only together with others.
 
-use crate::config::{ANY_TIME, Flag, ListOf, POSITIVE_TIME, Text, Unless, keys};
+use crate::config::{ANY_TIME, Flag, KeywordOr, ListOf, POSITIVE_TIME, Text, keys};
 use shortflow_units::Span;
 
 keys! {
@@ -25,7 +25,7 @@ keys! {
         /// to, or all switch ports
         pub ports: Option<Vec<String>> = optional, PORTS;
         /// sampling interval
-        pub sample_every: Option<Span> = "off", Unless("off", POSITIVE_TIME);
+        pub sample_every: Option<Span> = "off", KeywordOr("off", POSITIVE_TIME);
         /// whether flows that start in the drain, as load for those that count, leave rows in a table of their own
         pub drain_flows: bool = "false", Flag;
     }
