@@ -295,7 +295,7 @@ fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accep
 	@command -v c++ >/dev/null || { echo "missing: a C++ compiler; on Debian: apt-get install g++" >&2; exit 3; }
 	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin fuzz \
 		--features engine --target-dir $(FUZZING) --target $(HOST)
-	cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin storm
+	cargo build --profile fuzz --locked --quiet --package shortflow-fuzz --bin random_campaign
 	@mkdir -p $(FUZZING)/crashes
 	@failed=; for target in $(FUZZ_TARGETS); do \
 		mkdir -p $(FUZZING)/corpus/$$target; \
@@ -303,7 +303,7 @@ fuzz: setup ## Fuzz scenarios and parsers: TIME=60 seconds and RUNS=100000 accep
 		FUZZ_TARGET=$$target $(FUZZING)/*/fuzz/fuzz -max_total_time=$(TIME) -max_len=4000 -timeout=60 -verbosity=0 \
 			-artifact_prefix=$(FUZZING)/crashes/$$target- $(FUZZING)/corpus/$$target crates/fuzz/corpus/$$target \
 			$$(test $$target != scenario || echo python/shortflow/scenarios) || failed=1; \
-		target/fuzz/storm $$target $(RUNS) $(SEED) $(FUZZING)/crashes || failed=1; \
+		target/fuzz/random_campaign $$target $(RUNS) $(SEED) $(FUZZING)/crashes || failed=1; \
 	done; \
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest --quiet tests/test_damage.py || failed=1; test -z "$$failed"
 

@@ -4,8 +4,8 @@
 
 mod alterations;
 mod choices;
-mod draft;
 mod files;
+mod generator;
 mod modes;
 mod parsers;
 mod registry;

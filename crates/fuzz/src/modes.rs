@@ -1,7 +1,7 @@
 //! [`compare`]: a drawn scenario in every way of running, which must all have the same outcome.
 
 use crate::choices::Choices;
-use crate::draft::Draft;
+use crate::generator::ScenarioGenerator;
 use crate::simulate::{Cap, contender, shown};
 use crate::values::Style;
 use shortflow_sim::config::Source;
@@ -52,7 +52,7 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     let (style, run_seed) = (STYLES[number as usize % STYLES.len()], choices.below(256));
     let contender = contender(&mut choices);
     let Contender::Packets(scheme) = &contender else { return Ok(None) };
-    let Ok((scenario, text)) = Draft::settle(&mut choices, style) else { return Ok(None) };
+    let Ok((scenario, text)) = ScenarioGenerator::settle(&mut choices, style) else { return Ok(None) };
     let is_choosy = !number.is_multiple_of(ANYTHING_EVERY);
     if is_choosy
         && !(has_wide_slots(&scenario) && (Way { by_node: true, ..PLAIN }).is_possible(&scenario, scheme))

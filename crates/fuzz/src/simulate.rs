@@ -1,7 +1,7 @@
 //! A drawn scenario under a drawn scheme, run.
 
 use crate::choices::Choices;
-use crate::draft::Draft;
+use crate::generator::ScenarioGenerator;
 use crate::registry::Registry;
 use crate::values::{FUZZED, Surroundings, Values};
 use crate::verdict::Verdict;
@@ -30,7 +30,9 @@ pub fn judge(input: &[u8]) -> Verdict {
     let seed = choices.below(256);
     let ticks = if choices.once_in(16) { MOST_TICKS } else { FEW_TICKS };
     let contender = contender(&mut choices);
-    let Ok((scenario, text)) = Draft::settle(&mut choices, FUZZED) else { return Verdict::Rejected };
+    let Ok((scenario, text)) = ScenarioGenerator::settle(&mut choices, FUZZED) else {
+        return Verdict::Rejected;
+    };
     if std::env::var_os("FUZZ_SHOW").is_some() {
         eprintln!("{text}\n# {}, seed {seed}", shown(&contender));
     }

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     };
     let done = match only {
         Some(number) => run(seed, number).map(|_| ()).ok_or(()),
-        None => match storm(count, seed, Path::new(folder)) {
+        None => match random_campaign(count, seed, Path::new(folder)) {
             Ok(differences) => (differences == 0).then_some(()).ok_or(()),
             Err(error) => {
                 eprintln!("{folder}: {error}");
@@ -87,8 +87,8 @@ impl Tally {
     }
 }
 
-/// Runs draws until `count` scenarios have run; how many of them have differences.
-fn storm(count: u64, seed: u64, folder: &Path) -> io::Result<u64> {
+/// Runs draws until `count` scenarios have run. Returns the number of differences.
+fn random_campaign(count: u64, seed: u64, folder: &Path) -> io::Result<u64> {
     let (mut tally, mut log) = resumed(folder, seed)?;
     let (mut differences, reused, start) = (0, tally.scenarios, Instant::now());
     while tally.scenarios + differences < count {

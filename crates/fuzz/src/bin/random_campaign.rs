@@ -1,7 +1,7 @@
 //! Inputs in great number, without an engine and at the full speed of plain code: drawn ones for targets
 //! that draw, altered ones of a corpus for the others.
 //!
-//! `storm TARGET ACCEPTED SEED CRASHES` goes on until so many inputs have been accepted.
+//! `random_campaign TARGET ACCEPTED SEED CRASHES` goes on until so many inputs have been accepted.
 
 use shortflow_fuzz::{Alterations, Tally, Target};
 use std::panic::{self, AssertUnwindSafe};
@@ -14,7 +14,7 @@ const REPORT_EVERY: u64 = 100_000;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [target, accepted, seed, crashes] = arguments.as_slice() else {
-        return refuse("usage: storm TARGET ACCEPTED SEED CRASHES");
+        return refuse("usage: random_campaign TARGET ACCEPTED SEED CRASHES");
     };
     let Some(target) = Target::named(target) else {
         return refuse(&format!("{target:?} is not one of {}", Target::names().join(", ")));
@@ -27,10 +27,10 @@ fn main() -> ExitCode {
         Ok(inputs) => inputs,
         Err(error) => return refuse(&error.to_string()),
     };
-    storm(target, wanted, &mut Alterations::new(seed, inputs, target.drawn), Path::new(crashes))
+    random_campaign(target, wanted, &mut Alterations::new(seed, inputs, target.drawn), Path::new(crashes))
 }
 
-fn storm(target: &Target, wanted: u64, inputs: &mut Alterations, crashes: &Path) -> ExitCode {
+fn random_campaign(target: &Target, wanted: u64, inputs: &mut Alterations, crashes: &Path) -> ExitCode {
     let (mut tally, mut failures) = (Tally::default(), 0u64);
     while tally.accepted() < wanted {
         let input = inputs.next();

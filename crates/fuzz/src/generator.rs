@@ -1,4 +1,4 @@
-//! [`Draft`]: a scenario drawn from the registry and repaired, key by key, until it is accepted.
+//! [`ScenarioGenerator`]: draws a scenario from the registry and repairs it, key by key, until it is accepted.
 
 use crate::choices::Choices;
 use crate::registry::Registry;
@@ -9,13 +9,13 @@ use shortflow_units::NodeId;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
-/// Errors that are repaired before a draft is given up.
+/// Errors that are repaired before a scenario is given up.
 const MOST_REPAIRS: usize = 24;
 /// After so many, what is around the wrong value is drawn anew.
 const PATIENCE: usize = 5;
 
-/// A scenario in the making.
-pub struct Draft<'c, 'i> {
+/// Draws a scenario and repairs it.
+pub struct ScenarioGenerator<'c, 'i> {
     registry: &'static Registry,
     values: Values<'c, 'i>,
     root: Table,
@@ -25,18 +25,19 @@ pub struct Draft<'c, 'i> {
     settings: Vec<(String, String)>,
 }
 
-impl<'c, 'i> Draft<'c, 'i> {
+impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     /// A scenario that is accepted, with its text, unless its errors outlast all repairs.
     pub fn settle(choices: &'c mut Choices<'i>, style: Style) -> Result<(Scenario, String), ConfigError> {
         let values = Values { choices, style, surroundings: Surroundings::default(), files: BTreeMap::new() };
         let (root, keys) = (Table::new(), BTreeMap::new());
-        let mut draft = Draft { registry: Registry::get(), values, root, keys, settings: Vec::new() };
-        draft.network();
-        draft.values.surroundings = surroundings(&draft.repaired()?);
-        draft.rest();
-        draft.respell();
-        let scenario = draft.repaired()?;
-        Ok((scenario, draft.text()))
+        let mut generator =
+            ScenarioGenerator { registry: Registry::get(), values, root, keys, settings: Vec::new() };
+        generator.network();
+        generator.values.surroundings = surroundings(&generator.repaired()?);
+        generator.rest();
+        generator.respell();
+        let scenario = generator.repaired()?;
+        Ok((scenario, generator.text()))
     }
 
     /// The scenario with its settings and files as comments.
@@ -64,7 +65,7 @@ impl<'c, 'i> Draft<'c, 'i> {
 
     fn traffic(&mut self) {
         let count = 1 + self.values.choices.below(3);
-        self.list("traffic", count, |draft, path| draft.kind(path, &draft.registry.traffic));
+        self.list("traffic", count, |generator, path| generator.kind(path, &generator.registry.traffic));
     }
 
     /// Everything else.
@@ -77,7 +78,7 @@ impl<'c, 'i> Draft<'c, 'i> {
                 }
                 "faults" => {
                     let count = self.values.choices.below(4).saturating_sub(1);
-                    self.list("faults", count, |draft, path| draft.table(path, &table.parameters));
+                    self.list("faults", count, |generator, path| generator.table(path, &table.parameters));
                 }
                 name => {
                     let drawn = self.table(name, &table.parameters);
