@@ -1,6 +1,6 @@
 //! Chain: switches in a row, each with hosts, so that cross traffic can use any of the links.
 
-use super::legs::{Leg, delays};
+use super::delay_segments::{DelaySegment, delays};
 use super::{Graph, HOSTS, Topology};
 use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, keys};
 use shortflow_units::{NodeId, Rate, Span};
@@ -52,8 +52,9 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
         );
         return Err(reader.impossible("hosts_per_switch", reason));
     }
-    let legs = [Leg::rest(2), Leg::new(u64::from(keys.hops), "trunk_delay", keys.trunk_delay)];
-    let delays = delays(reader, keys.rtt, legs)?;
+    let segments =
+        [DelaySegment::rest(2), DelaySegment::new(u64::from(keys.hops), "trunk_delay", keys.trunk_delay)];
+    let delays = delays(reader, keys.rtt, segments)?;
     if keys.trunk_rate.is_none() {
         reader.defaulted("trunk_rate", keys.rate.to_string());
     }

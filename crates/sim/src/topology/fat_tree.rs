@@ -2,7 +2,7 @@
 //! Architecture", SIGCOMM 2008, §3: k pods of k/2 edge and k/2 aggregation switches with k ports each,
 //! (k/2)² core switches, k³/4 hosts.
 
-use super::legs::{Leg, delays};
+use super::delay_segments::{DelaySegment, delays};
 use super::{Graph, Topology};
 use crate::config::{ANY_TIME, ConfigError, Even, Kind, RATE, Reader, keys};
 use shortflow_units::{NodeId, Rate, Span};
@@ -58,9 +58,12 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
             reader.defaulted(key, rate.to_string());
         }
     }
-    let uplinks = Leg::new(2, "uplink_delay", keys.uplink_delay);
-    let delays =
-        delays(reader, keys.rtt, [Leg::rest(2), uplinks, Leg::new(2, "core_delay", keys.core_delay)])?;
+    let uplinks = DelaySegment::new(2, "uplink_delay", keys.uplink_delay);
+    let delays = delays(
+        reader,
+        keys.rtt,
+        [DelaySegment::rest(2), uplinks, DelaySegment::new(2, "core_delay", keys.core_delay)],
+    )?;
     Ok(Box::new(FatTree { k: keys.k as usize, rates: [keys.rate, uplink_rate, core_rate], delays }))
 }
 

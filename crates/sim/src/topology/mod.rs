@@ -2,13 +2,13 @@
 //! with `KIND` and a [`Topology`], and one line in `KINDS`.
 
 mod chain;
+mod delay_segments;
 mod dumbbell;
 mod explicit;
 mod fat_tree;
 mod graph;
 mod kind;
 mod leaf_spine;
-mod legs;
 mod named;
 mod parking_lot;
 mod racks;

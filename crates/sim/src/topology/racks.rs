@@ -1,6 +1,6 @@
 //! [`Racks`]: racks of hosts whose top-of-rack switches all hang on each of the switches above them.
 
-use super::legs::{Leg, delays};
+use super::delay_segments::{DelaySegment, delays};
 use super::{Graph, HOSTS, Topology};
 use crate::config::{ANY_TIME, ConfigError, Positive, RATE, Reader, keys};
 use shortflow_units::{NodeId, Rate, Span};
@@ -52,8 +52,8 @@ impl Racks {
             );
             return Err(reader.impossible("hosts_per_rack", reason));
         }
-        let legs = [Leg::rest(2), Leg::new(2, "uplink_delay", keys.uplink_delay)];
-        let [host_delay, uplink_delay] = delays(reader, keys.rtt, legs)?;
+        let segments = [DelaySegment::rest(2), DelaySegment::new(2, "uplink_delay", keys.uplink_delay)];
+        let [host_delay, uplink_delay] = delays(reader, keys.rtt, segments)?;
         Ok(Racks {
             racks: keys.racks as usize,
             hosts_per_rack: keys.hosts_per_rack as usize,

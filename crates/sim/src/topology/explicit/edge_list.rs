@@ -1,6 +1,6 @@
 //! Edge lists: `a,b,rate,delay`, one link a row; optionally nodes: `name,kind[,tier]`, one a row.
 
-use super::Otherwise;
+use super::LinkDefaults;
 use super::plan::{LinkRow, NodeRow, Plan, is_host, looks_like_a_host};
 use crate::config::csv::{self, Row};
 use crate::config::{ConfigError, RowError};
@@ -13,9 +13,9 @@ const NODE_COLUMNS: [&[&str]; 2] = [&["name", "kind", "tier"], &["name", "kind"]
 pub(super) fn read(
     (file, text): (&str, &str),
     nodes: Option<(&str, String)>,
-    otherwise: Otherwise,
+    defaults: LinkDefaults,
 ) -> Result<Plan, ConfigError> {
-    let links = table(file, text, LINK_COLUMNS, |row| link(row, otherwise))?;
+    let links = table(file, text, LINK_COLUMNS, |row| link(row, defaults))?;
     let (node_file, implied) = (nodes.as_ref().map_or(file, |nodes| nodes.0).to_owned(), nodes.is_none());
     let nodes = match nodes {
         Some((file, text)) => table(file, &text, NODE_COLUMNS, node)?,
@@ -38,9 +38,9 @@ fn implied_nodes(links: &[LinkRow]) -> Vec<NodeRow> {
     nodes
 }
 
-fn link(row: &Row, otherwise: Otherwise) -> Result<LinkRow, String> {
+fn link(row: &Row, defaults: LinkDefaults) -> Result<LinkRow, String> {
     let text = |column: usize| row.fields.get(column).map_or("", String::as_str);
-    let (rate, delay) = (otherwise.rate(text(2))?, otherwise.delay(text(3))?);
+    let (rate, delay) = (defaults.rate(text(2))?, defaults.delay(text(3))?);
     Ok(LinkRow { line: row.line, ends: [text(0).to_owned(), text(1).to_owned()], rate, delay })
 }
 

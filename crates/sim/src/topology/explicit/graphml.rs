@@ -1,14 +1,14 @@
 //! GraphML (graphml.graphdrawing.org): nodes with `kind` (host or switch) and `tier`, edges with `rate`
 //! and `delay`. Other data, such as labels and positions, is not looked at.
 
-use super::Otherwise;
+use super::LinkDefaults;
 use super::plan::{LinkRow, NodeRow, Plan, is_host};
 use crate::config::{ConfigError, RowError};
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 
 /// Reads nodes and links.
-pub(super) fn read(file: &str, text: &str, otherwise: Otherwise) -> Result<Plan, ConfigError> {
+pub(super) fn read(file: &str, text: &str, defaults: LinkDefaults) -> Result<Plan, ConfigError> {
     let fail =
         |line: u64, reason: String| ConfigError::File(vec![RowError { file: file.to_owned(), line, reason }]);
     let document = Document::parse(text).map_err(|error| {
@@ -41,7 +41,7 @@ pub(super) fn read(file: &str, text: &str, otherwise: Otherwise) -> Result<Plan,
         errors.push(RowError { file: file.to_owned(), line: lines.of(graph), reason });
     }
     for element in elements(graph) {
-        if let Err(reason) = plan.add(element, lines.of(element), &data, otherwise) {
+        if let Err(reason) = plan.add(element, lines.of(element), &data, defaults) {
             errors.push(RowError { file: file.to_owned(), line: lines.of(element), reason });
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn read(file: &str, text: &str, otherwise: Otherwise) -> Result<Plan,
 }
 
 impl Plan {
-    fn add(&mut self, element: Node, line: u64, data: &Data, otherwise: Otherwise) -> Result<(), String> {
+    fn add(&mut self, element: Node, line: u64, data: &Data, defaults: LinkDefaults) -> Result<(), String> {
         let attribute = |name: &str| {
             let text = element.attribute(name).map(|text| text.trim().to_owned());
             text.ok_or_else(|| format!("<{}> without {name}", element.tag_name().name()))
@@ -63,8 +63,8 @@ impl Plan {
             }
             "edge" => {
                 let ends = [attribute("source")?, attribute("target")?];
-                let rate = otherwise.rate(data.of(element, "rate"))?;
-                let delay = otherwise.delay(data.of(element, "delay"))?;
+                let rate = defaults.rate(data.of(element, "rate"))?;
+                let delay = defaults.delay(data.of(element, "delay"))?;
                 self.links.push(LinkRow { line, ends, rate, delay });
             }
             "data" | "desc" => {}

@@ -4,14 +4,14 @@
 
 mod edge_list;
 mod graphml;
-mod otherwise;
+mod link_defaults;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 use super::{Graph, Topology};
 use crate::config::{ANY_TIME, ConfigError, Kind, RATE, Reader, Text, keys};
-use otherwise::Otherwise;
+use link_defaults::LinkDefaults;
 use shortflow_units::{NodeId, Rate, Span};
 
 /// Registry entry.
@@ -59,16 +59,16 @@ impl Topology for Explicit {
 fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
     let keys = ExplicitKeys::read(reader)?;
     let text = reader.file("file", &keys.file)?;
-    let otherwise = Otherwise { rate: keys.rate, delay: keys.delay };
+    let defaults = LinkDefaults { rate: keys.rate, delay: keys.delay };
     let plan = match keys.file.rsplit_once('.').map(|(_, ending)| ending) {
         Some("csv") => {
             let nodes = match &keys.node_file {
                 None => None,
                 Some(name) => Some((name.as_str(), reader.file("node_file", name)?)),
             };
-            edge_list::read((&keys.file, &text), nodes, otherwise)?
+            edge_list::read((&keys.file, &text), nodes, defaults)?
         }
-        Some("graphml" | "xml") if keys.node_file.is_none() => graphml::read(&keys.file, &text, otherwise)?,
+        Some("graphml" | "xml") if keys.node_file.is_none() => graphml::read(&keys.file, &text, defaults)?,
         Some("graphml" | "xml") => {
             return Err(reader.impossible("node_file", "GraphML has its nodes in the same file"));
         }

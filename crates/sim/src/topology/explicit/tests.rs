@@ -106,7 +106,7 @@ fn nodes_may_have_a_file_with_kinds_and_tiers() {
         super::edge_list::read(
             ("net.csv", links),
             Some(("nodes.csv", nodes.to_owned())),
-            super::Otherwise::default(),
+            super::LinkDefaults::default(),
         )
         .and_then(super::plan::Plan::graph)
         .map_err(|error| error.to_string())

@@ -1,16 +1,16 @@
-//! [`Otherwise`]: what links have for which a file gives no rate or delay.
+//! [`LinkDefaults`]: rate and delay of links without their own in the file.
 
 use crate::config::csv;
 use shortflow_units::{Rate, Span};
 
 /// Rate and delay of links without their own.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Otherwise {
+pub(super) struct LinkDefaults {
     pub rate: Option<Rate>,
     pub delay: Option<Span>,
 }
 
-impl Otherwise {
+impl LinkDefaults {
     /// The rate that `text` gives, if any.
     pub(super) fn rate(&self, text: &str) -> Result<Rate, String> {
         let missing = || "rate: missing, and the scenario has no topology.rate for such links".to_owned();

@@ -1,0 +1,48 @@
+//! [`DelaySegment`]: links of one kind on the longest path, whose delays together make up the round trip.
+
+use crate::config::{ConfigError, Reader};
+use shortflow_units::Span;
+
+/// Links of one kind on the longest path.
+pub(super) struct DelaySegment {
+    /// Number of links, one way.
+    pub links: u64,
+    /// The key with their delay and what it says.
+    pub given: Option<(&'static str, Span)>,
+}
+
+impl DelaySegment {
+    /// Links whose delay `key` may give.
+    pub(super) fn new(links: u64, key: &'static str, delay: Option<Span>) -> DelaySegment {
+        DelaySegment { links, given: delay.map(|delay| (key, delay)) }
+    }
+
+    /// Links that take what the others leave.
+    pub(super) fn rest(links: u64) -> DelaySegment {
+        DelaySegment { links, given: None }
+    }
+}
+
+/// One-way delay of the links of each segment, so that all of them together take `rtt` out and back. What
+/// no key gives is shared equally.
+pub(super) fn delays<const N: usize>(
+    reader: &Reader,
+    rtt: Span,
+    segments: [DelaySegment; N],
+) -> Result<[Span; N], ConfigError> {
+    let mut left = rtt;
+    for segment in &segments {
+        if let Some((key, delay)) = segment.given {
+            let taken = delay.times(2 * segment.links);
+            if taken > left {
+                let reason = format!("{delay} on {} links out and back is beyond rtt = {rtt}", segment.links);
+                return Err(reader.impossible(key, reason));
+            }
+            left = left.saturating_sub(taken);
+        }
+    }
+    let open: u64 =
+        segments.iter().filter(|segment| segment.given.is_none()).map(|segment| segment.links).sum();
+    let share = left.divided_by(2 * open.max(1));
+    Ok(segments.map(|segment| segment.given.map_or(share, |(_, delay)| delay)))
+}
