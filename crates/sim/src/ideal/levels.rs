@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 /// Serves the jobs that have had the least service.
 #[derive(Default)]
-pub(super) struct Levels {
+pub(super) struct LasDiscipline {
     now: f64,
     /// By falling attained service.
     levels: Vec<Level>,
@@ -23,7 +23,7 @@ struct Level {
     jobs: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-impl Discipline for Levels {
+impl Discipline for LasDiscipline {
     fn add(&mut self, index: u32, job: &Job) {
         if self.levels.last().is_none_or(|level| level.attained > 0.0) {
             self.levels.push(Level::default());

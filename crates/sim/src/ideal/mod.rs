@@ -33,7 +33,7 @@ use crate::specs::TcpSpec;
 use demand::{Demand, Paths, arrivals};
 use discipline::Discipline;
 use link::Link;
-use ranked::Ranked;
+use ranked::PriorityDiscipline;
 use server::Server;
 use shortflow_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
@@ -60,19 +60,19 @@ const POLICIES: &[Policy] = &[
         name: "ideal-srpt",
         summary: "shortest remaining work first: no policy has a lower mean completion time",
         by_deadline: false,
-        discipline: || Box::new(Ranked::new(|_, remaining| remaining.as_ps())),
+        discipline: || Box::new(PriorityDiscipline::new(|_, remaining| remaining.as_ps())),
     },
     Policy {
         name: "ideal-sjf",
         summary: "smallest flow first, by original size; a smaller flow preempts",
         by_deadline: false,
-        discipline: || Box::new(Ranked::new(|job, _| job.work.as_ps())),
+        discipline: || Box::new(PriorityDiscipline::new(|job, _| job.work.as_ps())),
     },
     Policy {
         name: "ideal-las",
         summary: "least attained service first, ties share equally; knows no sizes",
         by_deadline: false,
-        discipline: || Box::new(levels::Levels::default()),
+        discipline: || Box::new(levels::LasDiscipline::default()),
     },
     Policy {
         name: "ideal-ps",
@@ -84,13 +84,13 @@ const POLICIES: &[Policy] = &[
         name: "ideal-fifo",
         summary: "one flow after the other, in the order of arrival",
         by_deadline: false,
-        discipline: || Box::new(Ranked::new(|_, _| 0)),
+        discipline: || Box::new(PriorityDiscipline::new(|_, _| 0)),
     },
     Policy {
         name: "ideal-edf",
         summary: "earliest deadline first, flows without a deadline last",
         by_deadline: true,
-        discipline: || Box::new(Ranked::new(|job, _| job.deadline.as_ps())),
+        discipline: || Box::new(PriorityDiscipline::new(|job, _| job.deadline.as_ps())),
     },
 ];
 

@@ -12,7 +12,7 @@ use std::collections::binary_heap::PeekMut;
 type Rank = fn(&Job, Span) -> u64;
 
 /// Serves the job of the lowest rank.
-pub(super) struct Ranked {
+pub(super) struct PriorityDiscipline {
     rank: Rank,
     now: Instant,
     waiting: BinaryHeap<Reverse<Waiting>>,
@@ -26,13 +26,13 @@ struct Waiting {
     job: Job,
 }
 
-impl Ranked {
-    pub(super) fn new(rank: Rank) -> Ranked {
-        Ranked { rank, now: Instant::ZERO, waiting: BinaryHeap::new() }
+impl PriorityDiscipline {
+    pub(super) fn new(rank: Rank) -> PriorityDiscipline {
+        PriorityDiscipline { rank, now: Instant::ZERO, waiting: BinaryHeap::new() }
     }
 }
 
-impl Discipline for Ranked {
+impl Discipline for PriorityDiscipline {
     fn add(&mut self, index: u32, job: &Job) {
         let rank = (self.rank)(job, job.work);
         self.waiting.push(Reverse(Waiting { rank, index, remaining: job.work, job: *job }));
