@@ -127,7 +127,7 @@ impl Recorder {
         if self.table.is_some() {
             let only = &self.only;
             let wanted = |event: &&PacketEvent| {
-                event.chosen && (only.is_empty() || only.iter().any(|name| name == event.happening.name()))
+                event.chosen && (only.is_empty() || only.iter().any(|name| name == event.kind.name()))
             };
             self.waiting.extend(events.iter().filter(wanted).cloned());
         }

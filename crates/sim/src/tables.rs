@@ -3,7 +3,7 @@
 
 use crate::outcome::{DropRow, FlowRow, Outcome, Place, PortRow};
 use crate::packet::{EcnField, Packet};
-use crate::probe::watch::{Happening, PacketEvent};
+use crate::probe::watch::{PacketEvent, PacketEventKind};
 use crate::probe::{Sample, Subject};
 use crate::scenario::Scenario;
 use shortflow_units::{Bytes, Instant, NodeId, PortId};
@@ -219,8 +219,8 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
         Some((link, false)) => port_name(scenario, link.b, link.a),
         None => String::new(),
     };
-    let reason = |row: &PacketEvent| match row.happening {
-        Happening::Dropped(reason) => reason.name(),
+    let reason = |row: &PacketEvent| match row.kind {
+        PacketEventKind::Dropped(reason) => reason.name(),
         _ => "",
     };
     let of = |row: &PacketEvent, what: fn(&Packet) -> u64| row.packet.as_ref().map(what);
@@ -229,7 +229,7 @@ pub fn packets(rows: &[PacketEvent], scenario: &Scenario) -> Vec<Column> {
         ("time_s", real(rows, |row| Some(row.at.as_secs_f64())), false),
         ("flow", count(rows, |row| row.flow.map(|flow| u64::from(flow.0))), true),
         ("connection", small(rows, |row| Some(row.connection)), false),
-        ("event", text(rows, |row| row.happening.name().to_owned()), false),
+        ("event", text(rows, |row| row.kind.name().to_owned()), false),
         ("reason", text(rows, |row| reason(row).to_owned()), false),
         ("port", text(rows, port), false),
         (

@@ -4,7 +4,7 @@ use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::packet::{EcnField, Kind};
 use shortflow_sim::probe::pcap::Capture;
-use shortflow_sim::probe::watch::{FlowChoice, Happening, PacketEvent, Watching};
+use shortflow_sim::probe::watch::{FlowChoice, PacketEvent, PacketEventKind, Watching};
 use shortflow_sim::queue::DropReason;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::{Scheme, schemes};
@@ -80,28 +80,28 @@ fn watching_changes_nothing_and_misses_nothing() {
         assert_eq!(outcome.digest(), run(&scenario, &scheme).digest(), "{name}");
         assert!(events.is_sorted_by_key(|event| event.at), "{name}");
         let count = |of: fn(&PacketEvent) -> bool| events.iter().filter(|event| of(event)).count() as u64;
-        let dropped = count(|event| matches!(event.happening, Happening::Dropped(_)));
+        let dropped = count(|event| matches!(event.kind, PacketEventKind::Dropped(_)));
         assert_eq!(dropped, outcome.counters.packets_dropped, "{name}");
-        let taken = count(|event| matches!(event.happening, Happening::Delivered | Happening::Acked));
-        let sent = count(|event| event.happening == Happening::Sent);
+        let taken = count(|event| matches!(event.kind, PacketEventKind::Delivered | PacketEventKind::Acked));
+        let sent = count(|event| event.kind == PacketEventKind::Sent);
         assert_eq!(
             (sent, taken),
             (outcome.counters.packets_sent, outcome.counters.packets_delivered),
             "{name}"
         );
         assert_eq!(
-            count(|event| event.happening == Happening::Departed),
+            count(|event| event.kind == PacketEventKind::Departed),
             outcome.counters.packet_hops,
             "{name}"
         );
         let timeouts: u32 = outcome.flows.iter().map(|flow| flow.timeouts).sum();
-        assert_eq!(count(|event| event.happening == Happening::TimedOut), u64::from(timeouts), "{name}");
+        assert_eq!(count(|event| event.kind == PacketEventKind::TimedOut), u64::from(timeouts), "{name}");
         let ce = |event: &PacketEvent| event.packet.as_ref().is_some_and(|packet| packet.ecn == EcnField::Ce);
-        let marked = events.iter().filter(|event| event.happening == Happening::Marked).count();
-        let (arrived, lost) = (Happening::Delivered, |event: &PacketEvent| {
-            matches!(event.happening, Happening::Dropped(_)) && ce(event)
+        let marked = events.iter().filter(|event| event.kind == PacketEventKind::Marked).count();
+        let (arrived, lost) = (PacketEventKind::Delivered, |event: &PacketEvent| {
+            matches!(event.kind, PacketEventKind::Dropped(_)) && ce(event)
         });
-        let found = events.iter().filter(|event| event.happening == arrived && ce(event)).count();
+        let found = events.iter().filter(|event| event.kind == arrived && ce(event)).count();
         let lost = events.iter().filter(|event| lost(event)).count();
         // A star has one port at which packets are marked; what is on its way at the end has not arrived.
         assert!(marked <= found + lost + 300 && found + lost <= marked, "{name}: {marked}, {found} + {lost}");
@@ -117,18 +117,18 @@ fn a_lost_segment_can_be_followed() {
     assert!(events.iter().all(|event| event.flow.is_some_and(|flow| flow.0 == 0)));
     let lost: Vec<_> = events
         .iter()
-        .filter(|event| matches!(event.happening, Happening::Dropped(DropReason::Loss)))
+        .filter(|event| matches!(event.kind, PacketEventKind::Dropped(DropReason::Loss)))
         .collect();
     let [lost] = lost[..] else { panic!("{lost:?}") };
     let seq = lost.packet.as_ref().map(|packet| packet.seq).unwrap();
     let of_it: Vec<_> = events
         .iter()
         .filter(|event| event.packet.as_ref().is_some_and(|p| p.kind == Kind::Data && p.seq == seq))
-        .map(|event| event.happening)
+        .map(|event| event.kind)
         .collect();
-    let (sent, left) = (Happening::Sent, Happening::Departed);
-    let again = [sent, left, Happening::Enqueued, left, Happening::Delivered];
-    assert_eq!(of_it, [&[sent, left, lost.happening][..], &again].concat());
+    let (sent, left) = (PacketEventKind::Sent, PacketEventKind::Departed);
+    let again = [sent, left, PacketEventKind::Enqueued, left, PacketEventKind::Delivered];
+    assert_eq!(of_it, [&[sent, left, lost.kind][..], &again].concat());
     let windows: Vec<f64> = events.iter().filter_map(|event| event.cwnd).collect();
     assert!(windows.iter().any(|cwnd| *cwnd < 8.0), "the window shrank: {windows:?}");
 }
@@ -139,13 +139,13 @@ fn a_damaged_packet_is_told_with_what_the_port_holds_then() {
     let faults = format!("{TRACE}[faults]\nlinks = ['s0->h2']\ncorrupt = 0.9\n[tcp]\ninitial_window = 1\n");
     let scenario = scenario(&star(3, &faults), &["0s,h0,h2,1460"]);
     let (_, events) = watched(&scenario, &scheme("tcp", &[]), row(0), Vec::new());
-    let held = |what: Happening| {
-        let of_kind = events.iter().filter(move |event| event.happening == what && event.port.is_some());
+    let held = |what: PacketEventKind| {
+        let of_kind = events.iter().filter(move |event| event.kind == what && event.port.is_some());
         of_kind.map(|event| event.backlog.unwrap().packets).collect::<Vec<_>>()
     };
-    let damaged = held(Happening::Dropped(DropReason::Corrupted));
+    let damaged = held(PacketEventKind::Dropped(DropReason::Corrupted));
     assert!(!damaged.is_empty() && damaged.iter().all(|packets| *packets == 0), "{damaged:?}");
-    assert!(held(Happening::Enqueued).iter().all(|packets| *packets == 1));
+    assert!(held(PacketEventKind::Enqueued).iter().all(|packets| *packets == 1));
 }
 
 /// Blocks of a pcapng file: type and body.
@@ -181,13 +181,13 @@ fn a_capture_has_what_left_the_port_and_tells_what_did_not() {
             let blocks = blocks(&file);
             let packets = blocks.iter().filter(|(kind, _)| *kind == 6).count();
             let left = |event: &&PacketEvent| {
-                event.port == Some(port) && matches!(event.happening, Happening::Departed)
+                event.port == Some(port) && matches!(event.kind, PacketEventKind::Departed)
             };
             assert_eq!(packets, events.iter().filter(left).count());
             let &(kind, statistics) = blocks.last().unwrap();
             let drops = u64::from_le_bytes(statistics[28..36].try_into().unwrap());
             let dropped = |event: &&PacketEvent| {
-                event.port == Some(port) && matches!(event.happening, Happening::Dropped(_))
+                event.port == Some(port) && matches!(event.kind, PacketEventKind::Dropped(_))
             };
             assert_eq!((kind, drops), (5, events.iter().filter(dropped).count() as u64), "{name}");
             assert!(drops >= outcome.ports[index].drops, "{name}: those of the measured time");

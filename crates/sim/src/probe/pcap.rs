@@ -3,7 +3,7 @@
 //! A packet stands there when its last bit has left; what the port dropped before it is its comment. docs/results.md says what
 //! each field holds.
 
-use super::watch::{Happening, PacketEvent};
+use super::watch::{PacketEvent, PacketEventKind};
 use crate::packet::{EcnField, Kind, Packet};
 use shortflow_cc::Host;
 use shortflow_units::{HostId, Instant, PortId};
@@ -48,9 +48,9 @@ impl Capture {
     /// Takes up an event, if it is of a packet that leaves the port or is dropped there.
     pub fn note(&mut self, event: &PacketEvent) {
         let Some(packet) = event.packet.as_ref().filter(|_| event.port == Some(self.port)) else { return };
-        match event.happening {
-            Happening::Departed => self.depart(event, packet),
-            Happening::Dropped(reason) => {
+        match event.kind {
+            PacketEventKind::Departed => self.depart(event, packet),
+            PacketEventKind::Dropped(reason) => {
                 self.drops += 1;
                 if self.dropped.len() < NAMED {
                     let Packet { flow_id, seq, payload, .. } = packet;

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// Kind of packet or sender event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happening {
+pub enum PacketEventKind {
     /// Its sender handed it to the port of its host.
     Sent,
     /// A port of a switch took it in.
@@ -28,18 +28,18 @@ pub enum Happening {
     TimedOut,
 }
 
-impl Happening {
+impl PacketEventKind {
     /// In a word.
     pub fn name(self) -> &'static str {
         match self {
-            Happening::Sent => "sent",
-            Happening::Enqueued => "enqueued",
-            Happening::Marked => "marked",
-            Happening::Dropped(_) => "dropped",
-            Happening::Departed => "departed",
-            Happening::Delivered => "delivered",
-            Happening::Acked => "ack",
-            Happening::TimedOut => "timeout",
+            PacketEventKind::Sent => "sent",
+            PacketEventKind::Enqueued => "enqueued",
+            PacketEventKind::Marked => "marked",
+            PacketEventKind::Dropped(_) => "dropped",
+            PacketEventKind::Departed => "departed",
+            PacketEventKind::Delivered => "delivered",
+            PacketEventKind::Acked => "ack",
+            PacketEventKind::TimedOut => "timeout",
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct PacketEvent {
     /// When.
     pub at: Instant,
     /// Kind.
-    pub happening: Happening,
+    pub kind: PacketEventKind,
     /// At which port; `None` at the ends of the connection.
     pub port: Option<PortId>,
     /// Backlog of the port after the event, if known.
@@ -180,13 +180,13 @@ impl Watch {
         if let Some(mut packet) = packet {
             let gone = dropped.iter().any(|(_, each)| is(each, &packet));
             if of_host {
-                self.note((at, Happening::Sent), Some(port), &packet, Some(backlog));
+                self.note((at, PacketEventKind::Sent), Some(port), &packet, Some(backlog));
             } else if !gone {
-                self.note((at, Happening::Enqueued), Some(port), &packet, Some(backlog));
+                self.note((at, PacketEventKind::Enqueued), Some(port), &packet, Some(backlog));
             }
             if marked {
                 packet.ecn = EcnField::Ce;
-                self.note((at, Happening::Marked), Some(port), &packet, Some(backlog));
+                self.note((at, PacketEventKind::Marked), Some(port), &packet, Some(backlog));
             } else if scheduled && packet.ecn == EcnField::Ect {
                 self.clean.insert((port, packet.flow_id, packet.seq));
             }
@@ -206,7 +206,7 @@ impl Watch {
             if let Some(port) = port {
                 self.clean.remove(&(port, packet.flow_id, packet.seq));
             }
-            self.note((at, Happening::Dropped(reason)), port, &packet, backlog);
+            self.note((at, PacketEventKind::Dropped(reason)), port, &packet, backlog);
         }
     }
 
@@ -214,20 +214,20 @@ impl Watch {
     pub fn departed(&mut self, at: Instant, port: PortId, packet: &Packet) {
         let was_clean = packet.kind == Kind::Data && self.clean.remove(&(port, packet.flow_id, packet.seq));
         if was_clean && packet.ecn == EcnField::Ce {
-            self.note((at, Happening::Marked), Some(port), packet, None);
+            self.note((at, PacketEventKind::Marked), Some(port), packet, None);
         }
-        self.note((at, Happening::Departed), Some(port), packet, None);
+        self.note((at, PacketEventKind::Departed), Some(port), packet, None);
     }
 
     /// A packet has reached its host, whose window is `cwnd` then: noted before all that followed from it, at `place`.
     pub fn delivered(&mut self, at: Instant, packet: &Packet, cwnd: Option<f64>, place: usize) {
         let to_sender =
             self.connections.get(packet.flow_id as usize).is_some_and(|of| of.ends.0 == packet.to);
-        let happening = match packet.kind {
-            Kind::Ack | Kind::Nack if to_sender => Happening::Acked,
-            _ => Happening::Delivered,
+        let kind = match packet.kind {
+            Kind::Ack | Kind::Nack if to_sender => PacketEventKind::Acked,
+            _ => PacketEventKind::Delivered,
         };
-        if self.note((at, happening), None, packet, None) {
+        if self.note((at, kind), None, packet, None) {
             self.end(cwnd, place);
         }
     }
@@ -242,7 +242,7 @@ impl Watch {
         }
         self.noted.push(PacketEvent {
             at,
-            happening: Happening::TimedOut,
+            kind: PacketEventKind::TimedOut,
             port: None,
             backlog: None,
             packet: None,
@@ -265,7 +265,7 @@ impl Watch {
     /// Notes something, if it is wanted; tells whether it is.
     fn note(
         &mut self,
-        (at, happening): (Instant, Happening),
+        (at, kind): (Instant, PacketEventKind),
         port: Option<PortId>,
         packet: &Packet,
         backlog: Option<Backlog>,
@@ -279,7 +279,7 @@ impl Watch {
         }
         self.noted.push(PacketEvent {
             at,
-            happening,
+            kind,
             port,
             backlog,
             packet: Some(packet.clone()),
