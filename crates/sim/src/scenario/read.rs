@@ -5,7 +5,7 @@ use super::keys::{MeasureKeys, RunKeys};
 use super::{Scenario, Spec, Tiers, checks, warnings};
 use crate::config::{ConfigError, Document, Entry, Files, ParamInfo, Reader, Source, of_user};
 use crate::specs::{Conduct, HostSpec, SwitchSpec, TcpSpec};
-use crate::traffic::{self, Context, Measured};
+use crate::traffic::{self, Context, MeasurementWindow};
 use crate::{routing, topology};
 use shortflow_units::{Instant, Span};
 
@@ -103,7 +103,8 @@ impl Scenario {
         let entries = checks::traffic_entries(top)?;
         let traffic =
             entries.iter().map(|entry| traffic::read(entry, &mut context)).collect::<Result<Vec<_>, _>>()?;
-        let measured = Measured { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
+        let measured =
+            MeasurementWindow { from: Instant::ZERO + run.warmup, to: Instant::ZERO + run.duration };
         let mut expected = Vec::new();
         for (entry, it) in entries.iter().zip(&traffic) {
             expected.push(traffic::expected(entry, &**it, measured, &mut context.warnings)?);

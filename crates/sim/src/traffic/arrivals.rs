@@ -5,7 +5,7 @@ use super::crossing;
 use super::interarrival::{self, InterArrival};
 use super::messages::Messages;
 use super::pattern::Pattern;
-use super::{Count, Expected, Measured, Traffic, Workload};
+use super::{Count, Expected, MeasurementWindow, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, ParamInfo, Positive, Reader, Shape, Text, keys};
 use crate::engine::Seeds;
 use crate::topology::find_port;
@@ -163,7 +163,7 @@ impl ArrivalKeys {
 }
 
 impl Traffic for Flows {
-    fn expected(&self, measured: Measured) -> Expected {
+    fn expected(&self, measured: MeasurementWindow) -> Expected {
         let gap = Span::from_secs_f64(1.0 / self.flows_per_s);
         if self.interarrival == InterArrival::Fixed && !gap.is_zero() {
             return Expected::finite(Count::Exactly(measured.regular(self.start + gap, gap)));

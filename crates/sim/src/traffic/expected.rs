@@ -6,14 +6,14 @@ use std::fmt;
 
 /// The measured time: flows that start in it count.
 #[derive(Debug, Clone, Copy)]
-pub struct Measured {
+pub struct MeasurementWindow {
     /// End of the warm-up.
     pub from: Instant,
     /// End of arrivals, not included.
     pub to: Instant,
 }
 
-impl Measured {
+impl MeasurementWindow {
     /// True if a flow that starts at `at` counts.
     pub(super) fn counts(&self, at: Instant) -> bool {
         self.from <= at && at < self.to

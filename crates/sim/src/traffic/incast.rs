@@ -3,7 +3,7 @@
 use super::context::{Context, four_digits, size_text};
 use super::hosts::Ends;
 use super::messages::{Draws, Messages};
-use super::{Arrival, Count, Expected, Measured, Traffic, Workload};
+use super::{Arrival, Count, Expected, MeasurementWindow, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, HostId, Instant, Span};
@@ -89,7 +89,7 @@ fn check_times(keys: &IncastKeys, reader: &Reader, context: &Context) -> Result<
 }
 
 impl Traffic for Incast {
-    fn expected(&self, measured: Measured) -> Expected {
+    fn expected(&self, measured: MeasurementWindow) -> Expected {
         let IncastKeys { flows, at, jitter, repeat, every } = self.keys;
         let (mut whole, mut parts) = (0, 0.0);
         for burst in 0..u64::from(repeat) {

@@ -8,7 +8,9 @@ use super::context::{Context, four_digits, size_text};
 use super::hosts::{HostSet, Hosts};
 use super::messages::{Draws, Messages};
 use super::rounds::Rounds;
-use super::{Application, Arrival, Count, Expected, Measured, Steps, TaskId, TaskKind, Traffic, Workload};
+use super::{
+    Application, Arrival, Count, Expected, MeasurementWindow, Steps, TaskId, TaskKind, Traffic, Workload,
+};
 use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
@@ -126,7 +128,7 @@ impl Jobs {
 
 impl Traffic for Jobs {
     /// The first job reads from its storage at once, and maps at once if it has none.
-    fn expected(&self, measured: Measured) -> Expected {
+    fn expected(&self, measured: MeasurementWindow) -> Expected {
         match self.storage.is_empty() && self.keys.straggle > 0.0 {
             true => Expected::finite(Count::AtLeast(0)),
             false => self.start(Seeds::new(0), 0).expected(measured),

@@ -32,7 +32,7 @@ mod workload;
 
 pub use application::{Application, Sending, Steps, TaskId, TaskKind, TaskRow};
 pub(crate) use context::Context;
-pub use expected::{Count, Expected, Measured};
+pub use expected::{Count, Expected, MeasurementWindow};
 pub use flow::{Arrival, Arrivals, ConnectionUse};
 pub(crate) use hosts::{HostSet, Hosts};
 pub use workload::{Traffic, Workload};
@@ -85,7 +85,7 @@ const START_KEYS: [&str; 3] = ["at", "start", "file"];
 pub(crate) fn expected(
     reader: &Reader,
     traffic: &dyn Traffic,
-    measured: Measured,
+    measured: MeasurementWindow,
     warnings: &mut Vec<String>,
 ) -> Result<Expected, ConfigError> {
     let EntryKeys { unmeasured } = EntryKeys::read(reader)?;

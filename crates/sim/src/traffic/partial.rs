@@ -3,7 +3,7 @@
 
 use super::application::{Application, Sending, Steps};
 use super::context::Context;
-use super::expected::{Expected, Measured};
+use super::expected::{Expected, MeasurementWindow};
 use super::flow::{Arrival, ConnectionUse, Connections};
 use super::workload::{Traffic, Workload};
 use crate::config::{ConfigError, Positive, Reader, Text, keys};
@@ -79,7 +79,7 @@ struct Partial {
 }
 
 impl Traffic for Partial {
-    fn expected(&self, measured: Measured) -> Expected {
+    fn expected(&self, measured: MeasurementWindow) -> Expected {
         self.traffic.expected(measured)
     }
 

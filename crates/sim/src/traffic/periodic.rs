@@ -3,7 +3,7 @@
 use super::context::{Context, four_digits, size_text};
 use super::hosts::Ends;
 use super::messages::Messages;
-use super::{Count, Expected, Measured, Traffic, Workload};
+use super::{Count, Expected, MeasurementWindow, Traffic, Workload};
 use crate::config::{ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, keys};
 use crate::engine::Seeds;
 use shortflow_units::{HostId, Instant, Span};
@@ -80,7 +80,7 @@ fn read(reader: &Reader, context: &mut Context) -> Result<Box<dyn Traffic>, Conf
 }
 
 impl Traffic for Periodic {
-    fn expected(&self, measured: Measured) -> Expected {
+    fn expected(&self, measured: MeasurementWindow) -> Expected {
         let late = |by: Span| -> u64 {
             self.from.iter().map(|(first, _)| measured.regular(*first + by, self.every)).sum()
         };

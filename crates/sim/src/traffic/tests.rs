@@ -340,7 +340,7 @@ mod patterns;
 fn expected(toml: &str, csv: &str) -> String {
     let from = Instant::ZERO + Span::from_millis(100);
     let (traffic, _) = read_entry(toml, csv).unwrap();
-    traffic.expected(Measured { from, to: Instant::ZERO + DURATION }).to_string()
+    traffic.expected(MeasurementWindow { from, to: Instant::ZERO + DURATION }).to_string()
 }
 
 const FIXED: &str = "sizes={kind='fixed', value='10KB'}";

@@ -6,7 +6,9 @@
 use super::context::{Context, four_digits, size_text};
 use super::hosts::{HostSet, Hosts};
 use super::messages::{Draws, Messages};
-use super::{Application, Arrival, Count, Expected, Measured, Steps, TaskId, TaskKind, Traffic, Workload};
+use super::{
+    Application, Arrival, Count, Expected, MeasurementWindow, Steps, TaskId, TaskKind, Traffic, Workload,
+};
 use crate::config::{ANY_SIZE, ANY_TIME, ConfigError, Kind, POSITIVE_TIME, ParamInfo, Reader, Shape, keys};
 use crate::engine::{Seeds, Stream};
 use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
@@ -117,7 +119,7 @@ impl Service {
 
 impl Traffic for Service {
     /// Sessions think before their first page, so nothing is certain.
-    fn expected(&self, _: Measured) -> Expected {
+    fn expected(&self, _: MeasurementWindow) -> Expected {
         Expected::finite(Count::AtLeast(0))
     }
 

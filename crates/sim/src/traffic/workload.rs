@@ -2,7 +2,7 @@
 
 use super::application::{Application, Steps};
 use super::context::Context;
-use super::{Arrivals, Count, Expected, Measured};
+use super::{Arrivals, Count, Expected, MeasurementWindow};
 use crate::config::{ConfigError, Reader};
 use crate::engine::Seeds;
 use shortflow_units::Bytes;
@@ -18,7 +18,7 @@ pub trait Traffic: Send + Sync + Debug {
 
     /// Number of measured flows. Defaults to those of one seed, which is right if starts do not
     /// depend on it.
-    fn expected(&self, measured: Measured) -> Expected {
+    fn expected(&self, measured: MeasurementWindow) -> Expected {
         self.start(Seeds::new(0), 0).expected(measured)
     }
 }
@@ -38,7 +38,7 @@ impl Workload {
     }
 
     /// The flows that count, by its first steps: right where starts do not depend on the seed.
-    pub(super) fn expected(self, measured: Measured) -> Expected {
+    pub(super) fn expected(self, measured: MeasurementWindow) -> Expected {
         match self {
             Workload::Open(arrivals) => {
                 let (mut flows, mut backlogged) = (0, 0);
