@@ -2,14 +2,14 @@
 
 use crate::choices::Choices;
 use crate::generator::ScenarioGenerator;
-use crate::simulate::{Cap, contender, shown};
+use crate::simulate::{Cap, service, shown};
 use crate::values::Style;
 use shortflow_sim::config::Source;
-use shortflow_sim::contender::Contender;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::probe::watch::{FlowChoice, Watching};
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
+use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{Observer, RunError, Standing, Unattended, Way, run_in, run_on};
 use shortflow_units::{Instant, PortId};
 use std::collections::BTreeSet;
@@ -50,8 +50,8 @@ pub struct Alike {
 pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
     let mut choices = Choices::numbered(seed << 32 | number);
     let (style, run_seed) = (STYLES[number as usize % STYLES.len()], choices.below(256));
-    let contender = contender(&mut choices);
-    let Contender::Packets(scheme) = &contender else { return Ok(None) };
+    let service = service(&mut choices);
+    let ServiceModel::Packets(scheme) = &service else { return Ok(None) };
     let Ok((scenario, text)) = ScenarioGenerator::settle(&mut choices, style) else { return Ok(None) };
     let is_choosy = !number.is_multiple_of(ANYTHING_EVERY);
     if is_choosy
@@ -86,7 +86,7 @@ pub fn compare(seed: u64, number: u64) -> Result<Option<Alike>, String> {
         ways.push(name);
     }
     if !differences.is_empty() {
-        let shown = shown(&contender);
+        let shown = shown(&service);
         let expected = seen(&expected);
         return Err(format!(
             "{text}\n# {shown}, seed {run_seed}\nin order of time: {expected}\n{differences}"

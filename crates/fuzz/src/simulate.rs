@@ -6,10 +6,10 @@ use crate::registry::Registry;
 use crate::values::{FUZZED, Surroundings, Values};
 use crate::verdict::Verdict;
 use shortflow_sim::config::ConfigError;
-use shortflow_sim::contender::Contender;
 use shortflow_sim::ideal::policies;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
+use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{Observer, RunError, Standing};
 use shortflow_sim::tables;
 use shortflow_units::Bytes;
@@ -29,16 +29,16 @@ pub fn judge(input: &[u8]) -> Verdict {
     let twice = choices.once_in(REPEATED);
     let seed = choices.below(256);
     let ticks = if choices.once_in(16) { MOST_TICKS } else { FEW_TICKS };
-    let contender = contender(&mut choices);
+    let service = service(&mut choices);
     let Ok((scenario, text)) = ScenarioGenerator::settle(&mut choices, FUZZED) else {
         return Verdict::Rejected;
     };
     if std::env::var_os("FUZZ_SHOW").is_some() {
-        eprintln!("{text}\n# {}, seed {seed}", shown(&contender));
+        eprintln!("{text}\n# {}, seed {seed}", shown(&service));
     }
-    let first = contender.run(&scenario, seed, &mut Cap { ticks });
+    let first = service.run(&scenario, seed, &mut Cap { ticks });
     if twice {
-        let again = contender.run(&scenario, seed, &mut Cap { ticks });
+        let again = service.run(&scenario, seed, &mut Cap { ticks });
         let digest =
             |run: &Result<Outcome, RunError>| run.as_ref().map(Outcome::digest).map_err(RunError::to_string);
         assert_eq!(digest(&first), digest(&again), "the same run twice");
@@ -56,18 +56,18 @@ pub fn judge(input: &[u8]) -> Verdict {
     }
 }
 
-/// A contender as it is given on the command line.
-pub fn shown(contender: &Contender) -> String {
-    let Contender::Packets(scheme) = contender else { return contender.name().to_owned() };
+/// A service model as given on the command line.
+pub fn shown(service: &ServiceModel) -> String {
+    let ServiceModel::Packets(scheme) = service else { return service.name().to_owned() };
     let given = scheme.resolved.iter().map(|setting| format!(" --set {}={}", setting.key, setting.value));
     format!("{}{}", scheme.name, given.collect::<String>())
 }
 
-/// A drawn contender.
-pub fn contender(choices: &mut Choices) -> Contender {
+/// A drawn service model.
+pub fn service(choices: &mut Choices) -> ServiceModel {
     let registry = Registry::get();
     if choices.once_in(12) {
-        return Contender::Ideal(*choices.pick(policies()));
+        return ServiceModel::Ideal(*choices.pick(policies()));
     }
     let (name, keys) = choices.pick(&registry.schemes);
     let mut values =
@@ -82,8 +82,8 @@ pub fn contender(choices: &mut Choices) -> Contender {
         }
     }
     loop {
-        match Contender::named(name, &settings) {
-            Ok(contender) => return contender,
+        match ServiceModel::named(name, &settings) {
+            Ok(service) => return service,
             Err(error) => drop_setting(&mut settings, &error),
         }
     }

@@ -8,11 +8,11 @@ use crate::user_defined::Failure;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use shortflow_sim::contender::Contender;
 use shortflow_sim::floor::Floor;
 use shortflow_sim::outcome::{DropRow, Outcome};
 use shortflow_sim::probe::watch::{PacketEvent, Watching};
 use shortflow_sim::scenario::Scenario;
+use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{BYTES_PER_CONNECTION, Cores, Observer, RunError, Standing};
 use shortflow_sim::tables;
 use shortflow_units::Span;
@@ -122,8 +122,8 @@ pub fn run(
     capture: Option<&Capture>,
     cores: usize,
 ) -> PyResult<PyOutcome> {
-    let (setting, contender) = (scenario.under(py, scheme)?, scheme.inner.clone());
-    if let (Contender::Ideal(policy), Some(_)) = (&contender, capture) {
+    let (setting, service) = (scenario.under(py, scheme)?, scheme.inner.clone());
+    if let (ServiceModel::Ideal(policy), Some(_)) = (&service, capture) {
         return Err(config_error(format!("{}: it serves a fluid and has no packets", policy.name)));
     }
     let shared = Arc::clone(&control.shared);
@@ -133,7 +133,7 @@ pub fn run(
     let recorder = capture.map(|capture| capture.recorder(py, &setting, failure.clone()));
     let mut watch = Watch { shared, failure, recorder };
     let outcome = py.detach(|| {
-        let outcome = contender.run_on(cores, &setting, seed, &mut watch);
+        let outcome = service.run_on(cores, &setting, seed, &mut watch);
         watch.recorder.iter_mut().for_each(Recorder::finish);
         outcome
     });

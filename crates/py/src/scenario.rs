@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 use shortflow_cc::{Obeyed, UserDefined};
 use shortflow_sim::all_wrong;
 use shortflow_sim::config::Setting;
-use shortflow_sim::contender::Contender;
 use shortflow_sim::ideal::policies_for;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
+use shortflow_sim::service::ServiceModel;
 use shortflow_sim::tables::{self, port_names};
 use shortflow_sim::traffic::Expected;
 use shortflow_spec::{Source, Table, located, of_user};
@@ -55,7 +55,7 @@ impl PyScenario {
 
     /// The scenario with the values that a scheme has for its keys.
     pub(crate) fn under(&self, py: Python<'_>, scheme: &PyScheme) -> PyResult<Arc<Scenario>> {
-        let Contender::Packets(scheme) = &scheme.inner else { return Ok(Arc::clone(&self.inner)) };
+        let ServiceModel::Packets(scheme) = &scheme.inner else { return Ok(Arc::clone(&self.inner)) };
         if scheme.network.is_empty() {
             return Ok(Arc::clone(&self.inner));
         }
@@ -186,7 +186,7 @@ impl PyScenario {
 /// A scheme with all its parameters, or an ideal scheduler, which has none.
 #[pyclass(frozen, name = "Scheme", module = "shortflow._core")]
 pub struct PyScheme {
-    pub(crate) inner: Contender,
+    pub(crate) inner: ServiceModel,
     /// Where hooks of a law written in Python leave their error.
     pub(crate) failure: Failure,
     of_law: Resolved,
@@ -199,8 +199,8 @@ impl PyScheme {
     #[staticmethod]
     #[pyo3(signature = (name, settings, label=None, table=vec![]))]
     fn parse(name: &str, settings: Pairs, label: Option<String>, table: Pairs) -> PyResult<Self> {
-        let mut inner = Contender::with_table(name, &table, &settings).map_err(config_error)?;
-        if let (Contender::Packets(scheme), Some(label)) = (&mut inner, label) {
+        let mut inner = ServiceModel::with_table(name, &table, &settings).map_err(config_error)?;
+        if let (ServiceModel::Packets(scheme), Some(label)) = (&mut inner, label) {
             scheme.name = label;
         }
         Ok(PyScheme { inner, failure: Failure::default(), of_law: Vec::new() })
@@ -239,7 +239,7 @@ impl PyScheme {
             Box::new(PythonLaw::new(&factory, raised.clone(), is_paced)) as Box<dyn UserDefined>
         });
         let scheme = Scheme::user_defined(base, name, summary, &settings, start).map_err(config_error)?;
-        Ok(PyScheme { inner: Contender::Packets(Box::new(scheme)), failure, of_law: resolved })
+        Ok(PyScheme { inner: ServiceModel::Packets(Box::new(scheme)), failure, of_law: resolved })
     }
 
     #[getter]
@@ -260,8 +260,10 @@ impl PyScheme {
     /// Every parameter as (key, value, source).
     fn resolved(&self) -> Resolved {
         match &self.inner {
-            Contender::Packets(scheme) => self.of_law.iter().cloned().chain(rows(&scheme.resolved)).collect(),
-            Contender::Ideal(_) => Vec::new(),
+            ServiceModel::Packets(scheme) => {
+                self.of_law.iter().cloned().chain(rows(&scheme.resolved)).collect()
+            }
+            ServiceModel::Ideal(_) => Vec::new(),
         }
     }
 }

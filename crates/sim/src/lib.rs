@@ -5,7 +5,6 @@
 //! [`Outcome`](outcome::Outcome). Nothing here reads a clock, a file or an environment variable.
 
 pub mod config;
-pub mod contender;
 mod digest;
 pub mod engine;
 pub mod floor;
@@ -25,6 +24,7 @@ mod sabotage;
 pub mod scenario;
 mod schema;
 pub mod scheme;
+pub mod service;
 pub mod simulation;
 pub mod specs;
 pub mod tables;

@@ -3,10 +3,10 @@
 use crate::common::{scenario, scenario_with_file, scheme, small_topology};
 use proptest::prelude::*;
 use shortflow_cc::{AckSample, Cause, CongestionControl, FlowView, UserDefined, Window};
-use shortflow_sim::contender::Contender;
 use shortflow_sim::outcome::Outcome;
 use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::{Scheme, schemes};
+use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::{Cores, Observer, RunError, Standing, Unattended, cores, run_on};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -199,7 +199,7 @@ fn where_one_core_is_taken_the_reason_is_said() {
         )],
     );
     assert_eq!(why(&answers, &dctcp, 2), one("traffic.4 waits for answers"));
-    let ideal = Contender::named("ideal-srpt", &[]).unwrap();
+    let ideal = ServiceModel::named("ideal-srpt", &[]).unwrap();
     let (_, taken) = ideal.run_on(2, &plain, 1, &mut Unattended).unwrap();
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
 }

@@ -1,7 +1,7 @@
 //! Keys of `[tcp]` under transports whose hosts are not TCP's.
 
-use shortflow_sim::contender::Contender;
 use shortflow_sim::scenario::Scenario;
+use shortflow_sim::service::ServiceModel;
 use shortflow_sim::simulation::Unattended;
 
 /// Three flows into one port that drops; each key of `[tcp]` at a value that is not its default.
@@ -48,12 +48,12 @@ fn what_hosts_do_not_read_of_tcp_is_said() {
     others.sort_unstable();
     assert_eq!(keys, others);
     for name in ["pfabric-minimal", "dcqcn"] {
-        let contender = Contender::named(name, &[]).unwrap();
-        let digest = |scenario: &Scenario| contender.run(scenario, 1, &mut Unattended).unwrap().digest();
-        assert!(contender.warnings(&plain).is_empty());
+        let service = ServiceModel::named(name, &[]).unwrap();
+        let digest = |scenario: &Scenario| service.run(scenario, 1, &mut Unattended).unwrap().digest();
+        assert!(service.warnings(&plain).is_empty());
         for other in OTHERS {
             let scenario = incast(&[other]);
-            let said = contender.warnings(&scenario);
+            let said = service.warnings(&scenario);
             assert_eq!(digest(&scenario) != digest(&plain), said.is_empty(), "{name}, tcp.{}", other.0);
         }
     }

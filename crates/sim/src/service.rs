@@ -1,4 +1,4 @@
-//! [`Contender`]: what serves the flows of a scenario.
+//! [`ServiceModel`]: what serves the flows of a scenario.
 
 use crate::config::{ConfigError, Source};
 use crate::ideal::{self, Policy, policies};
@@ -11,27 +11,27 @@ use shortflow_cc::{Host, TransportInfo};
 
 /// Service of the flows: packets under a scheme, or an ideal scheduler.
 #[derive(Debug, Clone)]
-pub enum Contender {
+pub enum ServiceModel {
     /// TCP over queues.
     Packets(Box<Scheme>),
     /// A fluid, which has no parameters.
     Ideal(Policy),
 }
 
-impl Contender {
+impl ServiceModel {
     /// The scheme or ideal scheduler called `name`, with `settings` such as `("transport.g", "0.09")`.
-    pub fn named(name: &str, settings: &[(String, String)]) -> Result<Contender, ConfigError> {
-        Contender::with_table(name, &[], settings)
+    pub fn named(name: &str, settings: &[(String, String)]) -> Result<ServiceModel, ConfigError> {
+        ServiceModel::with_table(name, &[], settings)
     }
 
-    /// [`Contender::named`] with a user's `table` of schemes, which `settings` override.
+    /// [`ServiceModel::named`] with a user's `table` of schemes, which `settings` override.
     pub fn with_table(
         name: &str,
         table: &[(String, String)],
         settings: &[(String, String)],
-    ) -> Result<Contender, ConfigError> {
+    ) -> Result<ServiceModel, ConfigError> {
         match (Policy::named(name), settings.first()) {
-            (Some(policy), None) => Ok(Contender::Ideal(policy)),
+            (Some(policy), None) => Ok(ServiceModel::Ideal(policy)),
             (Some(_), Some((key, _))) => {
                 let hint = format!("{name} has none");
                 Err(ConfigError::Unknown { key: key.clone(), what: "parameter", hint })
@@ -43,7 +43,7 @@ impl Contender {
                         schemes().iter().map(|info| info.name.as_str()).chain(ideal).collect();
                     Err(scheme::unknown("scheme", name, &names))
                 }
-                found => Ok(Contender::Packets(Box::new(found?))),
+                found => Ok(ServiceModel::Packets(Box::new(found?))),
             },
         }
     }
@@ -51,23 +51,23 @@ impl Contender {
     /// Name that users type, or the label of a scheme with settings.
     pub fn name(&self) -> &str {
         match self {
-            Contender::Packets(scheme) => &scheme.name,
-            Contender::Ideal(policy) => policy.name,
+            ServiceModel::Packets(scheme) => &scheme.name,
+            ServiceModel::Ideal(policy) => policy.name,
         }
     }
 
     /// One line on what it is.
     pub fn summary(&self) -> &str {
         match self {
-            Contender::Packets(scheme) => &scheme.summary,
-            Contender::Ideal(policy) => policy.summary,
+            ServiceModel::Packets(scheme) => &scheme.summary,
+            ServiceModel::Ideal(policy) => policy.summary,
         }
     }
 
     /// Keys of `[tcp]` that the hosts of a transport do not read, one line for each transport of `scenario`
     /// with such keys.
     pub fn warnings(&self, scenario: &Scenario) -> Vec<String> {
-        let Contender::Packets(scheme) = self else { return Vec::new() };
+        let ServiceModel::Packets(scheme) = self else { return Vec::new() };
         let transports = std::iter::once(&scheme.transport).chain(scenario.transports.values());
         let mut warnings: Vec<String> =
             transports.filter_map(|transport| unread(scenario, &transport.info())).collect();
@@ -92,17 +92,17 @@ impl Contender {
     /// Recommended number of cores for a run, up to `most`; packets may be `watched`.
     pub fn cores(&self, scenario: &Scenario, most: usize, watched: bool) -> Cores {
         match self {
-            Contender::Packets(scheme) => simulation::cores(scenario, scheme, most, watched),
-            Contender::Ideal(policy) => {
+            ServiceModel::Packets(scheme) => simulation::cores(scenario, scheme, most, watched),
+            ServiceModel::Ideal(policy) => {
                 Cores { used: 1, why: (most > 1).then(|| format!("{} serves a fluid", policy.name)) }
             }
         }
     }
 
-    /// [`Contender::run`] on up to `cores` cores, with equal outcome. Returns the number of cores used.
+    /// [`ServiceModel::run`] on up to `cores` cores, with equal outcome. Returns the number of cores used.
     ///
     /// # Errors
-    /// Those of [`Contender::run`].
+    /// Those of [`ServiceModel::run`].
     pub fn run_on(
         &self,
         cores: usize,
@@ -111,8 +111,8 @@ impl Contender {
         observer: &mut dyn Observer,
     ) -> Result<(Outcome, Cores), RunError> {
         match self {
-            Contender::Packets(scheme) => simulation::run_on(cores, scenario, scheme, seed, observer),
-            Contender::Ideal(policy) => {
+            ServiceModel::Packets(scheme) => simulation::run_on(cores, scenario, scheme, seed, observer),
+            ServiceModel::Ideal(policy) => {
                 let alone = self.cores(scenario, cores, false);
                 ideal::run(scenario, *policy, seed, observer).map(|outcome| (outcome, alone))
             }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn error(name: &str, settings: &[(String, String)]) -> String {
-        Contender::named(name, settings).unwrap_err().to_string()
+        ServiceModel::named(name, settings).unwrap_err().to_string()
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         let names: Vec<&str> = schemes().iter().map(|info| info.name.as_str()).collect();
         let ideal: Vec<&str> = policies().iter().map(|policy| policy.name).collect();
         for name in [names, ideal].concat() {
-            assert_eq!(Contender::named(name, &[]).unwrap().name(), name);
+            assert_eq!(ServiceModel::named(name, &[]).unwrap().name(), name);
         }
     }
 
