@@ -33,8 +33,6 @@ const BACKLOG: usize = 100;
 const START_SHARE: u64 = 100;
 /// Time limit for connections made before the run.
 const PATIENCE: Span = Span::from_millis(30_000);
-/// The row of a flow that has none.
-const UNCOUNTED: FlowId = FlowId(u32::MAX);
 
 /// Timing error of a start that is `late`, of a flow that takes `own`: zero if small against `own`.
 fn start_error(late: Span, own: Span) -> Span {
@@ -331,7 +329,7 @@ impl<'a> Traffic<'a> {
         let own = tx_time(self.scenario, arrival.size);
         self.start_error = self.start_error.max(start_error(now.since(arrival.at), own));
         let backlogged = arrival.size == Bytes::MAX;
-        let flow = if counted { FlowId::from(self.rows.len()) } else { UNCOUNTED };
+        let flow = if counted { FlowId::from(self.rows.len()) } else { FlowId::NONE };
         if counted {
             self.rows.push(FlowRow { start: now, ..FlowRow::new(&arrival, None) });
             self.carriers.push(number);

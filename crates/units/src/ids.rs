@@ -37,3 +37,8 @@ ids! {
     /// A traffic class such as `short` or `long`.
     ClassId,
 }
+
+impl FlowId {
+    /// A flow without a row in the flow table.
+    pub const NONE: FlowId = FlowId(u32::MAX);
+}
