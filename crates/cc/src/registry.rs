@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct TransportInfo {
     /// Name that users type.
     pub name: &'static str,
-    /// One line on what it does.
+    /// One-line summary.
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
@@ -172,7 +172,7 @@ registry! {
     Minimal => minimal::Minimal,
 }
 
-/// A transport with all its parameters set: what a scheme holds, and what starts each connection.
+/// A transport with all its parameters set: part of a scheme, and the factory of its connections.
 #[derive(Debug, Clone)]
 pub struct TransportConfig {
     info: TransportInfo,
@@ -276,8 +276,8 @@ impl TransportConfig {
         TransportConfig::with(name, settings)
     }
 
-    /// The transport called `name` with what `reader` says of it; whether there are other keys is the caller's
-    /// concern.
+    /// The transport called `name` with the parameters in `reader`; the caller checks for unknown
+    /// keys.
     pub fn read(name: &str, reader: &Reader) -> Result<TransportConfig, ConfigError> {
         let (info, law, keys) = LawParams::read(name, reader).unwrap_or_else(|| {
             let names: Vec<&str> = transports().iter().map(|info| info.name).collect();

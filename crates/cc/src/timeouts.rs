@@ -1,4 +1,4 @@
-//! [`Timeouts`]: what a host of pFabric ([`Host::Minimal`](crate::Host::Minimal)) has in place of loss recovery.
+//! [`Timeouts`] of a pFabric host ([`Host::Minimal`](crate::Host::Minimal)), in place of loss recovery.
 
 use shortflow_spec::{KeywordOr, POSITIVE_TIME, keys};
 use shortflow_units::Span;

@@ -16,7 +16,7 @@ const CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_ADMIN", 12), ("CAP_PERFMON", 3
 const NO_TYPES: &str = "/sys/kernel/btf/vmlinux: the kernel needs CONFIG_DEBUG_INFO_BTF=y";
 const TUN: &str = "/dev/net/tun";
 const TESTBED: &str = "for the testbed";
-/// Those that show and open every network namespace.
+/// Capabilities that show and open every network namespace.
 const INSPECTION: [(&str, u32); 2] = [("CAP_SYS_PTRACE", 19), ("CAP_SYS_ADMIN", 21)];
 
 /// Availability of a requirement.
@@ -186,7 +186,7 @@ pub fn may_inspect_all() -> bool {
     lacking(&INSPECTION, &fs::read_to_string("/proc/self/status").unwrap_or_default()).is_empty()
 }
 
-/// Those that `status`, the text of /proc/self/status, does not have.
+/// Capabilities missing from `status`, the text of /proc/self/status.
 fn lacking(capabilities: &[(&'static str, u32)], status: &str) -> Vec<&'static str> {
     let hexadecimal = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or_default();
     let effective = u64::from_str_radix(hexadecimal.trim(), 16).unwrap_or(0);

@@ -41,22 +41,22 @@ pub struct Packages {
 }
 
 impl Packages {
-    /// Those with which the eBPF programs are built.
+    /// Packages that build the eBPF programs.
     pub fn to_build() -> Packages {
         Packages::lacking(&BUILD, &std::env::var("PATH").unwrap_or_default())
     }
 
-    /// Those that the testbed runs.
+    /// Packages of the testbed.
     pub fn for_testbed() -> Packages {
         Packages::lacking(&TESTBED, &std::env::var("PATH").unwrap_or_default())
     }
 
-    /// Those that the testbed runs its virtual machine with.
+    /// Packages of the testbed's virtual machine.
     pub fn for_virtual() -> Packages {
         Packages::lacking(&VIRTUAL, &std::env::var("PATH").unwrap_or_default())
     }
 
-    /// `path` is the search path; what begins with a slash is not searched for there.
+    /// `path` is the search path; names with a leading slash are not searched for there.
     fn lacking(tools: &[Tool], path: &str) -> Packages {
         let is_there = |file: &str| path.split(':').any(|directory| Path::new(directory).join(file).exists());
         let lacking = || tools.iter().filter(|tool| !is_there(tool.file));

@@ -139,8 +139,8 @@ pub fn iproute2(tool: &str, arguments: &[&str], input: &str) -> io::Result<Strin
     Err(Error::other(format!("{tool}: {}", String::from_utf8_lossy(&output.stderr).trim())))
 }
 
-/// Locks `file` unless another process has, for as long as it is open, here or in a child process of this one: what a
-/// killed process has begun keeps the lock until it is done. False if another has.
+/// Locks `file` for as long as it is open, here or in a child process of this one: children of a killed process
+/// keep the lock until they are done. Returns `false` if another process has the lock.
 ///
 /// # Errors
 /// Fails if it is not a file that can be locked.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_shortflow-deploy");
 
-/// Exit code, and what was printed.
+/// Exit code and output.
 fn said(arguments: &[&str]) -> (i32, String) {
     let output = Command::new(PROGRAM).args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();

@@ -34,7 +34,7 @@ struct Followed {
     float: Transport,
     fixed: FixedPoint,
     shadow: Window,
-    /// The window as the law left it: what differs from it later is the sender's doing.
+    /// The window as the law left it: later differences are the sender's.
     left: Window,
     drift: Arc<Mutex<Drift>>,
 }

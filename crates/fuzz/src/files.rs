@@ -30,7 +30,7 @@ pub fn cdf(choices: &mut Choices) -> String {
     text
 }
 
-/// A node's name, and whether it is a host.
+/// A node: its name, and `true` for a host.
 type Node = (String, bool);
 
 /// A tree of switches with hosts at its ends, some with links beside the tree.

@@ -11,7 +11,7 @@ use toml::{Table, Value};
 
 /// Errors that are repaired before a scenario is given up.
 const MOST_REPAIRS: usize = 24;
-/// After so many, what is around the wrong value is drawn anew.
+/// After this many repairs, the surroundings of the wrong value are drawn anew.
 const PATIENCE: usize = 5;
 
 /// Draws a scenario and repairs it.
@@ -47,7 +47,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
         self.root.to_string() + &settings.chain(files).collect::<String>()
     }
 
-    /// The topology, and what else a scenario needs at least.
+    /// The topology, and other required parts of a scenario.
     fn network(&mut self) {
         self.topology();
         let top = self.table("", self.registry.table("").iter().filter(|key| key.is_required()));

@@ -14,7 +14,7 @@ thread_local! {
 /// Inputs between two lines of counts.
 const REPORT_EVERY: u64 = 100_000;
 
-/// A target, and what became of its inputs.
+/// A target, and the outcomes of its inputs.
 struct Session {
     target: &'static Target,
     tally: Tally,

@@ -105,7 +105,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Small networks and few flows most of the time: what matters is how many inputs run.
+    /// Small networks and few flows most of the time: the number of inputs matters.
     fn whole(&mut self, key: &str, low: u64, high: u64, step: u64) -> Value {
         let size = self.style.size;
         let often = match key {

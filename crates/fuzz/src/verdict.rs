@@ -1,4 +1,4 @@
-//! [`Verdict`]: what became of an input, and [`Tally`], which counts.
+//! [`Verdict`]: outcome of an input, and [`Tally`], which counts.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl Tally {
         self.ran + self.capped + self.accepted + self.rejected
     }
 
-    /// Those that were accepted, and ran where there is something to run.
+    /// Accepted inputs, which ran if there is something to run.
     pub fn accepted(&self) -> u64 {
         self.ran + self.capped + self.accepted
     }

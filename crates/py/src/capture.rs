@@ -20,7 +20,7 @@ const PORTION: usize = 1 << 20;
 #[pyclass(frozen, module = "shortflow._core")]
 pub struct Capture {
     what: Watching,
-    /// Takes tables of what happened to packets of the chosen flows.
+    /// Takes tables of packet events of the chosen flows.
     table: Option<Py<PyAny>>,
     /// Rows of such a table.
     rows: usize,
@@ -32,9 +32,9 @@ pub struct Capture {
 
 #[pymethods]
 impl Capture {
-    /// Flows are chosen by first and last row in the flow table, and by class; `table` gets `rows` at a time. Each of
-    /// `files` is a port and who takes the bytes of its capture file. `during` is in seconds; the run is cancelled when
-    /// its end is past.
+    /// Flows are chosen by first and last row in the flow table, and by class; `table` gets `rows` at a time. `files`
+    /// pairs ports with the consumers of their capture files. `during` is in seconds; the run is cancelled
+    /// after its end.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
     #[pyo3(signature = (scenario, *, flows=vec![], classes=vec![], table=None, rows=100_000, only=vec![], files=vec![], during=None))]
@@ -100,7 +100,7 @@ pub struct Recorder {
     only: Vec<String>,
     waiting: Vec<PacketEvent>,
     files: Vec<(pcap::Capture, Py<PyAny>)>,
-    /// Where an error of who takes it ends.
+    /// Takes the error of a consumer.
     failure: Failure,
 }
 

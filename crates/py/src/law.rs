@@ -8,7 +8,7 @@ use shortflow_cc::{
 };
 use shortflow_units::{Bytes, Instant, Span};
 
-/// One sender's law with its window, and what it is told of its flow. Windows are in segments, sizes in bytes.
+/// One sender's law with its window, and its view of the flow. Windows are in segments, sizes in bytes.
 #[pyclass(unsendable, module = "shortflow._core")]
 pub struct Law {
     #[pyo3(get, set)]

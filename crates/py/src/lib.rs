@@ -1,5 +1,5 @@
-//! `shortflow._core`: the simulator as a Python extension. Glue only: what is decided here is how
-//! errors, tables and threads cross the border.
+//! `shortflow._core`: the simulator as a Python extension. Glue only: the crossing of errors,
+//! tables and threads is decided here.
 
 mod capture;
 mod declared;
@@ -22,7 +22,7 @@ fn schema() -> String {
     format!("{:#}", shortflow_sim::schema())
 }
 
-/// Those of the `known` names that may be meant by `name`, the nearest first.
+/// Known names close to `name`, the nearest first.
 #[pyfunction]
 fn meant(name: &str, known: Vec<String>) -> Vec<String> {
     let known: Vec<&str> = known.iter().map(String::as_str).collect();

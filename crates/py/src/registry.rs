@@ -80,7 +80,7 @@ fn keyed_row<'py, 'a>(
     Ok(row)
 }
 
-/// A scheme of a file: its name, what `Scheme.parse` takes, and settings.
+/// A scheme of a file: its name, the text for `Scheme.parse`, and settings.
 type FileScheme = (String, String, Vec<(String, String)>);
 
 /// The schemes in `text`, the file called `file`.

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Cancels a run and tells how far it is, from any thread.
+/// Cancels a run and reports its progress, from any thread.
 #[pyclass(frozen, module = "shortflow._core")]
 #[derive(Default)]
 pub struct Control {
@@ -173,7 +173,7 @@ impl PyFloor {
         Floor::new(&scenario.inner.graph).map(PyFloor).map_err(config_error)
     }
 
-    /// Lets packets cross this many links; how many they have.
+    /// Lets packets cross this many links. Returns the number crossed.
     fn run(&mut self, py: Python<'_>, hops: u64) -> u64 {
         py.detach(|| self.0.run(hops))
     }

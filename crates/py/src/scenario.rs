@@ -103,7 +103,7 @@ impl PyScenario {
         PyScenario::read(py, (values, text), name, base_dir, settings)
     }
 
-    /// Takes a dictionary of what such text would say.
+    /// Takes a scenario as a dictionary.
     #[staticmethod]
     fn from_values(
         values: &Bound<'_, PyAny>,
@@ -220,8 +220,8 @@ impl PyScheme {
         Scheme::keeps(base, key, host_queue)
     }
 
-    /// The scheme called `base`, with `settings` of what it keeps, and with the window law of Python objects
-    /// that `factory` makes, one for each connection. `resolved` describes the law's parameters.
+    /// The scheme called `base`, with `settings` of its kept parameters, and with a window law of Python
+    /// objects from `factory`, one for each connection. `resolved` describes the law's parameters.
     #[staticmethod]
     fn user_defined(
         base: &str,

@@ -1,4 +1,4 @@
-//! Transports written in Python: what their hooks see, and how their errors end a run.
+//! Transports written in Python: inputs of their hooks, and errors that end a run.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,7 +82,7 @@ pub struct PyAck {
     snd_una: u64,
     /// First byte not yet sent.
     snd_nxt: u64,
-    /// `newly_delivered` if the ACK echoes a mark, else 0: what arrived marked, in order or not.
+    /// `newly_delivered` if the ACK echoes a mark, else 0: bytes marked, in order or not.
     marked: u64,
     /// Round-trip time of the packet that this ACK answers, from the sender's queue to here.
     rtt_s: f64,

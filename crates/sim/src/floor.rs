@@ -88,7 +88,7 @@ impl Floor {
         }
     }
 
-    /// Moves packets on until they have crossed `hops` links; how many they have.
+    /// Moves packets on until they have crossed `hops` links. Returns the number crossed.
     pub fn run(&mut self, hops: u64) -> u64 {
         let mut done = 0;
         while done < hops && !self.packets.is_empty() {

@@ -1,7 +1,7 @@
 //! A deterministic packet-level simulator of data-centre transports.
 //!
-//! A [`Scenario`](scenario::Scenario) says what happens, a [`Scheme`](scheme::Scheme) says what
-//! answers, a seed fixes every draw; [`simulation::run`] turns the three into an
+//! A [`Scenario`](scenario::Scenario) is the workload and network, a [`Scheme`](scheme::Scheme) the
+//! transport and queues, a seed fixes every draw; [`simulation::run`] turns the three into an
 //! [`Outcome`](outcome::Outcome). Nothing here reads a clock, a file or an environment variable.
 
 pub mod config;

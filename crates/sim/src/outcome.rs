@@ -29,11 +29,11 @@ pub struct FlowRow {
     pub deadline: Option<Span>,
     /// Segments retransmitted.
     pub retransmits: u32,
-    /// Those of them in the measured time.
+    /// Retransmitted segments in the measured time.
     pub retransmits_in_window: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// Those of them in the measured time.
+    /// Timeouts in the measured time.
     pub timeouts_in_window: u32,
     /// Data packets that arrived with a CE mark.
     pub marks: u32,
@@ -159,7 +159,7 @@ pub struct PortRow {
     pub rate: Rate,
     /// Bytes of the packets whose last bit departed.
     pub tx_bytes: Bytes,
-    /// Those packets.
+    /// Packets sent.
     pub tx_packets: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -251,7 +251,7 @@ impl PortRow {
 /// Totals of the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Events handled: what the run cost, and no part of its digest.
+    /// Events handled: the cost of the run, and no part of its digest.
     pub events: u64,
     /// Links crossed by packets.
     pub packet_hops: u64,

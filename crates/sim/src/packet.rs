@@ -54,8 +54,8 @@ impl Kind {
 }
 
 /// Up to three SACK blocks (RFC 2018 with timestamps leaves room for three), as offsets from the
-/// cumulative acknowledgement; the most recent first, unused ones empty. Before them may be one of what arrived twice
-/// (RFC 2883).
+/// cumulative acknowledgement; the most recent first, unused ones empty. A block for a duplicate may come
+/// first (RFC 2883).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks([(i32, i32); 3]);
 
@@ -259,7 +259,7 @@ impl Packet {
         }
     }
 
-    /// Sets CE if the transport is ECN-capable; tells whether the packet is marked now.
+    /// Sets CE if the transport is ECN-capable. Returns `true` if the packet is marked now.
     #[inline]
     pub fn mark(&mut self) -> bool {
         if self.ecn == EcnField::NotEct {

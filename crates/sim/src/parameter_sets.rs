@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 pub struct ParameterSet {
     /// Name that users type behind `@`.
     pub name: String,
-    /// One line on what it is.
+    /// One-line summary.
     pub summary: String,
     /// Its constants.
     pub constants: Vec<Constant>,

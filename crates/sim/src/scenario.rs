@@ -1,4 +1,4 @@
-//! [`Scenario`]: topology, traffic, duration and what to measure. It names no scheme, so every
+//! [`Scenario`]: topology, traffic, duration and measurements. It names no scheme, so every
 //! scheme can run in it. It is a [`Spec`] that was read and validated once; a value of this type can be run.
 
 mod checks;
@@ -29,7 +29,7 @@ use std::ops::Deref;
 pub struct Spec {
     /// Name that users type.
     pub name: String,
-    /// One line on what it is.
+    /// One-line summary.
     pub title: String,
     /// Arrivals stop and time-based metrics end here.
     pub duration: Span,
@@ -65,8 +65,8 @@ pub struct Spec {
     pub faults: Vec<Fault>,
 }
 
-/// A validated scenario: a [`Spec`] to look at, and what is known of it. Nothing but [`Scenario::parse`] and
-/// [`Scenario::of_values`] makes one, and nobody can change it.
+/// A validated scenario: a [`Spec`] to look at, and derived facts. Only [`Scenario::parse`] and
+/// [`Scenario::of_values`] make one, and nobody can change it.
 #[derive(Debug)]
 pub struct Scenario {
     spec: Spec,

@@ -87,8 +87,8 @@ pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String
     std::iter::once(first).chain(others).collect()
 }
 
-/// The JSON Schema (draft 2020-12) of a scenario. It knows each key by itself; what values are to one another, only
-/// reading the scenario tells. `$defs` has the parameters of every scheme too.
+/// The JSON Schema (draft 2020-12) of a scenario. It covers each key by itself; only reading the scenario
+/// checks values against one another. `$defs` has the parameters of every scheme too.
 pub fn schema() -> Json {
     let (mut keys, mut required) = (Map::new(), vec!["topology", "traffic"]);
     for entry in tables() {
@@ -138,7 +138,7 @@ fn described(entry: &Entry) -> Json {
     schema
 }
 
-/// A table of a tier takes what it does not say from the table of all switches, and has one more for ports upwards.
+/// A table of a tier: the table of all switches has its defaults, and it has one more for ports upwards.
 fn switch(entry: &Entry) -> Json {
     let table_of = |keys: Map<String, Json>| json!({ "type": "object", "properties": keys, "additionalProperties": false });
     let mut keys = properties(&entry.parameters);

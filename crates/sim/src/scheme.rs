@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 pub struct SchemeInfo {
     /// Name that users type.
     pub name: String,
-    /// One line on what it is.
+    /// One-line summary.
     pub summary: String,
     /// Paper or RFC; may be empty.
     pub source: String,
@@ -92,7 +92,7 @@ pub fn is_of_network(key: &str) -> bool {
 }
 
 static SCHEMES: LazyLock<Vec<SchemeInfo>> = LazyLock::new(|| {
-    // That the file can be read is what a test makes sure of.
+    // A test makes sure that the file can be read.
     read_schemes(include_str!("schemes.toml"), "schemes.toml").unwrap_or_default()
 });
 
@@ -163,7 +163,7 @@ fn composed(transport: &str, queue: &str) -> Result<SchemeInfo, ConfigError> {
 pub struct Scheme {
     /// Name that users type.
     pub name: String,
-    /// One line on what it is.
+    /// One-line summary.
     pub summary: String,
     /// Paper or RFC.
     pub source: String,
@@ -342,8 +342,8 @@ pub(crate) fn unknown(what: &'static str, name: &str, names: &[&str]) -> ConfigE
 }
 
 impl Scheme {
-    /// The scheme called `base`, with `settings` of what is left of it, and with a window law that is not
-    /// registered in place of its own. An error where the hosts of `base` hand laws no [`PathSample`](shortflow_cc::PathSample).
+    /// The scheme called `base`, with `settings` of its kept parameters, and with a user-defined window law in place
+    /// of its own. An error if the hosts of `base` hand laws no [`PathSample`](shortflow_cc::PathSample).
     pub fn user_defined(
         base: &str,
         name: String,

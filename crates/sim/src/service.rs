@@ -1,4 +1,4 @@
-//! [`ServiceModel`]: what serves the flows of a scenario.
+//! [`ServiceModel`]: service of the flows of a scenario.
 
 use crate::config::{ConfigError, Source};
 use crate::ideal::{self, Policy, policies};
@@ -56,7 +56,7 @@ impl ServiceModel {
         }
     }
 
-    /// One line on what it is.
+    /// One-line summary.
     pub fn summary(&self) -> &str {
         match self {
             ServiceModel::Packets(scheme) => &scheme.summary,

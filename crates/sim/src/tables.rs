@@ -70,7 +70,7 @@ pub fn place_name(scenario: &Scenario, row: &DropRow) -> String {
 const BYTES_PER_FLOW: usize = size_of::<FlowRow>() + 400;
 const BYTES_PER_SAMPLE: usize = size_of::<Sample>() + 130;
 
-/// Bytes of memory that the two tables with most rows take at least, by what is known before the run.
+/// Minimal memory of the two tables with most rows, in bytes, estimated before the run.
 pub fn expected_bytes(scenario: &Scenario) -> f64 {
     let duration = scenario.duration.as_secs_f64();
     let in_all = duration / (duration - scenario.warmup.as_secs_f64());

@@ -124,7 +124,7 @@ fn a_page_takes_four_flows_one_after_the_other() {
     assert_eq!(outcome.flows.len(), 4 * outcome.tasks.len());
 }
 
-/// Sizes and choices do not depend on the scheme: what a session asks for is its own.
+/// Sizes and choices do not depend on the scheme: a session draws its own.
 #[test]
 fn closed_loops_meet_the_same_sizes_under_every_scheme() {
     let queries = "kind = 'queries'\nworkers = 20\nto = 4\nrepeat = 5\njitter = '10us'

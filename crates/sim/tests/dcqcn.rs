@@ -1,4 +1,4 @@
-//! DCQCN in a network: rates that become equal, the queue between its thresholds, and what is lost.
+//! DCQCN in a network: rates that become equal, the queue between its thresholds, and losses.
 
 use crate::common::{TRACE, run, scenario, scheme, values};
 use shortflow_sim::outcome::Outcome;
@@ -119,8 +119,8 @@ fn flows_of_a_host_take_turns() {
     assert!(waited <= 300e-9, "{waited} s a packet");
 }
 
-/// Go-back-N: what follows a lost packet is retransmitted, once, and no timeout is needed; but for the last packet, of whose
-/// loss nothing tells.
+/// Go-back-N: packets after a lost one are retransmitted once, without a timeout; but for the last packet, whose
+/// loss nothing shows.
 #[test]
 fn losses_are_repaired_from_the_first_missing_packet_on() {
     let lose = |which: &str| {

@@ -1,4 +1,4 @@
-//! Faults by the real door: what packets meet on links that lose, damage, delay, or fail.
+//! Faults by the real door: packets on links that lose, damage, delay, or fail.
 
 use crate::common::{TRACE, fct, recoveries, run, scenario, scheme, star};
 use proptest::prelude::*;

@@ -46,7 +46,7 @@ const COMPOSITIONS: [Composition; 13] = [
     ("dctcp", &[], r#"{ kind = "flowlet", gap = "50us" }"#),
 ];
 
-/// One line: what a run of 100 ms gave.
+/// One line: the result of a run of 100 ms.
 fn told(name: &str, text: &str, scheme: &Scheme) -> String {
     let text = text.replace("duration = \"1s\"", "duration = \"100ms\"");
     let outcome = run(&scenario(&text, &[]), scheme);

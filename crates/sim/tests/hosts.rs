@@ -21,7 +21,7 @@ fn over_tcp() -> impl Iterator<Item = &'static str> {
     schemes().iter().filter(move |info| is_tcp(&info.transport)).map(|info| info.name.as_str())
 }
 
-/// Jain's index of what flows got.
+/// Jain's index of the flows' goodput.
 fn fairness(outcome: &Outcome) -> f64 {
     let got: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())

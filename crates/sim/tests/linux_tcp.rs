@@ -149,7 +149,7 @@ fn pauses_keep_the_order_of_packets() {
     assert!(fct(&outcome, 0) > fct(&punctual, 0) + Span::from_millis(3));
 }
 
-/// Two DCTCP flows, the second two seconds later: what share of the bytes the second gets in the end.
+/// Two DCTCP flows, the second two seconds later: final share of the second in the bytes.
 fn share_of_the_newcomer(jitter: &str) -> f64 {
     let text = format!(
         r#"

@@ -1,4 +1,4 @@
-//! The simulator from outside: whole scenarios, and what a port or a topology does in every case. One program, so that
+//! The simulator from outside: whole scenarios, and all cases of a port or a topology. One program, so that
 //! it is linked once.
 
 mod common;

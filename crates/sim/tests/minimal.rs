@@ -1,5 +1,5 @@
-//! pFabric's own sender by the real door: packets are dropped in the network, and the flow table tells how that was
-//! answered. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12, so that the path holds 27.
+//! pFabric's own sender by the real door: packets are dropped in the network, and the flow table shows the
+//! reaction. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12, so that the path holds 27.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;
@@ -34,8 +34,8 @@ fn a_flow_starts_at_the_rate_of_the_link() {
 #[test]
 fn a_loss_is_found_by_the_timeout_alone_and_only_what_is_missing_is_sent() {
     assert_eq!(told(&flow(20, "drop_data = [5]", &[])), (5 * ROUND + 3 * SEGMENT, 1, 1));
-    // With the fifteenth lost as well, what is between them is known to be there: two are sent, the second when the window is
-    // two.
+    // With the fifteenth lost as well, the packets between are known to be there: two are sent, the second when the window
+    // is two.
     assert_eq!(told(&flow(20, "drop_data = [5, 15]", &[])), (6 * ROUND + 3 * SEGMENT, 2, 1));
     let rto = [("transport.rto", "2ms")];
     assert_eq!(told(&flow(20, "drop_data = [5]", &rto)), (2 * ROUND + 3 * SEGMENT + 2_000_000, 1, 1));

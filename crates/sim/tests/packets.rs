@@ -103,7 +103,7 @@ fn watching_changes_nothing_and_misses_nothing() {
         });
         let found = events.iter().filter(|event| event.kind == arrived && ce(event)).count();
         let lost = events.iter().filter(|event| lost(event)).count();
-        // A star has one port at which packets are marked; what is on its way at the end has not arrived.
+        // A star has one port at which packets are marked; packets on their way at the end have not arrived.
         assert!(marked <= found + lost + 300 && found + lost <= marked, "{name}: {marked}, {found} + {lost}");
     }
 }

@@ -1,4 +1,4 @@
-//! Some flows run another transport than the scheme's: seen in what the network does to them.
+//! Some flows run another transport than the scheme's, as the network shows.
 
 use super::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::{FlowRow, Outcome};

@@ -20,9 +20,9 @@ struct Recorder {
 #[derive(Debug, Default)]
 struct Seen {
     samples: Vec<(Instant, PathSample)>,
-    /// For each of them the segments by which the stream advanced, and whether that was in recovery.
+    /// For each of them the segments by which the stream advanced, and `true` in recovery.
     advances: Vec<(u64, bool)>,
-    /// Bytes that were marked, and how many of those ACKs told of that did not advance.
+    /// Marked bytes, and those of them reported by ACKs that did not advance.
     marked: [Bytes; 2],
     woken: Vec<Instant>,
 }
@@ -76,7 +76,7 @@ fn long_flows(law: &Recorder, flows: usize, rest: &str) -> Outcome {
     run(&scenario(&text, &[]), &scheme(law, "sack"))
 }
 
-/// Such a law in every sender, with this loss recovery.
+/// [`Recorder`] in every sender, with this loss recovery.
 fn scheme(law: &Recorder, recovery: &str) -> Scheme {
     scheme_over("tcp", law, ("transport.recovery", recovery))
 }
@@ -240,8 +240,8 @@ fn acks_that_do_not_advance_have_samples() {
     }
 }
 
-/// Packets sprayed over four spines, which mark above two packets, arrive in any order, and none is retransmitted. What the laws
-/// are told of marks adds up to what arrived marked.
+/// Packets sprayed over four spines, which mark above two packets, arrive in any order, and none is retransmitted. The
+/// marks reported to laws add up to the marked arrivals.
 #[test]
 fn marks_are_told_of_in_whatever_order_packets_arrive() {
     let law = Recorder { cwnd: 40.0, ..Recorder::default() };
@@ -269,7 +269,7 @@ fn a_rate_is_limited_by_the_application_where_data_runs_out_before_the_window() 
     assert_eq!(seen.samples[20].1.rate, Rate::of(Bytes::new(1460), BASE), "sampling begins again");
 }
 
-/// Of ten segments the first is lost, and the three of the next message come when it was sent again: what was SACKed is
+/// Of ten segments the first is lost, and the three of the next message come with its retransmission: SACKed data is
 /// not in flight, so the window was not full. With RACK it was not when the first went again, either.
 #[test]
 fn a_window_is_not_full_of_what_has_arrived() {

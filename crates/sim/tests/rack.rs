@@ -1,5 +1,5 @@
-//! RACK-TLP (RFC 8985) by the real door: a packet is dropped or delayed in the network, and the flow table tells how
-//! it was repaired. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
+//! RACK-TLP (RFC 8985) by the real door: a packet is dropped or delayed in the network, and the flow table shows its
+//! repair. Times as in `analytic.rs`: a segment and its ACK take 324.64 µs, one more segment 12.
 
 use crate::common::{TRACE, fct, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;

@@ -216,7 +216,7 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     assert!((5.0..20.0).contains(&last), "{last}");
 }
 
-/// The whole first window is lost, and of what is retransmitted the first segment is marked. The timeout has answered
+/// The whole first window is lost, and the first retransmitted segment is marked. The timeout has answered
 /// for the losses: the mark keeps the window at one segment for a round trip, but slow start goes on to half the
 /// flight (1, 1, 2, 4, 8, 16 and 8 segments instead of 1, 2, 4, 8, 16 and 9). A decrease would end it at two.
 #[test]
@@ -263,7 +263,7 @@ fn what_arrives_out_of_order_is_acknowledged_at_once() {
     }
 }
 
-/// RFC 3168 §6.1.5: what is retransmitted is not ECN-capable, so packet 15, the retransmission of segment 3, cannot be
+/// RFC 3168 §6.1.5: retransmissions are not ECN-capable, so packet 15, the retransmission of segment 3, cannot be
 /// marked; RFC 8257 §3.1 makes no such difference.
 #[test]
 fn retransmissions_are_marked_only_with_dctcp() {

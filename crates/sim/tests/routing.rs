@@ -1,4 +1,4 @@
-//! Routing by what ports and receivers see of it: four spines between two racks of four hosts.
+//! Routing as ports and receivers see it: four spines between two racks of four hosts.
 
 use crate::common::{TRACE, fct, scenario, scheme};
 use shortflow_sim::outcome::Outcome;
@@ -41,8 +41,8 @@ fn retransmits(outcome: &Outcome) -> u32 {
 }
 
 /// Each flow of 2055 segments keeps one path with a hash, and nothing is resent. Sprayed, each spine has a quarter of the
-/// packets, up to the 99.9 % point of chi-square with three degrees of freedom, and packets overtake one another: what
-/// three have overtaken is resent, though nothing was lost.
+/// packets, up to the 99.9 % point of chi-square with three degrees of freedom, and packets overtake one another: a
+/// packet that three have overtaken is resent, though nothing was lost.
 #[test]
 fn spraying_spreads_packets_evenly_and_reorders_them() {
     let hashed = run("kind = \"flow-hash\"", &ROWS, 1);

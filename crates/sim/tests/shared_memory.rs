@@ -1,4 +1,4 @@
-//! Ports that share the memory of their switch, by the real door: what queues hold at most.
+//! Ports that share the memory of their switch, by the real door: limits of their queues.
 
 use crate::common::{TRACE, run, scenario, scheme, star};
 use shortflow_sim::outcome::Outcome;

@@ -1,4 +1,4 @@
-//! Disciplines that act on how long packets wait, CoDel, TCN and PIE, by what they make of a link.
+//! Disciplines that act on sojourn times, CoDel, TCN and PIE, by their effect on a link.
 
 use crate::common::{run, scenario, scheme};
 use shortflow_sim::outcome::Outcome;

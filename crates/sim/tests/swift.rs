@@ -44,7 +44,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Mean time in the queue, in µs: what is found ahead takes 1.2 µs a packet.
+/// Mean time in the queue, in µs: each packet ahead takes 1.2 µs.
 fn queueing(outcome: &Outcome) -> f64 {
     mean(&queue(outcome, 0.02)) * 1.2
 }
@@ -164,7 +164,7 @@ fn flow_scaling_raises_the_target_and_makes_shares_equal() {
     assert!(equal > 0.98 && unequal < 0.8, "{unequal} without, {equal} with");
 }
 
-/// Jain's index of what the flows carried.
+/// Jain's index of the flows' goodput.
 fn fairness(outcome: &Outcome) -> f64 {
     let carried: Vec<f64> = outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64()).collect();
     let squares: f64 = carried.iter().map(|bytes| bytes * bytes).sum();

@@ -1,4 +1,4 @@
-//! [`check`]: whether the values of a table fit their keys, one by one, before there is a scenario around them.
+//! [`check`]: checks the values of a table against their keys, one by one, before a scenario exists.
 
 use crate::document::{join, not_a_table, quoted};
 use crate::error::ConfigError;

@@ -1,4 +1,4 @@
-//! [`ConfigError`]: what is wrong with the input, in a line that a user can act on.
+//! [`ConfigError`]: an error of the input, in a line that a user can act on.
 
 use std::fmt;
 
@@ -64,7 +64,7 @@ impl ConfigError {
     }
 }
 
-/// A line of a file, and what is wrong with it.
+/// A line of a file, and its error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowError {
     /// The file; empty for what is in none.

@@ -1,4 +1,4 @@
-//! Formats: how a value is read.
+//! Formats of values.
 
 use crate::shape::{Shape, Unit};
 use crate::text::Text;
@@ -185,7 +185,7 @@ impl<F: Format> Format for KeywordOr<F> {
     }
 }
 
-/// A list of values of one format, and what people call it.
+/// A list of values of one format, and its description.
 pub struct ListOf<F>(pub F, pub &'static str);
 
 impl<F: Format> Format for ListOf<F> {

@@ -18,7 +18,7 @@ macro_rules! keys {
         $vis struct $name { $($(#[doc = $doc])+ $fvis $field: $type,)* }
 
         impl $name {
-            /// Reads the keys; whether there are others is the caller's concern.
+            /// Reads the keys; the caller checks for unknown ones.
             #[allow(unused_variables)] // `reader`, where there is no key
             pub(crate) fn read(reader: &$crate::Reader) -> Result<Self, $crate::ConfigError> {
                 let read = $name { $($field: $crate::__read!(reader, $default, $field, $format),)* };

@@ -5,11 +5,11 @@ use crate::format::OneOf;
 use crate::reader::Reader;
 use crate::shape::{Entry, ParamInfo};
 
-/// Something that `kind` can name, and how to read it.
+/// A possible `kind`, and its reader.
 pub struct Kind<F> {
     /// Name that users type.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One-line summary.
     pub summary: &'static str,
     /// Paper or RFC; may be empty.
     pub source: &'static str,

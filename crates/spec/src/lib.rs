@@ -1,5 +1,5 @@
-//! One declaration per key: [`keys!`] gives the struct, its reader, its defaults and its description, so that what
-//! users may write, what errors and lists tell them, and the JSON Schema cannot differ.
+//! One declaration per key: [`keys!`] gives the struct, its reader, its defaults and its description, so that
+//! accepted input, errors, lists and the JSON Schema cannot differ.
 //!
 //! A [`Document`] is what was written, with `--set` and parameters applied; a [`Reader`] is one of its tables; a
 //! [`Format`] reads one value and has a [`Shape`], from which the words of errors and the schema follow.

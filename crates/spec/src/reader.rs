@@ -83,12 +83,12 @@ impl<'d> Reader<'d> {
         self.below(key, self.get(key))
     }
 
-    /// The table under `key`, which takes what it does not say from this one.
+    /// The table under `key`, with this one's values as defaults.
     pub fn refined(&self, key: &str) -> Result<Reader<'d>, ConfigError> {
         self.refined_from(key, self)
     }
 
-    /// The table under `key`, which takes what it does not say from `around`.
+    /// The table under `key`, with the values of `around` as defaults.
     pub fn refined_from(&self, key: &str, around: &Reader<'d>) -> Result<Reader<'d>, ConfigError> {
         let mut finer = self.table(key)?;
         finer.under = around.under.iter().copied().chain(around.table).collect();

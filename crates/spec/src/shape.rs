@@ -1,4 +1,4 @@
-//! [`Shape`]: what a value may look like, for machines. The words of errors, the JSON Schema and the fuzzer's draws
+//! [`Shape`]: accepted values, for machines. The words of errors, the JSON Schema and the fuzzer's draws
 //! follow from it.
 
 use crate::hint::nearest;
@@ -46,7 +46,7 @@ pub enum Shape {
     Text(Text),
     /// Hosts: all, a number, a range, or a list.
     Hosts,
-    /// A list, and what people call it.
+    /// A list, and its description.
     List(Box<Shape>, &'static str),
     /// A keyword, or another shape.
     KeywordOr(&'static str, Box<Shape>),
@@ -80,7 +80,7 @@ pub struct ParamInfo {
     pub default: String,
     /// Accepted values.
     pub shape: Shape,
-    /// One line on what it does.
+    /// One-line summary.
     pub summary: String,
     /// Checks the format of a value; unused for tables.
     pub fits: fn(&Value) -> bool,
@@ -112,7 +112,7 @@ impl ParamInfo {
 pub struct Entry {
     /// Name that users type.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One-line summary.
     pub summary: &'static str,
     /// Paper or RFC; may be empty.
     pub source: &'static str,

@@ -1,8 +1,8 @@
-//! [`Text`]: text by what it says or names.
+//! [`Text`]: text by its meaning.
 
 use std::fmt;
 
-/// Text that is not empty, by what it says or names.
+/// Text that is not empty, by its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
     /// A line on something.

@@ -8,7 +8,7 @@ use shortflow_sim::scheme::Scheme;
 use shortflow_testbed::{self as testbed, sys};
 use std::path::{Path, PathBuf};
 
-/// Settings of the scheme, by how their keys begin. The rest are the scenario's.
+/// Prefixes of the scheme's settings. The rest are the scenario's.
 const OF_SCHEMES: [&str; 3] = ["transport.", "queue.", "priority."];
 
 #[derive(clap::Args)]

@@ -10,8 +10,8 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::tables::{self, Column, Values};
 use shortflow_units::Span;
 
-/// `tables` with the type and the values of each column; `meta` as of a simulation; `testbed` on how well it
-/// kept time.
+/// `tables` with the type and the values of each column; `meta` as of a simulation; `testbed` on its
+/// timing.
 pub fn document(scenario: &Scenario, scheme: &str, seed: u64, measured: &Measured, trust: &Trust) -> Value {
     let tables = tables::tables(&measured.outcome, scenario).into_iter();
     let tables: Map<String, Value> =

@@ -1,4 +1,4 @@
-//! [`Measured`]: what a run on the testbed gives.
+//! [`Measured`]: result of a run on the testbed.
 
 use crate::switch::{Stalls, SwitchReport};
 use shortflow_sim::outcome::Outcome;

@@ -12,7 +12,7 @@ use shortflow_units::Bytes;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// A congestion control, the DSCP of packets, and what both are told of flows.
+/// A congestion control, the DSCP of packets, and the flow data of both.
 #[derive(Debug)]
 pub struct Programs {
     congestion: Option<String>,
@@ -58,7 +58,7 @@ impl Programs {
         self.congestion.as_deref()
     }
 
-    /// Marks the DSCP of what leaves this device of this network namespace, if packets carry priorities.
+    /// Marks the DSCP of packets that leave this device of this network namespace, if they carry priorities.
     ///
     /// # Errors
     /// Fails without such a device.
@@ -104,7 +104,7 @@ fn hold(pins: &Pins, transport: &TransportConfig) -> Result<(String, Option<Held
     Err(Failure::Host(format!("testbed: {name} {}", difference(&found, wanted))))
 }
 
-/// Where two lists of parameters differ, and what to do about it.
+/// Difference of two lists of parameters, with the remedy.
 fn difference(found: &str, wanted: &str) -> String {
     let only = |these: &str, others: &str| {
         let pairs = these.split(' ').filter(|pair| others.split(' ').all(|other| other != *pair));

@@ -130,8 +130,8 @@ impl Bed {
     }
 }
 
-/// Does something while the switch runs in a thread and, where there are two, on a processor of its own: what hosts do
-/// in the kernel, where no priority interrupts it, must not keep it waiting.
+/// Runs an action while the switch runs in a thread and, on two processors or more, on one of its own: kernel work of
+/// hosts, which no priority interrupts, must not delay the switch.
 fn between<T: Send>(
     switch: Switch<'_>,
     action: impl FnOnce() -> Result<T, Failure> + Send,

@@ -54,7 +54,7 @@ fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Gives the calling thread real-time priority and sharp timers; whether the priority was granted.
+/// Gives the calling thread real-time priority and sharp timers. Returns `true` if the priority was granted.
 pub fn real_time(priority: i32) -> bool {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     schedule(libc::SCHED_FIFO, priority).is_ok()
@@ -90,7 +90,7 @@ pub fn run_on(processors: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &only)?)
 }
 
-/// Raises the limit of open files to what is allowed at most, or to `files` where that may be changed.
+/// Raises the limit of open files to its maximum, or to `files` if the maximum may be changed.
 pub fn raise_open_files(files: u64) {
     let most = rustix::process::getrlimit(Resource::Nofile).maximum;
     let raise = |current, maximum| rustix::process::setrlimit(Resource::Nofile, Rlimit { current, maximum });
@@ -175,8 +175,8 @@ pub fn connect(socket: &TcpStream, to: SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Hands bytes to a socket; how many it took, `None` if it has no room just now. With `more` to come, TCP
-/// does not send a segment that is not full.
+/// Writes to a socket. Returns the number of bytes taken, `None` if the socket has no room. With `more` to come,
+/// TCP does not send a segment that is not full.
 ///
 /// # Errors
 /// Fails when the connection does.

@@ -62,7 +62,7 @@ struct Connection {
     /// Bytes to write in all, and written so far.
     wanted: u64,
     written: u64,
-    /// Where flows end in the stream, and how much of it has arrived.
+    /// Ends of flows in the stream, and the bytes arrived.
     ends_at: VecDeque<u64>,
     received: u64,
     /// Bytes acknowledged up to the last sample.
@@ -119,7 +119,7 @@ impl Connection {
         })
     }
 
-    /// Bytes acknowledged (the kernel counts the SYN too), and what else it says.
+    /// Bytes acknowledged (the kernel counts the SYN too), and the kernel's other counters.
     fn acked(&self) -> io::Result<(u64, libc::tcp_info)> {
         let info = sys::tcp_info(&self.sender)?;
         Ok((info.tcpi_bytes_acked.saturating_sub(1), info))
@@ -390,8 +390,8 @@ impl<'a> Traffic<'a> {
         }
     }
 
-    /// Writes a part of what there is to write, if the kernel takes it. The rest has to wait for the next rounds, so that other
-    /// flows need not.
+    /// Writes a part of the waiting bytes, if the kernel takes it. The rest waits for later rounds, to let other
+    /// flows write.
     fn write(&mut self, number: usize) -> io::Result<()> {
         let connection = &mut self.connections[number];
         if !connection.open {
@@ -471,7 +471,7 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    /// Tells every message how much of it is acknowledged: what has arrived beyond a gap the kernel does not say.
+    /// Advances every message; the kernel does not report arrivals beyond a gap.
     fn tell_messages(&mut self, tell: fn(&mut Message, u64)) -> io::Result<()> {
         for &number in &self.active {
             let connection = &mut self.connections[number];

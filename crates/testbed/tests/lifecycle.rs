@@ -191,7 +191,7 @@ fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
     assert_eq!(default_here(), before, "{said}");
 }
 
-/// Kills of `unload` and of a replacement, at moments spread over both: what the next `load` says is so is so.
+/// Kills of `unload` and of a replacement, at moments spread over both: the next `load` reports the truth.
 #[test]
 fn a_killed_unload_or_replacement_leaves_nothing_half_done() {
     let Some(_alone) = alone() else { return };
@@ -353,7 +353,7 @@ impl Drop for Named {
     }
 }
 
-/// `ip netns exec` makes a mount namespace too: what is pinned there goes with it.
+/// `ip netns exec` makes a mount namespace too: its pins go with it.
 #[test]
 fn nothing_is_loaded_where_the_pins_would_not_last() {
     let Some(_alone) = alone() else { return };

@@ -156,8 +156,8 @@ fn a_timeout_in_recovery_halves_what_is_in_the_network() {
     });
 }
 
-/// Every second packet is marked, so each is acknowledged at once with its own echo. Also one that says CWR, as the first
-/// new one after a cut does: the acknowledgement of what came before it has left already.
+/// Every second packet is marked, so each is acknowledged at once with its own echo. So is one with CWR, as the
+/// first new one after a cut has: the acknowledgement of earlier packets has left already.
 #[test]
 fn no_acknowledgement_is_repeated() {
     let Some(_alone) = alone() else { return };

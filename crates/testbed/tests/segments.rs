@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const WITH: [&str; 4] = ["load", "sf_fast", "--segments", "eth0"];
 const WITHOUT: [&str; 2] = ["load", "sf_fast"];
 
-/// Two hosts of what the first of them loads.
+/// Two hosts with the programs of the first.
 fn hosts(load: &[&str]) -> [Host; 2] {
     let hosts = [0, 1].map(|number| roomy_host(number, "reno").unwrap());
     hosts[0].0.within(|| Ok(must(load))).unwrap();

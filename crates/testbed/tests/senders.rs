@@ -61,7 +61,7 @@ enum Sender<'a> {
     Python { cgroup: &'a str, statements: &'a str },
 }
 
-/// Sends `SIZE` bytes from host 0 to host 1; how long that takes, and what is seen before the connections end.
+/// Sends `SIZE` bytes from host 0 to host 1. Returns the duration, and the state before the connections end.
 fn transfer(hosts: &[Namespace; 2], sender: &Sender<'_>) -> io::Result<(Duration, [String; 3])> {
     let listener = hosts[1].within(|| TcpListener::bind((ipv4(HostId(1)), PORT)))?;
     let (connections, each) = match sender {

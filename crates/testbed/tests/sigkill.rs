@@ -1,5 +1,5 @@
 //! A testbed that is killed leaves nothing behind, and the next one works. Needs root, `ip` and `tc`; skipped
-//! without. `SHORTFLOW_KILLS` says how often, by default four times.
+//! without. `SHORTFLOW_KILLS` is the number of kills, by default four.
 #![cfg(feature = "bpf")]
 
 mod common;

@@ -122,7 +122,7 @@ fn account(scenario: &Path, options: &[&str], mut disturb: impl FnMut(&Child)) -
 }
 
 /// Six pauses a second, of 0.5 to 1.5 ms, of which half are longer than four packets take here: less than 1 % of the
-/// frames are late by them, and on an idle network none. `SHORTFLOW_STALLED` says how many runs.
+/// frames are late by them, and on an idle network none. `SHORTFLOW_STALLED` is the number of runs.
 #[test]
 fn stalls_are_seen() {
     let Some(_turn) = turn() else { return };

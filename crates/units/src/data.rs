@@ -1,4 +1,4 @@
-//! [`Bytes`] and [`Rate`]: how much, and how fast.
+//! [`Bytes`] and [`Rate`]: amount and rate of data.
 
 use crate::Span;
 use crate::text::{self, UnitError};

@@ -1,4 +1,4 @@
-//! [`Occupancy`]: how full a queue may be, in packets or in bytes.
+//! [`Occupancy`]: queue size in packets or bytes.
 
 use crate::Bytes;
 use crate::text::{self, UnitError};

@@ -1,4 +1,4 @@
-//! [`Instant`] and [`Span`]: when, and how long.
+//! [`Instant`] and [`Span`]: points and lengths of time.
 
 use crate::text::{self, UnitError};
 use std::fmt;

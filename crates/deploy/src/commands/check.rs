@@ -1,4 +1,4 @@
-//! `check`: what this host supports.
+//! `check`: features of this host.
 
 use crate::Failure;
 use crate::check::{self, Finding, Verdict};

@@ -1,4 +1,4 @@
-//! `laws`: how far the fixed-point laws are from the floating-point ones.
+//! `laws`: errors of the fixed-point laws against the floating-point laws.
 
 use crate::Failure;
 use crate::laws::{self, Comparison};

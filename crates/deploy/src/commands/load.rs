@@ -77,7 +77,7 @@ fn warn(text: &impl Display) {
     eprintln!("warning: {text}");
 }
 
-/// Nothing is registered before the verifier has accepted everything. `fresh` gets the names of what was.
+/// Registers nothing before the verifier has accepted everything. `fresh` gets the registered names.
 fn load(
     args: &Args,
     configs: &[TransportConfig],
@@ -118,7 +118,7 @@ fn load(
     }
     if args.default {
         let listeners = programs::other_listeners()?;
-        // Last of what can fail: nothing that is undone then is a default.
+        // Last of the steps that can fail: nothing undone then is a default.
         programs::make_default(pins, &last)?;
         println!("{last}: default of this network namespace");
         if !listeners.is_empty() {
@@ -130,7 +130,7 @@ fn load(
 
 const LOADED: &str = "loaded";
 
-/// Registers a program, in place of one of its name with other parameters; what was done.
+/// Registers a program, in place of one of its name with other parameters. Returns the action.
 fn register(program: Prepared, pins: &Pins, is_loaded: bool) -> Result<&'static str, Failure> {
     if !is_loaded {
         program.register(pins)?;

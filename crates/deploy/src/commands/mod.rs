@@ -1,4 +1,4 @@
-//! One file per command: its arguments, and what it does. Results go to stdout, reasons to stderr. Exit codes: 0 fine,
+//! One file per command: its arguments and its action. Results go to stdout, reasons to stderr. Exit codes: 0 fine,
 //! 1 a check did not hold, 2 the input was wrong, 3 the host lacks something.
 
 mod check;

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 use std::ffi::OsStr;
 
-/// Takes any text: what is not among the words is refused later, with a hint at what is near.
+/// Takes any text: other words are refused later, with a hint at near ones.
 #[derive(Clone)]
 pub struct Offers(fn() -> Vec<String>);
 

@@ -1,4 +1,4 @@
-//! `status`: what is loaded, and its connections.
+//! `status`: loaded programs and their connections.
 
 use super::class::word;
 use crate::Failure;

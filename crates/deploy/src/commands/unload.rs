@@ -1,4 +1,4 @@
-//! `unload`: removes congestion controls, and what came with them.
+//! `unload`: removes congestion controls and their traces.
 
 use super::offers;
 use crate::programs::{self, Pins};
@@ -36,7 +36,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     for default in restored.defaults {
         println!("{default}");
     }
-    // The kernel may refuse the program that looks; what is loaded can go all the same.
+    // The kernel may refuse the program that looks; loaded programs can go all the same.
     let connections = programs::connections().unwrap_or_default();
     for name in &leaving {
         if programs::has_segments(&programs::loaded_text(&pins, name)?) {

@@ -35,7 +35,7 @@ pub fn windows(law: &str) -> Vec<f64> {
         .collect()
 }
 
-/// Flows that differ in what `law` looks at.
+/// Flows that differ in the inputs of `law`.
 pub fn flows(law: &str) -> Vec<FlowView> {
     let sizes = (0..=60).map(|step| step * 20_000).chain([
         1,

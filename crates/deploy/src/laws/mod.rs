@@ -1,5 +1,5 @@
-//! The fixed-point laws of the eBPF congestion controls: their parameters, how they run on this host, and how
-//! far they are from the floating-point laws that they stand for.
+//! The fixed-point laws of the eBPF congestion controls: their parameters, their execution on this host, and
+//! their errors against the floating-point laws.
 
 mod errors;
 mod fields;

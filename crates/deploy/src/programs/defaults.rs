@@ -106,8 +106,8 @@ impl Restored {
     }
 }
 
-/// Where one of `names` is the default, what was before comes back; the host's default where that cannot be. A namespace
-/// that has inherited it gets what was before in this one, or else the host's.
+/// Restores the earlier default where one of `names` is the default, or else the host's default. A namespace
+/// that has inherited ours gets the earlier default of this one, or else the host's.
 ///
 /// # Errors
 /// Fails without the right to change this namespace.

@@ -17,9 +17,9 @@ words! {
     pub enum By {
         /// The bytes of the message.
         Size = "size",
-        /// Those not yet acknowledged.
+        /// Bytes not yet acknowledged.
         Remaining = "remaining",
-        /// Those sent before.
+        /// Bytes sent before.
         Sent = "sent",
         /// The time left until the deadline.
         Deadline = "deadline",
@@ -58,8 +58,8 @@ impl Rule {
 const HANDLE: u32 = 0x5346;
 const PREFERENCE: u32 = 0x5346;
 
-/// A program that the verifier has accepted: it writes the DSCP, or the flow label of IPv6, of what
-/// leaves the devices that it is attached to.
+/// A program that the verifier has accepted: writes the DSCP, or the flow label of IPv6, of packets
+/// that leave its devices.
 #[derive(Debug)]
 pub struct DscpProgram(Object);
 

@@ -1,4 +1,4 @@
-//! The eBPF congestion controls: their parameters, and how they get into the kernel and out again.
+//! The eBPF congestion controls: parameters, loading and unloading.
 
 mod config;
 mod connections;

@@ -1,4 +1,4 @@
-//! The bpf file system that pins are in, and whether it lasts.
+//! The bpf file system of the pins, and its lifetime.
 
 use crate::Failure;
 use rustix::fs::{major, minor};
@@ -18,7 +18,7 @@ const OURS: &str = "shortflow";
 struct Mount<'a> {
     /// No two mounts of the host have the same.
     id: &'a str,
-    /// Major and minor number of what is mounted: the same in every mount namespace that has it.
+    /// Major and minor number of the file system: equal in every mount namespace that has it.
     device: &'a str,
     directory: &'a str,
     kind: &'a str,

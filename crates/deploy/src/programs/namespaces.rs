@@ -52,7 +52,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Those that a process is in, or that `ip netns` keeps.
+    /// Namespaces of processes, or kept by `ip netns`.
     pub fn now() -> Result<Seen, Failure> {
         let entries =
             |path: &str| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());

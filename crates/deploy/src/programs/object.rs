@@ -21,7 +21,7 @@ const FLAGS: usize = 56;
 const NEEDS_ECN: u32 = 2;
 /// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
 const CGROUP2: rustix::fs::FsWord = 0x6367_7270;
-/// Of each transport, what build.rs has made of its program.
+/// Program of a transport, from build.rs.
 fn code_of(transport: &str) -> &'static [u8] {
     macro_rules! code {
         ($($name:literal)+) => {
@@ -34,7 +34,7 @@ fn code_of(transport: &str) -> &'static [u8] {
     code!("dctcp" "d2tcp" "l2dct" "xdctcp" "atcp" "fast")
 }
 
-/// The kernel's CUBIC, called by programs: what a test measures costs against.
+/// The kernel's CUBIC, called by programs: the baseline of a cost test.
 pub const CUBIC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cubic.bpf.o"));
 
 /// A program that the verifier has accepted and that nobody can use yet.

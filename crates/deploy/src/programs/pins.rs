@@ -127,7 +127,7 @@ impl Pins {
             let held = MapHandle::from_pinned_path(&map).map_err(refused(name))?;
             held.delete(&0u32.to_ne_bytes()).map_err(refused(name))?;
         }
-        // The parameters go last: what is registered has them.
+        // The parameters go last: a registered program has them.
         remove(&directory)?;
         await_unregistered(name)
     }

@@ -44,7 +44,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Halves, quarters and so on of what fits into a packet of `device`, down to the transport's smallest segment.
+    /// Halves, quarters and so on of a packet's payload on `device`, down to the transport's smallest segment.
     ///
     /// # Errors
     /// Fails for another transport than FaST, without such a device, where no IPv4 route leads by it alone, and without

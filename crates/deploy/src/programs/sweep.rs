@@ -1,7 +1,7 @@
-//! Opens the directory of the pins, and removes from it what killed commands have left.
+//! Opens the directory of the pins, and removes the remains of killed commands from it.
 //!
-//! That is what has no registration in the kernel. The records of defaults and of routes stay until every namespace
-//! in them is as before.
+//! Remains have no registration in the kernel. The records of defaults and of routes stay until every
+//! namespace in them is restored.
 
 use super::defaults::{renew_default, restore_defaults};
 use super::dscp::end_dscp_marking_everywhere;

@@ -1,6 +1,6 @@
 //! Drawn scenarios in every way of running: all outcomes of a scenario must be equal.
 //!
-//! `modes COUNT SEED FOLDER` goes on where the same build stopped, until so many scenarios have run; what is done is in
+//! `modes COUNT SEED FOLDER` resumes this build's earlier run, until COUNT scenarios have run; results are in
 //! `FOLDER/SEED.log`. `modes COUNT SEED FOLDER NUMBER` runs one draw.
 
 use shortflow_fuzz::{Alike, compare};

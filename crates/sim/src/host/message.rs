@@ -1,4 +1,4 @@
-//! Messages: what an application hands to a connection. A message is a flow of the flow table.
+//! Messages of an application on a connection. A message is a flow of the flow table.
 
 use crate::packet::{EcnField, Packet};
 use shortflow_cc::{FlowView, Role};
@@ -22,15 +22,15 @@ pub struct Flow {
 /// Fate of the data packets of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
-    /// Those that left the sender.
+    /// Packets that left the sender.
     pub left: u64,
     /// Their time in the queue of the sender's host.
     pub waited_at_host: Span,
     /// Time in which the sender had more to send, and its host's small queue was full.
     pub held: Span,
-    /// Those that arrived before the end of the message was known everywhere, duplicates included.
+    /// Packets that arrived before the end of the message was known everywhere, duplicates included.
     pub arrived: u64,
-    /// Those of them with a CE mark.
+    /// Arrived packets with a CE mark.
     pub marks: u32,
     /// Their time in queues.
     pub waited: Span,
@@ -197,7 +197,7 @@ impl Message {
 #[derive(Debug, Clone)]
 pub struct Messages {
     list: VecDeque<Message>,
-    /// Those at the front that are acknowledged whole.
+    /// Messages at the front that are fully acknowledged.
     finished: u32,
     end: u64,
 }

@@ -52,7 +52,7 @@ impl Identity {
     }
 }
 
-/// When something happens to an endpoint, and how hosts are set up.
+/// Current time and host configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct Scene<'a> {
     /// The present time.
@@ -63,7 +63,7 @@ pub struct Scene<'a> {
 
 /// Where an endpoint puts packets.
 pub trait Egress {
-    /// Hands a packet to the host's port; what is known of it there.
+    /// Hands a packet to the host's port. Returns its known delays.
     fn send(&mut self, packet: Packet) -> Handover;
 }
 

@@ -18,7 +18,7 @@ pub struct PathMeter {
     delivered_at: Instant,
     /// C.first_send_time.
     first_sent: Instant,
-    /// C.app_limited: what is delivered when the last packet is that left before data ran out.
+    /// C.app_limited: value of `delivered` at the last packet that left before data ran out.
     app_limited: Option<u64>,
     min_rtt: Span,
     last_rtt: Span,
@@ -133,8 +133,8 @@ mod tests {
         assert!(meter.sample(at(310), first, 4500).rate.is_some());
     }
 
-    /// Data ran out with 1500 bytes in flight: what is sent is marked until more than those are delivered. That holds of
-    /// the first packet too, when nothing is.
+    /// Data ran out with 1500 bytes in flight: packets are marked until more than those are delivered. That holds of
+    /// the first packet too, with nothing in flight.
     #[test]
     fn what_is_sent_after_data_ran_out_is_marked() {
         let mut meter = PathMeter::default();

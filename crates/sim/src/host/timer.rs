@@ -24,8 +24,8 @@ impl Alarm {
         Some(deadline)
     }
 
-    /// An event of this alarm comes: whether the deadline has, too. It has not if it was moved back, or if an earlier event
-    /// took the place of this one.
+    /// Handles an event of this timer. Returns `true` if the deadline has come: not if it was moved back, or if
+    /// an earlier event replaced this one.
     pub fn rings(&mut self, now: Instant) -> bool {
         if self.event == now {
             self.event = Instant::MAX;

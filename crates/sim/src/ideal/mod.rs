@@ -1,4 +1,4 @@
-//! Ideal schedulers: what the flows of a scenario would meet if each access link were a fluid server
+//! Ideal schedulers: the flows of a scenario if each access link were a fluid server
 //! that follows a policy at once and without error. Nothing is lost, queued in packets, probed or
 //! acknowledged late, so their completion times are a yardstick for real transports.
 //!
@@ -10,8 +10,8 @@
 //!
 //! Backlogged flows share the link equally with all others under PS; under every other policy they
 //! share the time that finite flows leave idle. A finite flow counts as acknowledged at its finish,
-//! backlogged flows are followed until the end of the measured time. What arrives in the drain competes with the flows that
-//! count, as in a simulation of packets.
+//! backlogged flows are followed until the end of the measured time. Arrivals of the drain compete with measured
+//! flows, as in a simulation of packets.
 
 mod demand;
 mod discipline;
@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 
 /// Flows between two looks at the observer.
 const TICK: usize = 8192;
-/// Flows of the drain between two looks at the links: whether flows that count are still open.
+/// Flows of the drain between two checks for open measured flows.
 const LOOK: usize = 256;
 
 /// A service policy.
@@ -48,7 +48,7 @@ const LOOK: usize = 256;
 pub struct Policy {
     /// Name that users type.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One-line summary.
     pub summary: &'static str,
     by_deadline: bool,
     discipline: fn() -> Box<dyn Discipline>,
@@ -191,7 +191,7 @@ fn standing(now: Instant, flows: usize) -> Standing {
     Standing { now, open: 0, flows: flows as u64 }
 }
 
-/// Writes service into rows: what counts, and when.
+/// Writes service into rows, in the measured time.
 struct Ledger<'a> {
     tcp: &'a TcpSpec,
     warm_up_end: Instant,

@@ -13,7 +13,7 @@ pub(super) struct Server {
     starts: Vec<f64>,
     /// So many flows that came first count.
     counted: usize,
-    /// Those of them that have an end and are not done.
+    /// Measured finite flows that are not done.
     open: usize,
     /// Number of finished flows already examined.
     seen: usize,

@@ -1,5 +1,5 @@
 //! Samples taken at fixed intervals: queues of the measured ports, throughput of each class, and
-//! throughput, window and congestion estimate of backlogged flows. Beside them [`watch`]: what happens to single packets.
+//! throughput, window and congestion estimate of backlogged flows. Events of single packets are in [`watch`].
 
 pub mod pcap;
 pub mod watch;

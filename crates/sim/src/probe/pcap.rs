@@ -1,7 +1,7 @@
 //! Departures of a port as a capture file: pcapng with times in nanoseconds, Ethernet II, IPv4 (RFC 791) and
 //! TCP (RFC 9293) headers, without the payload of zeros.
-//! A packet stands there when its last bit has left; what the port dropped before it is its comment. docs/results.md says what
-//! each field holds.
+//! A packet stands at its departure; earlier drops of the port are its comment. docs/results.md explains
+//! each field.
 
 use super::watch::{PacketEvent, PacketEventKind};
 use crate::packet::{EcnField, Kind, Packet};
@@ -26,7 +26,7 @@ pub struct Capture {
     port: PortId,
     bytes: Vec<u8>,
     dropped: Vec<String>,
-    /// Those that are not named.
+    /// Drops beyond the named ones.
     unnamed: usize,
     packets: u64,
     drops: u64,
@@ -121,7 +121,7 @@ fn time(at: Instant) -> ([u8; 4], [u8; 4]) {
     (((ns >> 32) as u32).to_le_bytes(), (ns as u32).to_le_bytes())
 }
 
-/// The headers of a packet, and how many bytes of payload are cut off behind them.
+/// The headers of a packet, and the number of payload bytes cut off behind them.
 fn frame(event: &PacketEvent, packet: &Packet) -> (Vec<u8>, u32) {
     let connection = event.connection;
     let client = (FIRST_PORT + connection % PORTS) as u16;

@@ -47,9 +47,9 @@ impl PacketEventKind {
 /// Flows whose packets are noted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FlowChoice {
-    /// Those in these rows of the flow table.
+    /// Flows in these rows of the flow table.
     pub rows: Vec<Range<u32>>,
-    /// Those of these classes.
+    /// Flows of these classes.
     pub classes: Vec<ClassId>,
 }
 
@@ -102,7 +102,7 @@ pub struct PacketEvent {
 struct Connection {
     ends: (HostId, HostId),
     host: Host,
-    /// Where each message ends in the stream, the flow, and whether that is chosen.
+    /// End of each message in the stream, its flow, and `true` if chosen.
     messages: Vec<(u64, Option<FlowId>, bool)>,
     chosen: bool,
 }
@@ -262,7 +262,7 @@ impl Watch {
         self.noted[place..].rotate_right(1);
     }
 
-    /// Notes something, if it is wanted; tells whether it is.
+    /// Notes an event that the filter wants. Returns `true` if noted.
     fn note(
         &mut self,
         (at, kind): (Instant, PacketEventKind),
@@ -303,7 +303,7 @@ impl Watch {
 }
 
 impl Connection {
-    /// The flow of byte `seq` of the stream, and whether it is chosen.
+    /// The flow of byte `seq` of the stream, and `true` if chosen.
     fn flow(&self, seq: u64) -> (Option<FlowId>, bool) {
         let message = self.messages.get(self.messages.partition_point(|message| message.0 <= seq));
         message.map_or((None, false), |&(_, flow, chosen)| (flow, chosen))

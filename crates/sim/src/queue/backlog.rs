@@ -1,4 +1,4 @@
-//! [`Backlog`]: what a port holds.
+//! [`Backlog`]: contents of a port.
 
 use crate::packet::Packet;
 use shortflow_units::{Bytes, Occupancy};

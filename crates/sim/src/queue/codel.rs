@@ -82,7 +82,7 @@ impl CoDel {
         at + Span::from_ps(gap as u64)
     }
 
-    /// Takes the first packet, and tells whether waits have been above the target for an interval.
+    /// Takes the first packet. Returns `true` with it if waits have exceeded the target for an interval.
     fn take(&mut self, now: Instant) -> Option<(Waiting, bool)> {
         let Some(first) = self.queue.pop() else {
             self.above_until = None;

@@ -85,7 +85,7 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Sets CE on an ECN-capable packet, and counts it unless it was set; tells whether it is now.
+    /// Sets CE on an ECN-capable packet, and counts it unless it was set. Returns `true` if marked now.
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
         self.marks += u32::from(packet.ecn == EcnField::Ect);
         packet.mark()
@@ -120,7 +120,7 @@ pub trait Scheduler {
 pub struct QueueInfo {
     /// Name that users type.
     pub name: &'static str,
-    /// One line on what it does.
+    /// One-line summary.
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,

@@ -39,7 +39,7 @@ keys! {
     }
 }
 
-/// The packets of a flow, and what it may send before its next turn.
+/// The packets of a flow, and its credit until its next turn.
 #[derive(Debug, Clone)]
 struct Flow {
     packets: Fifo,

@@ -1,4 +1,4 @@
-//! [`Marking`]: what a port of several queues compares with K.
+//! [`Marking`]: comparison with K in a port of several queues.
 
 use super::{Backlog, PortSetup, Waiting};
 use shortflow_spec::words;
@@ -25,7 +25,7 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    /// That of a port.
+    /// Marking of a port.
     pub(super) fn new(scope: Scope, port: &PortSetup) -> Marking {
         Marking { scope, mark_above: port.mark_above, longest: time_to_send(port.mark_above, port.rate) }
     }

@@ -1,5 +1,5 @@
-//! PIE — Pan et al., "Proportional Integral Controller Enhanced (PIE)", RFC 8033: what arrives is dropped, or marked, with a
-//! probability that a controller moves at fixed intervals by how long the queue takes to empty.
+//! PIE — Pan et al., "Proportional Integral Controller Enhanced (PIE)", RFC 8033: arrivals are dropped, or marked, with a
+//! probability that a controller adjusts at fixed intervals by the time that the queue takes to empty.
 //!
 //! | symbol (RFC 8033 §4) | field |
 //! |---|---|
@@ -185,8 +185,8 @@ mod tests {
         }
     }
 
-    /// A hundredth of a packet per interval: what an idle port would find is worked out at once, and adds up to the
-    /// same as interval by interval.
+    /// A hundredth of a packet per interval: intervals of an idle port are computed at once, and add up to
+    /// the value of interval by interval.
     #[test]
     fn idle_intervals_are_worked_out_when_a_packet_comes() {
         let busy = || Pie { probability: 0.3, before: ms(40), allowance: Span::ZERO, ..pie() };

@@ -1,5 +1,5 @@
 //! Packets that wait, by priority and by flow. Both ends of the order of priorities, and the first packet of a flow, are
-//! found in time logarithmic in what waits: nothing is scanned. Packets stay where they are, as the trees are quicker
+//! found in time logarithmic in the number of packets. Packets stay in place, as the trees are quicker
 //! with small ranks.
 
 use super::{Backlog, Waiting};
@@ -35,7 +35,7 @@ pub(super) struct Ranked {
     ranks: BTreeSet<Rank>,
     /// As many as ever waited at once.
     places: Vec<Place>,
-    /// Those without a packet.
+    /// Free places.
     free: Vec<u32>,
     /// The places of the earliest and the latest packet of each flow.
     flows: BTreeMap<u32, (u32, u32)>,

@@ -71,7 +71,7 @@ pub(super) fn offer_behind(queue: &mut impl Scheduler, transmitted: u32, packet:
     Admission { marks: effects.marks, drops: effects.drops.len() }
 }
 
-/// The packet that leaves at `at`, and what became of others by that.
+/// The packet that leaves at `at`, and the marks and drops at its departure.
 pub(super) fn leave(queue: &mut impl Scheduler, at: Span) -> (Option<Packet>, Effects) {
     let mut effects = Effects::default();
     let left = queue.dequeue(Instant::ZERO + at, &mut effects);

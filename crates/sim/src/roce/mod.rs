@@ -1,5 +1,5 @@
-//! RDMA over Ethernet as its hosts' network cards have it: a sender with a rate and no window, which goes back to what is
-//! missing; a receiver that keeps no packet out of order and tells of marks at most once in a while.
+//! RDMA over Ethernet as its hosts' network cards have it: a sender with a rate and no window, which goes back to
+//! the first missing packet; a receiver that keeps no packet out of order and reports marks at a limited rate.
 //!
 //! | file | what |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | [`receiver`] | its notification point; an ACK for each packet, a NACK for the first that is missing |
 //!
 //! Deviations:
-//! - Priority flow control is not modelled: a full buffer drops, and go-back-N repairs. Give switches buffers that hold
-//!   what a few round-trip times bring.
+//! - Priority flow control is not modelled: a full buffer drops, and go-back-N repairs. Give switches buffers for
+//!   a few round-trip times.
 //! - An ACK is sent for each packet, and the timeout is constant: `tcp.initial_rto`, three base round trips and at least
 //!   `tcp.rto_min` unless set. Real cards coalesce ACKs and wait some milliseconds.
 //! - A card takes a flow's next packet when the one before has left it, so that flows of a host share its link by turns.

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use shortflow_units::{ConnId, HostId};
 
-    /// The first packet that is missing is told of once; what came before is acknowledged, what follows is not kept.
+    /// The first missing packet gets one NACK; earlier packets are acknowledged, later ones are not kept.
     #[test]
     fn one_nack_for_each_gap() {
         let identity = Identity { conn: ConnId(0), flow_id: 0, peer: HostId(1), way: 0 };

@@ -1,4 +1,4 @@
-//! [`PathChoice`]: what every way of routing is to a network.
+//! [`PathChoice`]: interface of a way of routing to a network.
 
 use shortflow_units::{HostId, Instant, NodeId};
 
@@ -29,7 +29,7 @@ pub trait PathChoice {
 pub struct RoutingInfo {
     /// Name that users type.
     pub name: &'static str,
-    /// One line on what it does.
+    /// One-line summary.
     pub summary: &'static str,
     /// Paper or RFC; may be empty.
     pub source: &'static str,

@@ -48,7 +48,7 @@ pub struct Flowlet {
 }
 
 impl Flowlet {
-    /// Those of a run.
+    /// Flowlets of a run.
     pub fn new(params: Params, _: usize, seeds: Seeds) -> Self {
         let draws = seeds.stream("flowlets", 0);
         Flowlet { gap: params.gap, draws, recent: BTreeMap::new(), most: LEAST_ROOM }
@@ -88,7 +88,7 @@ mod tests {
         Hop { node: NodeId(9), to: HostId(1), flow_id, paths: 8 }
     }
 
-    /// A hundred packets at intervals of `us`, with a gap of 500 us: how often the path changes.
+    /// Path changes of a hundred packets at intervals of `us`, with a gap of 500 us.
     fn changes(us: u64) -> usize {
         let mut flowlets = Flowlet::new(Params::default(), 10, Seeds::new(1));
         let paths: Vec<usize> =

@@ -1,4 +1,4 @@
-//! [`Fault`]: what goes wrong on which links. `[faults]` is one entry, `[[faults]]` are several.
+//! [`Fault`]: faults of links. `[faults]` is one entry, `[[faults]]` are several.
 
 use crate::config::{ANY_TIME, ConfigError, KeywordOr, ListOf, Reader, Text, keys};
 use crate::topology::{Graph, find_link, find_port};
@@ -54,7 +54,7 @@ pub struct Fault {
     pub ack_loss: f64,
     /// Probability that a packet is dropped at the far end of the link.
     pub corrupt: f64,
-    /// Probability that a packet arrives late, and how late.
+    /// Probability that a packet arrives late, and its delay.
     pub reorder: (f64, Span),
     /// Probability that a data packet is marked.
     pub mark: f64,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const UP: &str = "up";
 
-/// Switch ports tier by tier; each table takes what it does not say from the one around it.
+/// Switch ports tier by tier; each table has the values of the table around it as defaults.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tiers {
     tiers: Vec<Tier>,
@@ -60,7 +60,7 @@ impl Tiers {
         Ok(Tiers { ports, ..tiers })
     }
 
-    /// A port with a table of its own, which takes what it does not say from its tier.
+    /// A port with a table of its own, with the values of its tier as defaults.
     fn single(
         &self,
         switch: &Reader,

@@ -7,7 +7,7 @@ use shortflow_units::Span;
 pub(super) struct DelaySegment {
     /// Number of links, one way.
     pub links: u64,
-    /// The key with their delay and what it says.
+    /// The key with their delay, and its value.
     pub given: Option<(&'static str, Span)>,
 }
 

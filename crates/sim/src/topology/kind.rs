@@ -1,4 +1,4 @@
-//! [`Topology`]: what every kind of topology is.
+//! [`Topology`]: interface of every topology.
 
 use super::Graph;
 use crate::config::{ConfigError, Reader};

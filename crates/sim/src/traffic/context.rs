@@ -1,4 +1,4 @@
-//! [`Context`]: what reading a traffic entry needs to know, and what it finds out for the scenario.
+//! [`Context`]: input for reading a traffic entry, and its findings for the scenario.
 
 use crate::config::{ConfigError, Reader};
 use crate::topology::Graph;

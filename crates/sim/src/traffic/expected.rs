@@ -1,4 +1,4 @@
-//! [`Expected`]: how many flows of a traffic entry count, known before a run.
+//! [`Expected`]: number of measured flows of a traffic entry, before a run.
 
 use super::context::four_digits;
 use shortflow_units::{Instant, Span};
@@ -38,7 +38,7 @@ pub enum Count {
 }
 
 impl Count {
-    /// Those that are known of before the run.
+    /// Flows known before the run.
     pub fn known(self) -> f64 {
         match self {
             Count::Exactly(flows) | Count::AtLeast(flows) => flows as f64,
@@ -67,7 +67,7 @@ impl Expected {
         self.backlogged == 0 && matches!(self.flows, Count::Exactly(0))
     }
 
-    /// The number of finite flows, and what is known of it: `exactly`, `about` or `at least`.
+    /// The number of finite flows, and its accuracy: `exactly`, `about` or `at least`.
     pub fn number(&self) -> (f64, &'static str) {
         match self.flows {
             Count::Exactly(flows) => (flows as f64, "exactly"),

@@ -38,9 +38,9 @@ words! {
     pub enum Connections {
         /// None: each has its own.
         New = "new",
-        /// Those of a traffic entry between two hosts.
+        /// Flows of a traffic entry between two hosts.
         Persistent = "persistent",
-        /// Those of all traffic entries that say so between two hosts.
+        /// Flows of all traffic entries with `shared` between two hosts.
         Shared = "shared",
     }
 }

@@ -26,7 +26,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// Hosts, sizes of what is not shuffled, and computing times.
+    /// Hosts, sizes outside the shuffle, and computing times.
     struct JobKeys {
         /// hosts that map, one mapper each
         mappers: HostSet = required, Hosts;

@@ -1,4 +1,4 @@
-//! [`Messages`]: what finite flows of every traffic kind have in common.
+//! [`Messages`]: common part of finite flows of every traffic kind.
 
 use super::context::Context;
 use super::deadlines::{self, Deadlines};
@@ -66,7 +66,7 @@ impl Messages {
     }
 
     /// The streams of one member of traffic entry `index`, such as a session, whose draws must not
-    /// depend on what other members do.
+    /// depend on other members.
     pub(super) fn draws_of(&self, seeds: Seeds, index: usize, member: usize) -> Draws {
         let stream = |purpose: &str| seeds.stream(&format!("traffic {purpose} of {member}"), index);
         Draws { sizes: stream("sizes"), deadlines: stream("deadlines") }

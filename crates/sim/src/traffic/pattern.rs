@@ -1,4 +1,4 @@
-//! [`Pattern`]: who sends to whom, flow by flow.
+//! [`Pattern`]: senders and receivers, flow by flow.
 
 use super::context::Context;
 use super::hosts::{Ends, HostSet, Hosts};
@@ -30,7 +30,7 @@ const RULES: &[(&str, Rule)] = &[
 ];
 
 keys! {
-    /// A rule and what some rules need.
+    /// A rule and its arguments.
     struct PatternKeys {
         /// who sends to whom: all to one host, to any host, each to one host of its own, within or
         /// across racks, a mixture of both, or more than their share to hot hosts
@@ -44,7 +44,7 @@ keys! {
     }
 }
 
-/// Senders and receivers, and how a flow chooses among them.
+/// Senders and receivers, and the choice of a flow among them.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     rule: Rule,

@@ -1,5 +1,5 @@
-//! Queries that go down a tree of hosts and answers that come up again: what one-level and two-level
-//! aggregation have in common.
+//! Queries that go down a tree of hosts and answers that come up again: the common part of one-level
+//! and two-level aggregation.
 //!
 //! A host that is asked asks its children at once; when all of them have answered, or at once if it
 //! has none, it computes and answers. The query is done when the root has every answer.
@@ -143,7 +143,7 @@ struct Query {
     jitter: Stream,
     asked: u32,
     task: Option<TaskId>,
-    /// The answer of every member but the root, and how long it takes to compute it.
+    /// The answer of every member but the root, and its computing time.
     answers: Vec<(Arrival, Span)>,
     /// Answers that every member still waits for.
     waiting: Vec<usize>,

@@ -1,4 +1,4 @@
-//! [`Traffic`]: what every kind of traffic is.
+//! [`Traffic`]: interface of every kind of traffic.
 
 use super::application::{Application, Steps};
 use super::context::Context;

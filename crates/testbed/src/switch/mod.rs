@@ -4,8 +4,8 @@
 //! ports of the scenario (rate, buffer, queue discipline, propagation delay, injected faults), and the
 //! frame is written into the TAP device of its destination when the packet arrives, with CE set if a
 //! queue has marked it. Ports compute with the times at which things are due, not with those at which
-//! this thread got round to them, so a late wake-up costs delay and never rate. How late frames left
-//! is counted, and says whether a measurement can be trusted.
+//! this thread got round to them, so a late wake-up costs delay and never rate. Timing errors of frames
+//! are counted, and decide the trust in a measurement.
 
 mod frames;
 pub mod header;
@@ -97,7 +97,7 @@ impl Taps {
 /// A switch's report on itself.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchReport {
-    /// For each frame since the end of the warm-up, how long after it was due it left.
+    /// For each frame since the end of the warm-up, its departure after its due time.
     pub timing_errors: TimingErrors,
     /// When the thread was late.
     pub stalls: Stalls,

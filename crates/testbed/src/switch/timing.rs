@@ -68,8 +68,8 @@ impl Stalls {
         Stalls { limit, window, ..Stalls::default() }
     }
 
-    /// The thread turns at `now` to what was `due`. What was due before the end of a stall is part of it: what a pause has
-    /// made late is one, and a thread that is late again with every new thing stalls as often.
+    /// The thread turns at `now` to work that was `due`. Work due before the end of a stall is part of the stall:
+    /// a pause is one stall, and a thread that is late again with every new item stalls as often.
     #[inline]
     pub fn note(&mut self, due: Instant, now: Instant) {
         let (late, is_warm) = (now.since(due), now >= self.window.start);
@@ -200,7 +200,7 @@ mod tests {
         (stalls.count(), stalls.longest())
     }
 
-    /// A pause until 1000 µs, what it made late, and what was late by itself.
+    /// A pause until 1000 µs, with the work that it delayed, and work delayed by itself.
     #[test]
     fn what_a_pause_makes_late_is_one_stall() {
         let pause = [(0, 5), (220, 1000), (100, 1010), (800, 1020), (990, 1020)];

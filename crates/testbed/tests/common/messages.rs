@@ -1,4 +1,4 @@
-//! Messages over a wire of which a test decides the fate of each packet, and what was seen of them.
+//! Messages over a wire on which a test decides the fate of each packet, and their record.
 
 use super::hosts::{Host, counted, host};
 use super::said;

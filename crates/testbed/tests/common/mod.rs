@@ -21,7 +21,7 @@ pub fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_shortflow-linux"))
 }
 
-/// Exit code, and what was printed.
+/// Exit code and output.
 pub fn said(arguments: &[&str]) -> (i32, String) {
     let output = program().args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -179,7 +179,7 @@ pub fn run(scenario: &Path, arguments: &[&str]) -> (Option<i32>, String, String)
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// The document of a testbed whose exit code says whether it kept time.
+/// The document of a testbed; its exit code says if the testbed kept time.
 pub fn measured(scenario: &Path, arguments: &[&str]) -> Value {
     let (code, out, errors) = run(scenario, arguments);
     let document: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{arguments:?}: {errors}"));

@@ -96,7 +96,7 @@ struct Notes<F> {
 }
 
 impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
-    /// A frame that leaves the sender: how much later than others it arrives, if it does.
+    /// Delay of a frame that leaves the sender; `None` if it is dropped.
     fn leaves(&mut self, frame: &mut [u8]) -> Option<Duration> {
         let Some(Segment { seq, length, is_syn, .. }) = Segment::read(frame) else {
             return Some(Duration::ZERO);
@@ -131,7 +131,7 @@ impl<F: FnMut(usize, bool) -> Fate> Notes<F> {
 }
 
 /// Carries frames between the hosts of `sender` and `receiver` for `delay` each way, until told to stop and nothing is
-/// on the way. `fate` gets the number of each data packet, from 0, and whether it is sent for the first time.
+/// on the way. `fate` gets the number of each data packet, from 0, and `true` for its first transmission.
 pub fn carry(
     [sender, receiver]: [&File; 2],
     delay: Duration,

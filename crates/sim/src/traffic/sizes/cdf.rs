@@ -45,8 +45,8 @@ const ROUNDING: f64 = 1e-9;
 pub(super) struct Table(Vec<(f64, f64)>);
 
 impl Table {
-    /// Checks the points; the error is the position of a wrong one and what is wrong with it. The
-    /// end may miss 1 by what is lost in sums of shares.
+    /// Checks the points; the error is the position of a wrong one and the reason. The
+    /// end may miss 1 by the rounding in sums of shares.
     pub(super) fn new(mut points: Vec<(f64, f64)>) -> Result<Table, (usize, String)> {
         let mut before = (0.0, 0.0);
         for (i, (size, share)) in points.iter().copied().enumerate() {

@@ -1,4 +1,4 @@
-//! [`Sizes`]: what every distribution of flow sizes is.
+//! [`Sizes`]: interface of every distribution of flow sizes.
 
 use crate::config::{ConfigError, Reader};
 use crate::engine::Stream;

@@ -66,7 +66,7 @@ fn racks_are_kept_or_left_as_told() {
 #[test]
 fn hot_hosts_get_their_share() {
     let pairs = pairs("pattern='hot-spot'\nhot=0.5\nhot_hosts=[1]", 1);
-    // Half of what others send, and a fifth of the rest: (5/6) (0.5 + 0.5/5) = 0.5.
+    // Half of the others' flows, and a fifth of the rest: (5/6) (0.5 + 0.5/5) = 0.5.
     let hot = share(&pairs, |pair| pair.1 == 1);
     assert!((hot - 0.5).abs() < 0.01, "{hot}");
 }
