@@ -73,9 +73,9 @@ struct State {
     current: f64,
     target: f64,
     alpha: f64,
-    /// When alpha falls next.
+    /// Time of alpha's next decay.
     alpha_due: Instant,
-    /// When the rate rises next; `None` at the rate of the link.
+    /// Time of the rate's next rise; `None` at the rate of the link.
     rate_due: Option<Instant>,
     /// Bytes sent since the byte counter last expired.
     sent: u64,

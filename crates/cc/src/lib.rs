@@ -12,7 +12,7 @@
 //! | [`CongestionControl::timer`], [`CongestionControl::on_timer`] | `bpf_timer` | whenever the law asks for it |
 //! | [`CongestionControl::floor`], [`CongestionControl::alpha`] | – | by tests and probes |
 //!
-//! Where both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the decrease
+//! If both apply to one ACK, `on_ack` comes first: the marked fraction is up to date when the decrease
 //! is made.
 
 mod mark_fraction;

@@ -36,7 +36,7 @@ pub struct FlowView {
     /// Bytes sent and not yet acknowledged (RFC 5681 FlightSize). At a timeout without those that SACK told of, against
     /// RFC 5681: a long recovery leaves little else in the network, and RFC 9438 calls that flight_size.
     pub flight: Bytes,
-    /// When the flow should be complete.
+    /// Completion deadline of the flow.
     pub deadline: Option<Instant>,
     /// Role that the application states.
     pub role: Role,
@@ -48,7 +48,7 @@ pub enum Role {
     /// The application does not say.
     #[default]
     Unknown,
-    /// Somebody waits: a query or a short flow.
+    /// Urgent: a query or a short flow.
     Short,
     /// Background.
     Long,
@@ -180,7 +180,7 @@ pub trait CongestionControl {
         None
     }
 
-    /// When [`CongestionControl::on_timer`] is to be called next.
+    /// Time of the next call of [`CongestionControl::on_timer`].
     fn timer(&self) -> Option<Instant> {
         None
     }
@@ -188,7 +188,7 @@ pub trait CongestionControl {
     /// The time that [`CongestionControl::timer`] told has come.
     fn on_timer(&mut self, _: &mut Window, _: &FlowView) {}
 
-    /// So many bytes have been sent, headers included.
+    /// The sender has sent this many bytes, headers included.
     fn on_sent(&mut self, _: Bytes, _now: Instant) {}
 
     /// The window of a new connection in segments, when its host suggests this one: TCP `tcp.initial_window`, pFabric's hosts a

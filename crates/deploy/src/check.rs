@@ -63,7 +63,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything that was looked for, in the order in which it is needed.
+/// All findings, in the order in which loading needs them.
 pub fn findings() -> Vec<Finding> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let mut all = vec![Finding::new("kernel", Verdict::Present, read("/proc/sys/kernel/osrelease"))];
@@ -151,7 +151,7 @@ fn pins() -> Finding {
     }
 }
 
-/// Where the cgroup2 file system is. `mounts` is the text of /proc/mounts: device, directory, type and options on each
+/// Mount point of cgroup2. `mounts` is the text of /proc/mounts: device, directory, type and options on each
 /// line.
 pub fn cgroup2_directory(mounts: &str) -> Option<&str> {
     mounts.lines().find_map(|line| {

@@ -20,7 +20,7 @@ pub use verdict::{Tally, Verdict};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where shipped scenarios are, from this crate on.
+/// Shipped scenarios, relative to this crate.
 const SHIPPED: &str = "../../python/shortflow/scenarios";
 
 /// Something that takes any input.

@@ -187,7 +187,7 @@ impl Observer for Watcher {
     }
 }
 
-/// All that must not differ.
+/// Results that must be equal.
 fn seen(outcome: &Outcome) -> String {
     format!("{} at {:?}, {:?}", outcome.digest(), outcome.end, outcome.counters)
 }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 /// A scheme and its parameters by full key.
 pub type SchemeKeys = (&'static str, Vec<(String, ParamInfo)>);
 
-/// Everything that can be named.
+/// All registered names.
 #[derive(Debug)]
 pub struct Registry {
     pub topologies: Vec<Entry>,

@@ -36,7 +36,7 @@ impl Tally {
         *count += 1;
     }
 
-    /// All that were counted.
+    /// Number of inputs.
     pub fn inputs(&self) -> u64 {
         self.ran + self.capped + self.accepted + self.rejected
     }

@@ -13,7 +13,7 @@ use shortflow_sim::tables;
 use shortflow_units::{ClassId, Instant, PortId, Span};
 use std::sync::Arc;
 
-/// So many bytes of a capture file are handed over at a time.
+/// Bytes of a capture file in one portion.
 const PORTION: usize = 1 << 20;
 
 /// Packet events that a run records, and their consumers.

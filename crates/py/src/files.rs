@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Files of more bytes are refused: a trace of ten million flows has fewer.
 const LARGEST: u64 = 512_000_000;
-/// So much is read between two looks at signals.
+/// Bytes read between two checks for signals.
 const PORTION: u64 = 1 << 20;
 
 /// The content of a file, or the reason why it cannot be read. A signal meanwhile is an error of Python's.

@@ -11,7 +11,7 @@ use shortflow_sim::queue::QueueKind;
 use shortflow_sim::scheme::{self, SchemeInfo, schemes};
 use shortflow_sim::{routing, topology, traffic};
 
-/// Everything that has a name: schemes, ideal schedulers, transports, queues, topologies, routing, traffic, sizes.
+/// All named things: schemes, ideal schedulers, transports, queues, topologies, routing, traffic, sizes.
 #[pyfunction]
 pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);

@@ -187,7 +187,7 @@ impl PyScenario {
 #[pyclass(frozen, name = "Scheme", module = "shortflow._core")]
 pub struct PyScheme {
     pub(crate) inner: ServiceModel,
-    /// Where hooks of a law written in Python leave their error.
+    /// Error of a hook of a law written in Python.
     pub(crate) failure: Failure,
     of_law: Resolved,
 }

@@ -58,7 +58,7 @@ pub struct PyFlow {
     remaining: Option<u64>,
     /// Payload sent and not yet acknowledged.
     flight: u64,
-    /// When the flow should be complete; `None` without a deadline.
+    /// Completion deadline; `None` without one.
     deadline_s: Option<f64>,
     /// Role by traffic class: `short`, `long` or `unknown`.
     role: &'static str,

@@ -18,11 +18,11 @@ struct Port {
     takes: [u64; 2],
     delay: u64,
     free: u64,
-    /// When each packet that is in the port or on the wire departs, and which it is.
+    /// Departure of each packet in the port or on the wire, and its index.
     ring: VecDeque<(u64, u32)>,
 }
 
-/// Where a packet is on its round trip: an index of the ways, of which it has `start..end` and goes back from `turn` on.
+/// Position of a packet on its round trip: an index of the ways `start..end`, which go back from `turn` on.
 #[derive(Debug, Clone, Copy)]
 struct Packet {
     at: u32,

@@ -19,9 +19,9 @@ pub struct FlowRow {
     pub class: ClassId,
     /// Bytes to send; [`Bytes::MAX`] for a backlogged flow.
     pub size: Bytes,
-    /// When the first byte was handed to the transport.
+    /// Time of the hand-over of the first byte to the transport.
     pub start: Instant,
-    /// When the last byte was acknowledged.
+    /// Time of the last byte's acknowledgement.
     pub finish: Option<Instant>,
     /// Completion time on an empty network with an unlimited window.
     pub ideal: Option<Span>,
@@ -179,7 +179,7 @@ pub struct PortRow {
     pub utilisation: f64,
 }
 
-/// Where packets are dropped.
+/// Place of a drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A port, as (sending node, receiving node), or the link behind it.
@@ -191,7 +191,7 @@ pub enum Place {
 /// Packets dropped at one place for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DropRow {
-    /// Where.
+    /// Place.
     pub place: Place,
     /// Why.
     pub reason: DropReason,
@@ -202,7 +202,7 @@ pub struct DropRow {
 }
 
 impl DropRow {
-    /// Everything that was dropped in `network`.
+    /// All drops in `network`.
     pub fn all(network: &Network) -> Vec<DropRow> {
         let measured = network.measured();
         let ports = network.ports().iter().zip(measured.ports);
@@ -290,6 +290,6 @@ pub struct Outcome {
     pub drops: Vec<DropRow>,
     /// Totals.
     pub counters: Counters,
-    /// When the run ended.
+    /// End of the run.
     pub end: Instant,
 }

@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// In a word.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Data => "data",

@@ -41,7 +41,7 @@ pub fn declared() -> Vec<(&'static str, Entry)> {
     plain.chain(kinds.into_iter().flat_map(of_kind)).collect()
 }
 
-/// All that is wrong with the values of a table, each by itself; `name` is that of a table or of a kind of `table`, and
+/// Errors in the values of a table, each by itself; `name` is that of a table or of a kind of `table`, and
 /// errors call it `path`.
 pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigError> {
     let found = declared().into_iter().find(|(of, entry)| *of == table && entry.name == name);
@@ -59,7 +59,7 @@ pub fn check(table: &str, name: &str, path: &str, values: &Table) -> Vec<ConfigE
     found.map_or(Vec::new(), |(_, entry)| shortflow_spec::check(path, &entry.parameters, &others, values))
 }
 
-/// All that is wrong with a scenario's values, each by itself, behind the `first` error of reading them.
+/// Errors in a scenario's values, each by itself, behind the `first` error of reading them.
 pub fn all_wrong(first: ConfigError, values: &Table, settings: &[(String, String)]) -> Vec<ConfigError> {
     let plain = tables();
     let plain_keys: Vec<&str> = plain[0].parameters.iter().map(|key| key.name).collect();

@@ -128,7 +128,7 @@ pub struct Conduct {
     pub small_queue: u32,
     /// Largest added delay of a packet.
     pub jitter: Jitter,
-    /// When windows grow.
+    /// Growth of unused windows.
     pub growth: Growth,
 }
 
@@ -148,7 +148,7 @@ impl Conduct {
 }
 
 words! {
-    /// When windows grow that are not used.
+    /// Growth of unused windows.
     pub enum Growth {
         /// Always.
         Always = "always",

@@ -204,7 +204,7 @@ fn where_one_core_is_taken_the_reason_is_said() {
     assert_eq!((taken.used, taken.why.unwrap_or_default()), one("ideal-srpt serves a fluid"));
 }
 
-/// Where parts would wait for one another for longer than they work, fewer are advised, or one.
+/// If parts would wait longer for one another than they work, fewer cores are advised, or one.
 #[test]
 fn as_many_cores_are_advised_as_have_room() {
     let advised = |rtt: &str, most| {

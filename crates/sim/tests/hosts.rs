@@ -27,7 +27,7 @@ fn fairness(outcome: &Outcome) -> f64 {
     got.iter().sum::<f64>().powi(2) / (got.len() as f64 * got.iter().map(|each| each * each).sum::<f64>())
 }
 
-/// So many long flows of one host, which begin at once.
+/// Long flows of one host that begin together.
 fn of_one_host(flows: u32) -> String {
     let traffic = format!("[[traffic]]\nkind = 'long-lived'\nflows = {flows}\nfrom = 0\nto = 1\n");
     let rest = format!("[measure]\nports = ['h0->s0']\nsample_every = '37us'\n{traffic}");

@@ -8,7 +8,7 @@ use crate::hint::unknown_key;
 use crate::shape::{Kinds, ParamInfo, Shape};
 use toml::{Table, Value};
 
-/// All that is wrong with the table at `path`, which may have these keys, and with all tables that are values of these.
+/// Errors of the table at `path` against these keys, and of all tables in its values.
 /// It may have `others` too, which are not looked at. A `"$name"`, and arithmetic over such names, may stand for any value.
 pub fn check(path: &str, keys: &[ParamInfo], others: &[&str], table: &Table) -> Vec<ConfigError> {
     let known: Vec<&str> = keys.iter().map(|key| key.name).chain(others.iter().copied()).collect();
@@ -29,7 +29,7 @@ pub fn check(path: &str, keys: &[ParamInfo], others: &[&str], table: &Table) -> 
     errors
 }
 
-/// All that is wrong with the value at `at` of a key.
+/// Errors of the value at `at` of a key.
 pub fn check_value(at: &str, key: &ParamInfo, value: &Value) -> Vec<ConfigError> {
     let is_parameter = value.as_str().is_some_and(is_expression);
     match &key.shape {

@@ -52,7 +52,7 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// Nothing but values by path, each with its source; later ones win.
+    /// A document of values by path, each with its source; later ones win.
     pub fn of_values<'v>(
         values: impl IntoIterator<Item = (&'v str, &'v str, Source)>,
     ) -> Result<Document<'static>, ConfigError> {
@@ -65,7 +65,7 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// Where the value at `path` came from.
+    /// Source of the value at `path`.
     pub(crate) fn source(&self, path: &str) -> Source {
         let replaced = self.replaced.iter().rev().find(|(at, _)| covers(at, path));
         replaced.map_or(Source::Scenario, |(_, source)| source.clone())
@@ -82,7 +82,7 @@ impl<'a> Document<'a> {
         &self.root
     }
 
-    /// Everything that was read, in the order of reading.
+    /// All values read, in the order of reading.
     pub fn resolved(&self) -> Vec<Setting> {
         self.resolved.borrow().clone()
     }

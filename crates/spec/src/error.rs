@@ -76,7 +76,7 @@ pub struct RowError {
 }
 
 impl RowError {
-    /// So many rows are shown in full; the rest is counted.
+    /// Number of rows shown in full; the rest is counted.
     const SHOWN: usize = 20;
 
     fn join(rows: &[RowError]) -> String {

@@ -33,7 +33,7 @@ pub(crate) fn unknown_key(key: &str, known: &[&str], path: impl Fn(&str) -> Stri
 
 /// Names that are less alike (Jaro and Winkler) have nothing to do with one another.
 const ALIKE: f64 = 0.7;
-/// So many names are suggested at most.
+/// Largest number of suggested names.
 const SUGGESTED: usize = 3;
 
 /// The one of `known` that is meant by `name`, most likely, if any is near.

@@ -28,7 +28,7 @@ pub fn located(errors: &[ConfigError], file: &str, text: &str, settings: &[(Stri
     ConfigError::File(rows)
 }
 
-/// Where the key at `path` is, or the innermost table around it; and the parameter that its value refers to.
+/// Position of the key at `path`, or of the innermost table around it; and the parameter of its value.
 fn find<'t>(root: &'t DeTable, path: &str) -> (Option<usize>, Option<&'t str>) {
     let (mut at, mut value) = (None, None);
     for step in path.split('.') {

@@ -13,7 +13,7 @@ use toml::{Table, Value};
 pub struct Reader<'d> {
     document: &'d Document<'d>,
     table: Option<&'d Table>,
-    /// Where keys are looked up that the table does not have, the nearest last.
+    /// Tables with defaults for missing keys, the nearest last.
     under: Vec<&'d Table>,
     path: String,
 }

@@ -3,10 +3,10 @@
 use crate::expression::referred;
 use std::fmt;
 
-/// Where a value came from.
+/// Source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody gave one.
+    /// The default.
     Default,
     /// The scenario file.
     Scenario,
@@ -43,6 +43,6 @@ pub struct Setting {
     pub key: String,
     /// The value as text, with its unit.
     pub value: String,
-    /// Where it came from.
+    /// Source.
     pub source: Source,
 }

@@ -144,7 +144,7 @@ impl TcpSettings {
 /// A host of the testbed.
 #[derive(Debug)]
 pub struct Host {
-    /// Where its sockets live.
+    /// Namespace of its sockets.
     pub namespace: Namespace,
     /// The far end of its network card.
     pub device: File,

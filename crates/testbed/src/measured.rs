@@ -11,7 +11,7 @@ pub struct Measured {
     pub outcome: Outcome,
     /// The switch's account of itself, its samples taken out.
     pub switch: SwitchReport,
-    /// When the thread of the hosts, which takes the times of flows, was late.
+    /// Stalls of the hosts' thread, which takes the times of flows.
     pub host_stalls: Stalls,
     /// By how much the latest start was late of a flow with an end, if by more than a hundredth of its own time.
     pub start_error: Span,

@@ -22,7 +22,7 @@ pub struct Transfer {
     pub counted: bool,
 }
 
-/// Everything that is to be sent.
+/// All flows and connections of a run.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Flows in order of their starts.

@@ -179,11 +179,11 @@ pub struct TrafficReport {
     pub samples: Vec<Sample>,
     /// Counted flows with an end that were not finished.
     pub unfinished: usize,
-    /// When the thread was late.
+    /// Stalls of the thread.
     pub stalls: Stalls,
     /// By how much the latest start was late of a flow with an end, if by more than a hundredth of its own time.
     pub start_error: Span,
-    /// When it was over.
+    /// End of the run.
     pub end: Instant,
 }
 

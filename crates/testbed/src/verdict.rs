@@ -24,7 +24,7 @@ const BUSY: f64 = 0.9;
 /// The answer: the reasons against trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trust {
-    /// Without any, the measurement can be trusted.
+    /// Reasons; without any, the measurement can be trusted.
     pub against: Vec<String>,
 }
 

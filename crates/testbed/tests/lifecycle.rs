@@ -180,7 +180,7 @@ fn connections_that_outlive_an_unload_are_seen() {
     assert!(eventually(|| must(&["status"]) == "nothing is loaded\n"));
 }
 
-/// Nobody has asked for it with `--default`, so that nobody has a record of it.
+/// The default was not set by `--default`, so that there is no record of it.
 #[test]
 fn a_default_that_was_set_by_hand_gives_way_to_the_hosts() {
     let Some(_alone) = alone() else { return };
@@ -258,7 +258,7 @@ fn the_record_of_a_namespace_that_cannot_be_inspected_stays() {
     assert!(!fs::exists(DIRECTORY).unwrap());
 }
 
-/// Where a bpf file system is mounted.
+/// Mount point of a bpf file system.
 #[test]
 fn the_rights_of_the_unit_are_enough_for_its_own_namespace() {
     let Some(_alone) = alone() else { return };
@@ -528,7 +528,7 @@ fn a_wrong_cgroup_is_refused_before_anything_is_loaded() {
 #[test]
 fn where_the_default_from_before_is_gone_the_hosts_is_there() {
     let Some(_alone) = alone() else { return };
-    // Where the first process does not show its namespace, the one that loads first stands for the host's.
+    // If the first process hides its namespace, the namespace that loads first stands for the host's.
     let first = File::open("/proc/1/ns/net").map(Namespace::from);
     let of_host = first.map_or(of_kernel().to_owned(), |first| first.within(|| Ok(default_here())).unwrap());
     let [heir, one, other] = [(); 3].map(|()| Inhabited::new(Some(of_kernel())));

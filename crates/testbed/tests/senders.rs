@@ -264,7 +264,7 @@ fn status_of<'a>(status: &'a str, law: &str) -> &'a str {
     status.split("sf_").find(|part| part.starts_with(&law[3..])).unwrap_or_default()
 }
 
-/// Where the receiver refuses ECN nobody sees marks, so the connection is Reno's.
+/// A receiver that refuses ECN gives no marks, so the connection is Reno's.
 #[test]
 fn without_ecn_reno_takes_over() {
     let Some(_alone) = alone() else { return };

@@ -21,7 +21,7 @@ pub struct Connection {
     pub alpha: f64,
     /// Bytes of its present message, where the application says so.
     pub size: Option<u64>,
-    /// When that should be complete, in nanoseconds of the monotonic clock, where the application says so.
+    /// Deadline of the message, in nanoseconds of the monotonic clock, if the application states one.
     pub deadline_ns: Option<u64>,
     /// Role stated by the application, or by the operator of the port.
     pub role: Role,

@@ -175,8 +175,8 @@ fn restore(wanted: [&str; 2]) -> io::Result<String> {
     }
 }
 
-/// Where `name` is the default, new sockets take what is registered under it now: the kernel's default is a program,
-/// not a name. Gives a line for each namespace where that cannot be done.
+/// If `name` is the default, new sockets take its present registration: the kernel's default is a program,
+/// not a name. Returns a line for each namespace where that fails.
 ///
 /// # Errors
 /// Fails without the right to change this namespace.

@@ -16,7 +16,7 @@ pub struct Flow {
     pub start: u64,
     /// Its bytes, where they are known.
     pub size: Option<u64>,
-    /// When it should be complete, in nanoseconds of the monotonic clock.
+    /// Deadline, in nanoseconds of the monotonic clock.
     pub deadline_ns: Option<u64>,
     /// Role that the application states.
     pub role: Role,
@@ -30,7 +30,7 @@ impl Flow {
     }
 }
 
-/// Where the programs look for them.
+/// Map in which the programs find flows.
 #[derive(Debug)]
 pub struct Flows(MapHandle);
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Where bpf file systems are mounted.
+/// Mount point of bpf file systems.
 pub const BPFFS: &str = "/sys/fs/bpf";
 /// Source of a mount that is ours: /proc/mounts shows it.
 const OURS: &str = "shortflow";

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 /// A flow at the link that serves it.
 pub(super) struct Demand {
-    /// Where it is in the table of flows.
+    /// Row in the table of flows.
     pub row: usize,
     /// Work for the link.
     pub job: Job,

@@ -5,11 +5,11 @@ use shortflow_units::{Instant, Span};
 /// Work for a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
-    /// When it comes.
+    /// Arrival time.
     pub arrives: Instant,
     /// Service time alone.
     pub work: Span,
-    /// When it should be done; [`Instant::MAX`] for no deadline.
+    /// Deadline; [`Instant::MAX`] for none.
     pub deadline: Instant,
 }
 

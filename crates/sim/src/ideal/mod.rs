@@ -117,7 +117,7 @@ impl Policy {
     }
 }
 
-/// When each of `jobs`, given in the order of arrival, is done on a link of its own under `policy`.
+/// Finish of each of `jobs`, given in the order of arrival, on a link of its own under `policy`.
 pub fn finishes(policy: Policy, jobs: &[Job]) -> Vec<Instant> {
     let mut link = Link::new((policy.discipline)());
     jobs.iter().for_each(|job| link.add(job));

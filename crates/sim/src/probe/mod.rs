@@ -28,7 +28,7 @@ pub enum Subject {
 /// One number at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// When.
+    /// Time.
     pub at: Instant,
     /// Of what.
     pub subject: Subject,

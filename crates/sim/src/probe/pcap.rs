@@ -17,7 +17,7 @@ const COMMENT: u16 = 1;
 const SNAP: u32 = 128;
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 16_384;
-/// So many drops are named in a comment.
+/// Largest number of drops named in a comment.
 const NAMED: usize = 16;
 
 /// A capture at one port.

@@ -29,7 +29,7 @@ pub enum PacketEventKind {
 }
 
 impl PacketEventKind {
-    /// In a word.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             PacketEventKind::Sent => "sent",
@@ -62,18 +62,18 @@ impl FlowChoice {
 /// Filter of packet events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watching {
-    /// All that happens to packets of these flows.
+    /// All events of packets of these flows.
     pub flows: FlowChoice,
     /// All events at these ports.
     pub ports: Vec<PortId>,
-    /// When.
+    /// Time window.
     pub during: Range<Instant>,
 }
 
 /// Something that happened.
 #[derive(Debug, Clone)]
 pub struct PacketEvent {
-    /// When.
+    /// Time.
     pub at: Instant,
     /// Kind.
     pub kind: PacketEventKind,
@@ -110,7 +110,7 @@ struct Connection {
 /// Outcome of an arrival at a port.
 #[derive(Debug)]
 pub struct Arrival {
-    /// When.
+    /// Time.
     pub at: Instant,
     /// The port.
     pub port: PortId,
@@ -137,12 +137,12 @@ pub struct Watch {
     /// Packets that arrived unmarked at a port with a scheduler.
     clean: BTreeSet<(PortId, u32, u64)>,
     noted: Vec<PacketEvent>,
-    /// So long after a departure it is noted at most.
+    /// Longest time from a departure to its note.
     lag: Span,
 }
 
 impl Watch {
-    /// Nothing is noted yet; `lag` is the longest delay of a link.
+    /// Empty record; `lag` is the longest delay of a link.
     pub fn new(what: Watching, lag: Span) -> Watch {
         Watch { what, connections: Vec::new(), clean: BTreeSet::new(), noted: Vec::new(), lag }
     }
@@ -166,7 +166,7 @@ impl Watch {
             || self.connections.get(packet.flow_id as usize).is_some_and(|of| of.chosen)
     }
 
-    /// Where the next note stands, for what is noted only after what follows from it.
+    /// Position of the next note, for events noted after their consequences.
     pub fn place(&self) -> usize {
         self.noted.len()
     }

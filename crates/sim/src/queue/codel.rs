@@ -97,7 +97,7 @@ impl CoDel {
         Some((first, now >= until))
     }
 
-    /// Where the control law begins: near the rate that was needed last, if that is not long ago.
+    /// Start of the control law: near the last needed rate, if that was recent.
     fn first_count(&self, now: Instant) -> u32 {
         let added = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.next) < self.params.interval.times(16);
@@ -162,7 +162,7 @@ mod tests {
         queue
     }
 
-    /// When packets are dropped or marked if one leaves every millisecond, until `end`.
+    /// Times of drops or marks if a packet leaves every millisecond, until `end`.
     fn signals(queue: &mut CoDel, end: u64) -> Vec<u64> {
         let acts = |ms: &u64| {
             let (_, effects) = leave(queue, Span::from_millis(*ms));

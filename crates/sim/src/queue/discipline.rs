@@ -44,7 +44,7 @@ impl DropReason {
         DropReason::NoRoute,
     ];
 
-    /// In words.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             DropReason::BufferFull => "buffer full",
@@ -71,7 +71,7 @@ pub trait QueueDiscipline {
 pub struct Waiting {
     /// The packet.
     pub packet: Packet,
-    /// When it came.
+    /// Arrival time.
     pub arrived: Instant,
 }
 

@@ -16,7 +16,7 @@ words! {
     }
 }
 
-/// When a port of several queues marks.
+/// Marking rule of a port of several queues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marking {
     scope: Scope,

@@ -69,9 +69,9 @@ pub struct Pie {
     probability: f64,
     before: Span,
     allowance: Span,
-    /// When the probability moves next.
+    /// Next update of the probability.
     next: Instant,
-    /// When all that was accepted has been sent.
+    /// Departure of the last accepted packet.
     empty_at: Instant,
 }
 

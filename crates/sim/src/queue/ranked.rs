@@ -15,7 +15,7 @@ struct Rank {
     place: u32,
 }
 
-/// Where a packet stays while it waits, and its neighbours in the order of arrival of its flow.
+/// Place of a waiting packet, with its neighbours in the order of arrival of its flow.
 #[derive(Debug, Clone)]
 struct Place {
     waiting: Option<Waiting>,

@@ -1,6 +1,6 @@
 //! Routing by destination: path number d mod n of n for the host number d, as in a table of addresses without multipath.
 //!
-//! Where switches in a row choose, those further on find only the destinations that the first has sent them, and may use
+//! If switches in a row choose, later ones meet only the destinations that the first has sent them, and may use
 //! some of their paths alone.
 
 use super::{Hop, PathChoice, RoutingInfo};

@@ -21,7 +21,7 @@ pub const INFO: RoutingInfo = RoutingInfo {
 };
 
 keys! {
-    /// When a flowlet ends.
+    /// End of a flowlet.
     #[derive(Copy)]
     pub struct Params {
         /// pause at a switch after which a connection may take another path

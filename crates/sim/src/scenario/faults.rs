@@ -58,7 +58,7 @@ pub struct Fault {
     pub reorder: (f64, Span),
     /// Probability that a data packet is marked.
     pub mark: f64,
-    /// When the links fail and, unless that is for good, when they are back.
+    /// Times when the links fail and, unless the failure is permanent, return.
     pub outage: Option<(Span, Option<Span>)>,
     /// Data packets lost at the first measured port, by number from 1.
     pub drop_data: Vec<u64>,

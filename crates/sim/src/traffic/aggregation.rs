@@ -76,7 +76,7 @@ fn level(reader: &Reader, name: &str, context: &mut Context) -> Result<Level, Co
     Level::read(&table, context)
 }
 
-/// Nobody asks itself.
+/// Checks that no host asks itself.
 fn check_apart(
     root: HostId,
     aggregators: &[HostId],

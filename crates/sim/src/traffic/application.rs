@@ -50,9 +50,9 @@ pub struct TaskRow {
     pub kind: TaskKind,
     /// Class of its flows, of the first one if they differ.
     pub class: ClassId,
-    /// When it began.
+    /// Start.
     pub start: Instant,
-    /// When its last byte arrived.
+    /// Arrival of the last byte.
     pub finish: Option<Instant>,
     /// Flows sent so far for it and its parts.
     pub flows: u32,

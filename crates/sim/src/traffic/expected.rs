@@ -29,9 +29,9 @@ impl MeasurementWindow {
 /// A number of flows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Count {
-    /// So many, whatever the seed.
+    /// Exact number, under any seed.
     Exactly(u64),
-    /// So many on average over the seeds, by the mean rate: irregular gaps give a few more.
+    /// Mean number over the seeds, by the mean rate: irregular gaps give a few more.
     About(f64),
     /// These are certain; the others follow from responses, which depend on the network.
     AtLeast(u64),

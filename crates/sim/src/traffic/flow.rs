@@ -6,7 +6,7 @@ use shortflow_units::{Bytes, ClassId, HostId, Instant, Span};
 /// A flow that begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// When the first byte is handed to the transport.
+    /// Time of the hand-over of the first byte to the transport.
     pub at: Instant,
     /// Sending host.
     pub source: HostId,

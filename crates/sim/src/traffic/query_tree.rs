@@ -41,7 +41,6 @@ keys! {
 #[derive(Debug, Clone)]
 pub(super) struct Level {
     keys: LevelKeys,
-    /// The answers.
     pub answers: Messages,
 }
 

@@ -5,7 +5,7 @@ use crate::config::{ANY_TIME, ConfigError, ParamInfo, Reader, keys};
 use shortflow_units::{Instant, Span};
 
 keys! {
-    /// When tasks begin.
+    /// Keys for starts of tasks.
     struct RoundKeys {
         /// when the first one begins
         at: Span = "0s", ANY_TIME;
@@ -16,10 +16,10 @@ keys! {
     }
 }
 
-/// When tasks begin.
+/// Starts of tasks.
 #[derive(Debug, Clone)]
 pub(super) struct Rounds {
-    /// When the first one does.
+    /// Start of the first task.
     pub first: Instant,
     /// Largest number of tasks.
     pub repeat: u32,
@@ -39,7 +39,7 @@ impl Rounds {
         Ok(Rounds { first, repeat: keys.repeat, think: keys.think, end: Instant::ZERO + context.duration })
     }
 
-    /// When the next task begins, if `done` are done and the last of them just now.
+    /// Start of the next task, if `done` tasks are done, the last of them now.
     pub(super) fn next(&self, now: Instant, done: u32) -> Option<Instant> {
         let at = now + self.think;
         (done < self.repeat && at < self.end).then_some(at)

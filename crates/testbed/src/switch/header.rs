@@ -39,7 +39,7 @@ pub fn host_of(address: IpAddr) -> Option<HostId> {
 /// A frame as queues see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Where it goes.
+    /// Destination.
     pub to: HostId,
     /// Its ECN field.
     pub ecn: EcnField,

@@ -99,7 +99,7 @@ impl Taps {
 pub struct SwitchReport {
     /// For each frame since the end of the warm-up, its departure after its due time.
     pub timing_errors: TimingErrors,
-    /// When the thread was late.
+    /// Stalls of the thread.
     pub stalls: Stalls,
     /// The thread had real-time priority.
     pub real_time: bool,

@@ -130,7 +130,7 @@ impl Rounds {
         Rounds { longest, begun: Instant::ZERO, stalls }
     }
 
-    /// When this round is to end, if `next` is due next.
+    /// End of this round, if `next` is due next.
     #[inline]
     pub fn due(&self, next: Instant) -> Instant {
         next.min(self.begun + self.longest)
@@ -149,7 +149,7 @@ impl Rounds {
         self.stalls.note(due, now);
     }
 
-    /// When the thread was late.
+    /// Stalls of the thread.
     pub fn into_stalls(self) -> Stalls {
         self.stalls
     }

@@ -107,7 +107,7 @@ impl Trace {
         counted(&self.counters, table, name)
     }
 
-    /// Where `found` is so for the first time at or after `from`.
+    /// First position from `from` on at which `found` holds.
     pub fn position(&self, from: usize, found: impl Fn(&Seen) -> bool) -> usize {
         from + self.seen[from..].iter().position(found).unwrap()
     }

@@ -122,7 +122,7 @@ fn is(node: Node, name: &str) -> bool {
     node.tag_name().name() == name
 }
 
-/// Where the lines of a text end.
+/// Line ends of a text.
 struct Lines(Vec<usize>);
 
 impl Lines {

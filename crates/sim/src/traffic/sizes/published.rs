@@ -35,7 +35,7 @@ pub struct Published {
     pub name: String,
     /// The measurement.
     pub summary: String,
-    /// Where it was published.
+    /// Publication.
     pub source: String,
     table: Table,
 }
