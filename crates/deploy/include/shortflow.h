@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
- * What an application may say of a flow, by setsockopt(2) on its TCP socket:
+ * Flow data of an application, stated by setsockopt(2) on its TCP socket:
  *
  *	uint64_t deadline = 20 * 1000 * 1000;
  *	setsockopt(fd, SOL_SHORTFLOW, SHORTFLOW_DEADLINE_NS, &deadline, sizeof(deadline));
  *
  * Any user may, in a cgroup given to `shortflow-linux load --cgroup`; elsewhere the call fails with ENOPROTOOPT.
- * Every value is a uint64_t. What is said of a listening socket holds for those that it accepts, but a deadline, which
- * begins at once: there the call fails with EINVAL. getsockopt(2) gives what was said; of a deadline the time that is
+ * Every value is a uint64_t. Values of a listening socket hold for those that it accepts. A deadline begins
+ * at once, so there the call fails with EINVAL. getsockopt(2) returns the stated value; for a deadline the time
  * left, and 1 when it has passed.
  */
 #ifndef SHORTFLOW_H
@@ -19,7 +19,7 @@
 #define SHORTFLOW_SIZE 1
 /* Nanoseconds from now until it should be complete; 0: no deadline. */
 #define SHORTFLOW_DEADLINE_NS 2
-/* Whether somebody waits for it. */
+/* Urgency of the message. */
 #define SHORTFLOW_CLASS 3
 
 #define SHORTFLOW_UNKNOWN 0

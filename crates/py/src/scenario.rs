@@ -166,7 +166,7 @@ impl PyScenario {
         tables::expected_bytes(&self.inner)
     }
 
-    /// Accepted settings that are probably mistakes.
+    /// Warnings about accepted settings.
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings().to_vec()
     }

@@ -102,7 +102,7 @@ impl Scenario {
         &self.expected
     }
 
-    /// Accepted settings that are probably mistakes.
+    /// Warnings about accepted settings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

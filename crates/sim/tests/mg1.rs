@@ -19,7 +19,7 @@ const INTERVALS: u32 = 200_000;
 pub struct Sizes<'a> {
     /// F̄(x), the probability of more than x.
     pub tail: &'a dyn Fn(f64) -> f64,
-    /// A size that none exceeds, or that hardly any does.
+    /// Size with a negligible tail beyond.
     pub largest: f64,
 }
 
@@ -149,7 +149,7 @@ mod tests {
         assert!(times.srpt < times.sjf && times.sjf < times.fifo && times.ps < times.las, "{times:?}");
     }
 
-    /// Nearly equal sizes: SRPT hardly ever preempts, so that it is FIFO, 1 + ρ/2(1 − ρ) = 1.5; under
+    /// Nearly equal sizes: SRPT rarely preempts, so that it is FIFO, 1 + ρ/2(1 − ρ) = 1.5; under
     /// LAS everybody waits for everybody, ρ/2(1 − ρ)² + 1/(1 − ρ) = 3.
     #[test]
     fn equal_sizes_by_hand() {

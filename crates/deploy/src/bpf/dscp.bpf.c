@@ -60,7 +60,7 @@ INLINE __u64 number(struct __sk_buff *skb)
 	return NEVER;
 }
 
-/* Whether there is payload behind a TCP header at `at`. */
+/* True if payload follows the TCP header at `at`. */
 INLINE _Bool has_payload(struct __sk_buff *skb, __u32 at)
 {
 	__u8 offset = 0;

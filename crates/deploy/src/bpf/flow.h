@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
-/* What applications and operators say of flows. */
+/* Flow data from applications and operators. */
 #pragma once
 #include "kernel.h"
 

@@ -55,7 +55,7 @@ struct {
 	__type(value, __u64);
 } ports SEC(".maps");
 
-/* Whether recovery has just begun, or else whether the last ACK repaired something and told of no other loss. */
+/* Progress of recovery: it has just begun, or the last ACK repaired something and showed no other loss. */
 enum repair { STALLS, ADVANCES, BEGINS };
 
 /* status.bpf.c reads the first two members. */
@@ -164,7 +164,7 @@ INLINE void fit_segments(struct sock *sk, struct tcp_sock *tp, struct sender *s)
 	s->size = size;
 }
 
-/* Whether the namespace wants a pause to shrink the window (RFC 2861). */
+/* True if the namespace shrinks windows after a pause (RFC 2861). */
 INLINE _Bool shrinks_idle(struct sock *sk)
 {
 	return sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle;
@@ -205,7 +205,7 @@ static __noinline void publish(struct tcp_sock *tp, struct sender *s, __u8 phase
 	}
 }
 
-/* What the law sees of the flow, without an acknowledgement. */
+/* The law's view of the flow, without an acknowledgement. */
 INLINE struct ack view(struct sock *sk, struct tcp_sock *tp)
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);

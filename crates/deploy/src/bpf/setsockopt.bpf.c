@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
-/* What applications say of their flows, and ask back: the options of include/shortflow.h. */
+/* Flow data that applications state and read: the options of include/shortflow.h. */
 #include "maps.h"
 #include "laws/law.h"
 #include "../../include/shortflow.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
-/* What `status` reads of sockets. */
+/* Socket state for `status`. */
 #include "flow.h"
 #include "laws/law.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* What each struct sender begins with. */
+/* Beginning of each struct sender. */
 struct beginning { struct window window; struct marks marks; };
 
 struct connection { char name[16]; __u64 cwnd, alpha; struct flow flow; __u64 socket; };

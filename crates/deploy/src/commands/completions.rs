@@ -6,7 +6,7 @@ use clap_complete::Shell;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which shell.
+    /// The shell.
     shell: Shell,
 }
 

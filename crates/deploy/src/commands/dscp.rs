@@ -10,7 +10,7 @@ use shortflow_spec::Format;
 pub struct Args {
     /// The Ethernet device that packets leave by.
     device: String,
-    /// What the priority is made from; none to stop.
+    /// Source of the priority; none to stop.
     #[arg(long, value_name = "RULE", value_parser = offers::RULES.try_map(|text| rule(&text)))]
     by: Rule,
 }

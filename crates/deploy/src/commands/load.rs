@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which; also without sf_.
+    /// Congestion controls, with or without sf_.
     #[arg(required = true, value_name = "NAME", value_parser = offers::CONTROLS)]
     names: Vec<String>,
     /// Set a parameter of all of them; `shortflow list transports` has the names.

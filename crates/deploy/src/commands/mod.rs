@@ -19,7 +19,7 @@ use crate::{Failure, programs::messages, sys};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// What can be done with the congestion controls.
+/// Commands on the congestion controls.
 #[derive(Subcommand)]
 pub enum Command {
     /// List what this host supports and what is missing; changes nothing.

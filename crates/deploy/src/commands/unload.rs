@@ -6,7 +6,7 @@ use crate::{Failure, laws};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which; all of them if none is named.
+    /// Congestion controls; all if none is given.
     #[arg(value_name = "NAME", value_parser = offers::CONTROLS)]
     names: Vec<String>,
 }

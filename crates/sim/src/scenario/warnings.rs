@@ -1,4 +1,4 @@
-//! Warnings about settings that are probably mistakes.
+//! Warnings about accepted settings.
 
 use super::Tiers;
 use crate::specs::{HostSpec, SwitchSpec, TcpSpec};

@@ -109,7 +109,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A new task that begins at `start`, perhaps later than now.
+    /// A new task that begins at `start`, now or later.
     pub fn open(&mut self, kind: TaskKind, class: ClassId, start: Instant, deadline: Option<Span>) -> TaskId {
         let task = TaskId(u32::try_from(self.tasks.len()).unwrap_or(u32::MAX));
         self.tasks.push(TaskRow { kind, class, start, finish: None, flows: 0, deadline, part_of: None });

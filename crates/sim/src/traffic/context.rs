@@ -22,7 +22,7 @@ pub(crate) struct Context<'a> {
     pub destinations: BTreeSet<HostId>,
     /// One line per traffic entry.
     pub notes: Vec<String>,
-    /// Accepted settings that are probably mistakes.
+    /// Warnings about accepted settings.
     pub warnings: Vec<String>,
     /// Some flow has a deadline.
     pub deadlines: bool,

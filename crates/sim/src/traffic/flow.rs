@@ -56,7 +56,7 @@ impl Connections {
     }
 }
 
-/// Flows in non-decreasing order of their start, perhaps without end.
+/// Flows in non-decreasing order of their start, finite or endless.
 pub trait Arrivals: Iterator<Item = Arrival> + Send {}
 
 impl<T: Iterator<Item = Arrival> + Send> Arrivals for T {}

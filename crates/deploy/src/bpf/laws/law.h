@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only */
 /*
- * What every fixed-point law shares: RFC 5681's window, the marked fraction of RFC 8257, and powers.
+ * Shared part of the fixed-point laws: RFC 5681's window, the marked fraction of RFC 8257, and powers.
  * Unsigned 64-bit integers only, no unbounded loop; native.c builds the same text for the tests.
  *
  *   quantity               unit     largest        rounding
@@ -9,7 +9,7 @@
  *   g, F, factors          2^-30    1              to nearest
  *   alpha, p = alpha^w     2^-60    1              down
  *
- * What these widths cost, which `shortflow-linux laws` measures and tests assert:
+ * Errors of these widths, measured by `shortflow-linux laws` and asserted by tests:
  *   growth    2^-24 segments per ACK, and the step 2^-24
  *   decrease  2^-24 segments and 2^-30 of cwnd, and half the error of p (power.h)
  *   alpha     2^-31 (1 + 1/g): F is rounded at every update and g once; the mean forgets the rest

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// A file, perhaps truncated.
+    /// Keys of a file.
     struct CdfKeys {
         /// CSV file, relative to the scenario
         file: String = required, Text::SizeFile;

@@ -63,7 +63,7 @@ impl Published {
 }
 
 keys! {
-    /// A name, perhaps truncated.
+    /// Keys of a name.
     struct PublishedKeys {
         /// which distribution
         name: &'static Published = required, OneOf(&choices());
