@@ -5,7 +5,6 @@ use crate::config::{
 };
 use shortflow_spec::words;
 use shortflow_units::{Bytes, NodeId, Occupancy, Span};
-use std::ops::RangeInclusive;
 
 keys! {
     /// Switch ports.
@@ -30,9 +29,9 @@ keys! {
     /// Host ports.
     #[derive(Copy)]
     pub struct HostSpec {
-        /// what small_queue, jitter and tcp.growth are unless given: linux: 2, half-packet and unless-held, as hosts are;
-        /// fifo: 0, 0s and always, a queue that a sender may fill
-        pub model: HostModel = "fifo", HostModel::WORDS;
+        /// what small_queue and tcp.growth are unless given: linux: 2 and unless-held, as hosts are; fifo: 0 and always,
+        /// a queue that a sender may fill
+        pub model: HostModel = "linux", HostModel::WORDS;
         /// what a port holds
         pub buffer: Occupancy = "unlimited", OCCUPANCY;
         /// K: queues that mark do so when an arriving packet finds more than this
@@ -41,7 +40,7 @@ keys! {
         pub small_queue: Option<u32> = "auto", KeywordOr("auto", 0..=SMALL_QUEUE);
         /// random time, up to this, by which a packet of a host reaches its switch late; order is kept; half-packet: half
         /// the time that a full packet takes on the host's link
-        pub jitter: Option<Jitter> = "auto", KeywordOr("auto", JITTER);
+        pub jitter: Option<Span> = "0s", KeywordOr("half-packet", ANY_TIME);
         /// pauses of each host per second, on average: its packets wait for the end, and go on in order
         pub stalls: f64 = "0", 0.0..=10_000.0;
         /// shortest pause
@@ -108,26 +107,18 @@ keys! {
 words! {
     /// Model of hosts.
     pub enum HostModel {
-        /// As with Linux: a connection has a small queue in the card, and work takes time.
+        /// As with Linux: a connection has a small queue in the card.
         Linux = "linux",
         /// A sender may fill the card.
         Fifo = "fifo",
     }
 }
 
-/// The largest delay that a host adds to a packet: a time, or half a full packet's time on the host's link.
-pub type Jitter = Option<Span>;
-
-/// As users type it.
-pub const JITTER: KeywordOr<RangeInclusive<Span>> = KeywordOr("half-packet", ANY_TIME);
-
 /// Treatment of TCP's packets in hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct Conduct {
     /// Segments of a connection that its card holds at most; 0 for any number.
     pub small_queue: u32,
-    /// Largest added delay of a packet.
-    pub jitter: Jitter,
     /// Growth of unused windows.
     pub growth: Growth,
 }
@@ -135,15 +126,11 @@ pub struct Conduct {
 impl Conduct {
     /// The conduct that these tables state, and that of `host.model` where they state none.
     pub fn of(host: &HostSpec, tcp: &TcpSpec) -> Conduct {
-        let (small_queue, jitter, growth) = match host.model {
-            HostModel::Linux => (2, None, Growth::UnlessHeld),
-            HostModel::Fifo => (0, Some(Span::ZERO), Growth::Always),
+        let (small_queue, growth) = match host.model {
+            HostModel::Linux => (2, Growth::UnlessHeld),
+            HostModel::Fifo => (0, Growth::Always),
         };
-        Conduct {
-            small_queue: host.small_queue.unwrap_or(small_queue),
-            jitter: host.jitter.unwrap_or(jitter),
-            growth: tcp.growth.unwrap_or(growth),
-        }
+        Conduct { small_queue: host.small_queue.unwrap_or(small_queue), growth: tcp.growth.unwrap_or(growth) }
     }
 }
 

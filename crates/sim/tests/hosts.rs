@@ -1,4 +1,4 @@
-//! TCP's packets in hosts: small queues in cards, unused windows, and jitter.
+//! TCP's packets in hosts: small queues in cards, and unused windows.
 
 use crate::common::{run, scenario, scheme, values};
 use shortflow_cc::{Host, transports};
@@ -31,10 +31,11 @@ fn fairness(outcome: &Outcome) -> f64 {
 fn of_one_host(flows: u32) -> String {
     let traffic = format!("[[traffic]]\nkind = 'long-lived'\nflows = {flows}\nfrom = 0\nto = 1\n");
     let rest = format!("[measure]\nports = ['h0->s0']\nsample_every = '37us'\n{traffic}");
-    star("1Gbps", &rest).replace("'2s'", "'400ms'").replace("'500ms'", "'50ms'")
+    star("1Gbps", &rest).replace("'2s'", "'800ms'").replace("'500ms'", "'50ms'")
 }
 
-/// No host holds more than the small queues of its connections, also where all begin at one instant, and they share it.
+/// No host holds more than the small queues of its connections, also where all begin at one instant, and they share it: PIAS
+/// over several of its thresholds, which put one below the others.
 #[test]
 fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
     for name in over_tcp() {
@@ -46,11 +47,14 @@ fn a_host_holds_two_segments_of_each_connection_and_they_share_its_link() {
             let fairness = fairness(&outcome);
             assert!(fairness >= 0.99, "{name}: {fairness} between {flows} flows");
             let got: f64 =
-                outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0 / 0.35).sum();
+                outcome.flows.iter().map(|flow| flow.delivered_in_window.as_f64() * 8.0 / 0.75).sum();
             assert!(got > 0.97e9, "{name}: {got} bit/s of {flows} flows");
         }
     }
 }
+
+/// Laws over queues that do not mark, but for delay-based Swift: which flow meets the full buffer is a matter of phase.
+const NEED_JITTER: [&str; 5] = ["tcp", "newreno", "cubic", "atcp", "pfabric"];
 
 /// Two hosts send to a third, the second half a second later.
 #[test]
@@ -58,15 +62,17 @@ fn long_flows_of_two_hosts_share_a_link_whoever_began() {
     let traffic = "[[traffic]]\nkind = 'long-lived'\nflows = 2\nfrom = '0-1'\nto = 2\nstagger = '500ms'\n";
     let text =
         star("1Gbps", traffic).replace("duration = '2s'\nwarmup = '500ms'", "duration = '3s'\nwarmup = '1s'");
+    let jitter = text.replace("'linux'", "'linux', jitter = 'half-packet'");
     for name in over_tcp() {
-        let fairness = fairness(&run(&scenario(&text, &[]), &scheme(name, &[])));
+        let text = if NEED_JITTER.contains(&name) { &jitter } else { &text };
+        let fairness = fairness(&run(&scenario(text, &[]), &scheme(name, &[])));
         assert!(fairness >= 0.99, "{name}: {fairness}");
     }
     let fifo = scenario(&text.replace("'linux'", "'fifo'"), &[]);
     assert!(fairness(&run(&fifo, &scheme("dctcp", &[]))) < 0.6, "what a sender may do to another on a FIFO");
 }
 
-/// 1 KB waits behind two packets of 1.2 µs each at most, and for half a packet of each host; FaST sends it in two.
+/// 1 KB waits behind two packets of 1.2 µs each at most; FaST sends it in two.
 #[test]
 fn messages_pass_the_long_flow_of_their_host() {
     let rows = ["0s,0,1,10MB", "1ms,0,2,1KB", "2ms,0,2,1KB", "3ms,0,2,1KB", "5ms,0,2,1KB", "7ms,0,2,1KB"];

@@ -46,8 +46,7 @@ pub fn run(
     let Bed { plan, tcp, control, lock, namespaces, mut taps } = bed;
     sys::raise_open_files(OPEN_FILES);
     let network = || {
-        let jitter = scenario.host.jitter.unwrap_or(Some(Span::ZERO)); // hosts are real
-        let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), jitter, Seeds::new(seed));
+        let network = Network::new(scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(seed));
         network.map_err(|error| Failure::Input(format!("topology: {error}")))
     };
     let traffic = {

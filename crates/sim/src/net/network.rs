@@ -12,7 +12,6 @@ use crate::probe::watch::{Arrival, PacketEvent, Watch, Watching};
 use crate::queue::{Backlog, DropReason, PortSetup, QueueConfig};
 use crate::routing::{Chooser, Hop, PathChoice};
 use crate::scenario::Scenario;
-use crate::specs::Jitter;
 use crate::topology::Graph;
 use shortflow_units::{Bytes, ConnId, HostId, Instant, NodeId, PortId, Rate, Span};
 use std::collections::BTreeMap;
@@ -61,11 +60,10 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of `scenario` with these queues in its switches and in its hosts, whose packets are late by up to `jitter`.
+    /// The network of `scenario` with these queues in its switches and in its hosts.
     pub fn new(
         scenario: &Scenario,
         (of_switches, of_hosts): (&QueueConfig, &QueueConfig),
-        jitter: Jitter,
         seeds: Seeds,
     ) -> Result<Network, RouteError> {
         let graph = &scenario.graph;
@@ -86,7 +84,8 @@ impl Network {
             let queue = queue.build(PortSetup { buffer, mark_above, rate: link.rate, seeds, index });
             let port = Port::new((from, to), (link.rate, link.delay), queue, faults, window);
             let full = scenario.tcp.mss + scenario.tcp.header;
-            let jitter = || jitter.unwrap_or(Span::from_ps(link.rate.tx_time(full).as_ps() / 2));
+            let jitter =
+                || scenario.host.jitter.unwrap_or(Span::from_ps(link.rate.tx_time(full).as_ps() / 2));
             match graph.is_host(from) {
                 true => port.of_host(HostDelay::of(&scenario.host, jitter(), index, seeds)),
                 false => port,

@@ -145,10 +145,8 @@ impl Scenario {
 
 /// Shows the values that `host.model` sets.
 fn show_conduct(top: &Reader, conduct: Conduct) -> Result<(), ConfigError> {
-    let jitter = conduct.jitter.map_or("half-packet".to_owned(), |jitter| jitter.to_string());
     let (host, tcp) = (top.table("host")?, top.table("tcp")?);
     host.settled("small_queue", conduct.small_queue.to_string());
-    host.settled("jitter", jitter);
     tcp.settled("growth", conduct.growth.word().to_owned());
     Ok(())
 }

@@ -121,7 +121,7 @@ impl<'a> World<'a> {
         check_thresholds(scenario, scheme)?;
         let seeds = Seeds::new(seed);
         let queues = (&scheme.queue, &scheme.host_queue);
-        let network = Network::new(scenario, queues, scenario.conduct.jitter, seeds)?;
+        let network = Network::new(scenario, queues, seeds)?;
         let network = network.by_node(division.apart);
         let network = match division.way {
             Some(Way { paths, fetch, .. }) => network.with_shortcuts(paths, fetch),

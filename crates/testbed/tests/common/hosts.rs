@@ -7,7 +7,7 @@ use shortflow_sim::scenario::Scenario;
 use shortflow_sim::scheme::Scheme;
 use shortflow_testbed::switch::{Clock, Switch, Taps, ipv4};
 use shortflow_testbed::sys::{self, Poll, READABLE};
-use shortflow_units::{HostId, Span};
+use shortflow_units::HostId;
 use std::fs::{self, File};
 use std::io::{self, Error, ErrorKind};
 use std::net::{TcpListener, TcpStream};
@@ -145,9 +145,7 @@ pub fn between<T>(
 ) -> io::Result<(T, Network)> {
     let scenario = Scenario::parse(scenario, "two-hosts", &[], &|_| Ok(LINKS.to_owned())).unwrap();
     let scheme = Scheme::named(scheme, &[]).unwrap();
-    let network =
-        Network::new(&scenario, (&scheme.queue, &scheme.host_queue), Some(Span::ZERO), Seeds::new(1))
-            .unwrap();
+    let network = Network::new(&scenario, (&scheme.queue, &scheme.host_queue), Seeds::new(1)).unwrap();
     let [(a, at_a), (b, at_b)] = hosts;
     let mut taps = Taps::new([(HostId(0), at_a), (HostId(1), at_b)])?;
     let stop = AtomicBool::new(false);
