@@ -276,8 +276,7 @@ impl TransportConfig {
         TransportConfig::with(name, settings)
     }
 
-    /// The transport called `name` with the parameters in `reader`; the caller checks for unknown
-    /// keys.
+    /// The transport called `name` with the parameters in `reader`; the caller checks for unknown keys.
     pub fn read(name: &str, reader: &Reader) -> Result<TransportConfig, ConfigError> {
         let (info, law, keys) = LawParams::read(name, reader).unwrap_or_else(|| {
             let names: Vec<&str> = transports().iter().map(|info| info.name).collect();

@@ -30,8 +30,7 @@ impl<'c, 'i> ScenarioGenerator<'c, 'i> {
     pub fn settle(choices: &'c mut Choices<'i>, style: Style) -> Result<(Scenario, String), ConfigError> {
         let values = Values { choices, style, surroundings: Surroundings::default(), files: BTreeMap::new() };
         let (root, keys) = (Table::new(), BTreeMap::new());
-        let mut generator =
-            ScenarioGenerator { registry: Registry::get(), values, root, keys, settings: Vec::new() };
+        let mut generator = Self { registry: Registry::get(), values, root, keys, settings: Vec::new() };
         generator.network();
         generator.values.surroundings = surroundings(&generator.repaired()?);
         generator.rest();

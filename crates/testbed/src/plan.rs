@@ -1,5 +1,4 @@
-//! Plan of a run: the flows of a simulation with this seed, and the connections that carry
-//! them.
+//! Plan of a run: the flows of a simulation with this seed, and the connections that carry them.
 
 use shortflow_deploy::Failure;
 use shortflow_sim::engine::Seeds;

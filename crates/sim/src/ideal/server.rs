@@ -11,7 +11,7 @@ pub(super) struct Server {
     demands: Vec<Demand>,
     /// The [`Link::leftover`] at the start of each backlogged flow.
     starts: Vec<f64>,
-    /// Number of first flows that count.
+    /// Number of leading flows that count.
     counted: usize,
     /// Measured finite flows that are not done.
     open: usize,

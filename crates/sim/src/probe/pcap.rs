@@ -1,7 +1,6 @@
 //! Departures of a port as a capture file: pcapng with times in nanoseconds, Ethernet II, IPv4 (RFC 791) and
-//! TCP (RFC 9293) headers, without the payload of zeros.
-//! A packet stands at its departure; earlier drops of the port are its comment. docs/results.md explains
-//! each field.
+//! TCP (RFC 9293) headers, without the payload of zeros. A packet stands at its departure; earlier drops of
+//! the port are its comment. docs/results.md explains each field.
 
 use super::watch::{PacketEvent, PacketEventKind};
 use crate::packet::{EcnField, Kind, Packet};

@@ -93,8 +93,7 @@ mod tests {
         assert_eq!(ideal_fct(Bytes::MAX, MSS, HEADER, &gigabit_star(), &gigabit_star()), Span::MAX);
     }
 
-    /// Oracle that follows each packet: it leaves a node once it has arrived and its
-    /// predecessor has left.
+    /// Oracle that follows each packet: it leaves a node once it has arrived and its predecessor has left.
     fn packet_by_packet(size: u64, path: &[(Rate, Span)]) -> Span {
         let mut left = vec![Span::ZERO; path.len()];
         let mut done = Span::ZERO;

@@ -52,9 +52,8 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
         );
         return Err(reader.impossible("hosts_per_switch", reason));
     }
-    let segments =
-        [DelaySegment::rest(2), DelaySegment::new(u64::from(keys.hops), "trunk_delay", keys.trunk_delay)];
-    let delays = delays(reader, keys.rtt, segments)?;
+    let trunk = DelaySegment::new(keys.hops.into(), "trunk_delay", keys.trunk_delay);
+    let delays = delays(reader, keys.rtt, [DelaySegment::rest(2), trunk])?;
     if keys.trunk_rate.is_none() {
         reader.defaulted("trunk_rate", keys.rate.to_string());
     }

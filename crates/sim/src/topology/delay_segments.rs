@@ -41,8 +41,7 @@ pub(super) fn delays<const N: usize>(
             left = left.saturating_sub(taken);
         }
     }
-    let open: u64 =
-        segments.iter().filter(|segment| segment.given.is_none()).map(|segment| segment.links).sum();
+    let open: u64 = segments.iter().filter(|each| each.given.is_none()).map(|each| each.links).sum();
     let share = left.divided_by(2 * open.max(1));
     Ok(segments.map(|segment| segment.given.map_or(share, |(_, delay)| delay)))
 }

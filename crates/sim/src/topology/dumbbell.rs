@@ -14,7 +14,6 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// A dumbbell.
     struct Dumbbell {
         /// number of hosts on each side
         pairs: u32 = required, 1..=50_000u32;

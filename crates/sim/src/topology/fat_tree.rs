@@ -59,11 +59,8 @@ fn read(reader: &Reader) -> Result<Box<dyn Topology>, ConfigError> {
         }
     }
     let uplinks = DelaySegment::new(2, "uplink_delay", keys.uplink_delay);
-    let delays = delays(
-        reader,
-        keys.rtt,
-        [DelaySegment::rest(2), uplinks, DelaySegment::new(2, "core_delay", keys.core_delay)],
-    )?;
+    let core = DelaySegment::new(2, "core_delay", keys.core_delay);
+    let delays = delays(reader, keys.rtt, [DelaySegment::rest(2), uplinks, core])?;
     Ok(Box::new(FatTree { k: keys.k as usize, rates: [keys.rate, uplink_rate, core_rate], delays }))
 }
 

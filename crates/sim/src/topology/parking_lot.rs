@@ -21,7 +21,6 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// A parking lot.
     struct ParkingLot {
         /// number of senders in each of the three groups, and of receivers R2
         senders: u32 = required, 1..=20_000u32;

@@ -14,7 +14,6 @@ pub(super) const KIND: Kind<super::Read> = Kind {
 };
 
 keys! {
-    /// A star.
     pub(super) struct Star {
         /// number of hosts
         pub hosts: u32 = required, HOSTS;
