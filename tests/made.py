@@ -1,15 +1,22 @@
 """Results made by hand, small enough to check in the head."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import polars as pl
 
 from shortflow.metrics.catalogue import Row, named
 from shortflow.records import Meta
-from shortflow.result import Provenance, RunResult
+from shortflow.result import Result, as_measured
+from shortflow.results import Results
+from shortflow.runner import Ask, Runner
+from shortflow.runs import Provenance
 from shortflow.store.columns import TABLES
+from shortflow.store.runs import Store
+
+T = TypeVar("T")
 
 
 def make_flows(rows: Sequence[dict[str, object]]) -> pl.DataFrame:
@@ -93,7 +100,7 @@ def make_ports() -> pl.DataFrame:
 
 def make_result(
     scheme: str = "dctcp", seed: int = 1, load: str = "0.2", fct_s: Sequence[float] = (1e-3, 3e-3)
-) -> RunResult:
+) -> Result:
     """A result as it would come from a scenario with the parameter `load`."""
     flows: list[dict[str, object]] = [
         {"id": i, "size_bytes": 1000 * (i + 1), "start_s": 1.5, "fct_s": fct, "slowdown": 2.0}
@@ -126,12 +133,46 @@ def make_result(
     meta = make_meta(scheme=scheme, seed=seed)
     of_flows = {"flows": make_flows(flows), "drain_flows": make_flows([])}
     tables = {**of_flows, "tasks": make_tasks(), "samples": samples, "ports": make_ports()}
-    return RunResult(tables, meta, provenance)
+    return Result.of(provenance, tables, meta)
 
 
-def with_tables(result: RunResult, **tables: pl.DataFrame) -> RunResult:
+def with_tables(result: Result, **tables: pl.DataFrame) -> Result:
     """A result with other tables."""
-    return dataclasses.replace(result, tables={**result.tables, **tables})
+    every: Any = {**result.tables, **tables}
+    if set(TABLES["flows"]) <= set(every["flows"].columns):
+        return Result.of(result.provenance, every, result.meta)
+    return dataclasses.replace(result, tables=every)
+
+
+def make_run(
+    scheme: str, seed: int, digest: str, rows: Sequence[Row], wall_s: float = 0.0, origin: Provenance | None = None
+) -> Result:
+    """A result with these metrics and without tables; of `origin`, if that is given."""
+    usual: Any = {"scenario": "made", "title": "", "scenario_settings": [], "scheme_settings": [], "traffic_notes": []}
+    own: Any = {"scheme": scheme, "seed": seed, "digest": digest, "wall_s": wall_s}
+    key = f"{scheme}-{seed}-{digest}-{id(rows)}"
+    record: Any = {"provenance": {**usual, "key": key, **(origin or {}), **own}, **as_measured(rows), "tables": {}}
+    record["meta"] = {}
+    found = Result(record)
+    found.__dict__["rows"] = rows  # in place of those with the catalogue's own statistics
+    return found
+
+
+def with_rows(result: Result, rows: Sequence[Row]) -> Result:
+    """A result with other metrics."""
+    return dataclasses.replace(result, record={**result.record, **as_measured(rows)})
+
+
+def make_results(
+    scenario: str, title: str, settings: Mapping[str, str], runs: Sequence[Result], ideal: Sequence[Result] = ()
+) -> Results:
+    """A comparison of such results."""
+    return Results([*runs, *ideal], scenario, title, settings, ideal_names=[run.scheme for run in ideal])
+
+
+def answered(directory: Path, ask: Ask[T]) -> T:
+    """What runs in a store answer to an ask."""
+    return Runner(store=Store(directory)).answer(ask)
 
 
 def make_rows(**values: float) -> list[Row]:

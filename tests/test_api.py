@@ -16,8 +16,9 @@ from conftest import Command
 from shortflow.report.looks import look_of
 from shortflow.report.page import document
 from shortflow.report.study import studies
-from shortflow.result import RunSummary
+from shortflow.result import Result
 from shortflow.scenario import Settings
+from shortflow.shown import Shown
 
 AFCT = "afct_short_s"
 
@@ -28,7 +29,7 @@ def scenario() -> sf.Scenario:
 
 
 @pytest.fixture(scope="module")
-def comparison(scenario: sf.Scenario) -> sf.Comparison:
+def comparison(scenario: sf.Scenario) -> sf.Results:
     return sf.compare(scenario, "tcp,dctcp", seeds=2)
 
 
@@ -40,14 +41,14 @@ def public_parts() -> Iterator[tuple[str, object]]:
     for name in sf.__all__:
         value = getattr(sf, name)
         yield name, value
-        if inspect.isclass(value) and value.__module__.startswith("shortflow.api"):
+        if inspect.isclass(value) and (issubclass(value, Shown) or value.__module__.startswith("shortflow.api")):
             parts = (part for part in dir(value) if not part.startswith("_") and part not in dir_of_fields(value))
             yield from ((f"{name}.{part}", getattr(value, part)) for part in parts)
 
 
 def test_every_public_name_says_what_it_is() -> None:
     parts = dict(public_parts())
-    assert "Comparison.to_pandas" in parts
+    assert "Results.to_pandas" in parts
     undescribed = {
         name for name, value in parts.items() if not inspect.getdoc(value) or inspect.getdoc(value) == str.__doc__
     }
@@ -67,8 +68,8 @@ def test_a_changed_scenario_says_so_and_is_what_a_setting_makes(scenario: sf.Sce
     assert sf.load(deeper) is deeper
 
 
-def test_a_comparison_says_what_was_changed(comparison: sf.Comparison) -> None:
-    assert repr(comparison) == ("<Comparison l2dct-benchmark, load = 0.2, duration = 300ms: tcp, dctcp; 2 seeds>")
+def test_a_comparison_says_what_was_changed(comparison: sf.Results) -> None:
+    assert repr(comparison) == ("<Results l2dct-benchmark, load = 0.2, duration = 300ms: tcp, dctcp; 2 seeds>")
     assert "l2dct-benchmark, load = 0.2, duration = 300ms: mean ± 95 % confidence over 2 seeds" in str(comparison)
 
 
@@ -92,7 +93,7 @@ def test_flows_are_those_that_count_with_the_time_of_those_that_did_not_finish(s
     assert short["start_s"].min() >= 0.2  # type: ignore[operator]  # the warm-up
 
 
-def test_every_object_is_a_table_and_shows_itself(comparison: sf.Comparison, tmp_path: Path) -> None:
+def test_every_object_is_a_table_and_shows_itself(comparison: sf.Results, tmp_path: Path) -> None:
     run = comparison.results[0]
     swept = sf.sweep("l2dct-benchmark", "dctcp", {"load": [0.2, 0.4]}, seeds=1, settings={"duration": "300ms"})
     stored = sf.read_store(comparison.save(tmp_path / "store"))
@@ -113,7 +114,7 @@ def test_every_object_is_a_table_and_shows_itself(comparison: sf.Comparison, tmp
     )
 
 
-def test_the_plots_are_those_of_the_report(comparison: sf.Comparison) -> None:
+def test_the_plots_are_those_of_the_report(comparison: sf.Results) -> None:
     (of_report,) = document(studies(comparison.results))["studies"]
     cdf = next(plot for plot in of_report["plots"] if plot["heading"].startswith("Distribution of"))
     ours = {trace.name: list(trace.x) for trace in comparison.plot.fct_cdf().data}
@@ -160,9 +161,9 @@ def test_a_sweep_has_a_comparison_at_each_point(tmp_path: Path) -> None:
     assert [dict(point.at) for point in swept.points] == [{"load": "0.2"}, {"load": "0.4"}]
     assert swept.settings == {"duration": "300ms", "transport.g": "0.1"}
     alone = sf.compare("l2dct-benchmark", "dctcp,l2dct", 1, settings={**settings, "load": 0.4}, ideal=False)
-    there = swept.points[1].comparison
+    there = swept.points[1]
     assert there.runs_digest == alone.runs_digest
-    assert isinstance(there, sf.Comparison)
+    assert isinstance(there, sf.Results)
     assert there.flows.height == alone.flows.height < swept.flows.height
     assert swept.plot.metric(AFCT).layout.xaxis.title.text == "load"
     assert sf.read_store(swept.save(tmp_path / "kept")).flows.height == swept.flows.height
@@ -174,7 +175,7 @@ def test_a_sweep_without_tables_has_comparisons_when_it_is_read_again(small: dic
     low, high = sf.read_store(tmp_path).comparisons()
     assert [low.settings, high.settings] == [{"load": "0.2"}, {"load": "0.4"}]
     assert high.schemes == ["tcp", "dctcp (g = 0.1)", "dctcp (g = 0.9)"]
-    last = swept.points[-1].comparison
+    last = swept.points[-1]
     assert high.difference("dctcp (g = 0.9)", "tcp", AFCT) == last.difference("dctcp", "tcp", AFCT)
     with pytest.raises(sf.ConfigError, match=r"the tables of tcp were not kept: pass tables=True"):
         _ = low.flows
@@ -208,7 +209,7 @@ def test_a_run_is_kept_and_read_again(scenario: sf.Scenario, tmp_path: Path) -> 
     again = sf.read_run(run.save(tmp_path / "run"))
     assert again.flows.equals(run.flows)
     assert again.metrics == run.metrics
-    assert isinstance(again, sf.RunResult)
+    assert isinstance(again, sf.Result)
 
 
 def test_a_store_with_several_scenarios_is_asked_by_name(small: dict[str, object], tmp_path: Path) -> None:
@@ -247,7 +248,7 @@ def test_tuning_takes_texts_and_goes_on(small: dict[str, object], tmp_path: Path
     assert len(again.plot.all()) >= 2
 
 
-WRONG: dict[str, Callable[[sf.Scenario, sf.Comparison], object]] = {
+WRONG: dict[str, Callable[[sf.Scenario, sf.Results], object]] = {
     'lod: unknown parameter; did you mean "load"?': lambda scenario, _: scenario.with_(lod=0.2),
     "transport.g: is a key of schemes, not of the scenario; give it with the scheme, as in dctcp+g=0.1": (
         lambda scenario, _: scenario.with_(**{"transport.g": 0.1})
@@ -278,7 +279,7 @@ WRONG: dict[str, Callable[[sf.Scenario, sf.Comparison], object]] = {
 
 @pytest.mark.parametrize("said", WRONG)
 def test_a_typo_is_one_clear_error_with_the_nearest_name(
-    said: str, scenario: sf.Scenario, comparison: sf.Comparison
+    said: str, scenario: sf.Scenario, comparison: sf.Results
 ) -> None:
     with pytest.raises(sf.ConfigError) as error:
         WRONG[said](scenario, comparison)
@@ -302,7 +303,7 @@ def test_tables_that_were_not_kept_are_not_made_up(scenario: sf.Scenario) -> Non
     assert found.plot.fct().data
 
 
-def test_without_pandas_the_remedy_is_named(comparison: sf.Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_the_remedy_is_named(comparison: sf.Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(sf.MissingRequirement, match=r"pip install 'shortflow\[pandas\]'"):
@@ -334,12 +335,12 @@ def test_a_notebook_has_a_bar_that_goes_away(small: dict[str, object], monkeypat
     assert shown[-1]["text/html"] == ""
 
 
-def test_runs_are_told_apart_in_few_words(comparison: sf.Comparison) -> None:
+def test_runs_are_told_apart_in_few_words(comparison: sf.Results) -> None:
     assert len(repr(comparison.runs[0])) < 250
-    assert isinstance(comparison.runs[0], RunSummary)
+    assert isinstance(comparison.runs[0], Result)
 
 
-def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Comparison, shortflow: Command) -> None:
+def test_python_and_the_command_agree(scenario: sf.Scenario, comparison: sf.Results, shortflow: Command) -> None:
     of_command = shortflow(
         *("compare", "l2dct-benchmark", "--schemes", "tcp,dctcp", "--seeds", "2", "--json"),
         *("--set", "load=0.2", "--set", "duration=300ms"),

@@ -8,9 +8,8 @@ import tomli_w
 
 import shortflow
 from conftest import Answer, Command
-from shortflow import Condition, Search, Steps
+from shortflow import Condition, Search, Steps, read_store
 from shortflow.errors import ConfigError
-from shortflow.store.reading import read_runs
 
 LIMIT_MS = 4
 SCENARIO: dict[str, object] = {
@@ -241,7 +240,7 @@ def test_the_key_cannot_be_set_too(shortflow: Command, scenario: str, setting: s
 
 def test_a_search_keeps_its_runs_and_finds_them_again(shortflow: Command, scenario: str, tmp_path: Path) -> None:
     first = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")
-    table = read_runs(tmp_path / "store")
+    table = read_store(tmp_path / "store").to_frame()
     assert table.height == len(first.document["trials"])
     assert len(list((tmp_path / "store" / "run-logs").iterdir())) == 1
     again = search_with(shortflow, scenario, "flows=2:40", "--out", "store", "--json")

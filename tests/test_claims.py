@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from made import make_flows, make_result, make_rows, with_tables
+from made import make_flows, make_result, make_results, make_rows, make_run, with_tables
 from shortflow import papers
 from shortflow._core import Scheme
-from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab import (
     RELATIVE,
@@ -46,8 +45,7 @@ from shortflow.papers.atcp.fig02 import _not_slower
 from shortflow.reproduction.baseline import Baseline, with_baseline
 from shortflow.reproduction.engine import Judged, count, decide, off
 from shortflow.reproduction.summary import claim_table, measured, summary_row, verdict_text
-from shortflow.result import RunSummary
-from shortflow.store.runs import Store
+from shortflow.results import Results
 
 ROOT = Path(__file__).parents[1]
 AGREES, DIRECTION, DIFFERS = Verdict.AGREES, Verdict.DIRECTION, Verdict.DIFFERS
@@ -240,20 +238,20 @@ def test_equations_hold_to_nine_digits_or_to_those_that_are_printed() -> None:
 def made(directory: Path, times: Mapping[str, Sequence[float]]) -> Data:
     """Two loads; at the second everything takes twice as long."""
     study = Study("incast", tuple(times), over={"load": (0.1, 0.2)})
-    points: dict[Position, Comparison] = {
-        (load,): Comparison(
+    points: dict[Position, Results] = {
+        (load,): make_results(
             "incast",
             "",
             {},
             [
-                RunSummary(scheme, seed, "", make_rows(afct_short_s=factor * value), 0.0)
+                make_run(scheme, seed, "", make_rows(afct_short_s=factor * value), 0.0)
                 for scheme, values in times.items()
                 for seed, value in enumerate(values)
             ],
         )
         for load, factor in ((0.1, 1.0), (0.2, 2.0))
     }
-    return Data(study, ["load"], points, {}, Store(directory))
+    return Data(study, ["load"], points)
 
 
 AFCT = "afct_short_s"

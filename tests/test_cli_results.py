@@ -12,10 +12,11 @@ import pytest
 import tomli_w
 
 from conftest import Answer, Command
-from shortflow import Ack, CongestionControl, Window, bench, runner
+from shortflow import Ack, CongestionControl, Window, bench
+from shortflow import compare as api_compare
 from shortflow import run as api_run
 from shortflow.cli.listing import KINDS
-from shortflow.result import Run
+from shortflow.runs import Run
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run
@@ -228,8 +229,8 @@ class Stalls(CongestionControl):
 
 def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, object], tmp_path: Path) -> None:
     scenario = load_scenario(small, {"drain": "100ms"})
-    finished = runner.run(scenario, Stalls).flows["fct_s"].drop_nulls().to_numpy().mean()
-    comparison = runner.compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
+    finished = api_run(scenario, Stalls).flows["fct_s"].drop_nulls().to_numpy().mean()
+    comparison = api_compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
     stalls, dctcp, ideal = (comparison.estimate(name, "afct_short_s") for name in ("Stalls", "dctcp", "ideal-srpt"))
     assert stalls
     assert dctcp
@@ -244,7 +245,7 @@ def test_a_law_that_stalls_is_not_ahead_of_one_that_finishes(small: dict[str, ob
     share = comparison.document()["schemes"]["Stalls"]["unfinished_share"]
     assert share is not None
     assert 0.5 < share < 1
-    kept = runner.compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
+    kept = api_compare(scenario, ["dctcp", Stalls], [1, 2], out=tmp_path)
     assert all(each.reused for each in kept.runs)
     assert kept.document() == comparison.document()
 
@@ -282,7 +283,7 @@ def test_another_simulator_does_not_find_the_runs_of_this_one(
     (scheme,) = load_schemes(["dctcp"])
     keys = [Run(load_scenario(small), scheme, seed).key for seed in (1, 1, 2)]
     assert keys[0] == keys[1] != keys[2]
-    monkeypatch.setattr("shortflow.result.build_id", lambda: "another build")
+    monkeypatch.setattr("shortflow.runs.build_id", lambda: "another build")
     assert len({*keys, Run(load_scenario(small), scheme, 1).key}) == 3
 
 

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from conftest import Command
 from made import make_result
+from shortflow import read_store
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.store.columns import TABLES
-from shortflow.store.reading import read_flows, read_runs
 from shortflow.store.runs import read_run, write_run
 
 EXAMPLES = settings(
@@ -64,9 +64,10 @@ def copied(good: Path) -> Iterator[Path]:
 
 def read_by_every_door(place: Path) -> None:
     """Wrong input may be an error that a user can act on; all else fails the test."""
-    for door, target in ((read_run, place), (read_flows, place.parents[1]), (read_runs, place.parents[1])):
+    store = place.parents[1]
+    for door in (lambda: read_run(place), lambda: read_store(store).flows, lambda: read_store(store).to_frame()):
         with contextlib.suppress(DamagedResult, ConfigError):
-            door(target)
+            door()
 
 
 @EXAMPLES
@@ -90,7 +91,7 @@ def test_a_flipped_bit_of_the_record_changes_nothing_unseen(good: Path, place: f
         with contextlib.suppress(DamagedResult):
             after = read_run(run)
             assert (after.meta, after.provenance) == (before.meta, before.provenance)
-            assert read_runs(run.parents[1])["afct_short_s"].to_list() == [before.metrics["afct_short_s"]]
+            assert read_store(run.parents[1]).to_frame()["afct_short_s"].to_list() == [before.metrics["afct_short_s"]]
 
 
 def test_a_flipped_digit_of_a_metric_is_damage(good: Path) -> None:
@@ -99,7 +100,7 @@ def test_a_flipped_digit_of_a_metric_is_damage(good: Path) -> None:
         assert '"afct_short_s": 0.002' in text
         (run / "result.json").write_text(text.replace('"afct_short_s": 0.002', '"afct_short_s": 0.006'))
         with pytest.raises(DamagedResult, match=r"result\.json: damaged: its checksum is wrong"):
-            read_runs(run.parents[1])
+            read_store(run.parents[1])
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

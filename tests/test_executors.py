@@ -17,12 +17,11 @@ import pytest
 import shortflow as api
 from conftest import Command, started
 from shortflow.errors import ConfigError, ExitCode, LostRun, MissingRequirement
-from shortflow.executors import Executor, Failed, Finished, Local
+from shortflow.executors import Executor, Local
 from shortflow.executors.cluster import Dask, _Cluster
 from shortflow.executors.processes import Processes
 from shortflow.executors.task import Files, files_of
-from shortflow.result import Run
-from shortflow.runner import plan
+from shortflow.runs import Run, plan
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.store.columns import TABLES
 
@@ -98,8 +97,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def digests(executor: Executor, runs: list[Run]) -> dict[tuple[str, int], str]:
     found = {}
     for run, outcome in executor.outcomes(runs, tables=True):
-        assert isinstance(outcome, Finished), outcome
-        origin = outcome.record["provenance"]
+        assert not outcome.error, outcome.error_text
+        origin = outcome.provenance
         assert origin["key"] == run.key
         assert origin["scenario_settings"] == run.scenario.resolved()
         assert set(outcome.tables) == set(TABLES)
@@ -213,8 +212,8 @@ def test_a_lost_worker_changes_no_result(small: dict[str, object], tmp_path: Pat
     for run, outcome in Dask(cluster).outcomes(runs):
         if len(found) == 5:
             os.kill(victim, signal.SIGKILL)
-        assert isinstance(outcome, Finished), outcome
-        found[run.scheme.name, run.seed] = outcome.record["provenance"]["digest"]
+        assert not outcome.error, outcome.error_text
+        found[run.scheme.name, run.seed] = outcome.digest
     assert found == expected
 
 
@@ -238,11 +237,10 @@ def test_a_law_that_a_worker_does_not_have_is_an_error_of_that_run(
     runs = plan(load_scenario(small), ["dctcp", f"{tmp_path / 'law.py'}:Halving"], [1])
     (tmp_path / "law.py").unlink()
     outcomes = {run.scheme.name: outcome for run, outcome in Dask(cluster).outcomes(runs)}
-    assert isinstance(outcomes["dctcp"], Finished)
+    assert not outcomes["dctcp"].error
     failed = outcomes["Halving"]
-    assert isinstance(failed, Failed)
     assert isinstance(failed.error, ConfigError)
-    assert "there is no file" in failed.text
+    assert "there is no file" in failed.error_text
 
 
 @pytest.mark.parametrize(
@@ -274,12 +272,11 @@ def test_a_process_that_dies_is_tried_again_and_then_an_error(small: dict[str, o
     (tmp_path / "law.py").write_text(LAW, encoding="utf-8")
     runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Deadly", f"{tmp_path / 'law.py'}:Halving"], [1])
     outcomes = {run.scheme.name: outcome for run, outcome in Local(2).outcomes(runs)}
-    assert isinstance(outcomes["Halving"], Finished)
+    assert not outcomes["Halving"].error
     failed = outcomes["Deadly"]
-    assert isinstance(failed, Failed)
     assert isinstance(failed.error, LostRun)
     assert not failed.is_final
-    assert failed.text == "its process died 3 times, of signal 9; is there too little memory?"
+    assert failed.error_text == "its process died 3 times, of signal 9; is there too little memory?"
 
 
 @pytest.mark.usefixtures("scenario")
@@ -301,9 +298,8 @@ def test_a_process_that_cannot_start_is_no_fault_of_the_law(
     runs = plan(load_scenario(small), [f"{tmp_path / 'law.py'}:Halving"], [1, 2])
     monkeypatch.syspath_prepend(str(tmp_path / "broken"))
     for _, failed in Local(2).outcomes(runs):
-        assert isinstance(failed, Failed)
         assert isinstance(failed.error, LostRun)
-        assert failed.text == "its process ended with exit code 1 before the run began; an error above says why"
+        assert failed.error_text == "its process ended with exit code 1 before the run began; an error above says why"
     assert "a broken installation" in capfd.readouterr().err
 
 
@@ -378,7 +374,7 @@ def test_a_scheduler_without_workers_or_that_goes_away_is_a_clear_error(
         monkeypatch.setattr("shortflow.executors.cluster._PATIENCE_S", 60)
         worker = ["worker", executor.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
         with started([*dask, *worker], cwd=tmp_path, **quiet), closing(executor.outcomes(runs)) as outcomes:
-            assert isinstance(next(outcomes)[1], Finished)
+            assert not next(outcomes)[1].error
             scheduler.kill()
             with pytest.raises(MissingRequirement, match="the scheduler is gone"):
                 list(outcomes)

@@ -9,14 +9,13 @@ import pytest
 
 import shortflow
 from conftest import Command
-from made import make_rows
+from made import make_rows, make_run
 from shortflow import _core
-from shortflow.comparison import with_distances
-from shortflow.engine import run_one
 from shortflow.errors import ConfigError
 from shortflow.report.study import studies
-from shortflow.result import RunSummary
-from shortflow.runner import plan
+from shortflow.results import with_distances
+from shortflow.runner import run_one
+from shortflow.runs import plan
 
 WITHOUT_DEADLINES = ["ideal-srpt", "ideal-sjf", "ideal-las", "ideal-ps", "ideal-fifo"]
 
@@ -138,16 +137,16 @@ def test_a_report_of_ideal_runs_alone_shows_them(small: dict[str, object]) -> No
     runs = plan(shortflow.load(small), ["ideal-ps", "ideal-srpt"], [1, 2])
     (study,) = studies([run_one(run) for run in runs])
     assert study.schemes == ["ideal-srpt", "ideal-ps"]
-    assert not study.points[0].comparison.ideal
+    assert not study.points[0].ideal
 
 
 def test_the_distance_is_the_ratio_of_means_on_the_same_flows() -> None:
     runs = [
-        RunSummary("dctcp", 1, "", make_rows(afct_short_s=3.0, drops=1.0), 0.0),
-        RunSummary("dctcp", 2, "", make_rows(afct_short_s=4.0, afct_other_s=1.0), 0.0),
-        RunSummary("dctcp", 3, "", make_rows(afct_short_s=4.0), 0.0),
-        RunSummary("ideal-srpt", 1, "", make_rows(afct_short_s=2.0), 0.0),
-        RunSummary("ideal-srpt", 2, "", make_rows(afct_short_s=1.0), 0.0),
+        make_run("dctcp", 1, "", make_rows(afct_short_s=3.0, drops=1.0), 0.0),
+        make_run("dctcp", 2, "", make_rows(afct_short_s=4.0, afct_other_s=1.0), 0.0),
+        make_run("dctcp", 3, "", make_rows(afct_short_s=4.0), 0.0),
+        make_run("ideal-srpt", 1, "", make_rows(afct_short_s=2.0), 0.0),
+        make_run("ideal-srpt", 2, "", make_rows(afct_short_s=1.0), 0.0),
     ]
     found = [run.metrics.get("distance_short") for run in with_distances(runs)]
     assert found == [1.5, 4.0, None, 1.0, 1.0]

@@ -2,7 +2,7 @@
 
 import dataclasses
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ import tomli_w
 
 import shortflow
 from conftest import Command
-from made import make_rows
-from shortflow.comparison import Comparison
+from made import make_results, make_rows, make_run
 from shortflow.errors import ExitCode
 from shortflow.precision import Precision, more_seeds, widths
-from shortflow.result import RunSummary
+from shortflow.result import Record, Result
+from shortflow.results import Results
 
 SIZES = {"uniform": {"kind": "uniform", "min": "2KB", "max": "98KB"}}
 SIZES["web search"] = {"kind": "published", "name": "websearch", "max": "2MB"}
@@ -46,27 +46,32 @@ class Pool:
 
     def __init__(self, scenario: dict[str, Any], schemes: str, seeds: int = 200) -> None:
         """Run all."""
-        self.whole = Comparison(*_parts(shortflow.compare(scenario, schemes, seeds=seeds, ideal=False)))
+        self.whole = make_results(*_parts(shortflow.compare(scenario, schemes, seeds=seeds, ideal=False)))
         self.scheme, self.baseline = self.whole.schemes
         self._by_seed = {(run.scheme, run.seed): run for run in self.whole.runs}
 
-    def draw(self, dice: random.Random, n: int, metric: str) -> Comparison:
+    def draw(self, dice: random.Random, n: int, metric: str) -> Results:
         """A comparison over n of the seeds in which both have the metric, drawn with replacement."""
         both = self.whole.values(self.scheme, metric).keys() & self.whole.values(self.baseline, metric).keys()
         seeds = dice.choices(sorted(both), k=n)
         return self.of(seeds)
 
-    def of(self, seeds: Sequence[int]) -> Comparison:
+    def of(self, seeds: Sequence[int]) -> Results:
         """A comparison over these seeds, in which any may be several times."""
         runs = [
-            dataclasses.replace(self._by_seed[scheme, seed], seed=number)
+            with_seed(self._by_seed[scheme, seed], number)
             for scheme in self.whole.schemes
             for number, seed in enumerate(seeds, 1)
         ]
-        return Comparison(*_parts(self.whole)[:3], runs)
+        return make_results(*_parts(self.whole)[:3], runs)
 
 
-def _parts(whole: Comparison) -> tuple[str, str, dict[str, str], Sequence[RunSummary]]:
+def with_seed(run: Result, seed: int) -> Result:
+    record: Record = {**run.record, "provenance": {**run.provenance, "seed": seed}}
+    return dataclasses.replace(run, record=record)
+
+
+def _parts(whole: Results) -> tuple[str, str, Mapping[str, str], Sequence[Result]]:
     return whole.scenario, whole.title, whole.settings, whole.runs
 
 
@@ -119,7 +124,7 @@ def test_seeds_that_are_added_until_intervals_are_narrow_leave_them_right() -> N
     assert sum(covers) >= 93
 
 
-def made(longest: float, *, queue: float = 1.0, **more: float) -> RunSummary:
+def made(longest: float, *, queue: float = 1.0, **more: float) -> Result:
     """A run of 100 flows with a mean of 2 ms, a 99th percentile of 5 ms and a slowdown of 4; RTO_min is 10 ms."""
     times = {"afct_short_s": 2e-3, "p99_short_s": 5e-3, "p100_short_s": longest, "slowdown_short": 4.0}
     others = {"slowdown_p100_short": 20.0, "flows_short": 100, "queue_max_pkt": queue, "drops": 0.0, **more}
@@ -127,7 +132,7 @@ def made(longest: float, *, queue: float = 1.0, **more: float) -> RunSummary:
         {"key": key, "value": text, "source": ""} for key, text in (("switch.buffer", "50pkt"), ("tcp.rto_min", "10ms"))
     ]
     origin: Any = {"scenario_settings": settings, "scheme_settings": []}
-    return RunSummary("dctcp", 1, "d", make_rows(**times, **others), 0.0, origin=origin)
+    return make_run("dctcp", 1, "d", make_rows(**times, **others), 0.0, origin=origin)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +152,7 @@ def made(longest: float, *, queue: float = 1.0, **more: float) -> RunSummary:
     ],
 )
 def test_a_stake_is_what_one_late_flow_or_timeout_does(
-    run: RunSummary, mean_ms: float, p99_ms: float, slowdown: float
+    run: Result, mean_ms: float, p99_ms: float, slowdown: float
 ) -> None:
     metrics = {row.metric.name: row.metric for row in run.rows}
     found = {name: run.stake(metric) for name, metric in metrics.items()}
@@ -178,8 +183,8 @@ def test_the_risk_of_a_scheme_is_that_of_its_own_buffer() -> None:
 
 
 def test_the_seeds_that_a_width_takes_allow_for_late_flows() -> None:
-    runs = [dataclasses.replace(made(202e-3), seed=seed) for seed in (1, 2, 3)]
-    (found,) = widths(Comparison("made", "made", {}, runs), "afct_short_s")
+    runs = [with_seed(made(202e-3), seed) for seed in (1, 2, 3)]
+    (found,) = widths(make_results("made", "made", {}, runs), "afct_short_s")
     # No scatter; 2 ms a seed are 100 % of the mean: three in m seeds are 10 % with 30.
     assert found.share == pytest.approx((2 - 1 / 2) / 2)  # from 1/2 to 2 of the mean
     assert more_seeds([found], 0.1) == pytest.approx(30 - 3, abs=1)

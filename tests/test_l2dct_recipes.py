@@ -9,18 +9,19 @@ from shortflow.metrics.stats import rank_correlation
 from shortflow.papers.l2dct.in_python import L2dctInPython
 from shortflow.papers.l2dct.sawtooth import sawtooth
 from shortflow.papers.l2dct.setup import over_trend
-from shortflow.result import RunResult, execute
-from shortflow.runner import plan
+from shortflow.result import Result
+from shortflow.runs import plan
 from shortflow.scenario import load_scenario
+from shortflow.simulate import execute
 
 
-def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **settings: str) -> RunResult:
+def run(scheme: "str | type[L2dctInPython]", scenario: str = "incast", **settings: str) -> Result:
     changes = {key.replace("__", "."): value for key, value in settings.items()}
     (work,) = plan(load_scenario(scenario), [scheme], [1], changes)
     return execute(work, _core.Control())
 
 
-def fates(result: RunResult) -> pl.DataFrame:
+def fates(result: Result) -> pl.DataFrame:
     """The flows without the columns that name the run."""
     return result.flows.drop("scheme", "run")
 

@@ -16,12 +16,12 @@ SHORT: Settings = {"duration": "300ms", "load": 0.2}
 
 
 @pytest.fixture(scope="module")
-def run() -> sf.RunResult:
+def run() -> sf.Result:
     return sf.run("l2dct-benchmark", "tcp", seed=9, settings=SHORT)
 
 
 @pytest.fixture
-def own(run: sf.RunResult, tmp_path: Path) -> Path:
+def own(run: sf.Result, tmp_path: Path) -> Path:
     """The short flows of another seed, as if somebody had measured them."""
     columns = ("start_s", "size_bytes", "fct_s")
     counted = run.flows.filter(pl.col("class") == "short", pl.col("start_s") >= run.meta["warmup_s"])
@@ -31,7 +31,7 @@ def own(run: sf.RunResult, tmp_path: Path) -> Path:
     return tmp_path / "own.csv"
 
 
-def test_its_numbers_are_those_of_a_run_with_these_flows(run: sf.RunResult, own: Path) -> None:
+def test_its_numbers_are_those_of_a_run_with_these_flows(run: sf.Result, own: Path) -> None:
     found = sf.compare("l2dct-benchmark", "dctcp", 2, settings=SHORT, ideal=False, measured=own)
     stored = sf.compare(
         "l2dct-benchmark", "dctcp", 2, settings=SHORT, ideal=False, measured=own, out=own.parent / "kept"

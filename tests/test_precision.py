@@ -6,19 +6,19 @@ from dataclasses import replace
 import pytest
 
 from conftest import Command
-from made import make_rows
-from shortflow.comparison import Comparison
+from made import make_results, make_rows, make_run
+from shortflow.asks import rounds
 from shortflow.errors import ConfigError, ExitCode
-from shortflow.precision import Precision, more_seeds, seeds_until, widths
-from shortflow.result import RunSummary
+from shortflow.precision import Precision, more_seeds, widths
+from shortflow.results import Results
 
 
-def compared(*values: float, scheme: str = "dctcp") -> Comparison:
+def compared(*values: float, scheme: str = "dctcp") -> Results:
     runs = [
-        RunSummary(scheme, seed, f"d{seed}", make_rows(afct_short_s=value, drops=value * 1000), 0.0)
+        make_run(scheme, seed, f"d{seed}", make_rows(afct_short_s=value, drops=value * 1000), 0.0)
         for seed, value in enumerate(values, 1)
     ]
-    return Comparison("made", "made", {}, runs)
+    return make_results("made", "made", {}, runs)
 
 
 def test_the_width_is_half_the_interval_over_the_mean() -> None:
@@ -37,19 +37,12 @@ def test_the_seeds_that_a_width_takes_are_those_after_which_it_is_reached() -> N
 
 
 def test_the_looks_are_after_every_five_seeds_and_at_the_most() -> None:
-    def looks(most: int, first: int = 5, enough_at: int = 10**9) -> tuple[list[list[int]], bool]:
-        seen: list[list[int]] = []
+    def looks(most: int, first: int = 5) -> list[list[int]]:
+        return [list(new) for new in rounds(range(1, first + 1), Precision(0.1, most=most))]
 
-        def look(new: object) -> bool:
-            seen.append(list(new))  # type: ignore[call-overload]
-            return seen[-1][-1] >= enough_at
-
-        return seen, seeds_until(Precision(0.1, most=most), first, look)
-
-    assert looks(12) == ([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12]], False)
-    assert looks(100, enough_at=7) == ([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], True)
-    assert looks(9, first=8) == ([[1, 2, 3, 4, 5, 6, 7, 8], [9]], False)
-    assert looks(5) == ([[1, 2, 3, 4, 5]], False)
+    assert looks(12) == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12]]
+    assert looks(9, first=8) == [[1, 2, 3, 4, 5, 6, 7, 8], [9]]
+    assert looks(5) == [[1, 2, 3, 4, 5]]
     with pytest.raises(ConfigError, match="--seeds 10: is above --max-seeds 6"):
         looks(6, first=10)
 
@@ -129,8 +122,9 @@ def test_each_point_of_a_sweep_has_the_seeds_that_it_needs(shortflow: Command, s
 
 def test_no_lower_bound_is_ever_narrow_enough() -> None:
     exact = compared(1.0, 1.0, 1.0)
-    rows = [row._replace(lower_bound=True) for row in exact.runs[2].rows]
-    bound = replace(exact, runs=[*exact.runs[:2], replace(exact.runs[2], rows=rows)])
+    last = exact.done[2]
+    bounded = replace(last, record={**last.record, "lower_bounds": [*last.metrics]})
+    bound = replace(exact, done=[*exact.done[:2], bounded])
     assert Precision(0.05).is_met(exact)
     assert not Precision(0.05).is_met(bound)
     assert widths(bound)[0].share == math.inf

@@ -12,6 +12,8 @@ from shortflow.lazy import HOMES
 from test_structure import circle
 
 ROOT = Path(__file__).parents[1] / "python"
+SHOWN = {f"shortflow.{name}" for name in ("result", "results", "shown", "tuning.record")}
+"""What these show and save of themselves comes from above, when they are asked."""
 
 
 def module_name(file: Path, root: Path) -> str:
@@ -40,7 +42,8 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     for name, file in files.items():
         words = [found.split(".") for found in imported(ast.parse(file.read_text(encoding="utf-8")).body)]
         loaded = {".".join(parts[:length]) for parts in words for length in range(1, len(parts) + 1)}
-        graph[name] = {each for each in loaded & files.keys() if not f"{name}.".startswith(f"{each}.")}
+        above = set(HOMES.values()) if name in SHOWN else set()
+        graph[name] = {each for each in loaded & files.keys() - above if not f"{name}.".startswith(f"{each}.")}
     return graph
 
 

@@ -1,6 +1,5 @@
 """The report is one page that needs nothing else and tells where its numbers came from."""
 
-import dataclasses
 import json
 import re
 from collections import Counter
@@ -24,7 +23,7 @@ from shortflow.report.page import document, render
 from shortflow.report.plot import Plot, Series
 from shortflow.report.study import studies
 from shortflow.report.write import report_numbers, write_report
-from shortflow.result import RunResult
+from shortflow.result import Result
 from shortflow.store.runs import write_run
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ RESULTS = [
 ]
 
 
-def page_of(results: list[RunResult], directory: Path) -> str:
+def page_of(results: list[Result], directory: Path) -> str:
     for number, result in enumerate(results):
         write_run(result, directory / "runs" / str(number))
     page = directory / "report.html"
@@ -86,7 +85,7 @@ def without_plotly(page: str) -> str:
     return re.sub(r"<script nonce=[^>]*>/\*\*.*?</script>", "", page, flags=re.DOTALL)
 
 
-def plot_of(results: list[RunResult], heading: str) -> Plot:
+def plot_of(results: list[Result], heading: str) -> Plot:
     (study,) = studies(results)
     (plot,) = (plot for plot in plots(study) if plot.heading.startswith(heading))
     return plot
@@ -100,9 +99,9 @@ def series_of(plot: Plot, scheme: str, at: str | None = None, panel: int = 0) ->
 def test_points_are_the_values_of_the_parameter_in_order() -> None:
     (study,) = studies(RESULTS)
     assert study.x_name == "load"
-    assert [(point.label, point.x) for point in study.points] == [("0.2", 0.2), ("0.4", 0.4), ("0.8", 0.8)]
+    assert study.axis == ({"0.2": 0.2, "0.4": 0.4, "0.8": 0.8}, "")
     assert study.schemes == ["tcp", "dctcp", "l2dct"]
-    assert study.points[0].comparison.seeds == [1, 2]
+    assert study.points[0].seeds == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -119,8 +118,8 @@ def test_settings_that_are_numbers_stand_as_numbers_of_one_unit(
     values: list[str], unit: str, places: list[float]
 ) -> None:
     (study,) = studies([make_result(load=value) for value in values])
-    assert study.numeric
-    assert (study.x_unit, [point.x for point in study.points]) == (unit, places)
+    assert study.axis
+    assert (study.axis[1], [*study.axis[0].values()]) == (unit, places)
     axis = plot_of([make_result(load=value) for value in values], "Completion").panels[0].x
     assert (axis.label, axis.unit) == ("load", unit)
 
@@ -128,7 +127,7 @@ def test_settings_that_are_numbers_stand_as_numbers_of_one_unit(
 @pytest.mark.parametrize("values", [["100pkt", "30KB"], ["auto", "1ms"], ["1s", "1"]])
 def test_words_and_unlike_quantities_are_no_axis(values: list[str]) -> None:
     (study,) = studies([make_result(load=value) for value in values])
-    assert not study.numeric
+    assert not study.axis
     axis = plot_of([make_result(load=value) for value in values], "Completion").panels[0].x
     assert (axis.scale, list(axis.categories)) == ("category", [point.label for point in study.points])
     (alone,) = studies([make_result()])
@@ -187,22 +186,20 @@ def test_names_in_a_foreign_result_are_text_and_nothing_else(tmp_path: Path) -> 
             return [spoilt(each) for each in value]
         return value + evil if isinstance(value, str) and not value.startswith("2020-") else value
 
-    def foreign(result: RunResult) -> RunResult:
+    def foreign(result: Result) -> Result:
         columns = [pl.format("{}" + evil.replace("{", ""), pl.col("class")).alias("class")]
         ports, samples = (
             ["s0->h1" + evil, "s0->h0"],
             result.samples.with_columns(pl.lit("s0->h1" + evil).alias("subject")),
         )
-        return dataclasses.replace(
-            with_tables(
-                result,
-                flows=result.flows.with_columns(columns),
-                ports=result.ports.with_columns(pl.Series("port", ports)),
-                samples=samples,
-            ),
-            meta={**result.meta, "measured_ports": [ports[0]]},
-            provenance=spoilt(dict(result.provenance)),
-        )
+        changed: Any = {
+            "flows": result.flows.with_columns(columns),
+            "ports": result.ports.with_columns(pl.Series("port", ports)),
+            "samples": samples,
+        }
+        meta: Any = {**result.meta, "measured_ports": [ports[0]]}
+        changed = {**result.tables, **changed}
+        return Result.of(spoilt(dict(result.provenance)), changed, meta)
 
     usual = [make_result("dctcp", 1, load) for load in ("0.2", "0.4")]
     harmless = Parts(page_of(usual, tmp_path / "usual"))
@@ -226,12 +223,13 @@ def test_a_browser_is_told_to_run_no_script_but_ours(tmp_path: Path) -> None:
 
 
 def test_runs_that_newer_ones_supersede_are_named() -> None:
-    older, newer = make_result("dctcp<", 7).provenance, make_result("dctcp", 7)
+    old, newer = make_result("dctcp<", 7), make_result("dctcp", 7)
+    older = old.provenance
     assert "superseded" not in render(studies([newer]))
-    page = render(studies([newer], [older]))
+    page = render(studies([newer], [old]))
     assert "Superseded by newer runs with the same settings, and left out: 1" in page
     assert f"<li>dctcp&lt;, seed 7, {older['finished_at']}: {older['digest'][:16].replace('<', '&lt;')}</li>" in page
-    (named,) = document(studies([newer], [older]))["studies"][0]["superseded"]
+    (named,) = document(studies([newer], [old]))["studies"][0]["superseded"]
     assert named.items() < older.items()
     assert list(named) == ["scheme", "seed", "digest", "finished_at"]
 
@@ -324,7 +322,7 @@ def test_plots_and_tables_have_the_same_numbers() -> None:
     assert read == pytest.approx(sorted([*times[1], *times[2]])[999] * 1e3)
 
 
-def stalled(result: RunResult, ids: list[int]) -> RunResult:
+def stalled(result: Result, ids: list[int]) -> Result:
     """The result if these flows, which start at 1.5 s, had not finished by its end at 4 s; ideal ones take 0.5 ms."""
     stops = pl.col("id").is_in(ids)
     gone = [pl.when(~stops).then(pl.col(name)).alias(name) for name in ("fct_s", "slowdown")]

@@ -1,25 +1,23 @@
 """Recipes, verdicts and the `reproduce` command."""
 
 import collections
-import dataclasses
 import functools
 import inspect
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from conftest import Command
-from made import make_flows, make_meta, with_tables
+from made import answered, make_flows, make_meta, make_results, make_run, with_tables
 from shortflow import _core, papers
 from shortflow.cli import console
 from shortflow.cli.pace import Pace
 from shortflow.cli.reproduce import reproduce_figures
-from shortflow.comparison import Comparison
-from shortflow.engine import run_all
 from shortflow.errors import DamagedResult
 from shortflow.lab import (
     Choice,
@@ -46,9 +44,11 @@ from shortflow.reproduction.markdown import cell
 from shortflow.reproduction.sensitivity import Shift, alternatives, outcomes, pairs, shifts
 from shortflow.reproduction.summary import claim_table, reason_table, shift_table
 from shortflow.reproduction.tried import Outcome, Tried
-from shortflow.result import Run, RunResult, RunSummary, execute
-from shortflow.runner import plan
+from shortflow.result import Result
+from shortflow.runner import Runner, Wanted, once
+from shortflow.runs import Run, plan
 from shortflow.scenario import Settings, load_scenario
+from shortflow.simulate import execute
 from shortflow.store.runs import Store
 
 ROOT = Path(__file__).parents[1]
@@ -109,7 +109,7 @@ class Nothing(Data):
         self._position(where)
         return [run for run in _two() if run.seed in self.seeds]
 
-    def _read(self, run: Run) -> RunResult:
+    def _read(self, run: Result) -> Result:
         return _empty()
 
 
@@ -119,7 +119,7 @@ def _two() -> list[Run]:
 
 
 @functools.cache
-def _empty() -> RunResult:
+def _empty() -> Result:
     full = execute(_two()[0], _core.Control())
     flows, tasks, samples, ports = (table.clear() for table in (full.flows, full.tasks, full.samples, full.ports))
     return with_tables(full, flows=flows, tasks=tasks, samples=samples, ports=ports)
@@ -127,9 +127,9 @@ def _empty() -> RunResult:
 
 def _nothing(study: Study, directory: Path) -> Data:
     seeds = study.seed_range(Scale.QUICK)[:2]
-    runs = [RunSummary(scheme, seed, "", [], 0.0) for scheme in study.schemes for seed in seeds]
-    points = {position: Comparison("empty", "", {}, runs) for position in study.positions(Scale.QUICK)}
-    return Nothing(study, list(study.grid(Scale.QUICK)), points, {}, Store(directory))
+    runs = [make_run(scheme, seed, "", [], 0.0) for scheme in study.schemes for seed in seeds]
+    points = {position: make_results("empty", "", {}, runs) for position in study.positions(Scale.QUICK)}
+    return Nothing(study, list(study.grid(Scale.QUICK)), points)
 
 
 UNFOLLOWED = {
@@ -178,21 +178,21 @@ def test_a_run_that_is_gone_from_the_store_is_not_left_out(tmp_path: Path) -> No
     study = Study("one-long-flow", ("dctcp",), quick_seeds=2, quick_settings={"duration": "5ms", "warmup": "1ms"})
     runs = study.runs(Scale.QUICK, (), {})
     store = Store(tmp_path)
-    summaries = run_all(runs, jobs=1, store=store)
-    data = Data(study, [], {(): Comparison("one", "", {}, summaries)}, {(): runs}, store)
+    done = Runner(1, store).answer(once(Wanted(runs)))
+    data = Data(study, [], {(): make_results("one", "", {}, done)})
     shutil.rmtree(next(store.runs.glob("*-seed2-*")))
-    with pytest.raises(FileNotFoundError, match="seed 2"):
-        data.results("dctcp")
+    with pytest.raises(DamagedResult, match=r"seed2-.*flows\.parquet: missing"):
+        data.by_seed("dctcp", lambda result: float(result.flows.height))
 
 
 def test_a_table_that_is_damaged_inside_is_named_and_decides_nothing(tmp_path: Path) -> None:
     study = Study("one-long-flow", ("dctcp",), quick_seeds=1, quick_settings={"duration": "5ms", "warmup": "1ms"})
     runs = study.runs(Scale.QUICK, (), {})
     store = Store(tmp_path)
-    data = Data(study, [], {(): Comparison("one", "", {}, run_all(runs, jobs=1, store=store))}, {(): runs}, store)
+    data = Data(study, [], {(): make_results("one", "", {}, Runner(1, store).answer(once(Wanted(runs))))})
     (table,) = store.runs.glob("*/flows.parquet")
     table.write_bytes(b"PAR1 damaged PAR1")
-    claim = _claim(computed("results", lambda data: float(len(data.results("dctcp")))).within(0, 9))
+    claim = _claim(computed("results", lambda data: float(data.results("dctcp")[0].flows.height)).within(0, 9))
     with pytest.raises(DamagedResult, match=r"flows\.parquet: damaged: .*; remove .*-seed1-.* runs it again"):
         decide(claim, {"data": data})
 
@@ -213,7 +213,8 @@ def test_flows_that_never_ended_come_last_in_orders_of_completion() -> None:
         {"id": 4, "start_s": 1.0},
     ]
     flows = make_flows([{"ideal_fct_s": 0.1, **row} for row in rows])
-    result = dataclasses.replace(with_tables(_empty(), flows=flows), meta=make_meta())
+    tables: Any = {**_empty().tables, "flows": flows}
+    result = Result.of(_empty().provenance, tables, make_meta())
     assert overtakers(result) == 2
     assert rank_by(result, "size_bytes") == pytest.approx(-1 / 3)
     line = fct_over(result, "size_bytes", 1e-3, "dctcp")
@@ -244,8 +245,8 @@ def here(runs: Path, tmp_path: Path) -> Path:
 
 def test_a_second_call_runs_nothing_and_finds_the_same(runs: Path) -> None:
     figures = select(["l2dct/fig4a"])
-    first = reproduce(figures, scale=Scale.QUICK, out=runs)
-    second = reproduce(figures, scale=Scale.QUICK, out=runs)
+    first = answered(runs, reproduce(figures, Scale.QUICK))
+    second = answered(runs, reproduce(figures, Scale.QUICK))
     assert first.runs == second.runs == 55
     assert second.reused == 55
     assert [j.finding for j in first.claims] == [j.finding for j in second.claims]
@@ -265,7 +266,7 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
         (Scale.QUICK, {"initial-alpha": "1"}, ""),
         (Scale.FULL, {}, "no other choice was tried"),
     ):
-        done = reproduce([figure], scale=scale, out=tmp_path, chosen=chosen)
+        done = answered(tmp_path, reproduce([figure], scale, chosen))
         assert [judged.reason for judged in done.claims] == [reason]
         assert (reason_table(done) is None) == (not reason)
     values = sum(len(choice.others) for choice in papers.choices("l2dct").values())
@@ -277,7 +278,7 @@ def test_a_stored_reason_is_given_only_where_it_was_found(tmp_path: Path, monkey
         known[claim.id] = {
             Scale.QUICK: {"deciding": "value", "taken": {"verdict": verdict, "number": "3"}, "others": others}
         }
-        (judged,) = reproduce([figure], scale=Scale.FULL, out=tmp_path).claims
+        (judged,) = answered(tmp_path, reproduce([figure], Scale.FULL)).claims
         assert judged.reason == f"{reason}; tried: 1 of {values} values"
 
 
@@ -460,7 +461,7 @@ def test_sensitivity_goes_on_where_its_time_ended(shortflow: Command) -> None:
 
 
 def test_two_values_are_tried_at_once_where_each_moves_a_claim_by_itself(tmp_path: Path) -> None:
-    base = reproduce(select(["pecn/fig4"]), scale=Scale.QUICK, out=tmp_path)
+    base = answered(tmp_path, reproduce(select(["pecn/fig4"]), Scale.QUICK))
     known = outcomes([Shift({}, each, each, reached=True) for each in base.claims])
     moving, still = known["pecn/fig4-finish-times"], known["pecn/fig4-cwnd-evolution"]
     moved: Outcome = {"verdict": moving["taken"]["verdict"], "number": "1"}
@@ -511,7 +512,7 @@ def test_a_row_of_the_sensitivity_names_what_decides_where_that_is_another() -> 
 class Medians(Data):
     """Two runs with one small and one medium flow each, which ATCP shortens by 10 and by 30 %, give or take one."""
 
-    def results(self, scheme: str, **where: Value) -> list[RunResult]:
+    def results(self, scheme: str, **where: Value) -> list[Result]:
         small, medium = {"tcp": ([0.1, 0.1], [1.0, 1.0]), "atcp": ([0.09, 0.089], [0.71, 0.69])}[scheme]
         columns = {"class": "other", "start_s": 30.0, "size_bytes": [20_000, 2_000_000]}
         pairs = zip(small, medium, strict=True)
@@ -520,7 +521,7 @@ class Medians(Data):
 
 def test_what_gains_more_is_shown_as_more(tmp_path: Path) -> None:
     (claim,) = (c for c in papers.figures()["atcp/fig7"].claims if c.id == "atcp/fig7-fig8-medium-gains-more")
-    runs = Medians(Study("atcp-trace", ("tcp", "atcp")), [], {}, {}, Store(tmp_path))
+    runs = Medians(Study("atcp-trace", ("tcp", "atcp")), [], {})
     found = decide(claim, {"chain": runs})
     assert found.holds
     assert found.measured["value"] == pytest.approx(0.195)
@@ -538,7 +539,7 @@ def test_sensitivity_tells_how_far_it_is_and_counts_all_runs(
     assert f"1 of {values} values tried\n" in told
     assert f"{values} of {values} values tried\n" in told
     (runs,) = re.findall(r"index\.html \((\d+) runs", told)
-    assert int(runs) > 2 * reproduce(select(["pecn/query"]), scale=Scale.QUICK, out=tmp_path).runs
+    assert int(runs) > 2 * answered(tmp_path, reproduce(select(["pecn/query"]), Scale.QUICK)).runs
 
 
 def test_bars_in_turn_share_the_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser import Browser
-from made import make_rows
-from shortflow.comparison import Comparison
+from made import make_results, make_rows, make_run
 from shortflow.errors import DamagedResult
 from shortflow.lab import Beside, Curves, Data, Drawing, Figure, Line, Scale, Study, level, paper, within
 from shortflow.lab.drawing import Row
@@ -26,8 +25,7 @@ from shortflow.reproduction.engine import Judged, Reproduced, Reproduction, draw
 from shortflow.reproduction.matrix import COLOURS
 from shortflow.reproduction.pages import write_pages
 from shortflow.reproduction.svg import picture
-from shortflow.result import RunSummary
-from shortflow.store.runs import Store
+from shortflow.results import Results
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -125,13 +123,13 @@ def test_figures_of_one_section_are_told_apart_in_the_matrix_and_no_label_leaves
 
 def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_path: Path) -> None:
     study = Study("incast", ("tcp", "dctcp"), over={"servers": (10, 20)})
-    points: dict[Position, Comparison] = {
-        (n,): Comparison(
-            "incast", "", {}, [RunSummary(name, 1, "", make_rows(afct_short_s=n * 1e-3), 0.0) for name in study.schemes]
+    points: dict[Position, Results] = {
+        (n,): make_results(
+            "incast", "", {}, [make_run(name, 1, "", make_rows(afct_short_s=n * 1e-3), 0.0) for name in study.schemes]
         )
         for n in (10, 20)
     }
-    data = {"runs": Data(study, ["servers"], points, {}, Store(tmp_path))}
+    data = {"runs": Data(study, ["servers"], points)}
     claim = paper("x/one", "numeric", 5).says("", level("tcp", "afct_short_s").at(servers=20).near(0.005))
     figure = Figure("x/one", "Fig. 1", "", {"runs": study}).decides(
         claim, draws=[Curves("servers", "afct_short_s", "", "")]
@@ -148,16 +146,16 @@ def test_a_figure_has_what_its_claims_print_in_its_curves_and_beside_ours(tmp_pa
 def test_curves_have_places_of_one_unit_and_no_interval_for_one_seed(tmp_path: Path) -> None:
     study = Study("incast", ("tcp",), over={"tcp.rto_min": ("900us", "1ms")})
     times = {"900us": [1e-3], "1ms": [2e-3, 4e-3]}
-    points: dict[Position, Comparison] = {
-        (value,): Comparison(
+    points: dict[Position, Results] = {
+        (value,): make_results(
             "incast",
             "",
             {},
-            [RunSummary("tcp", seed, "", make_rows(afct_short_s=fct), 0.0) for seed, fct in enumerate(times[value])],
+            [make_run("tcp", seed, "", make_rows(afct_short_s=fct), 0.0) for seed, fct in enumerate(times[value])],
         )
         for value in times
     }
-    data = Data(study, list(study.grid(Scale.FULL)), points, {}, Store(tmp_path))
+    data = Data(study, list(study.grid(Scale.FULL)), points)
     (line,) = Curves("tcp.rto_min", "afct_short_s", "RTOmin (us)", "").draw(data).lines
     assert (list(line.x), list(line.y)) == ([900.0, 1000.0], [1.0, 3.0])
     assert line.ci95[0] is None

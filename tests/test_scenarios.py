@@ -8,8 +8,8 @@ import pytest
 import shortflow
 from conftest import Command
 from shortflow import _core, bench, load, run
-from shortflow.engine import waited_for
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, TASK_TIME
+from shortflow.runner import waited_for
 from shortflow.scenario import SHIPPED
 
 NAMES = shortflow.shipped_scenarios()
@@ -91,7 +91,7 @@ def test_it_runs_and_every_metric_is_a_finite_number(name: str, scheme: str) -> 
     assert result.flows.height > 0
     assert result.metrics["utilisation"] > 0
     assert all(math.isfinite(value) for value in result.metrics.values()), result.metrics
-    statistics = {row.metric.statistic for row in result.summary.rows}
+    statistics = {row.metric.statistic for row in result.rows}
     assert statistics & {MEAN_FCT, GOODPUT, TASK_TIME}, "something has come of the traffic"
 
 

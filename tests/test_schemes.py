@@ -7,7 +7,7 @@ import pytest
 import shortflow
 from shortflow.errors import ConfigError
 from shortflow.report.study import studies
-from shortflow.runner import plan
+from shortflow.runs import plan
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import read_run, select_runs
 

@@ -11,14 +11,13 @@ import pytest
 
 import shortflow
 from made import make_result
-from shortflow import result
-from shortflow.errors import ConfigError, DamagedResult
+from shortflow import runs
+from shortflow.errors import ConfigError, DamagedResult, SimulationError
 from shortflow.report.sweep.runs import swept
 from shortflow.report.write import write_report
-from shortflow.result import Failure, RunResult
+from shortflow.result import Result
 from shortflow.scenario import Setting
 from shortflow.store.frames import UNSET, varying
-from shortflow.store.reading import read_flows
 from shortflow.store.runs import select_runs, write_run
 from shortflow.store.selection import supersede
 
@@ -32,12 +31,12 @@ class Law(shortflow.CongestionControl):
 """
 
 
-def changed(result: RunResult, **changes: Any) -> RunResult:
-    provenance: Any = {**result.provenance, **changes}
-    return dataclasses.replace(result, provenance=provenance)
+def changed(result: Result, **changes: Any) -> Result:
+    record: Any = {**result.record, "provenance": {**result.provenance, **changes}}
+    return dataclasses.replace(result, record=record)
 
 
-def stored(directory: Path, results: Sequence[RunResult]) -> Path:
+def stored(directory: Path, results: Sequence[Result]) -> Path:
     for number, each in enumerate(results):
         write_run(changed(each, key=f"{number:012}"), directory / str(number))
     return directory
@@ -56,11 +55,12 @@ def test_the_newest_run_counts_in_whatever_order_they_lie(tmp_path: Path) -> Non
 
 
 def test_the_newest_failure_is_told_in_whatever_order_they_lie() -> None:
-    def failed(day: int, error: str) -> Failure:
-        return {"provenance": changed(make_result(), finished_at=f"2020-01-0{day}").provenance, "error": error}
+    def failed(day: int) -> Result:
+        origin = changed(make_result(), finished_at=f"2020-01-0{day}").provenance
+        return Result.failed(origin, SimulationError(f"of day {day}"))
 
-    failures = {Path(f"{place}"): failed(day, f"of day {day}") for place, day in enumerate((2, 3, 1))}
-    assert [each["error"] for each in supersede({}, failures).failures.values()] == ["of day 3"]
+    failures = {Path(f"{place}"): failed(day) for place, day in enumerate((2, 3, 1))}
+    assert [failures[place].error_text for place in supersede(failures).failed] == ["of day 3"]
 
 
 def test_runs_that_differ_in_seed_scheme_or_setting_all_count(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_runs_with_other_settings_are_never_one_point(
     found = shortflow.read_store(stored(tmp_path, [plain, other]))
     assert [each.settings for each in found.comparisons()] == [{key: labels}, {key: more[key][0]}]
     assert found.to_frame().columns[10] == key
-    (sweep,) = swept([plain.summary, other.summary])
+    (sweep,) = swept([plain, other])
     assert [len(each.runs) for each in sweep.runs["dctcp"].values()] == [1, 1]
 
 
@@ -123,7 +123,7 @@ def test_what_counts_must_come_from_the_same_code(tmp_path: Path, change: Mappin
     old = [make_result(seed=seed) for seed in (1, 2)]
     new = changed(make_result(seed=3), **change, finished_at="2021")
     stored(tmp_path, [*old, new])
-    for read in (select_runs, shortflow.read_store, read_flows):
+    for read in (select_runs, shortflow.read_store):
         with pytest.raises(ConfigError, match=wanted):
             read(tmp_path)
     with pytest.raises(ConfigError, match=wanted):
@@ -143,7 +143,7 @@ def test_a_rebuilt_core_needs_all_runs_again(
         shortflow.compare(scenario, schemes, seeds=[1], out=tmp_path, ideal=False)
 
     compare("dctcp", "tcp")
-    monkeypatch.setattr(result, "build_id", lambda: "0+rebuilt")
+    monkeypatch.setattr(runs, "build_id", lambda: "0+rebuilt")
     compare("dctcp")
     with pytest.raises(ConfigError, match="run again, or remove: tcp, seed 1"):
         shortflow.read_store(tmp_path).to_frame()

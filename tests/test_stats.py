@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from made import answered
 from shortflow.lab.study import Scale
 from shortflow.metrics.stats import (
     Estimate,
@@ -318,7 +319,7 @@ def test_there_is_no_rank_correlation_without_an_order(values: list[float]) -> N
 
 
 def test_the_recipe_that_ranks_flows_by_their_size_sees_their_order(tmp_path: Path) -> None:
-    done = reproduce(select(["pecn/sorting"]), scale=Scale.QUICK, out=tmp_path)
+    done = answered(tmp_path, reproduce(select(["pecn/sorting"]), Scale.QUICK))
     (judged,) = done.claims
     taus = judged.finding.measured
     of_size = taus["Kendall's tau of size_bytes and FCT with pecn"]

@@ -13,15 +13,15 @@ import polars as pl
 import pytest
 import tomli_w
 
+import shortflow as sf
 from conftest import started
 from made import make_result, with_tables
 from shortflow import _core
 from shortflow.cli import execute as execute_command
 from shortflow.errors import ConfigError, DamagedResult, ExitCode
-from shortflow.result import execute
-from shortflow.runner import compare, plan
-from shortflow.runner import run as run_one
+from shortflow.runs import plan
 from shortflow.scenario import load_scenario
+from shortflow.simulate import execute
 from shortflow.store import files
 from shortflow.store.columns import TABLES
 from shortflow.store.files import Kind, new_directory, write_text
@@ -46,9 +46,9 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_a_store_does_not_take_the_runs_of_stores_below_it(tmp_path: Path) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
     result = execute(run, _core.Control())
-    Store(tmp_path / "reproduction").save(run, result)
+    Store(tmp_path / "reproduction").keep(result)
     assert len(find_runs(tmp_path)) == 1
-    Store(tmp_path).save(run, result)
+    Store(tmp_path).keep(result)
     write_run(result, tmp_path / "alone")
     assert [place.parent for place in find_runs(tmp_path)] == [tmp_path, tmp_path / "runs"]
 
@@ -57,23 +57,20 @@ def test_metrics_are_kept_until_other_code_measures(tmp_path: Path) -> None:
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
     result = execute(run, _core.Control())
     store = Store(tmp_path)
-    assert store.record(run) is None
-    store.save(run, result)
+    assert store.find(run) is None
+    store.keep(result)
     (place,) = find_runs(tmp_path)
     record = json.loads((place / "result.json").read_text())
     record["metrics"]["drops"] = 12345.0
     (place / "result.json").write_text(json.dumps(record))
-    kept = store.record(run)
+    kept = store.find(run)
     assert kept
-    found = store.find(run)
-    assert found
-    assert kept["metrics"]["drops"] == found.metrics["drops"] == 12345.0
+    assert kept.metrics["drops"] == read_run(place).metrics["drops"] == 12345.0
     (place / "result.json").write_text(json.dumps({**record, "measured_by": "code of yesterday"}))
-    anew = store.find(run)
-    renewed = store.record(run)
-    assert anew
+    assert read_run(place).metrics == result.metrics
+    renewed = store.find(run)
     assert renewed
-    assert renewed["metrics"] == anew.metrics == result.metrics
+    assert renewed.metrics == result.metrics == json.loads((place / "result.json").read_text())["metrics"]
 
 
 def test_a_new_result_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
@@ -198,7 +195,7 @@ def test_a_flipped_byte_is_named_and_the_run_is_done_again(tmp_path: Path, caplo
     (run,) = plan(load_scenario("incast"), ["dctcp"], [1], {"traffic.1.repeat": 1, "duration": "10ms"})
     result = execute(run, _core.Control())
     store = Store(tmp_path)
-    store.save(run, result)
+    store.keep(result)
     for name in TABLES:
         path = store.place(run) / f"{name}.parquet"
         good = path.read_bytes()
@@ -207,10 +204,10 @@ def test_a_flipped_byte_is_named_and_the_run_is_done_again(tmp_path: Path, caplo
             with pytest.raises(DamagedResult, match=rf"{name}\.parquet: damaged: its checksum"):
                 read_run(store.place(run))
             caplog.clear()
-            assert store.record(run) is None
+            assert store.find(run) is None
             assert f"{name}.parquet: damaged" in caplog.text
         path.write_bytes(good)
-    assert store.record(run)
+    assert store.find(run)
 
 
 def test_right_columns_of_wrong_types_are_damaged(tmp_path: Path) -> None:
@@ -260,17 +257,17 @@ def test_names_that_are_too_long_are_refused_before_anything_runs(small: dict[st
     path.write_text(tomli_w.dumps(small), encoding="utf-8")
     scenario = load_scenario(path)
     with pytest.raises(ConfigError, match="10 bytes too long for a directory"):
-        compare(scenario, ["dctcp"], seeds=[1], out=tmp_path / "out", ideal=False)
+        sf.compare(scenario, ["dctcp"], seeds=[1], out=tmp_path / "out", ideal=False)
     assert set(everything_below(tmp_path / "out")) <= {"runs", "runs.parquet"}, "no run"
 
 
 def test_seeds_without_end_are_refused_at_once(small: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="seeds: 1000000000000 are too many; 100000 is the most"):
-        compare(load_scenario(small), ["dctcp"], seeds=range(1, 10**12 + 1))
+        sf.compare(load_scenario(small), ["dctcp"], seeds=10**12)
 
 
 def test_seeds_of_any_size_have_one_type(small: dict[str, object]) -> None:
-    types = {run_one(load_scenario(small), "dctcp", seed).flows.schema["seed"] for seed in (1, 2**64 - 1)}
+    types = {sf.run(load_scenario(small), "dctcp", seed).flows.schema["seed"] for seed in (1, 2**64 - 1)}
     assert types == {pl.UInt64()}
 
 

@@ -13,12 +13,11 @@ import pytest
 
 from browser import Browser
 from conftest import Command
-from made import make_rows
+from made import answered, make_results, make_rows, make_run
 from shortflow import _core
-from shortflow.comparison import Comparison
 from shortflow.lab.study import Scale
 from shortflow.metrics.catalogue import UNFINISHED_SHARE, Metric, Row, possible
-from shortflow.result import RunSummary
+from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.scheme import load_schemes
 from shortflow.survey import WORKLOADS, Cell, Survey, Verdict, Workload, engine, judge, words
@@ -31,16 +30,16 @@ from shortflow.survey.workloads import PUBLISHED
 ROOT = Path(__file__).parents[1]
 
 
-def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Comparison:
+def compared(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Results:
     """A comparison of schemes by one metric, of which each has a value for seed 1, 2 and so on."""
     about = possible(("short", "long"))[metric]
     unfinished_share = Metric(UNFINISHED_SHARE, about.flow_class)
     runs = [
-        RunSummary(scheme, seed, "", [Row(about, value), Row(unfinished_share, 0.01 * (scheme in unfinished))], 0.0)
+        make_run(scheme, seed, "", [Row(about, value), Row(unfinished_share, 0.01 * (scheme in unfinished))], 0.0)
         for scheme, of_seeds in values.items()
         for seed, value in enumerate(of_seeds, start=1)
     ]
-    return Comparison("made", "made", {}, runs)
+    return make_results("made", "made", {}, runs)
 
 
 def cell(metric: str, values: Mapping[str, Sequence[float]], unfinished: Sequence[str] = ()) -> Cell:
@@ -183,11 +182,11 @@ def made_survey(
     made = {}
     for alpha, means in of_alpha.items():
         runs = [
-            RunSummary(s, seed, "", make_rows(**METRICS | {"afct_short_s": means.get(s, 1.0) * (1 + seed / 100)}), 0.0)
+            make_run(s, seed, "", make_rows(**METRICS | {"afct_short_s": means.get(s, 1.0) * (1 + seed / 100)}), 0.0)
             for s in SCHEMES
             for seed in (1, 2, 3)
         ]
-        made[alpha] = {place: Comparison(place.workload.name, place.workload.title, {}, runs) for place in places}
+        made[alpha] = {place: make_results(place.workload.name, place.workload.title, {}, runs) for place in places}
     return Survey(Scale.QUICK, settings or {}, engine.views(made), 3, 0, 0, 0.0)
 
 
@@ -253,10 +252,10 @@ def test_equal_numbers_of_a_heat_map_have_equal_colours(tmp_path: Path) -> None:
     slower = dict(zip(SCHEMES, (1.0, 1.001, 1.012, 1.013, 1.04, 34.96, 35.04, *(2.0,) * len(SCHEMES)), strict=False))
     workload = WORKLOADS["fast"]
     runs = [
-        RunSummary(scheme, 1, "", make_rows(p99_short_s=1e-3 * slower[scheme], distance_short=3.0), 0.0)
+        make_run(scheme, 1, "", make_rows(p99_short_s=1e-3 * slower[scheme], distance_short=3.0), 0.0)
         for scheme in SCHEMES
     ]
-    places = {engine.Place(workload, level): Comparison("fast", "", {}, runs) for level in workload.levels}
+    places = {engine.Place(workload, level): make_results("fast", "", {}, runs) for level in workload.levels}
     found = Survey(Scale.QUICK, {}, engine.views({"0": places}), 1, 0, 0, 0.0)
     page = write_pages(found, tmp_path).read_text(encoding="utf-8")
     (plot,) = re.findall(r'data-plot="map-1">(.*?)</script>', page)
@@ -301,9 +300,7 @@ def test_the_command_answers_with_one_document(shortflow: Command, tmp_path: Pat
 def test_a_setting_reaches_workload_and_schemes_and_nothing_runs_twice(tmp_path: Path) -> None:
     few = dataclasses.replace(WORKLOADS["fast"], levels=(20,))
     settings = {"transport.initial_alpha": 1, "traffic.1.repeat": 2}
-    first, second = (
-        engine.survey([few], scale=Scale.QUICK, out=tmp_path, settings=settings, seeds=2) for _ in range(2)
-    )
+    first, second = (answered(tmp_path, engine.survey([few], Scale.QUICK, settings, seeds=2)) for _ in range(2))
     assert first.settings == {"transport.initial_alpha": "1", "traffic.1.repeat": "2"}
     assert (first.reused, second.reused) == (0, first.runs)
     assert document(first)["views"] == document(second)["views"]

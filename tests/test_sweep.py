@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,21 +22,20 @@ from rich.console import Console
 
 import shortflow as api
 from conftest import Command, started
-from made import make_result, make_rows
+from made import make_result, make_rows, make_run
 from shortflow._core import Control
-from shortflow.comparison import Comparison
-from shortflow.errors import ConfigError, DamagedResult, ExitCode
-from shortflow.executors.outcome import complete
+from shortflow.errors import ConfigError, DamagedResult, ExitCode, SimulationError
 from shortflow.grid import Grid
 from shortflow.report.sweep.tables import sweep_tables
-from shortflow.result import RunSummary, execute
-from shortflow.runner import plan
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runs import plan
 from shortflow.scenario import load_scenario
+from shortflow.simulate import execute
 from shortflow.store import run_logs
 from shortflow.store.reading import renew_table
 from shortflow.store.run_logs import RunLog, read_run_logs
 from shortflow.store.runs import Store
-from shortflow.sweeping import Sweep, SweptPoint, sweep
 
 GRID = ("--grid", "load=0.2,0.4,0.6", "--grid", "switch.mark_above=5pkt,20pkt")
 SWEEP = ("sweep", "small.toml", "--schemes", "tcp,dctcp", *GRID, "--seeds", "2", "--out", "store")
@@ -254,17 +254,16 @@ STOPPED = """
 import sys, time
 from pathlib import Path
 from shortflow import _core
-from shortflow.executors.outcome import complete
-from shortflow.result import execute
-from shortflow.runner import plan
+from shortflow.runs import plan
 from shortflow.scenario import load_scenario
+from shortflow.simulate import execute
 from shortflow.store.runs import Store
 
 first, *others = plan(load_scenario("small.toml"), ["tcp"], [1, 2, 3])
 store = Store(Path("store"))
 assert all(map(store.claim, (first, *others)))
-store.keep(first, complete(execute(first, _core.Control()), tables=False))
-store.save(others[0], execute(others[0], _core.Control()))
+store.keep(execute(first, _core.Control()), tables=False)
+store.keep(execute(others[0], _core.Control()))
 print(flush=True)
 sys.stdin.readline()
 store.flush()
@@ -315,12 +314,12 @@ def test_a_log_that_cannot_be_read_hides_no_run_of_another(
 ) -> None:
     (run,) = plan(load_scenario(small), ["tcp"], [1])
     one, other = Store(tmp_path), Store(tmp_path)
-    one.keep(run, complete(execute(run, Control()), tables=False))
+    one.keep(execute(run, Control()), tables=False)
     (tmp_path / "run-logs" / "zzz.jsonl").mkdir()
     for _ in range(2):
         other.look()
-        assert other.record(run, tables=False)
-    assert Store(tmp_path).record(run, tables=False)
+        assert other.find(run, tables=False)
+    assert Store(tmp_path).find(run, tables=False)
     assert "zzz.jsonl: damaged: Is a directory; move it away; it is run again" in caplog.text
     with pytest.raises(DamagedResult, match=r"zzz\.jsonl: damaged: Is a directory; move it away, and the same command"):
         api.read_store(tmp_path)
@@ -346,9 +345,9 @@ def test_a_full_disk_loses_nothing_that_was_finished(
     assert failed.code == ExitCode.MISSING_REQUIREMENT
     assert ".jsonl: No space left on device; free some space there" in failed.stderr
     found = read_run_logs(tmp_path / "store" / "run-logs")
-    assert 0 < len(found.records) < RUNS
+    assert 0 < len(found.results) < RUNS
     assert not found.damages
-    assert f"found {len(found.records)} of {RUNS} runs" in shortflow(*SWEEP).stderr
+    assert f"found {len(found.results)} of {RUNS} runs" in shortflow(*SWEEP).stderr
     assert rows(tmp_path / "store").height == RUNS
 
 
@@ -410,18 +409,15 @@ def test_a_point_that_stops_at_a_failure_is_not_told_as_too_wide(shortflow: Comm
 
 def test_a_sweep_has_a_seed_at_least(small: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="seeds: 0 is not a whole number from 1 on"):
-        sweep(api.load(small), ["tcp"], Grid.parse(["load=0.2"]), 0, store=Store(tmp_path))
+        api.sweep(api.load(small), ["tcp"], Grid.parse(["load=0.2"]), 0, out=tmp_path)
 
 
 def test_metrics_may_be_those_of_a_later_point() -> None:
     grid = Grid.parse(["load=0.1,0.2"])
     gave = make_rows(goodput_long_bps=1e8), make_rows(goodput_long_bps=1e8, afct_short_s=1e-3)
-    points = [
-        SweptPoint(at, Comparison("s", "s", {}, [RunSummary("tcp", 1, "-", rows, 0.0)]))
-        for at, rows in zip(grid.points, gave, strict=True)
-    ]
+    runs = [replace(make_run("tcp", 1, "-", rows), at=at) for at, rows in zip(grid.points, gave, strict=True)]
     console = Console(file=io.StringIO(), width=100)
-    console.print(sweep_tables(Sweep("s", "s", {}, grid, points, 2, 0), ["afct_short_s"]))
+    console.print(sweep_tables(Results(runs, "s", "s", keys=grid.keys), ["afct_short_s"]))
     assert "mean FCT" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
@@ -487,7 +483,7 @@ def test_runs_of_another_build_stay_and_are_run_again(
     shortflow: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("shortflow.result.build_id", lambda: "0.0.1+old")
+        patch.setattr("shortflow.runs.build_id", lambda: "0.0.1+old")
         shortflow(*SWEEP)
     again = shortflow(*SWEEP)
     assert "found" not in again.stderr
@@ -496,7 +492,7 @@ def test_runs_of_another_build_stay_and_are_run_again(
     assert table.height == 2 * RUNS
     narrow = (*SWEEP[:4], "--grid", "load=0.2", "--seeds", "1", "--out", "mixed")
     with monkeypatch.context() as patch:
-        patch.setattr("shortflow.result.build_id", lambda: "0.0.1+old")
+        patch.setattr("shortflow.runs.build_id", lambda: "0.0.1+old")
         shortflow(*narrow)
     shortflow(*narrow[:-4], "--seeds", "2", "--out", "mixed")
     assert api.read_store(tmp_path / "mixed").to_frame().filter(~pl.col("superseded")).height == 4
@@ -509,8 +505,8 @@ def test_metrics_of_other_code_are_neither_shown_nor_lost(shortflow: Command, tm
     kept = read_run_logs(log.parent)
     log.unlink()
     older = RunLog(log.parent)
-    for record in kept.records.values():
-        older.add({**record, "measured_by": "code of yesterday"})
+    for result in kept.results.values():
+        older.add(replace(result, record={**result.record, "measured_by": "code of yesterday"}))
     with pytest.raises(ConfigError, match="were measured by another version of Shortflow"):
         api.read_store(tmp_path / "store").to_frame()
     assert rows(tmp_path / "store").height == RUNS, "the table is as it was"
@@ -523,16 +519,14 @@ def test_what_run_logs_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     results = [
         make_result(scheme, seed, load) for scheme in ("dctcp", "tcp") for seed in (1, 2) for load in ("0.2", "0.4")
     ]
-    records = [complete(result, tables=False).record for result in results]
-    for record in records:
-        log.add(record)
-    failure = {"provenance": {**records[0]["provenance"], "key": "another"}, "error": "it went wrong"}
-    log.add_failure(failure)  # type: ignore[arg-type]
+    failed = Result.failed({**results[0].provenance, "key": "another"}, SimulationError("it went wrong"))
+    for result in [*results, failed]:
+        log.add(result)
     kept = read_run_logs(tmp_path)
-    assert {place.name: record for place, record in kept.records.items()} == {
-        record["provenance"]["key"]: record for record in records
+    assert {place.name: result.record for place, result in kept.results.items()} == {
+        result.key: result.record for result in [*results, failed]
     }
-    assert list(kept.failures.values()) == [failure]
+    assert [result.error_text for result in kept.results.values() if result.error] == ["it went wrong"]
     lines = [json.loads(line[9:])["line"] for line in log.path.read_bytes().splitlines()]
     assert lines.count("part") == 2 + 2 + 1, "two loads, two schemes, one code"
     assert lines.count("run") == 8
@@ -550,7 +544,7 @@ def test_after_ctrl_c_the_table_has_what_was_finished_and_the_sweep_goes_on(
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED, errors
-    kept = read_run_logs(logs_of).records
+    kept = read_run_logs(logs_of).results
     assert 0 < len(kept) < RUNS
     assert (
         f"interrupted; {len(kept)} of {RUNS} runs were finished and are kept in store; the same command goes on"

@@ -3,27 +3,26 @@
 import json
 import random
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import Command
-from made import make_rows
+from made import make_rows, make_run, with_rows
 from shortflow.report.drawing import draw
 from shortflow.report.looks import BEST
 from shortflow.report.plot import HeatPlot, ParallelPlot, Plot
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Swept, swept
 from shortflow.report.sweep.view import table, view
-from shortflow.result import RunSummary
+from shortflow.result import Result
 from shortflow.scenario import Setting
 
 
 def run_of(
     scheme: str, seed: int, fct: float, scenario: dict[str, str], law: dict[str, str], goodput: float = 1e8
-) -> RunSummary:
+) -> Result:
     def settings(values: dict[str, str]) -> list[Setting]:
         return [{"key": key, "value": value, "source": "--set"} for key, value in values.items()]
 
@@ -35,7 +34,7 @@ def run_of(
         "scheme_settings": settings(law),
         "version": "0",
     }
-    return RunSummary(scheme, seed, "-", make_rows(afct_short_s=fct, goodput_long_bps=goodput), 0.0, origin=origin)
+    return make_run(scheme, seed, "-", make_rows(afct_short_s=fct, goodput_long_bps=goodput), 0.0, origin=origin)
 
 
 def of_keys(**keys: list[str]) -> Swept:
@@ -189,8 +188,8 @@ def test_of_equal_times_the_one_with_more_goodput_is_on_the_front() -> None:
 
 def test_a_bound_goes_before_nothing_and_is_no_best_point() -> None:
     runs = [run_of("l2dct", 1, 1e-3, {}, {"transport.g": "2"}), run_of("l2dct", 1, 1e-3, {}, {"transport.g": "1"})]
-    bound = replace(runs[0], rows=[row._replace(lower_bound=True) for row in runs[0].rows])
-    without = replace(runs[1], rows=make_rows(goodput_long_bps=1e8))
+    bound = with_rows(runs[0], [row._replace(lower_bound=True) for row in runs[0].rows])
+    without = with_rows(runs[1], make_rows(goodput_long_bps=1e8))
     shown = view(*swept([without, bound]))
     assert shown.answer == "No point is the best: flows did not finish, so that every afct_short_s is a lower bound."
     assert shown.best.rows[0][:2] == ("l2dct", "2")
@@ -229,6 +228,6 @@ def test_the_report_of_a_sweep(shortflow: Command, small: dict[str, object]) -> 
 
 def test_a_bound_that_leaves_the_sign_open_is_no_difference() -> None:
     runs = [run_of("dctcp", 1, 4e-3, {}, {}), run_of("tcp", 1, 3e-3, {}, {}), run_of("l2dct", 1, 6e-3, {}, {})]
-    runs[1:] = [replace(run, rows=[row._replace(lower_bound=True) for row in run.rows]) for run in runs[1:]]
+    runs[1:] = [with_rows(run, [row._replace(lower_bound=True) for row in run.rows]) for run in runs[1:]]
     (sweep,) = swept(runs)
     assert view(sweep).answer.endswith("the same flows: tcp open, as flows did not finish, l2dct ≥ +50.0 %.")

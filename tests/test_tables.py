@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, RenderableType
 
-from made import make_flows, make_result, with_tables
-from shortflow.comparison import Comparison, with_distances
+from made import make_flows, make_result, make_results, with_rows, with_tables
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import GOODPUT, MEAN_FCT, UTILISATION, Metric, missing
 from shortflow.metrics.stats import Estimate
@@ -25,7 +24,8 @@ from shortflow.report.tables import (
     shown,
     stacked,
 )
-from shortflow.result import RunResult, RunSummary
+from shortflow.result import Result
+from shortflow.results import Results, with_distances
 
 
 def printed(renderable: RenderableType, width: int = 1000) -> list[str]:
@@ -35,11 +35,11 @@ def printed(renderable: RenderableType, width: int = 1000) -> list[str]:
     return console.file.getvalue().splitlines()
 
 
-def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Comparison:
+def compared(schemes: Sequence[str], seeds: Sequence[int] = (1, 2, 3)) -> Results:
     results = [
         make_result(s, seed, fct_s=(1e-3 * seed, 3e-3 + i * 1e-3)) for i, s in enumerate(schemes) for seed in seeds
     ]
-    return Comparison("made", "A made-up scenario", {"load": "0.2"}, [each.summary for each in results])
+    return make_results("made", "A made-up scenario", {"load": "0.2"}, results)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
@@ -89,7 +89,7 @@ def test_chosen_metrics_only() -> None:
 
 def test_a_metric_that_a_scheme_lacks_is_a_dash() -> None:
     with_flows, without = make_result("dctcp"), make_result("l2dct", fct_s=())
-    comparison = Comparison("made", "made", {}, [with_flows.summary, without.summary])
+    comparison = make_results("made", "made", {}, [with_flows, without])
     row = next(line for line in printed(comparison_tables(comparison)) if line.startswith(" l2dct"))
     assert "–" in row
 
@@ -131,7 +131,7 @@ def test_the_unit_stands_before_the_seeds() -> None:
     assert shown(some, 1e-3, "ms") == "500 ± 100 ms (9 of 10 seeds)"
 
 
-def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> RunResult:
+def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> Result:
     """A run of two flows, of which the second starts 2.5 s before the end and stalls where it has no time."""
     flow: dict[str, object] = {"size_bytes": 1000, "start_s": 1.5, "ideal_fct_s": 0.5}
     times: list[dict[str, object]] = [
@@ -142,7 +142,7 @@ def stalled(scheme: str, fct_s: float | None, seed: int = 1) -> RunResult:
 
 def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
     results = [stalled("stalls", None), stalled("quick", 1.2), stalled("slow", 9.0), stalled("stalls too", None)]
-    comparison = Comparison("made", "made", {}, [each.summary for each in results])
+    comparison = make_results("made", "made", {}, results)
     lines = printed(main_tables(comparison))
     rows = {
         scheme: next(line.split() for line in lines if line.startswith(f" {scheme}  "))
@@ -175,16 +175,16 @@ def test_a_scheme_that_stalls_is_not_shown_ahead() -> None:
 
 
 def test_one_seed_with_unfinished_flows_makes_the_mean_over_all_a_bound() -> None:
-    runs = [stalled("dctcp", fct, seed).summary for seed, fct in ((1, 1.2), (2, None))]
-    found = Comparison("made", "made", {}, runs).estimate("dctcp", "afct_short_s")
+    runs = [stalled("dctcp", fct, seed) for seed, fct in ((1, 1.2), (2, None))]
+    found = make_results("made", "made", {}, runs).estimate("dctcp", "afct_short_s")
     assert found is not None
     assert found.lower_bound
     assert found.value == pytest.approx((1.1 + 1.75) / 2)
 
 
 def test_a_distance_from_an_ideal_that_itself_left_flows_open_is_none() -> None:
-    def distance(ours: float | None, best: float | None) -> RunSummary:
-        return with_distances([stalled("dctcp", ours).summary, stalled("ideal-srpt", best).summary])[0]
+    def distance(ours: float | None, best: float | None) -> Result:
+        return with_distances([stalled("dctcp", ours), stalled("ideal-srpt", best)])[0]
 
     assert distance(1.4, 1.0).metrics["distance_short"] == pytest.approx(1.2)
     assert "distance_short" not in distance(1.4, 1.0).lower_bounds
@@ -195,7 +195,7 @@ def test_a_distance_from_an_ideal_that_itself_left_flows_open_is_none() -> None:
 def test_a_class_whose_flows_all_started_in_the_warm_up_says_so() -> None:
     early = make_flows([{"size_bytes": 1000, "start_s": 0.0, "fct_s": 1.0, "slowdown": 2.0, "class": "incast"}])
     result = with_tables(make_result("dctcp"), flows=early)
-    comparison = Comparison("made", "made", {}, [result.summary])
+    comparison = make_results("made", "made", {}, [result])
     with pytest.raises(ConfigError, match=r"p99_incast_s: no incast flow was counted, as all of them .* `warmup`"):
         comparison.require("p99_incast_s")
     with pytest.raises(ConfigError, match="unknown metric"):
@@ -214,7 +214,7 @@ def test_the_spread_of_times_is_a_line_between_its_percentiles(monkeypatch: pyte
     monkeypatch.setenv("COLUMNS", "100")
     times = {"tcp": [1e-3 * 10 ** (i / 99) for i in range(100)], "dctcp": [1e-3] * 100}
     results = [make_result(scheme, 1, fct_s=of) for scheme, of in times.items()]
-    comparison = Comparison("made", "Made", {}, [each.summary for each in results])
+    comparison = make_results("made", "Made", {}, results)
     section = spread_section(comparison)
     assert section is not None
     tcp, dctcp = section.columns[0].cells
@@ -235,14 +235,14 @@ def test_of_one_run_each_metric_is_a_row_with_its_unit() -> None:
 
 
 def test_two_runs_of_one_scheme_and_seed_are_no_comparison() -> None:
-    run = make_result().summary
+    run = make_result()
     with pytest.raises(ValueError, match="several runs of dctcp with seed 1"):
-        Comparison("made", "", {}, [run, run])
+        make_results("made", "", {}, [run, run])
 
 
 def test_cells_say_where_seeds_have_no_value() -> None:
     whole = compared(["dctcp", "l2dct"])
-    lacks = [replace(run, rows=run.rows if run.seed > 1 else []) for run in whole.runs]
-    text = "\n".join(printed(comparison_tables(replace(whole, runs=lacks), [Metric(MEAN_FCT, "short")])))
+    lacks = [with_rows(run, run.rows if run.seed > 1 else []) for run in whole.runs]
+    text = "\n".join(printed(comparison_tables(replace(whole, done=lacks), [Metric(MEAN_FCT, "short")])))
     assert text.count("(2 of 3 seeds)") == 3, "each scheme's mean and their difference"
     assert "seeds)" not in "\n".join(printed(comparison_tables(whole, [Metric(MEAN_FCT, "short")])))

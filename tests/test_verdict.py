@@ -2,25 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 
-from made import make_rows
-from shortflow.comparison import Comparison
+from made import make_results, make_rows, make_run
 from shortflow.metrics.catalogue import Row
 from shortflow.report.verdict import verdict
-from shortflow.result import RunSummary
+from shortflow.result import Result
+from shortflow.results import Results
 
 TIME, TAIL, RATE = "afct_short_s", "p99_short_s", "goodput_long_bps"
 
 
-def summary(scheme: str, seed: int, *, late: int = 0, **values: float) -> RunSummary:
+def summary(scheme: str, seed: int, *, late: int = 0, **values: float) -> Result:
     """A run of 100 flows, some of them late, whose times are then lower bounds."""
     rows = make_rows(flows_short=100 - late, unfinished=late, unfinished_share=late / 100, **values)
     rows = [Row(row.metric, row.value, bool(late) and row.metric.name in (TIME, TAIL)) for row in rows]
-    return RunSummary(scheme, seed, f"{scheme}{seed}", rows, wall_s=0.1)
+    return make_run(scheme, seed, f"{scheme}{seed}", rows, wall_s=0.1)
 
 
-def compared(
-    schemes: Mapping[str, Sequence[float]], late: Mapping[str, int] | None = None, **rates: float
-) -> Comparison:
+def compared(schemes: Mapping[str, Sequence[float]], late: Mapping[str, int] | None = None, **rates: float) -> Results:
     """Schemes by their mean completion times in ms of each seed; the 99th percentile is three times as long."""
     runs = [
         summary(
@@ -32,7 +30,7 @@ def compared(
         for scheme, times in schemes.items()
         for seed, ms in enumerate(times, 1)
     ]
-    return Comparison("made", "Made", {}, runs)
+    return make_results("made", "Made", {}, runs)
 
 
 def test_the_best_is_named_with_what_it_costs() -> None:
@@ -85,8 +83,8 @@ def test_a_scheme_alone_is_told_by_its_levels() -> None:
 
 
 def test_every_seed_alike_says_nothing_of_chance() -> None:
-    runs = [RunSummary("dctcp", seed, "the same", make_rows(**{TIME: 1e-3}), wall_s=0.1) for seed in (1, 2)]
-    assert verdict(Comparison("made", "Made", {}, runs))[-1].startswith("Every seed gives the same run")
+    runs = [make_run("dctcp", seed, "the same", make_rows(**{TIME: 1e-3}), wall_s=0.1) for seed in (1, 2)]
+    assert verdict(make_results("made", "Made", {}, runs))[-1].startswith("Every seed gives the same run")
 
 
 def test_schemes_with_other_seeds_are_not_ranked() -> None:
@@ -122,7 +120,7 @@ def test_a_class_with_enough_flows_leads_and_few_are_said_to_be_few() -> None:
 
     def told(metrics: Mapping[str, float]) -> list[str]:
         rows = make_rows(**metrics)
-        return verdict(Comparison("made", "Made", {}, [RunSummary("a", seed, f"{seed}", rows, 0.1) for seed in (1, 2)]))
+        return verdict(make_results("made", "Made", {}, [make_run("a", seed, f"{seed}", rows, 0.1) for seed in (1, 2)]))
 
     assert told(many)[0].startswith("a finishes short flows in 2 ")
     assert told(few)[:1] == ["Only 9 short flows finished in a seed: few to judge by."]

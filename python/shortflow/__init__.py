@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shortflow._core import Ack, Flow, Window
-    from shortflow.api.objects import Comparison, RunResult
     from shortflow.api.plots import Plots, TuningPlots
-    from shortflow.api.stores import Results, Sweep, Tuning
     from shortflow.api.verbs import compare, load, read_run, read_store, read_tuning, run, search, sweep, tune
-    from shortflow.bisection import Condition, Search
+    from shortflow.asks import Search
+    from shortflow.condition import Condition
     from shortflow.errors import (
         Cancelled,
         ConfigError,
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
     from shortflow.grid import Grid, Steps
     from shortflow.metrics.stats import Estimate
     from shortflow.report.write import write_report
-    from shortflow.result import RunSummary
+    from shortflow.result import Result
+    from shortflow.results import Results
     from shortflow.scenario import Scenario, Setting, shipped_scenarios
     from shortflow.spec import (
         Faults,
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     )
     from shortflow.transport import CongestionControl
     from shortflow.tuning.proposals import optuna_study
+    from shortflow.tuning.record import Tuning
 
     __version__: str
 
 __all__ = [
     "Ack",
     "Cancelled",
-    "Comparison",
     "Condition",
     "ConfigError",
     "CongestionControl",
@@ -72,16 +72,14 @@ __all__ = [
     "Measure",
     "MissingRequirement",
     "Plots",
+    "Result",
     "Results",
-    "RunResult",
-    "RunSummary",
     "Scenario",
     "Search",
     "Setting",
     "SimulationError",
     "Spec",
     "Steps",
-    "Sweep",
     "Switch",
     "Tcp",
     "Tuning",
@@ -112,17 +110,17 @@ __all__ = [
 
 _HOMES = {
     "_core": ("Ack", "Flow", "Window"),
-    "api.objects": ("Comparison", "RunResult"),
     "api.plots": ("Plots", "TuningPlots"),
-    "api.stores": ("Results", "Sweep", "Tuning"),
     "api.verbs": ("compare", "load", "read_run", "read_store", "read_tuning", "run", "search", "sweep", "tune"),
-    "bisection": ("Condition", "Search"),
+    "asks": ("Search",),
+    "condition": ("Condition",),
     "errors": ("Cancelled", "ConfigError", "DamagedResult", "Interrupted", "MissingRequirement", "SimulationError"),
     "executors.cluster": ("Dask",),
     "grid": ("Grid", "Steps"),
     "metrics.stats": ("Estimate",),
     "report.write": ("write_report",),
-    "result": ("RunSummary",),
+    "result": ("Result",),
+    "results": ("Results",),
     "scenario": ("Scenario", "Setting", "shipped_scenarios"),
     "spec": (
         *("Faults", "Host", "Measure", "Spec", "Switch", "Tcp", "parameter"),
@@ -130,6 +128,7 @@ _HOMES = {
     ),
     "transport": ("CongestionControl",),
     "tuning.proposals": ("optuna_study",),
+    "tuning.record": ("Tuning",),
 }
 """Where the names come from, by module."""
 

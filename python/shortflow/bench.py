@@ -25,7 +25,7 @@ from shortflow import _core
 from shortflow.errors import ConfigError, MissingRequirement, did_you_mean
 from shortflow.records import Meta
 from shortflow.report.tables import Column, Section, lay_out, stacked
-from shortflow.result import git_revision
+from shortflow.runs import git_revision
 from shortflow.scenario import Settings, load_scenario
 from shortflow.scheme import SchemeSource, load_with_sources
 

@@ -9,11 +9,12 @@ from typing import TypeAlias
 
 from shortflow._core import Capture
 from shortflow.capture import FlowChoice, events
-from shortflow.engine import Jobs, Progress, run_each, run_one
 from shortflow.errors import Cancelled, Interrupted
 from shortflow.executors import Executor, Local
 from shortflow.lazy import np, pl
-from shortflow.result import Run, RunResult
+from shortflow.result import Result
+from shortflow.runner import Jobs, Progress, Runner, Wanted, run_one
+from shortflow.runs import Run
 from shortflow.store.runs import read_run, write_burst
 
 Happened: TypeAlias = "Callable[[], pl.DataFrame]"
@@ -41,7 +42,7 @@ class Burst:
     """All of them."""
 
 
-def find_burst(result: RunResult) -> Burst | None:
+def find_burst(result: Result) -> Burst | None:
     """The burst with the most flows that begins in the measured time, the first of several; none below 8 flows."""
     meta = result.meta
     finite = pl.col("size_bytes").is_not_null() & pl.col("ideal_fct_s").is_not_null()
@@ -66,7 +67,7 @@ def find_burst(result: RunResult) -> Burst | None:
     return Burst(group["destination"][0], begin, end, sorted(slowest["id"].to_list()), count)
 
 
-def trace_burst(run: Run, result: RunResult) -> "pl.DataFrame | None":
+def trace_burst(run: Run, result: Result) -> "pl.DataFrame | None":
     """What happens to the packets of a run's largest burst, by running it once more until that is over.
 
     The rows are those of a packet trace (docs/results.md). None for a run without bursts, or without packets.
@@ -79,7 +80,7 @@ def trace_burst(run: Run, result: RunResult) -> "pl.DataFrame | None":
     return happened()
 
 
-def with_burst(result: RunResult) -> RunResult | None:
+def with_burst(result: Result) -> Result | None:
     """A result with the packets of its largest burst: those that it has, or traced now.
 
     None without bursts, and for a result that was read and has none.
@@ -108,7 +109,8 @@ def keep_bursts(kept: Iterable[tuple[Run, Path]], jobs: Jobs = None, progress: P
     captures = {key: capture for key, (capture, _) in followed.items()}
     here = Local(jobs.jobs if isinstance(jobs, Local) else 1 if isinstance(jobs, Executor) else jobs, captures)
     try:
-        run_each([places[key][0] for key in followed], jobs=here, keep_going=True, progress=progress)
+        runs = [places[key][0] for key in followed]
+        Runner(here, progress=progress).do(Wanted(runs, tables=False, keep_going=True))
         for key, (_, happened) in followed.items():
             write_burst(places[key][1], happened())
     except (OSError, Interrupted) as reason:
@@ -116,7 +118,7 @@ def keep_bursts(kept: Iterable[tuple[Run, Path]], jobs: Jobs = None, progress: P
         _log.warning("%s: complete, but without the time-line of its largest burst: %s", places[where][1], reason)
 
 
-def _followed(run: Run, result: RunResult) -> "tuple[Capture, Happened] | None":
+def _followed(run: Run, result: Result) -> "tuple[Capture, Happened] | None":
     """What follows the packets of a run's largest burst and ends the run after it, and what then tells of them."""
     if result.ports.is_empty() or (burst := find_burst(result)) is None:
         return None

@@ -10,12 +10,11 @@ from rich.text import Text
 
 from shortflow.cli.console import progress_bar
 from shortflow.cli.terminal import print_result
-from shortflow.comparison import Comparison
-from shortflow.engine import run_all
 from shortflow.report.tables import lay_out, overview_section, stacked
 from shortflow.report.write import write_report
-from shortflow.result import Run
-from shortflow.runner import plan
+from shortflow.results import Results
+from shortflow.runner import Runner, Wanted, once
+from shortflow.runs import Plan, Run
 from shortflow.scenario import load_scenario
 from shortflow.store.runs import Store
 
@@ -56,23 +55,19 @@ def main() -> None:
 
 
 def _runs(part: Part) -> list[Run]:
-    scenario, seeds = load_scenario(part.scenario), range(1, part.seeds + 1)
-    return [run for load in part.loads for run in plan(scenario, SCHEMES, seeds, {PARAMETER: load})]
+    plan = Plan(load_scenario(part.scenario), SCHEMES)
+    return [run for load in part.loads for run in plan.runs(range(1, part.seeds + 1), {PARAMETER: str(load)})]
 
 
 def _overview(part: Part, store: Store) -> RenderableType:
     scenario = load_scenario(part.scenario)
     with progress_bar(part.scenario) as progress:
-        summaries = run_all(_runs(part), store=store, progress=progress)
-    size = len(SCHEMES) * part.seeds
-    points = [
-        (str(load), Comparison(scenario.name, scenario.title, {}, summaries[place * size : (place + 1) * size]))
-        for place, load in enumerate(part.loads)
-    ]
+        done = Runner(store=store, progress=progress).answer(once(Wanted(_runs(part))))
+    found = Results(done, scenario.name, scenario.title, keys=[PARAMETER])
     caption = (
         f"{scenario.title}\nmean ± 95 % confidence over {part.seeds} seeds; differences are paired on the same flows"
     )
-    return stacked(Text(caption), *lay_out(overview_section(scenario.name, PARAMETER, points)))
+    return stacked(Text(caption), *lay_out(overview_section(scenario.name, PARAMETER, found.labelled)))
 
 
 if __name__ == "__main__":

@@ -15,19 +15,20 @@ HOMES = {
     "pl": "polars",
     "special": "scipy.special",
     "ranks": "scipy.stats",
-    "rich_console": "rich.console",
-    "rich_text": "rich.text",
+    "console": "rich.console",
+    "markup": "shortflow.report.markup",
+    "plots": "shortflow.api.plots",
+    "views": "shortflow.report.views",
+    "tuned": "shortflow.tuning.tables",
+    "judged": "shortflow.tuning.verdict",
     "bursts": "shortflow.bursts",
-    "comparison": "shortflow.comparison",
-    "engine": "shortflow.engine",
+    "results": "shortflow.results",
+    "runner": "shortflow.runner",
     "measured": "shortflow.measured",
     "papers": "shortflow.papers",
-    "plots": "shortflow.api.plots",
     "terminal": "shortflow.cli.terminal",
     "watch": "shortflow.cli.watch",
-    "markup": "shortflow.report.markup",
     "spreads": "shortflow.report.spreads",
-    "study": "shortflow.report.study",
     "tables": "shortflow.report.tables",
     "verdict": "shortflow.report.verdict",
     "sensitivity": "shortflow.reproduction.sensitivity",
@@ -35,7 +36,6 @@ HOMES = {
     "frames": "shortflow.store.frames",
     "reading": "shortflow.store.reading",
     "stored": "shortflow.store.runs",
-    "changes": "shortflow.store.selection",
 }
 
 if TYPE_CHECKING:
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     import optuna
     import pandas as pd
     import polars as pl
-    from rich import console as rich_console
-    from rich import text as rich_text
+    from rich import console
     from scipy import special
     from scipy import stats as ranks
 
-    from shortflow import bursts, comparison, engine, measured, papers
+    from shortflow import bursts, measured, papers, results, runner
     from shortflow.api import plots
     from shortflow.cli import terminal, watch
-    from shortflow.report import markup, spreads, study, tables, verdict
+    from shortflow.report import markup, spreads, tables, verdict, views
     from shortflow.reproduction import sensitivity
     from shortflow.store import columns, frames, reading
     from shortflow.store import runs as stored
-    from shortflow.store import selection as changes
+    from shortflow.tuning import tables as tuned
+    from shortflow.tuning import verdict as judged
 else:
 
     class _Later:

@@ -19,7 +19,8 @@ from shortflow.lazy import pd
 from shortflow.metrics.catalogue import FCT, FLOWS_DONE, MEAN_FCT, OF_BIN, SLOWDOWN, SLOWDOWNS, Metric, Row
 from shortflow.metrics.data import RunData
 from shortflow.records import Meta
-from shortflow.result import RunSummary
+from shortflow.result import Result, as_measured
+from shortflow.runs import Provenance
 from shortflow.store.columns import TABLES
 
 MEASURED = "measured"
@@ -33,6 +34,26 @@ _EXPECTED = {
 """The columns that must be there, and what they hold."""
 _SAME = 1e-3
 """Times in an empty network that differ by more than this share are of different ways."""
+
+_ORIGIN: Provenance = {
+    "key": "",
+    "version": "",
+    "build": "",
+    "revision": None,
+    "platform": "",
+    "scenario": "",
+    "title": "",
+    "scenario_settings": [],
+    "files": {},
+    "traffic_notes": [],
+    "scheme": MEASURED,
+    "scheme_settings": [],
+    "seed": 0,
+    "digest": "",
+    "finished_at": "",
+    "wall_s": 0.0,
+}
+"""Nobody simulated them."""
 
 Source: TypeAlias = "str | Path | pl.DataFrame | pd.DataFrame"
 """A CSV or Parquet file, or a data frame."""
@@ -62,7 +83,7 @@ class Measured:
         )
 
     @property
-    def summary(self) -> RunSummary:
+    def result(self) -> Result:
         """Its completion times, in the form that those of runs have."""
         end_s = float((self.flows["start_s"] + self.flows["fct_s"]).to_numpy().max(initial=0.0))
         run = RunData({"flows": _as_table(self.flows)}, _meta(end_s))
@@ -76,7 +97,8 @@ class Measured:
                 for of, flows in group.bins.items()
                 for each in OF_BIN.statistics
             ]
-        return RunSummary(MEASURED, 0, "", [Row(metric, value) for metric, value in rows if value is not None], 0.0)
+        known_rows = [Row(metric, value) for metric, value in rows if value is not None]
+        return Result({"provenance": _ORIGIN, **as_measured(known_rows), "tables": {}, "meta": _meta(end_s)})
 
     def of_class(self, flow_class: str) -> pl.DataFrame:
         """The flows of a class, with the columns by which plots know those of runs."""

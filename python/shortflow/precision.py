@@ -7,13 +7,13 @@ nothing.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import MEAN_FCT, TASK_TIME, check_name
 from shortflow.metrics.stats import Estimate, student
+from shortflow.results import Results
 from shortflow.terms import Bound
 
 LEAST_SEEDS = 5
@@ -50,13 +50,13 @@ class Precision:
         if self.metric is not None:
             check_name(self.metric, classes)
 
-    def require(self, comparisons: Sequence[Comparison]) -> None:
+    def require(self, comparisons: Sequence[Results]) -> None:
         """Refuse a metric that none of the runs so far has."""
         done = [each for each in comparisons if each.runs]
         if self.metric and done and not any(self.metric in each.metrics for each in done):
             done[0].require(self.metric)
 
-    def is_met(self, comparison: Comparison) -> bool:
+    def is_met(self, comparison: Results) -> bool:
         """Whether the intervals of every scheme are narrow enough."""
         found = widths(comparison, self.metric)
         complete = {each.scheme for each in found} == set(comparison.schemes)
@@ -107,7 +107,7 @@ class Width:
         return math.hypot(chance * student(seeds) / student(n) * math.sqrt(n / seeds), allowance * n / seeds)
 
 
-def widths(comparison: Comparison, metric: str | None = None) -> list[Width]:
+def widths(comparison: Results, metric: str | None = None) -> list[Width]:
     """The widths of a metric, or of the main times, of each scheme that has them; the widest first."""
     of_tasks = [name for name, each in comparison.metrics.items() if each.statistic is TASK_TIME]
     of_flows = [name for name, each in comparison.metrics.items() if each.statistic is MEAN_FCT]
@@ -116,7 +116,7 @@ def widths(comparison: Comparison, metric: str | None = None) -> list[Width]:
         Width(scheme, name, estimate)
         for scheme in comparison.schemes
         for name in names
-        if (estimate := comparison.estimate(scheme, name))
+        if (estimate := comparison.mean(scheme, name))
     ]
     return sorted(found, key=lambda each: -each.share)
 
@@ -129,16 +129,3 @@ def more_seeds(found: Sequence[Width], width: float) -> int:
 def plus_minus(share: float) -> str:
     """Half a width as it stands in a text."""
     return f"±{100 * share:,.0f} %" if share >= 1 else f"±{100 * share:.3g} %"
-
-
-def seeds_until(until: Precision, first: int, look: Callable[[Sequence[int]], bool]) -> bool:
-    """Have ever more seeds run, `look` by look, until it says that they are enough; whether it did in the end."""
-    if first > until.most:
-        raise ConfigError(f"--seeds {first}: is above --max-seeds {until.most}")
-    done = 0
-    ends = [*range(max(first, LEAST_SEEDS), until.most, LEAST_SEEDS), until.most]
-    for end in ends:
-        if look(range(done + 1, end + 1)):
-            return True
-        done = end
-    return False

@@ -1,23 +1,23 @@
 """The plots of results: the report's own, one at a time. Each is a plotly figure; a scheme has one colour in all."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 
 import plotly.graph_objects as go
 
 from shortflow.bursts import with_burst
 from shortflow.errors import ConfigError, front_door, unknown_name
 from shortflow.lab.drawing import Drawing, Line
+from shortflow.report import views
 from shortflow.report.drawing import draw
 from shortflow.report.figures import plot_of
 from shortflow.report.looks import look_of
 from shortflow.report.plot import AnyPlot, Plot, Series
 from shortflow.report.plotting import labelled
-from shortflow.report.study import Study
 from shortflow.report.sweep.plots import plot_of_metric
 from shortflow.report.sweep.runs import swept
 from shortflow.report.timeline import timeline
 from shortflow.reproduction.svg import picture
-from shortflow.result import RunSummary
+from shortflow.results import Results
 from shortflow.tuning.plots import plots as tuning_plots
 from shortflow.tuning.record import Tuning
 
@@ -29,9 +29,13 @@ class Plots:
     `ConfigError` says what the runs lack: flows of that class, samples, or tables that were not kept.
     """
 
-    def __init__(self, study: Callable[[bool], Study], runs: Callable[[], Sequence[RunSummary]]) -> None:
-        """Of a study, made when a plot asks for it, with tables if it says so; and of the same runs without them."""
-        self._study, self._runs = study, runs
+    def __init__(self, results: Results) -> None:
+        """Of these."""
+        self._results = results
+
+    def _study(self, tables: bool) -> Results:
+        """The runs of the only scenario at the points of what varies; those that have tables, if these are needed."""
+        return views.one_scenario(self._results, tables=tables)
 
     @front_door
     def fct(self, flow_class: str | None = None) -> go.Figure:
@@ -73,18 +77,18 @@ class Plots:
         once more until the burst is over.
         """
         study = self._study(True)
-        results = [each for point in study.points for each in point.results]
-        if scheme is not None and scheme not in (names := [*study.schemes, *study.ideal]):
+        results = study.results
+        if scheme is not None and scheme not in (names := [*study.schemes, *study.ideal_names]):
             raise unknown_name("scheme of these runs", scheme, names)
-        first = min(each.provenance["seed"] for each in results)
+        first = min(each.seed for each in results)
         for each in results:
-            origin = each.provenance
-            of_scheme = scheme in (None, origin["scheme"]) and origin["seed"] == first
+            of_scheme = scheme in (None, each.scheme) and each.seed == first
             if of_scheme and (traced := with_burst(each)):
                 return timeline(traced)
         raise ConfigError(
-            f"{study.name}: no burst; in seed {first}{f' of {scheme}' if scheme else ''} no 8 flows to one host begin "
-            "together, or the runs were read from where their packets were not kept, as `compare(…, out=DIR)` does"
+            f"{study.scenario}: no burst; in seed {first}{f' of {scheme}' if scheme else ''} no 8 flows to one "
+            "host begin together, or the runs were read from where their packets were not kept, as "
+            "`compare(…, out=DIR)` does"
         )
 
     @front_door
@@ -96,7 +100,8 @@ class Plots:
         return draw(self._over(name))
 
     def _over(self, name: str | None = None) -> AnyPlot:
-        found = swept(self._runs())
+        beside = self._results.ideal_names
+        found = swept(run for run in self._results.results if run.scheme not in beside)
         if len(found) != 1:
             raise ConfigError(f"these are runs of several scenarios: {', '.join(each.name for each in found)}")
         return plot_of_metric(found[0], name)

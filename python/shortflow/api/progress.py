@@ -8,7 +8,7 @@ from typing import Any
 
 from shortflow.cli.console import progress_bar
 from shortflow.cli.pace import Pace
-from shortflow.engine import Progress
+from shortflow.runner import Progress
 
 Shown = Progress | bool | None
 """`None`: a bar in notebooks and on terminals, else a line every half minute; `False`: nothing; or what is told."""

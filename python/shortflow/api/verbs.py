@@ -4,25 +4,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortflow import bisection, runner, sweeping
-from shortflow.api.objects import Comparison, Reader, RunResult, extended, in_memory, in_store
+from shortflow import asks
 from shortflow.api.progress import Shown, told
-from shortflow.api.stores import Results, Sweep, Tuning
-from shortflow.bisection import Condition, Search
+from shortflow.asks import Search
+from shortflow.condition import Condition
 from shortflow.declared import NamedScheme
-from shortflow.engine import Held, Jobs, run_one
 from shortflow.errors import ConfigError, front_door
 from shortflow.grid import Grid, Steps
 from shortflow.measured import Source, read_measured
 from shortflow.precision import Precision
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runner import Jobs, Runner, run_one
+from shortflow.runs import Plan, plan
 from shortflow.scenario import Scenario, Settings, load_scenario
 from shortflow.scheme import split_settings
+from shortflow.store import reading
 from shortflow.store.runs import Store
 from shortflow.store.runs import read_run as read_stored_run
 from shortflow.transport import Transport
 from shortflow.tuning import engine, record
 from shortflow.tuning.asking import second_workload
 from shortflow.tuning.goal import Goal
+from shortflow.tuning.record import Tuning
 from shortflow.tuning.space import Parameter
 
 AnyScenario = Scenario | str | Path | Mapping[str, object]
@@ -54,7 +58,7 @@ def run(
     settings: Settings | None = None,
     cores: int = 1,
     progress: Shown = None,
-) -> RunResult:
+) -> Result:
     """Run a scenario once under a scheme.
 
     A scheme is a name of `shortflow list schemes`, such a name with settings of its own (`"xdctcp+g=0.09"`, or typed:
@@ -69,9 +73,9 @@ def run(
         raise ConfigError(f"scheme: {scheme!r} is no name, nor a subclass of CongestionControl")
     if isinstance(cores, bool) or not isinstance(cores, int) or cores < 1:
         raise ConfigError(f"cores: {cores!r} is not a whole number from 1 on")
-    (work,) = runner.plan(_loaded(scenario, settings), [scheme], _seeds([seed]), settings)
+    (work,) = plan(_loaded(scenario, settings), [scheme], _seeds([seed]), settings)
     with told(f"{work.scenario.name}, {work.scheme.name}", progress) as bar:
-        return extended(RunResult, run_one(replace(work, cores=cores), bar))
+        return run_one(replace(work, cores=cores), bar)
 
 
 @front_door
@@ -89,7 +93,7 @@ def compare(
     out: str | Path | None = None,
     tables: bool = True,
     progress: Shown = None,
-) -> Comparison:
+) -> Results:
     """Run a scenario under several schemes (see `run`) on the same flows, over common seeds.
 
     `seeds` is how many, from 1 on, or which. Beside them stand the `ideal` schedulers that suit the scenario. With
@@ -102,23 +106,13 @@ def compare(
     a CSV or Parquet file, or a data frame, with the columns `start_s`, `size_bytes`, `fct_s` (seconds, bytes) and
     perhaps `class`. A `ConfigError` says what is wrong with any of these.
     """
-    loaded, found = _loaded(scenario, settings), _seeds(seeds)
-    held: Held | None = {} if tables and not out else None
+    loaded, every = _loaded(scenario, settings), _seeds(seeds)
+    of_all = Plan(loaded, _schemes(schemes), settings)
+    until = Precision.parse(until_ci, max_seeds) if until_ci else None
+    own = None if measured is None else read_measured(measured, loaded.classes)
     with told(loaded.name, progress) as bar:
-        done = runner.compare(
-            loaded,
-            _schemes(schemes),
-            found,
-            settings=settings,
-            jobs=jobs,
-            out=out,
-            ideal=ideal,
-            until=Precision.parse(until_ci, max_seeds) if until_ci else None,
-            progress=bar,
-            held=held,
-            measured=None if measured is None else read_measured(measured, loaded.classes),
-        )
-    return extended(Comparison, done, **_reader(held, out))
+        runner = Runner(jobs, _store(out), bar, holds=tables or own is not None)
+        return asks.compare_with(runner, of_all, every, until, ideal=ideal, measured=own)
 
 
 @front_door
@@ -135,7 +129,7 @@ def sweep(
     out: str | Path | None = None,
     tables: bool = False,
     progress: Shown = None,
-) -> Sweep:
+) -> Results:
     """Run schemes at every point of a grid of settings, with seeds 1 to `seeds`.
 
     `grid` has the values of each key, of scenario or schemes: `{"load": [0.2, 0.4, 0.8]}`; a `Grid` can also link keys
@@ -145,24 +139,11 @@ def sweep(
     """
     loaded_grid = grid if isinstance(grid, Grid) else Grid.parse([f"{key}={_text(of)}" for key, of in grid.items()])
     loaded = _loaded(scenario, {**(settings or {}), **loaded_grid.points[0]})
-    held: Held | None = {} if tables and not out else None
+    of_all = Plan(loaded, _schemes(schemes), settings)
+    until = Precision.parse(until_ci, max_seeds) if until_ci else None
     with told(loaded.name, progress) as bar:
-        done = sweeping.sweep(
-            loaded,
-            _schemes(schemes),
-            loaded_grid,
-            _count(seeds),
-            store=Store(Path(out)) if out else None,
-            settings=settings,
-            until=Precision.parse(until_ci, max_seeds) if until_ci else None,
-            tables=tables,
-            jobs=jobs,
-            progress=bar,
-            held=held,
-        )
-    reader = _reader(held, out if tables else None)
-    points = [replace(each, comparison=extended(Comparison, each.comparison, **reader)) for each in done.points]
-    return extended(Sweep, replace(done, points=points), **reader)
+        ask = asks.sweep(of_all, loaded_grid, _count(seeds), until, tables=tables)
+        return Runner(jobs, _store(out), bar, holds=tables).answer(ask)
 
 
 @front_door
@@ -205,7 +186,7 @@ def tune(
         changed = {**split_settings(settings or {})[1], **(check_settings or {})}
         there = second_workload(check_on, loaded, goal, changed, check_metrics or {})
     with told(loaded.name, progress) as bar:
-        found = engine.tune(
+        return engine.tune(
             loaded,
             scheme,
             [Parameter.parse(text) for text in texts],
@@ -220,7 +201,6 @@ def tune(
             jobs=jobs,
             progress=bar,
         )
-    return extended(Tuning, found)
 
 
 @front_door
@@ -244,17 +224,10 @@ def search(
     """
     loaded = _loaded(scenario, settings)
     with told(loaded.name, progress) as bar:
-        return bisection.search(
-            loaded,
-            scheme,
-            key if isinstance(key, Steps) else Steps.parse(key),
-            condition if isinstance(condition, Condition) else Condition.parse(condition),
-            _seeds(seeds),
-            settings=settings,
-            jobs=jobs,
-            out=out,
-            progress=bar,
-        )
+        steps = key if isinstance(key, Steps) else Steps.parse(key)
+        wanted = condition if isinstance(condition, Condition) else Condition.parse(condition)
+        ask = asks.search(Plan(loaded, [scheme], settings), steps, wanted, _seeds(seeds))
+        return Runner(jobs, _store(out), bar).answer(ask)
 
 
 @front_door
@@ -264,22 +237,22 @@ def read_store(directory: str | Path) -> Results:
     A `ConfigError` where there are none, or some of one scenario come from different code; a `DamagedResult` names the
     file that is not as it was written.
     """
-    return Results(directory)
+    return reading.read_results(Path(directory))
 
 
 @front_door
-def read_run(directory: str | Path) -> RunResult:
-    """The run in a directory that `RunResult.save` or `shortflow run --out` wrote, or one of those in a store's `runs`.
+def read_run(directory: str | Path) -> Result:
+    """The run in a directory that `Result.save` or `shortflow run --out` wrote, or one of those in a store's `runs`.
 
     A `DamagedResult` names the file that is missing or not as it was written.
     """
-    return extended(RunResult, read_stored_run(directory))
+    return read_stored_run(directory)
 
 
 @front_door
 def read_tuning(directory: str | Path) -> Tuning:
     """The tuning in a directory; a `DamagedResult` if there is none, or not as it was written."""
-    return extended(Tuning, record.read_tuning(directory))
+    return record.read_tuning(directory)
 
 
 def _loaded(scenario: AnyScenario, settings: Settings | None) -> Scenario:
@@ -321,8 +294,5 @@ def _several(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
 
-def _reader(held: Held | None, out: str | Path | None) -> dict[str, Reader]:
-    """Where tables are, if anywhere."""
-    if held is not None:
-        return {"read": in_memory(held)}
-    return {"read": in_store(out)} if out else {}
+def _store(out: str | Path | None) -> Store | None:
+    return Store(Path(out)) if out else None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shortflow import runner
+from shortflow.asks import compare_with
 from shortflow.cli import completion, console
 from shortflow.cli.options import (
     Dask,
@@ -26,12 +26,14 @@ from shortflow.cli.options import (
     precision,
     scenario_with,
 )
-from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError
 from shortflow.lazy import measured as measured_flows
-from shortflow.lazy import spreads, tables, terminal, verdict
+from shortflow.lazy import spreads, stored, tables, terminal, verdict
 from shortflow.metrics.catalogue import check_name
 from shortflow.precision import LEAST_SEEDS, WIDTHS, Precision, more_seeds, plus_minus, widths
+from shortflow.results import Results
+from shortflow.runner import Runner
+from shortflow.runs import Plan
 from shortflow.scheme import load_schemes
 from shortflow.terms import names as names_in
 
@@ -78,18 +80,10 @@ def compare(
     own = measured_flows.read_measured(measured, loaded.classes) if measured else None
     console.note_warnings(loaded, load_schemes(names))
     with console.progress_bar(scenario) as progress:
-        comparison = runner.compare(
-            loaded,
-            names,
-            range(1, seeds + 1),
-            settings=settings,
-            jobs=executor(jobs, dask),
-            out=out,
-            ideal=ideal,
-            until=until,
-            progress=progress,
-            measured=own,
-        )
+        store = stored.Store(out) if out else None
+        runner = Runner(executor(jobs, dask), store, progress, holds=measured is not None)
+        plan = Plan(loaded, names, settings)
+        comparison = compare_with(runner, plan, range(1, seeds + 1), until, ideal=ideal, measured=own)
     shown = [comparison.require(name) for name in chosen]
     if out:
         _note_kept(comparison, out)
@@ -119,7 +113,7 @@ def _chosen(metrics: str | None) -> list[str]:
     return names
 
 
-def _note_precision(comparison: Comparison, until: Precision | None) -> None:
+def _note_precision(comparison: Results, until: Precision | None) -> None:
     """Say how wide the widest interval is, and how many more seeds narrower ones would take."""
     every = widths(comparison, until.metric if until else None)
     found = [each for each in every if math.isfinite(each.share)]
@@ -140,7 +134,5 @@ def _note_precision(comparison: Comparison, until: Precision | None) -> None:
     console.print_note(text)
 
 
-def _note_kept(comparison: Comparison, out: Path) -> None:
-    runs = [*comparison.runs, *comparison.ideal]
-    reused = sum(run.reused for run in runs)
-    console.print_note(f"results: {out} ({len(runs)} runs, {reused} of them from before)")
+def _note_kept(comparison: Results, out: Path) -> None:
+    console.print_note(f"results: {out} ({len(comparison.done)} runs, {comparison.reused} of them from before)")

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shortflow._core import Scheme
 from shortflow.cli.control import CONTROL, plain
 from shortflow.cli.pace import LATELY_S, Pace
-from shortflow.lazy import comparison as comparing
-from shortflow.lazy import engine, terminal
+from shortflow.lazy import results, runner, terminal
 from shortflow.records import Drop
 from shortflow.scenario import WARNING, Scenario
 
@@ -60,7 +59,7 @@ class Lines:
 
 
 @contextlib.contextmanager
-def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[engine.Progress]":
+def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[runner.Progress]":
     """A live bar on stderr; where that is no terminal, a line every half minute."""
     if not sys.stderr.isatty():
         yield _progress_lines(label, lines or Lines())
@@ -69,7 +68,7 @@ def progress_bar(label: str, lines: Lines | None = None) -> "Iterator[engine.Pro
         yield update
 
 
-def _progress_lines(label: str, lines: Lines) -> "engine.Progress":
+def _progress_lines(label: str, lines: Lines) -> "runner.Progress":
     started = time.monotonic()
     pace = Pace()
 
@@ -97,7 +96,7 @@ def note_faults(drops: Sequence[Drop]) -> None:
             print_note(f"dropped in the whole run, {reason}: {packets} packets ({most}{more})")
 
 
-def note_about(comparison: "comparing.Comparison") -> None:
+def note_about(comparison: "results.Results") -> None:
     """Say what to know of a comparison's numbers; warnings of the scenario stand above the bar already."""
     for note in comparison.notes:
         if not note.startswith(WARNING):

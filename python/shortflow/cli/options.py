@@ -11,7 +11,7 @@ from shortflow.errors import ConfigError
 from shortflow.executors import Executor, Local
 from shortflow.executors.cluster import Dask as Cluster
 from shortflow.precision import MAX_SEEDS, Precision
-from shortflow.runner import MOST_SEEDS
+from shortflow.runs import MOST_SEEDS
 from shortflow.scenario import Scenario, load_scenario
 from shortflow.scheme import split_settings
 from shortflow.terms import pairs

@@ -11,7 +11,6 @@ from shortflow import papers
 from shortflow.cli.console import Lines, note_report, print_json, print_note, progress_bar
 from shortflow.cli.options import Dask, Jobs, Json, KeptIn, executor
 from shortflow.cli.terminal import print_result
-from shortflow.engine import concluding
 from shortflow.errors import ConfigError, ExitCode
 from shortflow.lab.choices import parse_choices
 from shortflow.lab.figure import Figure
@@ -22,6 +21,7 @@ from shortflow.reproduction.pages import check_pages, write_pages
 from shortflow.reproduction.sensitivity import Again, Other, Shift, alternatives, outcomes, pairs, shifts, untried
 from shortflow.reproduction.summary import claim_table, flips_text, reason_table, shift_table, summary_table
 from shortflow.reproduction.tried import Tried, at, load, save
+from shortflow.runner import Runner, concluding
 from shortflow.store.runs import Store
 
 
@@ -73,21 +73,20 @@ def reproduce_figures(
     chosen = parse_choices(choice or [], _values(chosen_figures))
 
     check_pages({figure.paper for figure in chosen_figures}, out)
-    where = executor(jobs, dask)
+    store = Store(out)
+    runner = Runner(executor(jobs, dask), store)
     end = None if minutes is None else time.monotonic() + 60 * minutes
 
     lines, took = Lines(), []
 
     def again(chosen: Chosen, figures: Sequence[Figure]) -> Reproduction:
         label = ", ".join(f"{name}={value}" for name, value in chosen.items()) or scale.value
-        with progress_bar(label, lines) as progress:
-            found = reproduce(
-                figures, scale=scale, out=out, chosen=chosen, jobs=where, progress=progress, conclude=False
-            )
+        with progress_bar(label, lines) as runner.progress:
+            found = runner.answer(reproduce(figures, scale, chosen), conclude=False)
         took.append((found.runs, found.reused, found.seconds))
         return found
 
-    with concluding(Store(out)):
+    with concluding(store):
         done = again(chosen, chosen_figures)
         moved = _sensitivity(done, again, out / "tried.json", end, lines) if sensitivity else []
     report = write_pages(done, out)

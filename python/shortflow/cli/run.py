@@ -22,14 +22,14 @@ from shortflow.cli.options import (
     scenario_with,
     whole_number,
 )
-from shortflow.comparison import Comparison
-from shortflow.engine import Progress, run_one
 from shortflow.errors import ConfigError
 from shortflow.lazy import bursts, stored, tables, terminal
 from shortflow.lazy import watch as watching
-from shortflow.result import cores_for
-from shortflow.runner import plan
+from shortflow.results import Results
+from shortflow.runner import Progress, run_one
+from shortflow.runs import plan
 from shortflow.scenario import Scenario
+from shortflow.simulate import cores_for
 
 
 def run(
@@ -99,7 +99,7 @@ def run(
             bursts.keep_bursts([(work, out)], progress=progress)
         console.print_note(f"result: {out}")
     _note_captured(captured, trace, len(result.flows) if trace else 0)
-    comparison = Comparison(work.scenario.name, work.scenario.title, settings, [result.summary])
+    comparison = Results.of_point([result], settings)
     console.note_faults(result.meta["drops"])
     console.note_about(comparison)
     if json:

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from shortflow.bisection import Condition, Search
-from shortflow.bisection import search as find
+from shortflow import asks
+from shortflow.asks import Search
 from shortflow.cli import completion
 from shortflow.cli.console import print_json, print_note, progress_bar
 from shortflow.cli.options import (
@@ -23,8 +23,12 @@ from shortflow.cli.options import (
     scenario_with,
 )
 from shortflow.cli.terminal import print_result
+from shortflow.condition import Condition
 from shortflow.grid import Steps
 from shortflow.report.tables import named_table, stacked
+from shortflow.runner import Runner
+from shortflow.runs import Plan
+from shortflow.store.runs import Store
 
 
 def search(
@@ -61,17 +65,9 @@ def search(
     """
     settings = parse_settings(set_values)
     with progress_bar(scenario) as progress:
-        found = find(
-            scenario_with(scenario, settings),
-            scheme,
-            Steps.parse(key),
-            Condition.parse(condition),
-            range(1, seeds + 1),
-            settings=settings,
-            jobs=executor(jobs, dask),
-            out=out,
-            progress=progress,
-        )
+        plan = Plan(scenario_with(scenario, settings), [scheme], settings)
+        ask = asks.search(plan, Steps.parse(key), Condition.parse(condition), range(1, seeds + 1))
+        found = Runner(executor(jobs, dask), Store(out) if out else None, progress).answer(ask)
     if out:
         print_note(f"results: {out / 'runs.parquet'}")
     _note_unfinished(found)

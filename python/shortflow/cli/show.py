@@ -10,7 +10,7 @@ from shortflow.cli.console import print_json
 from shortflow.cli.options import Json, ScenarioName, SetValues, parse_settings, scenario_with
 from shortflow.cli.terminal import print_result
 from shortflow.report.tables import settings_table, stacked
-from shortflow.runner import plan
+from shortflow.runs import plan
 from shortflow.scenario import as_settings
 
 

@@ -11,8 +11,10 @@ from shortflow.cli.options import Dask, Jobs, Json, KeptIn, SetValues, executor,
 from shortflow.cli.terminal import print_result
 from shortflow.lab.study import Scale
 from shortflow.report.tables import lay_out, stacked
+from shortflow.runner import Runner
+from shortflow.store.runs import Store
 from shortflow.survey import WORKLOADS, choose, words
-from shortflow.survey import survey as run_survey
+from shortflow.survey import survey as ask
 from shortflow.survey.document import document
 from shortflow.survey.engine import SEEDS
 from shortflow.survey.pages import check_pages, write_pages
@@ -49,7 +51,7 @@ def survey(
     chosen, settings, where = choose(workloads or []), parse_settings(set_values), executor(jobs, dask)
     check_pages(out)
     with progress_bar(f"survey, {scale.value}") as progress:
-        found = run_survey(chosen, scale=scale, out=out, settings=settings, seeds=seeds, jobs=where, progress=progress)
+        found = Runner(where, Store(out), progress).answer(ask(chosen, scale, settings, seeds))
     report = write_pages(found, out)
     note_report(report, found.runs, found.reused, found.seconds)
     if json:

@@ -1,11 +1,13 @@
 """`shortflow sweep`: schemes at every point of a grid of settings."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from shortflow import asks
 from shortflow.cli import completion, console
 from shortflow.cli.options import (
     Dask,
@@ -31,10 +33,11 @@ from shortflow.precision import Precision
 from shortflow.quantities import counted
 from shortflow.report.sweep.tables import sweep_tables
 from shortflow.report.verdict import few_events
+from shortflow.results import Results
+from shortflow.runner import Runner
+from shortflow.runs import Plan
 from shortflow.scheme import load_schemes
 from shortflow.store.runs import Store
-from shortflow.sweeping import Sweep
-from shortflow.sweeping import sweep as run_sweep
 from shortflow.terms import names as names_in
 
 
@@ -91,25 +94,15 @@ def sweep(
         check_name(name, loaded.classes)
     console.note_warnings(loaded, load_schemes(names))
     with console.progress_bar(scenario) as progress:
-        done = run_sweep(
-            loaded,
-            names,
-            axes,
-            seeds,
-            store=Store(out),
-            settings=settings,
-            until=until,
-            tables=tables,
-            jobs=executor(jobs, dask),
-            progress=progress,
-            found=lambda had, of: _note_found(out, had, of),
-        )
+        found = None if until else partial(_note_found, out)
+        runner = Runner(executor(jobs, dask), Store(out), progress, found=found)
+        done = runner.answer(asks.sweep(Plan(loaded, names, settings), axes, seeds, until, tables=tables))
     _note(done, out, until, shown)
     if json:
         console.print_json(done.document())
     else:
         print_result(sweep_tables(done, shown))
-    return ExitCode.CLAIM_FAILED if done.failures else ExitCode.FINE
+    return ExitCode.CLAIM_FAILED if done.failed else ExitCode.FINE
 
 
 def _note_found(out: Path, had: int, of: int) -> None:
@@ -117,8 +110,9 @@ def _note_found(out: Path, had: int, of: int) -> None:
         console.print_note(f"found {had:,} of {of:,} runs in {out}; {of - had:,} are to be run")
 
 
-def _note(done: Sweep, out: Path, until: Precision | None, shown: Sequence[str]) -> None:
-    console.print_note(f"results: {out / 'runs.parquet'} ({done.runs:,} runs, {done.reused:,} of them from before)")
+def _note(done: Results, out: Path, until: Precision | None, shown: Sequence[str]) -> None:
+    runs = len(done.results) + len(done.failed)
+    console.print_note(f"results: {out / 'runs.parquet'} ({runs:,} runs, {done.reused:,} of them from before)")
     if failures := done.failures:
         first = failures[0]
         at = ", ".join(f"{key}={value}" for key, value in first["at"].items())
@@ -127,17 +121,15 @@ def _note(done: Sweep, out: Path, until: Precision | None, shown: Sequence[str])
             f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
         )
     few = [
-        (point.at, text)
-        for point in done.points
-        for text in few_events(point.comparison, [point.comparison.metrics[name] for name in shown])
+        (point.at, text) for point in done.points for text in few_events(point, [point.metrics[name] for name in shown])
     ]
     if few:
         at = ", ".join(f"{key}={value}" for key, value in few[0][0].items())
         more = f" Likewise at {counted(len(few) - 1, 'other point')}." if len(few) > 1 else ""
         console.print_note(f"{at}: {few[0][1]}{more}")
     if until:
-        broken = sum(bool(point.failures) for point in done.points)
-        wide = sum(not point.met and not point.failures for point in done.points)
+        broken = sum(bool(point.failed) for point in done.points)
+        wide = sum(not point.met and not point.failed for point in done.points)
         console.print_note(
             f"--until-ci: {until.text} at {len(done.points) - wide - broken} of {counted(len(done.points), 'point')}"
             + (f"; {wide} have not with {until.most} seeds" if wide else "")

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from shortflow.cli.control import plain
 from shortflow.cli.pace import Pace
-from shortflow.engine import Progress as Told
 from shortflow.report.tables import terminal_width
+from shortflow.runner import Progress as Told
 
 
 class Plain(Console):

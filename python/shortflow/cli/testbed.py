@@ -8,7 +8,6 @@ from shortflow._core import Scheme
 from shortflow.cli.console import note_about, note_faults, print_json, print_note, progress_bar
 from shortflow.cli.options import Json, ScenarioName, SchemeName, Seed, Seeds, SetValues, parse_settings, whole_number
 from shortflow.cli.terminal import print_result
-from shortflow.comparison import Comparison
 from shortflow.errors import ExitCode
 from shortflow.linux.kernels import Kernel
 from shortflow.linux.testbed import (
@@ -36,6 +35,7 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.records import Account
 from shortflow.report.tables import comparison_tables, metrics_of
+from shortflow.results import Results
 from shortflow.scenario import load_scenario
 
 HEADLINES = (
@@ -96,7 +96,7 @@ def run_on_testbed(
         measured = measure_on_testbed(
             scenario, scheme, seed, settings, congestion, attempts=attempts, kernel=chosen(virtual)
         )
-    comparison = Comparison(loaded.name, loaded.title, settings, [measured.result.summary])
+    comparison = Results([measured.result], loaded.name, loaded.title, settings)
     if FLOOR not in settings and not congestion and Scheme.accepts(scheme, FLOOR):
         print_note(f"{FLOOR}=1, as in simulations; `load` and `compare-sim` have 2 (--set {FLOOR}=2)")
     note_faults(measured.result.meta["drops"])

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from shortflow import _core
 from shortflow.cli.terminal import Plain
-from shortflow.engine import Progress
 from shortflow.errors import ConfigError
+from shortflow.runner import Progress
 from shortflow.scenario import Scenario
 
 _HEIGHT = 8

@@ -4,12 +4,11 @@ An `Executor` is given runs, which are pure (scenario, settings, scheme and seed
 became of each as soon as it is known, in no particular order.
 
 >>> from shortflow.executors import Local
->>> for run, outcome in Local(jobs=2).outcomes(runs):
-...     print(run.scheme.name, run.seed, outcome.summary.metrics["afct_short_s"])
+>>> for run, result in Local(jobs=2).outcomes(runs):
+...     print(run.scheme.name, run.seed, result.error_text or result.metrics["afct_short_s"])
 """
 
 from shortflow.executors.executor import Executor, Watch
 from shortflow.executors.local import Local, available_cores
-from shortflow.executors.outcome import Failed, Finished, Outcome
 
-__all__ = ["Executor", "Failed", "Finished", "Local", "Outcome", "Watch", "available_cores"]
+__all__ = ["Executor", "Local", "Watch", "available_cores"]

@@ -11,9 +11,9 @@ from typing import Any
 from shortflow._core import Control
 from shortflow.errors import ConfigError, MissingRequirement
 from shortflow.executors.executor import Executor, Session
-from shortflow.executors.outcome import Failed, Finished, Outcome
-from shortflow.executors.task import Files, OtherCode, Task, adopted, code_id, files_of, paths_of, perform
-from shortflow.result import Run
+from shortflow.executors.task import Files, OtherCode, Task, adopted, code_id, files_of, paths_of, perform, portable
+from shortflow.result import Result
+from shortflow.runs import Run
 
 Client = Any
 """`distributed.Client`; Dask is there only if it was asked for, and has no types."""
@@ -69,18 +69,16 @@ class _Cluster(Session):
         self._jobs.add(job)
         return job
 
-    def outcome(self, run: Run, job: Future) -> Outcome:
+    def outcome(self, run: Run, job: Future) -> Result:
         self._jobs.discard(job)
         with self._connection():
             if job.status != "finished":
                 error = job.exception() if job.status == "error" else ConnectionError("the scheduler lost the run")
-                return Failed.of(error)
-            answer: Finished | Failed = job.result()
-        if isinstance(answer, Finished):
-            return adopted(run, answer)
-        if answer.kind == OtherCode.__name__:
-            raise MissingRequirement(f"--dask {self._address}: {answer.message}")
-        return answer
+                return Result.failed(run, portable(error))
+            answer: Result | Exception = job.result()
+        if isinstance(answer, OtherCode):
+            raise MissingRequirement(f"--dask {self._address}: {answer}")
+        return Result.failed(run, answer) if isinstance(answer, Exception) else adopted(run, answer)
 
     def stop(self) -> bool:
         """Runs that workers have begun go on to their end there; nobody waits for them."""
@@ -108,15 +106,15 @@ class _Cluster(Session):
         return self._files.get(named)
 
 
-def _perform(task: Task, files: Files | None) -> Finished | Failed:
+def _perform(task: Task, files: Files | None) -> Result | Exception:
     """Do a task on a worker. Errors come back as data, which needs nothing of this process to be read."""
     try:
         return perform(task, Control(), files)
     except OtherCode as error:
         worker = import_module("distributed").get_worker()
-        return Failed(OtherCode.__name__, f"worker {worker.address} {error}")
+        return OtherCode(f"worker {worker.address} {error}")
     except Exception as error:
-        return Failed.of(error)
+        return portable(error)
 
 
 def _connected(address: str) -> Client:

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from shortflow._core import Control
-from shortflow.executors.outcome import Outcome
-from shortflow.result import Run
+from shortflow.result import Result
+from shortflow.runs import Run
 from shortflow.signals import SignalsHeld
 
 _POLL_S = 0.1
@@ -43,7 +43,7 @@ class Session(abc.ABC):
         """Hand a run over."""
 
     @abc.abstractmethod
-    def outcome(self, run: Run, job: Any) -> Outcome:
+    def outcome(self, run: Run, job: Any) -> Result:
         """What became of a run whose job is done."""
 
     @abc.abstractmethod
@@ -60,7 +60,7 @@ class Executor(abc.ABC):
 
     def outcomes(
         self, runs: Iterable[Run], *, tables: bool = False, watch: Watch | None = None
-    ) -> Generator[tuple[Run, Outcome], None, None]:
+    ) -> Generator[tuple[Run, Result], None, None]:
         """Do all runs, and yield each with what became of it as soon as that is known.
 
         Runs are taken from the iterable when there is room for them, in its order. A run that fails does not stop the

@@ -9,14 +9,14 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 
 from shortflow._core import Capture, Control
 from shortflow.errors import Cancelled
 from shortflow.executors.executor import Executor, Session
-from shortflow.executors.outcome import Failed, Finished, Outcome, complete
 from shortflow.executors.processes import Processes
-from shortflow.result import Run, execute
+from shortflow.result import Result
+from shortflow.runs import Run
+from shortflow.simulate import execute
 
 
 def available_cores() -> int:
@@ -53,7 +53,7 @@ class _Threads(Session):
     ) -> None:
         self._pool, self._jobs, self._processes, self._tables = pool, jobs, processes, tables
         self._captures = captures
-        self._at_work: dict[Future[Finished], Control] = {}
+        self._at_work: dict[Future[Result], Control] = {}
         self._stopping = threading.Event()
 
     @property
@@ -65,18 +65,16 @@ class _Threads(Session):
     def controls(self) -> Sequence[Control]:
         return list(self._at_work.values())
 
-    def submit(self, run: Run) -> Future[Finished]:
+    def submit(self, run: Run) -> Future[Result]:
         control = Control()
         job = self._pool.submit(self._work, run, control)
         self._at_work[job] = control
         return job
 
-    def outcome(self, run: Run, job: Future[Finished]) -> Outcome:
+    def outcome(self, run: Run, job: Future[Result]) -> Result:
         del self._at_work[job]
         error = job.exception()
-        if error is None:
-            return job.result()
-        return Failed(type(error).__name__, str(error), error)
+        return Result.failed(run, error) if error else job.result()
 
     def stop(self) -> bool:
         """The pool's own wait for its threads hears no signal, so there must be nothing left to wait for by then."""
@@ -87,11 +85,11 @@ class _Threads(Session):
             control.cancel()
         return not futures.wait(self._at_work, 0.1).not_done
 
-    def _work(self, run: Run, control: Control) -> Finished:
+    def _work(self, run: Run, control: Control) -> Result:
         if self._stopping.is_set():
             raise Cancelled("the run was cancelled")
         capture = self._captures.get(run.key)
         if self._jobs > 1 and run.scheme_source and run.scheme_source.in_python and not capture:
             return self._processes.work(run, tables=self._tables)
         result = execute(run, control, capture)
-        return replace(complete(result, tables=self._tables), result=result)
+        return result.encoded() if self._tables else result

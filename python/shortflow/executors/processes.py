@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import IO
 
 from shortflow.errors import Cancelled, ConfigError, LostRun
-from shortflow.executors.outcome import Failed, Finished
 from shortflow.executors.task import OtherCode, Task, adopted
-from shortflow.result import Run
+from shortflow.result import Result
+from shortflow.runs import Run
 
 _ATTEMPTS = 3
 """A run whose process dies is tried so often."""
@@ -32,7 +32,7 @@ class Processes:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def work(self, run: Run, *, tables: bool) -> Finished:
+    def work(self, run: Run, *, tables: bool) -> Result:
         """Do a run in a process that has nothing else to do; called by several threads at once."""
         task = Task.of(run, tables=tables)
         for _ in range(_ATTEMPTS):
@@ -53,10 +53,10 @@ class Processes:
                     ) from None
                 continue
             self._idle.put(process)
-            if isinstance(answer, Failed) and answer.kind == OtherCode.__name__:
-                raise LostRun(f"{run.scheme.name}: another process {answer.message}; was it changed meanwhile?")
-            if isinstance(answer, Failed):
-                raise answer.error
+            if isinstance(answer, OtherCode):
+                raise LostRun(f"{run.scheme.name}: another process {answer}; was it changed meanwhile?")
+            if isinstance(answer, Exception):
+                raise answer
             return adopted(run, answer)
         killed = "; is there too little memory?" if code == -signal.SIGKILL else ""
         raise LostRun(f"its process died {_ATTEMPTS} times, of signal {-code}{killed}")
@@ -111,9 +111,9 @@ def _told(process: "subprocess.Popen[bytes]", task: Task) -> bool:
     return pickle.load(process.stdout) is None
 
 
-def _answer(process: "subprocess.Popen[bytes]") -> Finished | Failed:
+def _answer(process: "subprocess.Popen[bytes]") -> Result | Exception:
     assert process.stdout is not None
-    answer: Finished | Failed = pickle.load(process.stdout)
+    answer: Result | Exception = pickle.load(process.stdout)
     return answer
 
 

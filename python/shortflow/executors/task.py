@@ -6,12 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from shortflow._core import Control
-from shortflow.errors import ConfigError
-from shortflow.executors.outcome import Finished, complete
+from shortflow.errors import ConfigError, LostRun, SimulationError
 from shortflow.metrics.catalogue import measuring_id
-from shortflow.result import Run, build_id, execute, provenance
+from shortflow.result import Record, Result
+from shortflow.runs import Run, build_id
 from shortflow.scenario import Scenario, Source
 from shortflow.scheme import SchemeSource
+from shortflow.simulate import execute
 
 Files = Mapping[str, tuple[str, bytes]]
 """The files that a scenario names, as ending and contents, by the keys that name them."""
@@ -64,7 +65,7 @@ def files_of(scenario: Scenario) -> Files:
     return {key: (path.suffix, path.read_bytes()) for key, path in paths_of(scenario).items()}
 
 
-def perform(task: Task, control: Control, files: Files | None = None) -> Finished:
+def perform(task: Task, control: Control, files: Files | None = None) -> Result:
     """Do a task. With `files`, nothing of the scenario is read from this machine's own."""
     if task.code != code_id():
         raise OtherCode(f"has Shortflow {code_id()}, and not {task.code}")
@@ -77,15 +78,25 @@ def perform(task: Task, control: Control, files: Files | None = None) -> Finishe
             place, source = Path(folder), source.changed(_placed(files, Path(folder)))
         run = Run(Scenario(source.read(place), place, source), scheme, task.seed)
         result = execute(run, control)
-    return complete(replace(result, provenance={**result.provenance, "key": task.key}), tables=task.tables)
+    record: Record = {**result.record, "provenance": {**result.provenance, "key": task.key}}
+    result = replace(result, record=record, run=None)
+    return result.encoded() if task.tables else result.alone()
 
 
-def adopted(run: Run, done: Finished) -> Finished:
+def adopted(run: Run, done: Result) -> Result:
     """What a task gave, as the result of this process's own run: with its names of files."""
-    theirs = done.record["provenance"]
-    ours = provenance(run, theirs["digest"], theirs["wall_s"])
-    origin = {**ours, "platform": theirs["platform"], "finished_at": theirs["finished_at"]}
-    return replace(done, record={**done.record, "provenance": origin})  # type: ignore[typeddict-item]
+    theirs = done.provenance
+    ours = run.provenance(theirs["digest"], theirs["wall_s"])
+    ours |= {"platform": theirs["platform"], "finished_at": theirs["finished_at"]}
+    record: Record = {**done.record, "provenance": ours}
+    return replace(done, record=record, run=run)
+
+
+def portable(error: Exception) -> Exception:
+    """An error as it leaves its process, so that another reads it without the user's own classes."""
+    if isinstance(error, OtherCode | ConfigError | SimulationError):
+        return type(error)(str(error))
+    return LostRun(f"{type(error).__name__}: {error}")
 
 
 def _placed(files: Files, folder: Path) -> list[tuple[str, str]]:

@@ -7,9 +7,8 @@ import threading
 import time
 
 from shortflow._core import Control
-from shortflow.executors.outcome import Failed
 from shortflow.executors.processes import send
-from shortflow.executors.task import perform
+from shortflow.executors.task import perform, portable
 
 
 def main() -> None:
@@ -26,7 +25,7 @@ def main() -> None:
             try:
                 send(answers, perform(task, Control()))
             except Exception as error:
-                send(answers, Failed.of(error))
+                send(answers, portable(error))
 
 
 def _end_with(parent: int) -> None:

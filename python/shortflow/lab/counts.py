@@ -4,22 +4,22 @@ Claims about bursts need it: the timeouts of one that comes late fall into the d
 """
 
 from shortflow.lab.quantity import measure
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 
 @measure("drops in the whole run")
-def drops_in_run(result: RunResult) -> float:
+def drops_in_run(result: Result) -> float:
     """Packets dropped anywhere, ACKs included."""
     return float(result.meta["counters"]["packets_dropped"])
 
 
 @measure("timeouts in the whole run")
-def timeouts_in_run(result: RunResult) -> float:
+def timeouts_in_run(result: Result) -> float:
     """Retransmission timeouts of all flows."""
     return float(result.flows["timeouts"].sum())
 
 
 @measure("retransmissions in the whole run")
-def retransmits_in_run(result: RunResult) -> float:
+def retransmits_in_run(result: Result) -> float:
     """Data segments retransmitted by all flows."""
     return float(result.flows["retransmits"].sum())

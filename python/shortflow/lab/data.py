@@ -1,16 +1,15 @@
 """What the runs of a study say: metrics, statistics and, where a claim needs them, the tables of single runs."""
 
-import errno
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
-from shortflow.comparison import Comparison
 from shortflow.errors import ConfigError, TooLittle
 from shortflow.lab.study import Position, Study, Value
 from shortflow.metrics.stats import Estimate, estimate, paired_difference
-from shortflow.result import Run, RunResult
-from shortflow.store.runs import Store
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runs import Run
 
 Found = TypeVar("Found", bound=Sized)
 
@@ -25,12 +24,10 @@ class Data:
     study: Study
     keys: Sequence[str]
     """The keys of the grid."""
-    points: Mapping[Position, Comparison]
-    runs: Mapping[Position, Sequence[Run]]
-    store: Store
-    read: dict[str, RunResult] = field(default_factory=dict, repr=False)
+    points: Mapping[Position, Results]
+    read: dict[str, Result] = field(default_factory=dict, repr=False)
     """The results read last, by the runs' keys."""
-    known: dict[tuple[Callable[[RunResult], float], str], float] = field(default_factory=dict, repr=False)
+    known: dict[tuple[Callable[[Result], float], str], float] = field(default_factory=dict, repr=False)
     """What functions have read off runs, by the runs' keys: tables are large, and asked again and again."""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     """Schemes whose runs are those of another."""
@@ -53,11 +50,10 @@ class Data:
         if len(self.seeds) < 2:
             return self
         points = {
-            at: replace(point, runs=[run for run in point.runs if run.seed == seed])
+            at: replace(point, done=[run for run in point.done if run.seed == seed])
             for at, point in self.points.items()
         }
-        runs = {at: [run for run in of_point if run.seed == seed] for at, of_point in self.runs.items()}
-        return replace(self, points=points, runs=runs)
+        return replace(self, points=points)
 
     def of_value(self, key: str, value: Value) -> Self:
         """The runs at one value of a key of the grid alone."""
@@ -70,7 +66,7 @@ class Data:
         index = self.keys.index(key)
         return list(dict.fromkeys(position[index] for position in self.points))
 
-    def at(self, **where: Value) -> Comparison:
+    def at(self, **where: Value) -> Results:
         """The runs at a point; keys with dots are written with two underscores (`transport__g`).
 
         Intervals are those of the seeds alone, as the committed verdicts state them.
@@ -79,7 +75,7 @@ class Data:
 
     def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
         """A metric over the seeds."""
-        found = self.at(**where).estimate(self._actor(scheme), metric)
+        found = self.at(**where).mean(self._actor(scheme), metric)
         if found is None:
             raise TooLittle(f"{metric}: {scheme} has no such result at {where}")
         return found
@@ -91,34 +87,30 @@ class Data:
             raise TooLittle(f"{metric}: {scheme} and {baseline} share no such result at {where}")
         return found
 
-    def results(self, scheme: str, **where: Value) -> list[RunResult]:
+    def results(self, scheme: str, **where: Value) -> list[Result]:
         """The full results of every seed, with their tables; one that is gone from the store is an error."""
-        return [self._read(run) for run in self.runs_of(scheme, **where)]
+        return [self._read(run) for run in self._runs_of(scheme, **where)]
 
     def runs_of(self, scheme: str, **where: Value) -> list[Run]:
         """The run of every seed, as it was planned."""
-        name = self._actor(scheme)
-        found = [run for run in self.runs[self._position(where)] if run.scheme.name == name]
-        if not found:
-            raise TooLittle(f"{name}: was not run at {where}")
-        return found
+        return [result.run for result in self._runs_of(scheme, **where) if result.run]
 
-    def by_seed(self, scheme: str, metric: str | Callable[[RunResult], float], **where: Value) -> dict[int, float]:
+    def by_seed(self, scheme: str, metric: str | Callable[[Result], float], **where: Value) -> dict[int, float]:
         """A metric of each seed's run that has it, or what a function reads off each run."""
         if isinstance(metric, str):
             return self.at(**where).values(self._actor(scheme), metric)
-        runs = self.runs_of(scheme, **where)
+        runs = self._runs_of(scheme, **where)
         for run in runs:
             if (metric, run.key) not in self.known:
                 self.known[metric, run.key] = metric(self._read(run))
         return {run.seed: self.known[metric, run.key] for run in runs}
 
-    def measured(self, measure: Callable[[RunResult], float], scheme: str, **where: Value) -> Estimate:
+    def measured(self, measure: Callable[[Result], float], scheme: str, **where: Value) -> Estimate:
         """Something that is not among the metrics, over the seeds."""
         return estimate(list(self.by_seed(scheme, measure, **where).values()))
 
     def measured_change(
-        self, measure: Callable[[RunResult], float], scheme: str, baseline: str, **where: Value
+        self, measure: Callable[[Result], float], scheme: str, baseline: str, **where: Value
     ) -> Estimate:
         """The same, relative to a baseline and paired over the seeds."""
         ours, theirs = (self.by_seed(each, measure, **where) for each in (scheme, baseline))
@@ -131,15 +123,19 @@ class Data:
         self.replaced.add(scheme)
         return self.stand_ins[scheme]
 
-    def _read(self, run: Run) -> RunResult:
+    def _runs_of(self, scheme: str, **where: Value) -> list[Result]:
+        name = self._actor(scheme)
+        found = [run for run in self.points[self._position(where)].done if run.scheme == name]
+        if not found:
+            raise TooLittle(f"{name}: was not run at {where}")
+        return found
+
+    def _read(self, run: Result) -> Result:
+        """A copy of a result, whose tables are read once and held while it is among the last."""
         if run.key not in self.read:
-            found = self.store.find(run)
-            if found is None:
-                what = f"the finished run of {run.scenario.name} with {run.scheme.name}, seed {run.seed}, is gone"
-                raise FileNotFoundError(errno.ENOENT, what, str(self.store.runs))
             while len(self.read) >= _KEPT:
                 del self.read[next(iter(self.read))]
-            self.read[run.key] = found
+            self.read[run.key] = replace(run)
         return self.read[run.key]
 
     def _position(self, where: Mapping[str, Value]) -> Position:
@@ -159,7 +155,7 @@ def some(values: Found, what: str) -> Found:
     return values
 
 
-def recorded(result: RunResult, metric: str, what: str) -> float:
+def recorded(result: Result, metric: str, what: str) -> float:
     """A metric of a run, which has to have it and not be zero."""
     value = result.metrics.get(metric)
     if not value:

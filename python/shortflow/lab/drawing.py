@@ -80,7 +80,7 @@ class Curves:
         """The curves of these runs, and those points of theirs that the paper prints."""
         points = [(value, data.at(**{self.x: value, **self.fixed})) for value in data.values(self.x)]
         names = self.schemes or points[0][1].schemes
-        estimates = {name: [(v, e) for v, at in points if (e := at.estimate(name, self.metric))] for name in names}
+        estimates = {name: [(v, e) for v, at in points if (e := at.mean(name, self.metric))] for name in names}
         known = {name: each for _, point in points for name, each in point.metrics.items()}
         if self.metric not in known:
             raise TooLittle(f"{self.metric}: no run has it")

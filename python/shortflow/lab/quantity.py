@@ -18,7 +18,7 @@ from shortflow.lab.data import Data, relative, some
 from shortflow.lab.finding import Finding, placed
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, estimate, over_seeds, paired_difference, rank_correlation
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 Studies = Mapping[str, Data]
 """The finished runs of a figure's studies, by their names; the name "" stands for the first."""
@@ -38,14 +38,14 @@ class Measure:
 
     name: str
     unit: str
-    read: Callable[[RunResult], float]
+    read: Callable[[Result], float]
 
-    def __call__(self, result: RunResult) -> float:
+    def __call__(self, result: Result) -> float:
         """The number of a run."""
         return self.read(result)
 
 
-def measure(name: str, unit: str = "") -> Callable[[Callable[[RunResult], float]], Measure]:
+def measure(name: str, unit: str = "") -> Callable[[Callable[[Result], float]], Measure]:
     """Decorator: what this function reads off a run has a name, and a unit unless it is a plain number."""
     return partial(Measure, name, unit)
 

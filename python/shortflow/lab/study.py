@@ -9,9 +9,8 @@ from enum import StrEnum
 from shortflow._core import Scheme
 from shortflow.errors import ConfigError
 from shortflow.lab.choices import Change
-from shortflow.result import Run
-from shortflow.runner import Planner
-from shortflow.scenario import Settings, load_scenario
+from shortflow.runs import Plan, Run
+from shortflow.scenario import Settings, as_pairs, load_scenario
 from shortflow.scheme import split_settings
 
 Value = str | int | float
@@ -88,20 +87,20 @@ class Study:
         except ConfigError:
             return False
 
-    def _planner(self) -> Planner:
-        return Planner(load_scenario(self.scenario, HOSTS), self.schemes)
+    def _planner(self) -> Plan:
+        return Plan(load_scenario(self.scenario, HOSTS), self.schemes)
 
     def _planned(
-        self, planner: Planner, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int]
+        self, planner: Plan, scale: Scale, position: Position, chosen: Settings, seeds: Sequence[int]
     ) -> list[Run]:
         fixed = {**self.settings, **(self.quick_settings if scale is Scale.QUICK else {})}
         varied = dict(zip(self.grid(scale), position, strict=True))
         of_scenario, of_schemes = split_settings(chosen)
         accepted = {key: value for key, value in of_schemes.items() if any(_accepts(s, key) for s in self.schemes)}
         settings = {**fixed, **of_scenario, **accepted, **varied}
-        runs = planner.runs(settings, seeds)
+        runs = planner.runs(seeds, dict(as_pairs(settings)))
         for scheme, own in self.of_scheme.items():
-            changed = planner.runs({**settings, **own}, seeds)
+            changed = planner.runs(seeds, dict(as_pairs({**settings, **own})))
             runs = [new if new.scheme.name == scheme else run for run, new in zip(runs, changed, strict=True)]
         return runs
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shortflow.comparison import Comparison
 from shortflow.linux.kernels import Kernel
 from shortflow.linux.testbed import (
     ATTEMPTS,
@@ -24,6 +23,7 @@ from shortflow.linux.testbed import (
 from shortflow.metrics.catalogue import FCT, GOODPUT, MARKS, MEAN_FCT, QUEUE_MEAN, TASK_TIMES, Metric, possible
 from shortflow.metrics.stats import Estimate
 from shortflow.report.tables import percent, title
+from shortflow.results import Results
 from shortflow.scenario import Settings
 
 BOTH: dict[str, Settings] = {"dctcp": {}, "l2dct": {}}
@@ -150,7 +150,7 @@ def standings(cell: SideBySide) -> dict[Metric, Standing]:
     }
 
 
-def _says_nothing(comparison: Comparison, metric: Metric) -> bool:
+def _says_nothing(comparison: Results, metric: Metric) -> bool:
     """Whether there is none of it on either side, as no marks, or it is the mean over again: that of one flow."""
     values = [comparison.values(side, metric.name) for side in (SIMULATED, REAL)]
     if metric.statistic is FCT[95]:

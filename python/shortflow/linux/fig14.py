@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shortflow.comparison import Comparison
 from shortflow.lab import Claim, Data, Finding, not_tested
 from shortflow.lab.study import Position, Value
 from shortflow.linux.kernels import Kernel
@@ -27,7 +26,8 @@ from shortflow.papers.l2dct import fig14 as paper
 from shortflow.records import Account
 from shortflow.report.tables import Column, Section, percent, shown
 from shortflow.reproduction.engine import Judged, decide
-from shortflow.result import RunSummary
+from shortflow.result import Result
+from shortflow.results import Results
 from shortflow.scenario import load_scenario
 from shortflow.store.runs import Store
 
@@ -57,11 +57,11 @@ class _Watched(Data):
 
     def mean(self, scheme: str, metric: str, **where: Value) -> Estimate:
         self.cells.add((int(where["flows"]), scheme))
-        return self.at(**where).estimate(scheme, metric) or _NOT_MEASURED
+        return self.at(**where).mean(scheme, metric) or _NOT_MEASURED
 
     def change(self, scheme: str, baseline: str, metric: str, **where: Value) -> Estimate:
         self.cells.update((int(where["flows"]), name) for name in (scheme, baseline))
-        return self.at(**where).difference(scheme, baseline, metric) or _NOT_MEASURED
+        return self.at(**where).change(scheme, baseline, metric) or _NOT_MEASURED
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Fig14:
     """The runs in which the testbed kept time, by the number of simultaneous flows; of each scheme, how well it did."""
 
     size_mb: int
-    points: Mapping[int, Comparison]
+    points: Mapping[int, Results]
     accounts: Mapping[tuple[int, str], Sequence[Account]]
     store: Store
 
@@ -82,8 +82,8 @@ class Fig14:
         return [Judged(each, self._decide(each)) for each in claims]
 
     def _decide(self, claim: Claim) -> Finding:
-        points: dict[Position, Comparison] = {(count,): each for count, each in self.points.items()}
-        data = _Watched(paper.TESTBED, ("flows",), points, {}, self.store)
+        points: dict[Position, Results] = {(count,): each for count, each in self.points.items()}
+        data = _Watched(paper.TESTBED, ("flows",), points)
         found = decide(claim, {"testbed": data})
         kept = [is_trustworthy(account) for cell in data.cells for account in self.accounts.get(cell, ())]
         if 2 * sum(kept) < len(kept):
@@ -122,11 +122,11 @@ def measure(
     """
     store = measured_runs(out, kernel)
     _check(flows, repeat, size_mb, store, kernel)
-    points: dict[int, Comparison] = {}
+    points: dict[int, Results] = {}
     accounts: dict[tuple[int, str], list[Account]] = {}
     title = load_scenario(SCENARIO).title
     for count in flows:
-        runs: list[RunSummary] = []
+        runs: list[Result] = []
         for seed in range(1, repeat + 1):
             for scheme in SCHEMES:
                 settings = _settings(scheme, count, size_mb)
@@ -134,11 +134,11 @@ def measure(
                     SCENARIO, scheme, seed, settings, store=store, attempts=attempts, kernel=kernel
                 )
                 if is_trustworthy(measured.account):
-                    runs.append(measured.result.summary)
+                    runs.append(measured.result.alone())
                 accounts.setdefault((count, scheme), []).append(measured.account)
                 if not measured.reused:
                     told(scheme, count, seed, measured.account)
-        points[count] = Comparison(SCENARIO, title, {"flows": str(count), "size": f"{size_mb}MB"}, runs)
+        points[count] = Results(runs, SCENARIO, title, {"flows": str(count), "size": f"{size_mb}MB"})
     return Fig14(size_mb, points, accounts, store)
 
 
@@ -170,11 +170,9 @@ def sections(fig14: Fig14) -> Iterator[Section]:
     """(a) mean completion times and L2DCT's reduction; (b) throughput of both kinds of flows while they run."""
     counts = [str(count) for count in fig14.points]
     points = list(fig14.points.values())
-    times = [
-        Column(f"{name}\n(s)", [shown(each.estimate(name, "afct_short_s")) for each in points]) for name in SCHEMES
-    ]
+    times = [Column(f"{name}\n(s)", [shown(each.mean(name, "afct_short_s")) for each in points]) for name in SCHEMES]
     below = [
-        Column(f"l2dct vs\n{name}\n(%)", [percent(each.difference("l2dct", name, "afct_short_s")) for each in points])
+        Column(f"l2dct vs\n{name}\n(%)", [percent(each.change("l2dct", name, "afct_short_s")) for each in points])
         for name in ("dctcp", "tcp-ecn", "tcp")
     ]
     heading = f"(a) Mean completion time of n simultaneous flows of {fig14.size_mb} MB beside a long one"
@@ -184,7 +182,7 @@ def sections(fig14: Fig14) -> Iterator[Section]:
     lead = [Column("n", [str(count) for count, _ in rows]), Column("scheme", [scheme for _, scheme in rows])]
     metrics = {"long flow": "goodput_long_bps", "n flows together": "throughput_short_bps"}
     rates = [
-        Column(f"{label}\n(Mbps)", [shown(fig14.points[n].estimate(scheme, name), 1e6) for n, scheme in rows])
+        Column(f"{label}\n(Mbps)", [shown(fig14.points[n].mean(scheme, name), 1e6) for n, scheme in rows])
         for label, name in metrics.items()
     ]
     kept = Column("kept\ntime", [fig14.kept_time(*row) for row in rows])

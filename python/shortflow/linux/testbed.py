@@ -7,20 +7,20 @@ the clock.
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from shortflow._core import Scheme
-from shortflow.comparison import Comparison
-from shortflow.engine import Progress, run_one
 from shortflow.errors import ConfigError, ExitCode, MissingRequirement
 from shortflow.linux.kernels import HOW_TO_GET, PROGRAM, Kernel, ThisKernel
 from shortflow.quantities import parse
 from shortflow.records import Account, Meta, SeedAccount
-from shortflow.result import KEY_LENGTH, RunResult, RunSummary, finished
-from shortflow.runner import plan
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runner import Progress, run_one
+from shortflow.runs import KEY_LENGTH, plan
 from shortflow.scenario import Settings, load_scenario, path_of
 from shortflow.scheme import load_schemes
 from shortflow.store.columns import TABLES, check_columns
@@ -71,7 +71,7 @@ _TYPES = {"text": pl.String, "real": pl.Float64, "count": pl.UInt64, "small": pl
 class Measured:
     """A run on the testbed."""
 
-    result: RunResult
+    result: Result
     reused: bool = False
     """Whether it was there already."""
 
@@ -85,7 +85,7 @@ class Measured:
 class SideBySide:
     """A scenario simulated and on the testbed, over the seeds with which the testbed kept time."""
 
-    comparison: Comparison
+    comparison: Results
     accounts: Sequence[SeedAccount]
     """Of every seed."""
 
@@ -145,18 +145,19 @@ def measure_on_testbed(
     meta: Meta = document["meta"]
     meta["testbed"] = account = document["testbed"]
     account["attempts"], account["late"] = tried, late
-    result = finished(work, tables, meta, float(meta["end_s"]))
-    result.provenance["build"] += f" on {kernel.name}"  # so that it never passes for a simulated run
+    origin = work.provenance(meta["digest"], float(meta["end_s"]))
+    origin["build"] += f" on {kernel.name}"  # so that it never passes for a simulated run
+    result = Result.of(origin, tables, meta, work)
     if store:
-        store.save(work, result)
+        store.keep(result)
     return Measured(result)
 
 
 def is_kept(store: Store, scenario: str | Path, scheme: str, seed: int, settings: Settings | None = None) -> bool:
     """Whether the store has such a run in which the testbed kept time."""
     (work,) = plan(load_scenario(scenario), [scheme], [seed], settings)
-    record = store.record(work)
-    return record is not None and is_trustworthy(record["meta"]["testbed"])
+    found = store.find(work)
+    return found is not None and is_trustworthy(found.meta["testbed"])
 
 
 def check_testbed(
@@ -227,7 +228,7 @@ def compare_with_simulation(
     """
     common = linux_settings(scenario, scheme, settings)
     told = _left_open(scenario, LIKE_TESTBED)
-    runs: list[RunSummary] = []
+    runs: list[Result] = []
     accounts: list[SeedAccount] = []
     loaded = load_scenario(scenario)
     for seed in seeds:
@@ -238,13 +239,12 @@ def compare_with_simulation(
         measured = measure_on_testbed(scenario, scheme, seed, drawn, congestion, store, attempts, kernel)
         accounts.append({"seed": seed, "rtt": drawn.get(RTT), **measured.account})
         if is_trustworthy(measured.account):
-            runs.append(replace(run_one(work).summary, scheme=SIMULATED))
-            runs.append(replace(measured.result.summary, scheme=REAL))
+            runs += [run_one(work).alone().named(SIMULATED), measured.result.alone().named(REAL)]
     changed = {"scheme": scheme} | {key: str(value) for key, value in settings.items()}
-    return SideBySide(Comparison(loaded.name, loaded.title, changed, runs), accounts)
+    return SideBySide(Results(runs, loaded.name, loaded.title, changed), accounts)
 
 
-def known_differences(comparison: Comparison, scheme: str) -> list[str]:
+def known_differences(comparison: Results, scheme: str) -> list[str]:
     """What the simulator leaves out of the kernel's TCP, as far as it matters here."""
     reasons = []
     names = ("drops", "retransmits")

@@ -24,8 +24,8 @@ from shortflow.metrics.stats import Interval
 from shortflow.quantities import Scale, scale_for
 from shortflow.report.plot import Axis, Panel, Plot, Series
 from shortflow.report.plotting import percentage
-from shortflow.report.study import Point, Study
-from shortflow.result import RunResult
+from shortflow.result import Result
+from shortflow.results import Results
 from shortflow.store.frames import completion
 
 _CDF_POINTS = 400
@@ -39,11 +39,11 @@ _NAMED = 6
 """So many exceptions a caption names."""
 
 Kind = Literal["fct", "fct_cdf", "by_size", "goodput", "queue"]
-Pools = Sequence[tuple[Point, str, pl.DataFrame]]
+Pools = Sequence[tuple[Results, str, pl.DataFrame]]
 """The counted flows of one class under each scheme at each point, all seeds together."""
 
 
-def plots(study: Study) -> list[Plot]:
+def plots(study: Results) -> list[Plot]:
     """All plots of a study that its runs have data for."""
     finite = {flow_class: _pools(study, flow_class) for flow_class in _classes(study, MEAN_FCT)}
     found = [_completion(study, flow_class) for flow_class in finite]
@@ -54,15 +54,17 @@ def plots(study: Study) -> list[Plot]:
     return [*found, *_queue(study)]
 
 
-def plot_of(study: Study, kind: Kind, flow_class: str | None = None) -> Plot:
+def plot_of(study: Results, kind: Kind, flow_class: str | None = None) -> Plot:
     """One plot of a study, of a class of flows or else of the first that has it; a `ConfigError` where none has."""
     if kind == "queue":
         for plot in _queue(study):
             return plot
-        raise ConfigError(f"{study.name}: these runs took no samples of queues; measure.sample_every=1ms turns them on")
+        raise ConfigError(
+            f"{study.scenario}: these runs took no samples of queues; measure.sample_every=1ms turns them on"
+        )
     classes = _classes(study, GOODPUT if kind == "goodput" else MEAN_FCT)
     if not classes:
-        raise ConfigError(f"{study.name}: has no {'backlogged' if kind == 'goodput' else 'finite'} flows")
+        raise ConfigError(f"{study.scenario}: has no {'backlogged' if kind == 'goodput' else 'finite'} flows")
     if flow_class is None:
         flow_class = classes[0]
     elif flow_class not in classes:
@@ -75,30 +77,32 @@ def plot_of(study: Study, kind: Kind, flow_class: str | None = None) -> Plot:
     return (_distribution if kind == "fct_cdf" else _slowdown)(study, flow_class, pools)
 
 
-def _classes(study: Study, statistic: Statistic) -> list[str]:
+def _classes(study: Results, statistic: Statistic) -> list[str]:
     """The classes of flows that have a statistic."""
-    return [metric.flow_class for metric in study.metrics if metric.flow_class and metric.statistic is statistic]
+    return [
+        metric.flow_class for metric in study.metrics.values() if metric.flow_class and metric.statistic is statistic
+    ]
 
 
-def _pools(study: Study, flow_class: str) -> Pools:
+def _pools(study: Results, flow_class: str) -> Pools:
     pools = []
     for point in study.points:
-        for scheme in [*point.comparison.schemes, *point.comparison.ideal_names]:
+        for scheme in [*point.schemes, *point.ideal_names]:
             flows = pl.concat(completion(each.flows, each.meta) for each in _results(point, scheme))
             if not (of_class := flows.filter(pl.col("class") == flow_class)).is_empty():
                 pools.append((point, scheme, of_class))
     return pools
 
 
-def _results(point: Point, scheme: str) -> list[RunResult]:
-    return [each for each in point.results if each.provenance["scheme"] == scheme]
+def _results(point: Results, scheme: str) -> list[Result]:
+    return [each for each in point.results if each.scheme == scheme]
 
 
 def _sizes_differ(pools: Pools) -> bool:
     return any(flows["size_bytes"].n_unique() > 1 for _, _, flows in pools)
 
 
-def _completion(study: Study, flow_class: str) -> Plot:
+def _completion(study: Results, flow_class: str) -> Plot:
     """Mean and 99th percentile of the completion time."""
     metrics = {"mean": Metric(MEAN_FCT, flow_class), "99th percentile": Metric(FCT[99], flow_class)}
     scale = _common_scale(study, *metrics.values())
@@ -117,7 +121,7 @@ def _completion(study: Study, flow_class: str) -> Plot:
     )
 
 
-def _unfinished(study: Study) -> Iterator[Plot]:
+def _unfinished(study: Results) -> Iterator[Plot]:
     """The share of flows that did not finish, if there are any."""
     axis, scale = Axis("flows that did not finish", "%"), Scale(0.01, "%")
     panel = _estimates(study, Metric(UNFINISHED_OF_ALL), axis, scale, schemes=study.schemes)
@@ -126,7 +130,7 @@ def _unfinished(study: Study) -> Iterator[Plot]:
         yield _plot(study, f"Unfinished flows{_versus(study)}", caption, [panel])
 
 
-def _throughput(study: Study, flow_class: str) -> Plot:
+def _throughput(study: Results, flow_class: str) -> Plot:
     metric = Metric(GOODPUT, flow_class)
     scale = _common_scale(study, metric)
     return _plot(
@@ -138,7 +142,7 @@ def _throughput(study: Study, flow_class: str) -> Plot:
     )
 
 
-def _plot(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
+def _plot(study: Results, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
     """A plot whose marks are estimates."""
     series = panels[0].series
     shares = (
@@ -160,7 +164,7 @@ def _plot(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> 
 
 
 def _estimates(
-    study: Study,
+    study: Results,
     metric: Metric,
     axis: Axis,
     scale: Scale,
@@ -177,11 +181,11 @@ def _estimates(
     `unfinished` is the metric that says how many of the flows did not finish.
     """
     series = []
-    for scheme in schemes or [*study.schemes, *study.ideal]:
-        found = [(point, point.comparison.estimate(scheme, metric.name)) for point in study.points]
+    for scheme in schemes or [*study.schemes, *study.ideal_names]:
+        found = [(point, point.mean(scheme, metric.name)) for point in study.points]
         present = [(point, each) for point, each in found if each]
         points = [point for point, _ in present]
-        shares = [point.comparison.estimate(scheme, unfinished.name) for point in points] if unfinished else []
+        shares = [point.mean(scheme, unfinished.name) for point in points] if unfinished else []
         if present:
             series.append(
                 Series(
@@ -189,17 +193,16 @@ def _estimates(
                     at=None,
                     x=_places(study, points, scheme),
                     y=[each.value / scale.divisor for _, each in present],
-                    ci95=None if scheme in study.ideal else [_scaled(each.ci95, scale) for _, each in present],
-                    seeds=None if scheme in study.ideal else [each.n for _, each in present],
+                    ci95=None if scheme in study.ideal_names else [_scaled(each.ci95, scale) for _, each in present],
+                    seeds=None if scheme in study.ideal_names else [each.n for _, each in present],
                     lower_bound=[each.lower_bound for _, each in present],
                     unfinished_share=[each.value if each else 0.0 for each in shares] or None,
                 )
             )
-    logarithmic = (
-        may_be_log and study.numeric and _spans([value for each in series for value in each.y], _LOG_FROM_RATIO)
-    )
+    values = [value for each in series for value in each.y]
+    logarithmic = may_be_log and study.axis is not None and _spans(values, _LOG_FROM_RATIO)
     y = Axis(axis.label, axis.unit, "log" if logarithmic else "linear", _window(series, logarithmic=logarithmic))
-    return Panel(title, _parameter_axis(study), y, "points" if study.numeric else "bars", series)
+    return Panel(title, _parameter_axis(study), y, "points" if study.axis else "bars", series)
 
 
 def _window(series: Sequence[Series], *, logarithmic: bool) -> Interval | None:
@@ -219,23 +222,23 @@ def _scaled(ends: Interval | None, scale: Scale) -> Interval | None:
     return ends and (ends[0] / scale.divisor, ends[1] / scale.divisor)
 
 
-def _places(study: Study, points: Sequence[Point], scheme: str) -> list[float] | list[str]:
+def _places(study: Results, points: Sequence[Results], scheme: str) -> list[float] | list[str]:
     """Where a scheme's marks stand: at the numbers or the names of the points or, if there is one point, at its own."""
-    if study.numeric:
-        return [point.x for point in points if point.x is not None]
+    if study.axis:
+        return [study.axis[0][point.label] for point in points]
     return [point.label if study.x_name else scheme for point in points]
 
 
-def _parameter_axis(study: Study) -> Axis:
+def _parameter_axis(study: Results) -> Axis:
     """The axis of what varies."""
-    places = [point.x for point in study.points if point.x is not None]
-    if not study.numeric:
+    if not study.axis:
         labels = [point.label for point in study.points] if study.x_name else study.schemes
         return Axis(study.x_name or "", scale="category", categories=labels)
-    return Axis(study.x_name or "", study.x_unit, "log" if _spans(places, _LOG_SWEEP_FROM_RATIO) else "linear")
+    places, unit = study.axis
+    return Axis(study.x_name or "", unit, "log" if _spans([*places.values()], _LOG_SWEEP_FROM_RATIO) else "linear")
 
 
-def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
+def _distribution(study: Results, flow_class: str, pools: Pools) -> Plot:
     """The distribution of completion times at one point at a time; it ends at the share of flows that finished."""
     scale = _common_scale(study, Metric(FCT[50], flow_class))
     series = []
@@ -271,7 +274,7 @@ def _distribution(study: Study, flow_class: str, pools: Pools) -> Plot:
     return _with_menu(study, heading, " ".join(note for note in notes if note), [panel])
 
 
-def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
+def _slowdown(study: Results, flow_class: str, pools: Pools) -> Plot:
     """Mean and 99th percentile of the slowdown, for ten groups of flows from the smallest to the largest."""
     series: dict[str, list[Series]] = {"mean": [], "p99": []}
     for point, scheme, flows in pools:
@@ -303,7 +306,7 @@ def _slowdown(study: Study, flow_class: str, pools: Pools) -> Plot:
     return _with_menu(study, heading, " ".join(note for note in notes if note), panels)
 
 
-def _measured_distribution(study: Study, flow_class: str, scale: Scale) -> list[Series]:
+def _measured_distribution(study: Results, flow_class: str, scale: Scale) -> list[Series]:
     """The curve of measured flows, if there are any of the class."""
     flows = study.measured.of_class(flow_class) if study.measured else None
     if flows is None or flows.is_empty():
@@ -311,7 +314,7 @@ def _measured_distribution(study: Study, flow_class: str, scale: Scale) -> list[
     return [Series(MEASURED, None, *_quantiles(flows["elapsed_s"].to_numpy() / scale.divisor, flows.height))]
 
 
-def _measured_slowdown(study: Study, flow_class: str, name: str) -> list[Series]:
+def _measured_slowdown(study: Results, flow_class: str, name: str) -> list[Series]:
     """That of those measured flows whose time in an empty network is known."""
     flows = study.measured.of_class(flow_class).drop_nulls("elapsed_slowdown") if study.measured else None
     if flows is None or flows.is_empty():
@@ -320,12 +323,12 @@ def _measured_slowdown(study: Study, flow_class: str, name: str) -> list[Series]
     return [Series(MEASURED, None, groups["size_kb"].to_list(), groups[name].to_list())]
 
 
-def _queue(study: Study) -> Iterator[Plot]:
+def _queue(study: Results) -> Iterator[Plot]:
     """The queue of the busiest measured port: over time for one seed, and its distribution over all seeds."""
     port, among = _busiest_port(study)
     over_time, shares, seeds = [], [], set()
     for point in study.points:
-        for scheme in point.comparison.schemes:
+        for scheme in point.schemes:
             results = _results(point, scheme)
             first = _samples(results[0], port)
             if first.is_empty():
@@ -358,18 +361,18 @@ def _queue(study: Study) -> Iterator[Plot]:
     yield _with_menu(study, f"Queue of port {port}", caption, panels)
 
 
-def _with_menu(study: Study, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
+def _with_menu(study: Results, heading: str, caption: str, panels: Sequence[Panel]) -> Plot:
     """A plot that shows one point of the study at a time."""
     labels = [point.label for point in study.points]
     menu = {label: f"{study.x_name} {label}" for label in labels} if len(labels) > 1 else {}
     return Plot(heading, caption, panels, menu, study.shown_first.label)
 
 
-def _versus(study: Study) -> str:
+def _versus(study: Results) -> str:
     return f" versus {study.x_name}" if study.x_name else ""
 
 
-def _bars_note(study: Study, series: Sequence[Series]) -> str:
+def _bars_note(study: Results, series: Sequence[Series]) -> str:
     """How many seeds the error bars are of, and which marks have fewer."""
     counted = [each for each in series if each.seeds]
     marks = [(each.scheme, x, seeds) for each in counted for x, seeds in zip(each.x, each.seeds or (), strict=True)]
@@ -395,20 +398,20 @@ def _bounds_note(series: Sequence[Series]) -> str:
     )
 
 
-def _ideal_note(study: Study, series: Sequence[Series]) -> str:
+def _ideal_note(study: Results, series: Sequence[Series]) -> str:
     """What thin grey lines are, if there are any."""
-    ideal = any(each.scheme in study.ideal for each in series)
+    ideal = any(each.scheme in study.ideal_names for each in series)
     return "Thin grey lines: ideal schedulers of a link that loses nothing, on the same flows." if ideal else ""
 
 
-def _unfinished_note(study: Study, shares: Iterable[tuple[str, float | str, float]]) -> str:
+def _unfinished_note(study: Results, shares: Iterable[tuple[str, float | str, float]]) -> str:
     """Which schemes left flows unfinished at which points, and what share."""
     found = [f"{_mark_name(study, scheme, at)}: {percentage(share)}" for scheme, at, share in shares if share > 0]
     return f"Not finished: {_listed(found)}." if found else ""
 
 
-def _mark_name(study: Study, scheme: str, x: float | str) -> str:
-    at = f"{x:.6g}{study.x_unit}" if isinstance(x, float) else x
+def _mark_name(study: Results, scheme: str, x: float | str) -> str:
+    at = f"{x:.6g}{study.axis[1]}" if study.axis and isinstance(x, float) else x
     return f"{scheme} at {study.x_name} {at}" if study.x_name else scheme
 
 
@@ -417,11 +420,11 @@ def _listed(parts: Sequence[str]) -> str:
     return ", ".join(parts[:_NAMED]) + more
 
 
-def _pooled(study: Study) -> str:
+def _pooled(study: Results) -> str:
     """Which seeds are pooled, and for which schemes there are fewer."""
     by_scheme: dict[str, set[int]] = {}
     for point in study.points:
-        for run in point.comparison.runs:
+        for run in point.runs:
             by_scheme.setdefault(run.scheme, set()).add(run.seed)
     everywhere = set().union(*by_scheme.values())
     fewer = {scheme: seeds for scheme, seeds in by_scheme.items() if seeds != everywhere}
@@ -444,13 +447,10 @@ def _spans(values: Sequence[float], ratio: float) -> bool:
     return bool(values) and min(values) > 0 and max(values) / min(values) > ratio
 
 
-def _common_scale(study: Study, *metrics: Metric) -> Scale:
+def _common_scale(study: Results, *metrics: Metric) -> Scale:
     """One unit for all schemes and points of some metrics of one kind."""
     estimates = [
-        point.comparison.estimate(scheme, metric.name)
-        for point in study.points
-        for scheme in point.comparison.schemes
-        for metric in metrics
+        point.mean(scheme, metric.name) for point in study.points for scheme in point.schemes for metric in metrics
     ]
     return scale_for(metrics[0].unit, [each.value for each in estimates if each])
 
@@ -460,7 +460,7 @@ def _share(flows: pl.DataFrame) -> float:
     return float(flows["censored"].sum()) / flows.height
 
 
-def _left_open(study: Study, pools: Pools) -> str:
+def _left_open(study: Results, pools: Pools) -> str:
     """Which pools have flows that did not finish."""
     return _unfinished_note(study, ((scheme, point.label, _share(flows)) for point, scheme, flows in pools))
 
@@ -503,7 +503,7 @@ def _quantiles(values: npt.NDArray[np.float64], counted: int) -> tuple[list[floa
     return ordered[kept].tolist(), ((kept + 1) / counted).tolist()
 
 
-def _busiest_port(study: Study) -> tuple[str, str]:
+def _busiest_port(study: Results) -> tuple[str, str]:
     """The measured port with the longest mean queue, the same for all schemes and points; and what it was chosen from.
 
     The former is empty where no port was measured.
@@ -526,5 +526,5 @@ def _busiest_port(study: Study) -> tuple[str, str]:
     return str(means["port"][0]), among
 
 
-def _samples(result: RunResult, port: str) -> pl.DataFrame:
+def _samples(result: Result, port: str) -> pl.DataFrame:
     return result.samples.filter(pl.col("kind") == "queue_pkt", pl.col("subject") == port)

@@ -8,13 +8,11 @@ from typing import Any, Literal, TypedDict
 import msgspec
 
 from shortflow import _core
-from shortflow.comparison import Comparison
 from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.figures import plots
 from shortflow.report.looks import is_ideal
 from shortflow.report.markup import page
 from shortflow.report.plot import Plot
-from shortflow.report.study import Study
 from shortflow.report.sweep.runs import Swept
 from shortflow.report.sweep.view import SweepView
 from shortflow.report.sweep.view import table as sweep_table
@@ -22,7 +20,9 @@ from shortflow.report.sweep.view import view as sweep_view
 from shortflow.report.tables import Section, comparison_sections, main_sections, measured_time, overview_section
 from shortflow.report.timeline import time_lines
 from shortflow.report.verdict import study_verdict
-from shortflow.result import RunResult, git_revision
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runs import git_revision
 from shortflow.scenario import Setting
 
 _SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
@@ -37,7 +37,7 @@ _SUPERSEDED: tuple[Literal["scheme", "seed", "digest", "finished_at"], ...] = (
 class StudyView:
     """A study as the template shows it."""
 
-    study: Study
+    study: Results
     verdict: Sequence[str]
     """Sentences about all of it."""
     verdicts: Sequence[str]
@@ -71,7 +71,7 @@ class StoredFailure(TypedDict):
 
 
 def render(
-    studies: Sequence[Study],
+    studies: Sequence[Results],
     sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
@@ -94,7 +94,7 @@ def render(
 
 
 def document(
-    studies: Sequence[Study],
+    studies: Sequence[Results],
     sweeps: Sequence[Swept] = (),
     failures: Sequence[StoredFailure] = (),
     damages: Sequence[str] = (),
@@ -103,13 +103,13 @@ def document(
     found = {
         "studies": [
             {
-                "name": study.name,
+                "name": study.scenario,
                 "title": study.title,
                 "varies": study.x_name,
                 "verdict": [text for part in study_verdict(study) for text in part],
                 "plots": plots(study),
-                "points": [{"at": point.label, "comparison": point.comparison.document()} for point in study.points],
-                "superseded": [{name: origin[name] for name in _SUPERSEDED} for origin in study.superseded],
+                "points": [{"at": point.label, "comparison": point.document()} for point in study.points],
+                "superseded": [{name: each.provenance[name] for name in _SUPERSEDED} for each in study.superseded],
             }
             for study in studies
         ],
@@ -121,11 +121,11 @@ def document(
     return plain
 
 
-def _results(studies: Sequence[Study]) -> list[RunResult]:
-    return [result for study in studies for point in study.points for result in point.results]
+def _results(studies: Sequence[Results]) -> list[Result]:
+    return [run for study in studies for run in study.results]
 
 
-def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequence[SweepView]) -> str:
+def _lead(studies: Sequence[Results], results: Sequence[Result], sweeps: Sequence[SweepView]) -> str:
     schemes = {scheme for study in studies for scheme in study.schemes}
     schemes |= {scheme for view in sweeps for scheme in view.sweep.schemes}
     every, results = results, [each for each in results if not _of_ideal(each)] or results
@@ -142,7 +142,7 @@ def _lead(studies: Sequence[Study], results: Sequence[RunResult], sweeps: Sequen
     return f"{runs}{of_which} {flows:,} flows in {simulated:,.1f} simulated seconds."
 
 
-def _of_ideal(result: RunResult) -> bool:
+def _of_ideal(result: Result) -> bool:
     return is_ideal(result.provenance["scheme"])
 
 
@@ -150,32 +150,31 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _provenance(results: Sequence[RunResult]) -> str:
+def _provenance(results: Sequence[Result]) -> str:
     """How many runs the table of provenance has, and how many of them the head of the page does not count."""
     ideal = sum(map(_of_ideal, results))
     which = f", {ideal:,} of them of ideal schedulers" if 0 < ideal < len(results) else ""
     return f"all {len(results):,} runs{which}" if len(results) > 1 else "the run"
 
 
-def _view(study: Study) -> StudyView:
-    labelled = [(point.label, point.comparison) for point in study.points]
-    measured = {measured_time(point.comparison) for point in study.points}
+def _view(study: Results) -> StudyView:
+    measured = {measured_time(point) for point in study.points}
     of_packets = [result for result in _results([study]) if not result.ports.is_empty()]
     return StudyView(
         study,
         *study_verdict(study),
         measured.pop() if len(measured) == 1 else "",
-        study.points[0].results[0].provenance["traffic_notes"],
-        [overview_section("Overview", study.x_name, labelled)] if study.x_name else _main(study.points[0].comparison),
+        study.results[0].provenance["traffic_notes"],
+        [overview_section("Overview", study.x_name, study.labelled)] if study.x_name else _main(study.points[0]),
         [
             *(drawn(plot) for plot in plots(study) if not _is_lone_bar(plot)),
             *time_lines(study),
         ],
         bool(of_packets) and all(result.samples.is_empty() for result in of_packets),
-        [(label, comparison_sections(comparison)) for label, comparison in labelled],
+        [(label, comparison_sections(comparison)) for label, comparison in study.labelled],
         list(_choices(study)),
         _provenance(_results([study])),
-        [_run(point.label, result) for point in study.points for result in point.results],
+        [_run(point.label, run) for point in study.points for run in point.results],
     )
 
 
@@ -184,19 +183,19 @@ def _is_lone_bar(plot: Plot) -> bool:
     return all(panel.mark == "bars" and sum(len(each.x) for each in panel.series) == 1 for panel in plot.panels)
 
 
-def _main(comparison: Comparison) -> list[Section]:
+def _main(comparison: Results) -> list[Section]:
     return [section for section in main_sections(comparison) if section.columns and section.rows]
 
 
-def _choices(study: Study) -> Iterator[tuple[str, Sequence[Setting]]]:
-    yield "Scenario", study.points[0].results[0].provenance["scenario_settings"]
+def _choices(study: Results) -> Iterator[tuple[str, Sequence[Setting]]]:
+    yield "Scenario", study.results[0].provenance["scenario_settings"]
     by_scheme = {result.provenance["scheme"]: result.provenance["scheme_settings"] for result in _results([study])}
     for scheme, settings in by_scheme.items():
         if settings:
             yield f"Scheme {scheme}", settings
 
 
-def _run(label: str, result: RunResult) -> Sequence[str]:
+def _run(label: str, result: Result) -> Sequence[str]:
     origin = result.provenance
     return (
         label or "as shipped",

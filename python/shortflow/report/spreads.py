@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from shortflow.comparison import Comparison
 from shortflow.metrics.catalogue import FCT, MEAN_FCT, Metric
 from shortflow.quantities import scale_for
 from shortflow.report.tables import Column, Section, metrics_of, number, terminal_width
+from shortflow.results import Results
 
 NARROWEST = 80
 """Columns of a terminal that is wide enough."""
@@ -14,7 +14,7 @@ _PERCENTILES = (1, 5, 50, 95, 99)
 _MOST = 64
 
 
-def spread_section(comparison: Comparison) -> Section | None:
+def spread_section(comparison: Results) -> Section | None:
     """From the 1st to the 99th percentile of the first class of finite flows, ideal schedulers last.
 
     Percentiles are the means of the seeds'. There is none where no flow finished, or on a narrow terminal.
@@ -25,7 +25,7 @@ def spread_section(comparison: Comparison) -> Section | None:
     metrics = [Metric(FCT[percent], main.flow_class) for percent in _PERCENTILES]
     ends, found = metrics[-1], {}
     for scheme in (*comparison.schemes, *comparison.ideal_names):
-        estimates = [comparison.estimate(scheme, metric.name) for metric in metrics]
+        estimates = [comparison.mean(scheme, metric.name) for metric in metrics]
         times = [each.value for each in estimates if each and 0 < each.value < math.inf]
         if len(times) == len(metrics):
             bound = estimates[-1]

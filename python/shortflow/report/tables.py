@@ -12,7 +12,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from shortflow.comparison import Comparison
 from shortflow.metrics.catalogue import (
     DEADLINE_MISS,
     DROPS,
@@ -33,6 +32,7 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import Scale, scale_for
+from shortflow.results import Results
 from shortflow.scenario import Setting
 
 WIDTH = 100
@@ -150,7 +150,7 @@ def title(metric: Metric) -> str:
     return metric.label if metric.flow_class is None else f"{metric.label}, {metric.flow_class} flows{sizes}"
 
 
-def comparison_sections(comparison: Comparison, metrics: Sequence[Metric] = ()) -> list[Section]:
+def comparison_sections(comparison: Results, metrics: Sequence[Metric] = ()) -> list[Section]:
     """Everything a person compares schemes by; or just the metrics asked for."""
     groups = [("Chosen metrics", metrics)] if metrics else list(_metric_groups(comparison))
     sections = [_estimates(comparison, heading, found) for heading, found in groups]
@@ -159,17 +159,17 @@ def comparison_sections(comparison: Comparison, metrics: Sequence[Metric] = ()) 
     return sections
 
 
-def comparison_tables(comparison: Comparison, metrics: Sequence[Metric] = ()) -> RenderableType:
+def comparison_tables(comparison: Results, metrics: Sequence[Metric] = ()) -> RenderableType:
     """The sections of a comparison for a terminal."""
     return _laid_out(comparison, comparison_sections(comparison, metrics))
 
 
-def main_tables(comparison: Comparison, more: str = "") -> RenderableType:
+def main_tables(comparison: Results, more: str = "") -> RenderableType:
     """The metrics most asked for, and the paired differences; `more` says how to get all others."""
     return _laid_out(comparison, main_sections(comparison, f"Main metrics{more}"))
 
 
-def main_sections(comparison: Comparison, heading: str = "Main metrics") -> list[Section]:
+def main_sections(comparison: Results, heading: str = "Main metrics") -> list[Section]:
     """The same before it is laid out."""
     main = headline_metrics(comparison)
     sections = [_estimates(comparison, heading, [*main, *_unfinished(comparison)])]
@@ -179,12 +179,12 @@ def main_sections(comparison: Comparison, heading: str = "Main metrics") -> list
     return sections
 
 
-def _laid_out(comparison: Comparison, sections: Sequence[Section]) -> RenderableType:
+def _laid_out(comparison: Results, sections: Sequence[Section]) -> RenderableType:
     tables = [table for section in sections for table in lay_out(section)]
     return stacked(Text(caption(comparison)), *tables)
 
 
-def _unfinished(comparison: Comparison) -> list[Metric]:
+def _unfinished(comparison: Results) -> list[Metric]:
     """The share of flows that did not finish, if there are any."""
     runs = [*comparison.runs, *comparison.ideal]
     return [
@@ -193,7 +193,7 @@ def _unfinished(comparison: Comparison) -> list[Metric]:
 
 
 def overview_section(
-    heading: str, x_name: str, points: Sequence[tuple[str, Comparison]], chosen: Sequence[Metric] = ()
+    heading: str, x_name: str, points: Sequence[tuple[str, Results]], chosen: Sequence[Metric] = ()
 ) -> Section:
     """Comparisons along a parameter, one row per value and scheme, with the chosen or the headline metrics."""
     rows = [(label, comparison, scheme) for label, comparison in points for scheme in comparison.schemes]
@@ -205,7 +205,7 @@ def overview_section(
         Column("scheme", [scheme for _, _, scheme in rows]),
     ]
     metrics += dict.fromkeys(each for _, comparison in points for each in _unfinished(comparison))
-    estimates = {each: [comparison.estimate(scheme, each.name) for _, comparison, scheme in rows] for each in metrics}
+    estimates = {each: [comparison.mean(scheme, each.name) for _, comparison, scheme in rows] for each in metrics}
     scales = common_scales(estimates)
     columns = []
     for metric in metrics:
@@ -220,12 +220,12 @@ def stacked(*parts: RenderableType) -> Group:
     return Group(*(each for part in parts for each in (part, Text())))
 
 
-def headline_metrics(comparison: Comparison) -> list[Metric]:
+def headline_metrics(comparison: Results) -> list[Metric]:
     """The few metrics that a comparison is about: completion, goodput of backlogged flows, the queue."""
     return metrics_of(comparison, TASK_TIME, MEAN_FCT, FCT[99], SLOWDOWN, GOODPUT, QUEUE_MEAN)
 
 
-def metrics_of(comparison: Comparison, *statistics: Statistic) -> list[Metric]:
+def metrics_of(comparison: Results, *statistics: Statistic) -> list[Metric]:
     """The metrics of these statistics that some run has, in the order of the statistics."""
     found = comparison.metrics.values()
     return [metric for statistic in statistics for metric in found if metric.statistic is statistic]
@@ -284,7 +284,7 @@ def _headed(heading: str, table: Table) -> Group:
     return Group(Text(heading, style="bold"), table)
 
 
-def caption(comparison: Comparison) -> str:
+def caption(comparison: Results) -> str:
     """What was compared, over which seeds and in which time, in two lines."""
     seeds = comparison.seeds
     one = len(seeds) == 1
@@ -294,12 +294,12 @@ def caption(comparison: Comparison) -> str:
     return f"{comparison.title}\n{comparison.scenario}{changed}: {spread}{measured_time(comparison)}{own}"
 
 
-def measured_time(comparison: Comparison) -> str:
+def measured_time(comparison: Results) -> str:
     """From when to when goodput, queues, drops, marks and timeouts count, to follow something else."""
     return "; measured from {:g} s to {:g} s".format(*comparison.measured_s) if comparison.measured_s else ""
 
 
-def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[Metric]]]:
+def _metric_groups(comparison: Results) -> Iterator[tuple[str, list[Metric]]]:
     """The metrics by what they tell: tasks, completion per class, throughput and queue, losses.
 
     Queues are shown in packets, not in bytes too.
@@ -321,7 +321,7 @@ def _metric_groups(comparison: Comparison) -> Iterator[tuple[str, list[Metric]]]
     yield "Whole network, per run", [metric for metric in metrics if metric.statistic in OF_NETWORK.statistics]
 
 
-def _estimates(comparison: Comparison, heading: str, metrics: Sequence[Metric]) -> Section:
+def _estimates(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:
     """The metrics of every scheme, below them those of ideal schedulers; metrics of one kind share a unit.
 
     Of one scheme alone, each metric is a row and has a unit that suits it.
@@ -330,15 +330,15 @@ def _estimates(comparison: Comparison, heading: str, metrics: Sequence[Metric]) 
     if len(comparison.schemes) == 1 and not apart and not comparison.ideal:
         return _one_by_one(comparison, heading, metrics)
     schemes = [*comparison.schemes, *apart]
-    estimates = {metric: [comparison.estimate(scheme, metric.name) for scheme in schemes] for metric in metrics}
+    estimates = {metric: [comparison.mean(scheme, metric.name) for scheme in schemes] for metric in metrics}
     scales = common_scales(estimates)
     columns = [_estimate_column(metric, estimates[metric], scales[metric.unit]) for metric in metrics]
     return Section(heading, [Column("scheme", schemes)], columns, apart=len(apart))
 
 
-def _one_by_one(comparison: Comparison, heading: str, metrics: Sequence[Metric]) -> Section:
+def _one_by_one(comparison: Results, heading: str, metrics: Sequence[Metric]) -> Section:
     (scheme,) = comparison.schemes
-    found = [(metric, each) for metric in metrics if (each := comparison.estimate(scheme, metric.name))]
+    found = [(metric, each) for metric in metrics if (each := comparison.mean(scheme, metric.name))]
     scales = [scale_for(metric.unit, [each.value]) for metric, each in found]
     values = [shown(each, scale.divisor) for (_, each), scale in zip(found, scales, strict=True)]
     one_class = len({metric.flow_class for metric, _ in found}) == 1  # which the heading names
@@ -347,15 +347,15 @@ def _one_by_one(comparison: Comparison, heading: str, metrics: Sequence[Metric])
     return Section(heading, [Column("metric", names)], [Column(scheme, values), units])
 
 
-def _telling(comparison: Comparison, metrics: Sequence[Metric]) -> list[str]:
+def _telling(comparison: Results, metrics: Sequence[Metric]) -> list[str]:
     """The ideal schedulers, if they have anything but zeros to tell."""
     values = (run.metrics.get(metric.name) for run in comparison.ideal for metric in metrics)
-    return comparison.ideal_names if any(values) else []
+    return list(comparison.ideal_names) if any(values) else []
 
 
-def _own(comparison: Comparison, metrics: Sequence[Metric]) -> list[str]:
+def _own(comparison: Results, metrics: Sequence[Metric]) -> list[str]:
     """The measured flows, if there are any that have one of the metrics."""
-    found = comparison.measured and comparison.measured.summary
+    found = comparison.measured and comparison.measured.result
     return [found.scheme] if found and any(metric.name in found.metrics for metric in metrics) else []
 
 
@@ -363,17 +363,17 @@ def _estimate_column(metric: Metric, estimates: Sequence[Estimate | None], scale
     return Column(_header(metric, scale.unit), [shown(each, scale.divisor) for each in estimates])
 
 
-def _differences(comparison: Comparison, metrics: Sequence[Metric]) -> Section:
+def _differences(comparison: Results, metrics: Sequence[Metric]) -> Section:
     pairs = scheme_pairs(comparison)
     lead = Column("schemes", [f"{scheme} vs {baseline}" for scheme, baseline in pairs])
     columns = [
-        Column(_header(metric, "%"), [percent(comparison.difference(*pair, metric.name)) for pair in pairs])
+        Column(_header(metric, "%"), [percent(comparison.change(*pair, metric.name)) for pair in pairs])
         for metric in metrics
     ]
     return Section("Difference on the same flows, paired by seed", [lead], columns)
 
 
-def scheme_pairs(comparison: Comparison) -> list[tuple[str, str]]:
+def scheme_pairs(comparison: Results) -> list[tuple[str, str]]:
     """Every scheme beside each one named before it; when they are many, beside the first."""
     schemes = comparison.schemes
     if len(schemes) > _ALL_PAIRS:
@@ -381,12 +381,12 @@ def scheme_pairs(comparison: Comparison) -> list[tuple[str, str]]:
     return [(scheme, baseline) for i, scheme in enumerate(schemes) for baseline in schemes[:i]]
 
 
-def _against_row_above(metric: Metric, rows: Sequence[tuple[Comparison, str]]) -> Column:
+def _against_row_above(metric: Metric, rows: Sequence[tuple[Results, str]]) -> Column:
     """Each scheme beside the one before it in the same comparison."""
     cells = []
     for comparison, scheme in rows:
         before = comparison.schemes.index(scheme) - 1
-        difference = comparison.difference(scheme, comparison.schemes[before], metric.name) if before >= 0 else None
+        difference = comparison.change(scheme, comparison.schemes[before], metric.name) if before >= 0 else None
         cells.append(percent(difference))
     return Column("vs the row\nabove\n(%)", cells)
 

@@ -12,8 +12,8 @@ from shortflow.report.drawing import Drawn
 from shortflow.report.looks import look_of
 from shortflow.report.plot import Plot
 from shortflow.report.plotting import plain
-from shortflow.report.study import Study
-from shortflow.result import RunResult
+from shortflow.result import Result
+from shortflow.results import Results
 
 _QUEUED, _WAITING, _OPEN = "#0072b2", "#d55e00", "#9ca3af"
 _MARKS = {
@@ -27,7 +27,7 @@ Segments = Sequence[tuple[float, float, int]]
 """Begin and end in milliseconds, and the line that they stand on."""
 
 
-def timeline(result: RunResult) -> go.Figure:
+def timeline(result: Result) -> go.Figure:
     """Who sent, who queued, who was marked and who waited in the largest burst of a run.
 
     The result must have the table `burst`, what happened to the burst's packets: `shortflow.bursts.trace_burst` makes
@@ -86,7 +86,7 @@ def timeline(result: RunResult) -> go.Figure:
     return figure
 
 
-def time_lines(study: Study) -> list[Drawn]:
+def time_lines(study: Results) -> list[Drawn]:
     """The figures of the runs whose largest burst was traced, at the point that plots show first."""
     point = study.shown_first
     at = f", {study.x_name} {point.label}" if study.x_name else ""
@@ -99,11 +99,11 @@ def time_lines(study: Study) -> list[Drawn]:
     ]
 
 
-def _of(result: RunResult) -> str:
+def _of(result: Result) -> str:
     return f"{result.provenance['scheme']}, seed {result.provenance['seed']}"
 
 
-def _caption(result: RunResult) -> str:
+def _caption(result: Result) -> str:
     burst = find_burst(result)
     assert burst  # as it was traced
     few = len(burst.rows) < burst.flows

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from shortflow.comparison import Comparison
 from shortflow.metrics.catalogue import (
     DISTANCE,
     FCT,
@@ -19,20 +18,20 @@ from shortflow.metrics.catalogue import (
 )
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import scale_for
-from shortflow.report.study import Study
 from shortflow.report.tables import headline_metrics, is_lopsided, metrics_of, number, scheme_pairs, shown
+from shortflow.results import Results
 
 ENOUGH = 10
 """A class with so many flows in a seed may lead."""
 EVERY_FLOW = "Every flow that counts finished."
 
 
-def verdict(comparison: Comparison) -> list[str]:
+def verdict(comparison: Results) -> list[str]:
     """The sentences that a reader needs first: who finishes what sooner, what that costs, and what did not finish."""
     return [*_findings(comparison), *_unfinished(comparison), *_chance(comparison), *few_events(comparison)]
 
 
-def few_events(comparison: Comparison, metrics: Sequence[Metric] = ()) -> Iterator[str]:
+def few_events(comparison: Results, metrics: Sequence[Metric] = ()) -> Iterator[str]:
     """The first metric, of some or of the headline ones, with a difference that rests on few events: the largest such.
 
     How many other differences do is told too.
@@ -41,7 +40,7 @@ def few_events(comparison: Comparison, metrics: Sequence[Metric] = ()) -> Iterat
         (-place, difference.allowance, f"{scheme} vs {baseline} in {metric.name}", difference)
         for place, metric in enumerate(metrics or headline_metrics(comparison))
         for scheme, baseline in scheme_pairs(comparison)
-        if (difference := comparison.difference(scheme, baseline, metric.name)) and difference.few_events
+        if (difference := comparison.change(scheme, baseline, metric.name)) and difference.few_events
     ]
     if found:
         *_, what, difference = max(found, key=lambda each: each[:2])
@@ -64,18 +63,18 @@ def few_events_of(difference: Estimate, what: str) -> str:
     return text
 
 
-def study_verdict(study: Study) -> tuple[list[str], list[str]]:
+def study_verdict(study: Results) -> tuple[list[str], list[str]]:
     """The same of a study: sentences about all of it, and one paragraph for each point if there are several."""
-    comparisons = [point.comparison for point in study.points]
+    comparisons = study.points
     if len(comparisons) == 1:
         return verdict(comparisons[0]), []
     points = [
         " ".join(
             [
                 f"{study.x_name} {point.label}:",
-                *_findings(point.comparison),
-                *_unfinished(point.comparison, quiet=True),
-                *few_events(point.comparison),
+                *_findings(point),
+                *_unfinished(point, quiet=True),
+                *few_events(point),
             ]
         )
         for point in study.points
@@ -85,14 +84,14 @@ def study_verdict(study: Study) -> tuple[list[str], list[str]]:
     return [*finished, *dict.fromkeys(note for each in comparisons for note in _chance(each))], points
 
 
-def _findings(comparison: Comparison) -> Iterator[str]:
+def _findings(comparison: Results) -> Iterator[str]:
     main = _main(comparison)
     if main and main.flow_class and (of_seed := _done(comparison, main)) < ENOUGH:
         yield f"Only {number(of_seed)} {_whom(main)} finished in a seed: few to judge by."
     if main is None or len(comparison.schemes) == 1:
         yield from _alone(comparison, main)
         return
-    found = {scheme: comparison.estimate(scheme, main.name) for scheme in comparison.schemes}
+    found = {scheme: comparison.mean(scheme, main.name) for scheme in comparison.schemes}
     means = {scheme: each for scheme, each in found.items() if each and math.isfinite(each.value)}
     if not means:
         return
@@ -110,7 +109,7 @@ def _findings(comparison: Comparison) -> Iterator[str]:
         yield from _costs(comparison, main, best, others[0])
 
 
-def _main(comparison: Comparison) -> Metric | None:
+def _main(comparison: Results) -> Metric | None:
     """What schemes are judged by first: the mean time of tasks, or of the first class that has enough flows."""
     classes = metrics_of(comparison, MEAN_FCT)
     enough = [each for each in classes if _done(comparison, each) >= ENOUGH]
@@ -118,13 +117,13 @@ def _main(comparison: Comparison) -> Metric | None:
     return next(iter([*metrics_of(comparison, TASK_TIME), *enough, *most]), None)
 
 
-def _done(comparison: Comparison, mean: Metric) -> float:
+def _done(comparison: Results, mean: Metric) -> float:
     """How many of the flows that a mean is of finish in a seed, under the scheme that finishes most."""
-    counts = (comparison.estimate(scheme, Metric(FLOWS_DONE, mean.flow_class).name) for scheme in comparison.schemes)
+    counts = (comparison.mean(scheme, Metric(FLOWS_DONE, mean.flow_class).name) for scheme in comparison.schemes)
     return max((each.value for each in counts if each), default=0.0)
 
 
-def _alone(comparison: Comparison, main: Metric | None) -> Iterator[str]:
+def _alone(comparison: Results, main: Metric | None) -> Iterator[str]:
     """The levels of the only scheme, or of all where nothing finite is sent."""
     for scheme in comparison.schemes:
         parts = []
@@ -139,11 +138,11 @@ def _alone(comparison: Comparison, main: Metric | None) -> Iterator[str]:
         if parts:
             yield f"{scheme} {_joined(parts)}."
         for metric in metrics_of(comparison, DISTANCE):
-            if metric.flow_class == (main and main.flow_class) and (of := comparison.estimate(scheme, metric.name)):
+            if metric.flow_class == (main and main.flow_class) and (of := comparison.mean(scheme, metric.name)):
                 yield f"That mean is {shown(of)} times what ideal SRPT takes for the same flows."
 
 
-def _beside(comparison: Comparison, main: Metric, best: str, others: Sequence[str]) -> Iterator[str]:
+def _beside(comparison: Results, main: Metric, best: str, others: Sequence[str]) -> Iterator[str]:
     """How much sooner the best scheme is than each other, as far as that can be told."""
     sooner, same, alike, late = [], [], [], []
     for other in others:
@@ -172,7 +171,7 @@ def _beside(comparison: Comparison, main: Metric, best: str, others: Sequence[st
         yield f"Whether {best} finishes {what} sooner than {_joined(late, 'or')}, {those}, is open."
 
 
-def _costs(comparison: Comparison, main: Metric, best: str, other: str) -> Iterator[str]:
+def _costs(comparison: Results, main: Metric, best: str, other: str) -> Iterator[str]:
     """What else differs between the best scheme and the next."""
     more = [_tail(main)]
     more += [each for each in metrics_of(comparison, MEAN_FCT) if each != main and main.flow_class != each.flow_class]
@@ -207,7 +206,7 @@ def _effect(metric: Metric, difference: Estimate) -> str:
     return f"{'lowers' if less else 'raises'} the 99th percentile of {_whom(metric)} by {size}"
 
 
-def _unfinished(comparison: Comparison, *, quiet: bool = False) -> Iterator[str]:
+def _unfinished(comparison: Results, *, quiet: bool = False) -> Iterator[str]:
     """How many flows did not finish; unless `quiet`, also that none did not."""
     if not _has_flows(comparison):
         return
@@ -222,18 +221,18 @@ def _unfinished(comparison: Comparison, *, quiet: bool = False) -> Iterator[str]
         yield EVERY_FLOW
 
 
-def _counts(comparison: Comparison, scheme: str) -> tuple[int, int]:
+def _counts(comparison: Results, scheme: str) -> tuple[int, int]:
     """How many flows of all seeds that started in the measured time did not finish, and how many there were."""
     rows = [row for run in comparison.runs if run.scheme == scheme for row in run.rows]
     late = round(sum(row.value for row in rows if row.metric.statistic is UNFINISHED))
     return late, late + round(sum(row.value for row in rows if row.metric.statistic is FLOWS_DONE))
 
 
-def _has_flows(comparison: Comparison) -> bool:
+def _has_flows(comparison: Results) -> bool:
     return bool(metrics_of(comparison, UNFINISHED_OF_ALL))
 
 
-def _chance(comparison: Comparison) -> Iterator[str]:
+def _chance(comparison: Results) -> Iterator[str]:
     """What the intervals do not say, if there are any."""
     digests = {(run.scheme, run.digest) for run in comparison.runs}
     if len(comparison.seeds) == 1:
@@ -242,8 +241,8 @@ def _chance(comparison: Comparison) -> Iterator[str]:
         yield "Every seed gives the same run: nothing is random here, and intervals say nothing of chance."
 
 
-def _level(comparison: Comparison, scheme: str, metric: Metric) -> str:
-    found = comparison.estimate(scheme, metric.name) if metric.name in comparison.metrics else None
+def _level(comparison: Results, scheme: str, metric: Metric) -> str:
+    found = comparison.mean(scheme, metric.name) if metric.name in comparison.metrics else None
     if found is None or not math.isfinite(found.value):
         return ""
     scale = scale_for(metric.unit, [found.value])

@@ -9,13 +9,14 @@ from typing import Any
 from shortflow.errors import ConfigError, DamagedResult
 from shortflow.measured import Source, read_measured
 from shortflow.report.page import StoredFailure, document, render
-from shortflow.report.study import Study, with_measured
 from shortflow.report.study import studies as make_studies
+from shortflow.report.study import with_measured
 from shortflow.report.sweep.runs import Swept, stored_sweeps
-from shortflow.result import Failure, Provenance
+from shortflow.result import Result, changed
+from shortflow.results import Results
 from shortflow.store.files import Kind, write_text
+from shortflow.store.reading import current, failed
 from shortflow.store.runs import read_each, read_run, select_runs
-from shortflow.store.selection import changed
 from shortflow.tuning.pages import document as tuning_document
 from shortflow.tuning.pages import write_page as write_tuning
 from shortflow.tuning.record import is_tuning, read_tuning
@@ -47,7 +48,7 @@ def write_report(
     studies, sweeps, failures = _found(directory, only, measured, damages)
     write_text(page, render(studies, sweeps, failures, damages or ()), Kind.PAGE)
     origins = [origin for sweep in sweeps for origin in sweep.origins]
-    origins += [each.provenance for study in studies for point in study.points for each in point.results]
+    origins += [run.provenance for study in studies for run in study.results]
     return len({origin["key"] for origin in origins})
 
 
@@ -65,43 +66,41 @@ def _found(
     only: Sequence[Path] | None = None,
     measured: "Source | None" = None,
     damages: list[str] | None = None,
-) -> tuple[list[Study], list[Swept], list[StoredFailure]]:
+) -> tuple[list[Results], list[Swept], list[StoredFailure]]:
     """What counts in a directory: runs with tables as studies, those of sweeps, which need none, over a grid.
 
     Beside them the runs that failed.
     """
     selection = select_runs(directory, only, damages)
-    superseded = [selection.origin(place) for place in selection.superseded]
-    if superseded:
-        _log.warning("%s", _left_out(directory, superseded))
-    with_tables = [place for place in selection.current if selection.records[place]["tables"]]
-    results = read_each(with_tables, read_run, damages)
-    lost = set(with_tables).difference(results)
+    left_out = [selection.results[place] for place in selection.superseded]
+    if left_out:
+        _log.warning("%s", _left_out(directory, left_out))
+    with_tables = [place for place in selection.current if selection.results[place].record["tables"]]
+    found = read_each(with_tables, read_run, damages)
+    lost = set(with_tables).difference(found)
     selection = replace(selection, current=[place for place in selection.current if place not in lost])
     if damages and not selection.current:
         raise DamagedResult("\n".join(damages))
-    failures = [_failure(failure) for failure in selection.failures.values()]
-    studies = make_studies(results.values(), superseded)
+    studies = make_studies(found.values(), left_out)
     if measured is not None:
         if len(studies) != 1:
-            names = ", ".join(each.name for each in studies) or "none"
+            names = ", ".join(each.scenario for each in studies) or "none"
             raise ConfigError(f"{directory}: measured flows need the runs with tables of one scenario; found {names}")
         classes = studies[0].classes
         studies = [with_measured(studies[0], read_measured(measured, classes))]
-    return studies, stored_sweeps(selection), failures
+    return studies, stored_sweeps(current(selection)), [_failure(run) for run in failed(selection)]
 
 
-def _failure(failure: Failure) -> StoredFailure:
-    origin = failure["provenance"]
+def _failure(run: Result) -> StoredFailure:
     return StoredFailure(
-        scenario=origin["scenario"],
-        scheme=origin["scheme"],
-        seed=origin["seed"],
-        settings=changed(origin),
-        error=failure["error"],
+        scenario=run.provenance["scenario"],
+        scheme=run.scheme,
+        seed=run.seed,
+        settings=changed(run.provenance),
+        error=run.error_text,
     )
 
 
-def _left_out(directory: Path, superseded: Sequence[Provenance]) -> str:
-    schemes = ", ".join(dict.fromkeys(f"{origin['scenario']} with {origin['scheme']}" for origin in superseded))
+def _left_out(directory: Path, superseded: Sequence[Result]) -> str:
+    schemes = ", ".join(dict.fromkeys(f"{run.provenance['scenario']} with {run.scheme}" for run in superseded))
     return f"{directory}: {len(superseded)} superseded runs are left out, as there are newer ones of {schemes}"

@@ -6,13 +6,10 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from shortflow.comparison import Comparison
-from shortflow.engine import Jobs, Progress, run_each
 from shortflow.errors import ConfigError, TooLittle, did_you_mean
 from shortflow.lab.choices import Change, changes
 from shortflow.lab.condition import Printed
@@ -25,9 +22,11 @@ from shortflow.metrics.stats import Estimate
 from shortflow.papers import PAPERS, choices, claims, figures, stand_ins
 from shortflow.reproduction.baseline import Baseline, with_baseline
 from shortflow.reproduction.tried import elsewhere, sentence, stored
-from shortflow.result import Run, RunSummary
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runner import Ask, Wanted
+from shortflow.runs import Run
 from shortflow.scenario import Settings
-from shortflow.store.runs import Store
 
 Chosen = Mapping[str, str]
 
@@ -263,28 +262,16 @@ def select(patterns: Sequence[str]) -> list[Figure]:
     return [figure for name, figure in known.items() if name in found]
 
 
-def reproduce(
-    chosen_figures: Sequence[Figure],
-    *,
-    scale: Scale,
-    out: Path,
-    chosen: Chosen | None = None,
-    jobs: Jobs = None,
-    progress: Progress | None = None,
-    conclude: bool = True,
-) -> Reproduction:
-    """Run everything the figures need that is not in `out` already, and decide their claims.
-
-    Several calls inside `concluding` do not `conclude` themselves.
-    """
+def reproduce(chosen_figures: Sequence[Figure], scale: Scale, chosen: Chosen | None = None) -> Ask[Reproduction]:
+    """Everything that figures need, run in one batch, and what it says of their claims."""
+    chosen = chosen or {}
     started = time.perf_counter()
-    store, chosen = Store(out), chosen or {}
     planned = [_plan(figure, scale, chosen) for figure in chosen_figures]
-    runs = [run for plan in planned for run in plan.all_runs]
-    summaries = run_each(runs, jobs=jobs, store=store, conclude=conclude, progress=progress).summaries
-    done = [plan.finish(summaries, store) for plan in planned]
-    reused = sum(summary.reused for summary in summaries.values())
-    return Reproduction(scale, chosen, done, len(summaries), reused, time.perf_counter() - started)
+    done = yield Wanted([run for plan in planned for run in plan.all_runs])
+    results = {result.key: result for result in done}
+    figures = [plan.finish(results) for plan in planned]
+    reused = sum(result.reused for result in results.values())
+    return Reproduction(scale, chosen, figures, len(results), reused, time.perf_counter() - started)
 
 
 @dataclass(frozen=True)
@@ -300,8 +287,8 @@ class _Plan:
     def all_runs(self) -> list[Run]:
         return [run for points in self.runs.values() for runs in points.values() for run in runs]
 
-    def finish(self, summaries: Mapping[str, RunSummary], store: Store) -> Reproduced:
-        data = {name: self._data(name, summaries, store) for name in self.runs}
+    def finish(self, results: Mapping[str, Result]) -> Reproduced:
+        data = {name: self._data(name, results) for name in self.runs}
         instead = stand_ins(self.figure.paper)
         taken = None if any(self.followed.values()) else self.scale
         found = [(each, decide(each, data)) for each in self.figure.claims]
@@ -311,18 +298,13 @@ class _Plan:
         ]
         return Reproduced(self.figure, draw(self.figure, data), judged, len(self.all_runs), self.followed)
 
-    def _data(self, name: str, summaries: Mapping[str, RunSummary], store: Store) -> Data:
+    def _data(self, name: str, results: Mapping[str, Result]) -> Data:
         study = self.figure.studies[name]
         points = {
-            position: Comparison(
-                runs[0].scenario.name,
-                runs[0].scenario.title,
-                {},
-                [summaries[run.key] for run in runs],
-            )
+            position: Results.of_point([results[run.key] for run in runs], {})
             for position, runs in self.runs[name].items()
         }
-        return Data(study, list(study.grid(self.scale)), points, self.runs[name], store)
+        return Data(study, list(study.grid(self.scale)), points)
 
 
 def followed(figure: Figure, scale: Scale, chosen: Chosen) -> dict[str, list[Change]]:

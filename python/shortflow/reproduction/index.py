@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from shortflow.papers import PAPERS
 from shortflow.reproduction.engine import Counts, Judged, Reproduced, Reproduction
 from shortflow.reproduction.summary import verdict_text
-from shortflow.result import build_id
+from shortflow.runs import build_id
 from shortflow.store.files import Kind, read_json, write_text
 
 EMPTILY = "emptily"

@@ -8,7 +8,8 @@ from shortflow.metrics.catalogue import telling
 from shortflow.metrics.data import RunData
 from shortflow.quantities import in_base_unit
 from shortflow.records import Meta
-from shortflow.result import KEY_LENGTH, Failure, Provenance, RunSummary, labelled
+from shortflow.result import Result, labelled
+from shortflow.runs import KEY_LENGTH, Provenance
 from shortflow.scenario import Setting
 from shortflow.store.columns import TABLES
 from shortflow.transport import SOURCE
@@ -31,7 +32,7 @@ _HEAD = {
 
 
 def runs_frame(
-    current: Sequence[RunSummary], superseded: Sequence[RunSummary] = (), failures: Iterable[Failure] = ()
+    current: Sequence[Result], superseded: Sequence[Result] = (), failed: Sequence[Result] = ()
 ) -> pl.DataFrame:
     """The table of some runs.
 
@@ -41,14 +42,11 @@ def runs_frame(
     one of these) if all its values are numbers of one kind; then by one for each metric, empty where a run does not
     have it; and by `lower_bounds`, a list of the metrics that are lower bounds.
     """
-    failed = [_failed(failure) for failure in failures]
-    errors = [None] * (len(current) + len(superseded)) + [error for _, error in failed]
-    done = [*current, *(run for run, _ in failed)]
-    runs = [*current, *superseded, *(run for run, _ in failed)]
+    runs = [*current, *superseded, *failed]
     metrics = list(telling(row for run in runs for row in run.rows))
-    settings = _settings([run.origin for run in done if run.origin], {*_HEAD, *metrics, "lower_bounds"})
+    settings = _settings([run.provenance for run in (*current, *failed)], {*_HEAD, *metrics, "lower_bounds"})
     old = {id(run) for run in superseded}
-    heads = [{**_head(run, id(run) in old), "error": error} for run, error in zip(runs, errors, strict=True)]
+    heads = [_head(run, id(run) in old) for run in runs]
     return pl.DataFrame(
         [
             *(pl.Series(name, [head[name] for head in heads], dtype) for name, dtype in _HEAD.items()),
@@ -83,7 +81,7 @@ def counted(flows: pl.DataFrame, meta: Meta, origin: Provenance) -> pl.DataFrame
     `elapsed_s`, `elapsed_slowdown` and `censored` stand in place of `fct_s` and `slowdown`, which the slowest may lack.
     """
     found = completion(flows.select(list(TABLES["flows"])), meta).drop("fct_s", "slowdown")
-    return labelled(found, origin["scheme"], origin["seed"], origin["key"])
+    return labelled(found, origin)
 
 
 def varying(settings: Iterable[Sequence[Setting]]) -> list[str]:
@@ -117,23 +115,19 @@ def short_name(key: str) -> str:
     return key.removeprefix(_PARAMETER)
 
 
-def _failed(failure: Failure) -> tuple[RunSummary, str]:
-    origin = failure["provenance"]
-    return RunSummary(origin["scheme"], origin["seed"], "", [], 0.0, origin=origin), failure["error"]
-
-
-def _head(run: RunSummary, superseded: bool) -> dict[str, object]:
-    origin = run.origin
+def _head(run: Result, superseded: bool) -> dict[str, object]:
+    origin = run.provenance
     return {
-        "run": origin and origin["key"][:KEY_LENGTH],
-        "scenario": origin and origin["scenario"],
+        "run": run.key[:KEY_LENGTH],
+        "scenario": origin["scenario"],
         "scheme": run.scheme,
         "seed": run.seed,
         "digest": run.digest or None,
-        "build": origin and origin["build"],
-        "source": _value(origin, SOURCE) if origin else None,
-        "finished_at": origin and origin["finished_at"],
+        "build": origin["build"],
+        "source": _value(origin, SOURCE),
+        "finished_at": origin["finished_at"],
         "superseded": superseded,
+        "error": run.error_text or None,
     }
 
 
@@ -147,8 +141,8 @@ def _settings(origins: Sequence[Provenance], taken: set[str]) -> dict[str, str]:
     return {key if short_name(key) in taken else short_name(key): key for key in keys}
 
 
-def _setting_column(name: str, key: str, runs: Sequence[RunSummary]) -> pl.Series:
-    texts = [_value(run.origin, key) if run.origin else None for run in runs]
+def _setting_column(name: str, key: str, runs: Sequence[Result]) -> pl.Series:
+    texts = [_value(run.provenance, key) for run in runs]
     numbers = in_base_unit([text for text in texts if text is not None])
     if numbers is None:
         return pl.Series(name, texts, pl.String)

@@ -23,8 +23,10 @@ from pathlib import Path
 
 import msgspec
 
+from shortflow.errors import LostRun
 from shortflow.records import Meta
-from shortflow.result import CodeOrigin, Failure, Measured, Provenance, Record, RunOrigin, ScenarioOrigin, SchemeOrigin
+from shortflow.result import Measured, Result
+from shortflow.runs import CodeOrigin, Provenance, RunOrigin, ScenarioOrigin, SchemeOrigin
 from shortflow.store.files import has_writer, new_log, sweep
 
 RUN_LOGS = "run-logs"
@@ -81,8 +83,8 @@ _ENCODER = msgspec.json.Encoder()
 class Kept:
     """What run logs hold, each run by its place: its log's path and its key."""
 
-    records: dict[Path, Record] = field(default_factory=dict)
-    failures: dict[Path, Failure] = field(default_factory=dict)
+    results: dict[Path, Result] = field(default_factory=dict)
+    """Those that failed too."""
     damages: list[str] = field(default_factory=list)
     """What is wrong with lines that cannot be read, and where."""
     claimless: set[Path] = field(default_factory=set)
@@ -104,21 +106,16 @@ class RunLog:
         self._claimed_at = 0.0
         self._has_runs = False
 
-    def add(self, record: Record) -> Path:
-        """Append a finished run, and return its place; an `OSError` names the file, which then is as it was before."""
-        measured: Measured = {
-            "metrics": record["metrics"],
-            "lower_bounds": record["lower_bounds"],
-            "classes": record["classes"],
-            "measured_by": record["measured_by"],
-        }
-        parts, line = self._split(record["provenance"])
-        return self._add(parts, _Run(*line, measured, record["meta"]))
-
-    def add_failure(self, failure: Failure) -> Path:
-        """Append a run that failed."""
-        parts, line = self._split(failure["provenance"])
-        return self._add(parts, _Failed(*line, failure["error"]))
+    def add(self, result: Result) -> None:
+        """Append a run that is over; an `OSError` names the file, which then is as it was before."""
+        parts, line = self._split(result.provenance)
+        if result.error:
+            self._append(*parts, _Failed(*line, result.error_text))
+        else:
+            self._append(*parts, _Run(*line, msgspec.convert(result.record, Measured), result.meta))
+        self._parts.update(part.id for part in parts)
+        self._has_runs = True
+        self._claimed.discard(result.key)
 
     def claim(self, key: str) -> float:
         """Claims a run, and returns the time of the claim."""
@@ -163,13 +160,6 @@ class RunLog:
             part.id = hashlib.sha256(_ENCODER.encode(part)).hexdigest()[:16]
         new = [part for part in (scenario, scheme, code) if part.id not in self._parts]
         return new, (scenario.id, scheme.id, code.id, msgspec.convert(origin, RunOrigin))
-
-    def _add(self, parts: list[_Part], line: _Run | _Failed) -> Path:
-        self._append(*parts, line)
-        self._parts.update(part.id for part in parts)
-        self._has_runs = True
-        self._claimed.discard(line.origin["key"])
-        return self.path / line.origin["key"]
 
     def _append(self, *lines: _Part | _Run | _Failed | _Claim) -> None:
         data = b"".join(_checked(_ENCODER.encode(line)) for line in lines)
@@ -234,9 +224,7 @@ class RunLogs:
 def read_run_logs(directory: Path) -> Kept:
     """Everything in the run logs of a directory, in an order that is the same however many runs were done at a time."""
     kept = RunLogs(directory).more()
-    records = sorted(kept.records.items(), key=lambda item: _rank(item[1]["provenance"]))
-    failures = sorted(kept.failures.items(), key=lambda item: _rank(item[1]["provenance"]))
-    return replace(kept, records=dict(records), failures=dict(failures))
+    return replace(kept, results=dict(sorted(kept.results.items(), key=lambda item: _rank(item[1].provenance))))
 
 
 def _rank(origin: Provenance) -> tuple[str, str, int, str, str]:
@@ -323,14 +311,13 @@ class _Log:
             return
         key = line.origin["key"]
         self._claims.pop(key, None)
+        origin = _origin(line, self._parts)
         if isinstance(line, _Run):
-            kept.records[self._path / key] = _record(line, self._parts)
+            kept.results[self._path / key] = Result(
+                {"provenance": origin, **line.measured, "tables": {}, "meta": line.meta}
+            )
         else:
-            kept.failures[self._path / key] = {"provenance": _origin(line, self._parts), "error": line.error}
-
-
-def _record(line: _Run, parts: dict[str, _Part]) -> Record:
-    return {"provenance": _origin(line, parts), **line.measured, "tables": {}, "meta": line.meta}
+            kept.results[self._path / key] = Result.failed(origin, LostRun(line.error))
 
 
 def _origin(line: _Line, parts: dict[str, _Part]) -> Provenance:

@@ -12,6 +12,7 @@ import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,10 +20,9 @@ import msgspec
 import polars as pl
 
 from shortflow.errors import ConfigError, DamagedResult
-from shortflow.executors import Failed, Outcome
-from shortflow.executors.outcome import Finished, checksum, complete
-from shortflow.metrics.catalogue import measuring_id, named, possible
-from shortflow.result import KEY_LENGTH, Checksum, Provenance, Record, Run, RunResult, measured, provenance
+from shortflow.metrics.catalogue import measure, measuring_id, possible
+from shortflow.result import Checksum, Record, Result, as_measured, checksum
+from shortflow.runs import KEY_LENGTH, Provenance, Run
 from shortflow.store.columns import TABLES, check_columns
 from shortflow.store.files import Kind, check_seal, is_hidden, is_of_kind, new_directory, sealed, sweep, write_bytes
 from shortflow.store.run_logs import RUN_LOGS, Kept, RunLog, RunLogs, read_run_logs
@@ -55,38 +55,30 @@ class Store:
         self._logs.sweep()
         for damage in in_logs.damages:
             _log.warning("%s; it is run again", damage)
-        self._superseded = set(supersede(self.records(in_logs), in_logs.failures).superseded)
-        self._without_tables: dict[str, Record] = {}
+        self._superseded = set(supersede(self.results(in_logs)).superseded)
+        self._without_tables: dict[str, Result] = {}
         self._take(in_logs)
 
-    def records(self, in_logs: Kept) -> dict[Path, Record]:
-        """The records of all runs that can be read, by their places: the directories in the order of their names."""
+    def results(self, in_logs: Kept) -> dict[Path, Result]:
+        """All runs that can be read, by their places: the directories in the order of their names."""
         places = sorted(path.parent for path in self.runs.glob(f"*/{RECORD}") if not is_hidden(path.parent))
-        of_directories = {place: record for place in places if (record := _readable(place))}
-        return {**of_directories, **in_logs.records}
+        of_directories = {place: Result(record) for place in places if (record := _readable(place))}
+        return {**of_directories, **in_logs.results}
 
-    def find(self, run: Run) -> RunResult | None:
-        """The stored result of exactly this run, if there is one; a damaged one is an error."""
-        place = self.place(run)
-        if not (place / RECORD).is_file():
-            return None
-        with _way_out(place):
-            return _read(place, run.key)
-
-    def record(self, run: Run, *, tables: bool = True, warn: bool = True) -> Record | None:
-        """The same without its tables, which are read only if its metrics have to be measured anew.
+    def find(self, run: Run, *, tables: bool = True, warn: bool = True) -> Result | None:
+        """The stored result of exactly this run, if there is one; its tables are read when one is asked for.
 
         A run that is kept without `tables` counts only where none are asked for. `warn` of a damaged one.
         """
         if not tables and run.key in self._without_tables:
-            return self._without_tables[run.key]
+            return replace(self._without_tables[run.key], reused=True)
         place = self.place(run)
         if not place.exists() or place in self._superseded:
             return None
         try:
             record = _read_record(place, run.key)
             _check_tables(place, record)
-            return measured_today(place, record)
+            return replace(stored(place, record), reused=True)
         except DamagedResult as damage:
             if warn:
                 _log.warning("%s; it is run again", damage)
@@ -111,30 +103,27 @@ class Store:
         """Renews the claims of this process before they are stale."""
         self._log.renew()
 
-    def save(self, run: Run, result: RunResult) -> None:
-        """Store a finished run with its tables, in place of what is there."""
-        self.keep(run, complete(result, tables=True))
-
-    def keep(self, run: Run, outcome: Outcome) -> None:
+    def keep(self, result: Result, *, tables: bool = True) -> Result:
         """Store what became of a run, at once: with its tables if it has any, else as a line of a log."""
-        if isinstance(outcome, Failed):
-            self._log.add_failure({"provenance": provenance(run, "", 0.0), "error": outcome.text})
-        elif outcome.tables:
-            _write(outcome, self.place(run))
-            self._superseded.discard(self.place(run))
-            self._log.release(run.key)
-        else:
-            self._log.add(outcome.record)
-            self._without_tables[run.key] = outcome.record
+        if result.error or not (tables and result.tables):
+            self._log.add(result)
+            if not result.error:
+                self._without_tables[result.key] = Result(result.record)
+            return result.alone()
+        place = place_of(self.directory, result.provenance)
+        record = _write(result, place)
+        self._superseded.discard(place)
+        self._log.release(result.key)
+        return replace(stored(place, record), at=result.at)
 
     def flush(self) -> None:
         """Make what this process appended safe against a power cut; directories are from the first."""
         self._log.flush()
 
     def _take(self, in_logs: Kept) -> None:
-        for place, record in in_logs.records.items():
-            if place not in self._superseded and record["measured_by"] == measuring_id():
-                self._without_tables[record["provenance"]["key"]] = record
+        for place, result in in_logs.results.items():
+            if not result.error and place not in self._superseded and result.record["measured_by"] == measuring_id():
+                self._without_tables[result.key] = result
 
     def place(self, run: Run) -> Path:
         """Where a run is kept, whether it is there yet or not."""
@@ -161,7 +150,39 @@ def _name(scenario: str, scheme: str, seed: int, key: str) -> str:
     return f"{scenario}-{scheme}-seed{seed}-{key[:KEY_LENGTH]}"
 
 
-def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> None:
+class _OnDisk(Mapping[str, pl.DataFrame]):
+    """The tables in a run's directory, each read when it is asked for; `DamagedResult` names one that is not right."""
+
+    def __init__(self, place: Path, record: Record) -> None:
+        self._place, self._record = place, record
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name in self._record["tables"]:
+            return read_table(self._place, name, self._record)
+        burst = _read_burst(self._place) if name == "burst" else None
+        if burst is None:
+            raise KeyError(name)
+        return burst
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._record["tables"] or (name == "burst" and _read_burst(self._place) is not None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._record["tables"])
+
+    def __len__(self) -> int:
+        return len(self._record["tables"])
+
+
+def stored(place: Path, record: Record) -> Result:
+    """The result in a run's directory, with metrics as today's code measures them; its tables are read when asked for.
+
+    Of a run without tables they stay as they were measured.
+    """
+    return Result(measured_today(place, record), _OnDisk(place, record) if record["tables"] else {})
+
+
+def write_run(result: Result, target: str | Path, *, csv: bool = False) -> None:
     """Write a run's directory, in place of an earlier result there; an `OSError` names it."""
     target = Path(target)
     check_target(target)
@@ -169,16 +190,18 @@ def write_run(result: RunResult, target: str | Path, *, csv: bool = False) -> No
         sweep(target.parent)
     more = {"flows.csv": result.flows.write_csv().encode()} if csv else {}
     burst = _burst_files(pl.DataFrame(result.tables["burst"])) if "burst" in result.tables else {}
-    _write(complete(result, tables=True), target, {**more, **burst})
+    _write(result, target, {**more, **burst})
 
 
-def _write(done: Finished, target: Path, more: Mapping[str, bytes] | None = None) -> None:
+def _write(result: Result, target: Path, more: Mapping[str, bytes] | None = None) -> Record:
+    """Write a run's directory, and return the record with the checksums of the tables."""
+    ready = result.tables and all(isinstance(table, bytes) for table in result.tables.values())
+    done = result if ready else result.encoded()
     with new_directory(target) as directory:
-        for name, data in done.tables.items():
-            (directory / f"{name}.parquet").write_bytes(data)
-        for name, data in (more or {}).items():
-            (directory / name).write_bytes(data)
+        for name, data in {**{f"{name}.parquet": data for name, data in done.tables.items()}, **(more or {})}.items():
+            (directory / name).write_bytes(data)  # type: ignore[arg-type]
         (directory / RECORD).write_bytes(_encoded(done.record))
+    return done.record
 
 
 def _encoded(record: Record) -> bytes:
@@ -240,10 +263,10 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None, damages: li
             return _read_record(place)
 
     found = find_runs(directory) if directory.is_dir() else []
-    records = read_each(found if only is None else only, read, damages)
+    results = read_each(found if only is None else only, lambda place: Result(read(place)), damages)
     in_logs = _in_logs(directory, damages) if only is None else Kept()
     for pairs in sorted_pairs(
-        each["provenance"] for at, each in in_logs.records.items() if at.parent in in_logs.claimless
+        each.provenance for at, each in in_logs.results.items() if not each.error and at.parent in in_logs.claimless
     ):
         _log.warning(
             "%s: runs of an earlier version, whose `sweep --zip` sorted numbers before it paired them: %s. If you "
@@ -251,12 +274,12 @@ def select_runs(directory: Path, only: Sequence[Path] | None = None, damages: li
             directory,
             pairs,
         )
-    selection = supersede({**records, **in_logs.records}, in_logs.failures)
+    selection = supersede({**results, **in_logs.results})
     if not selection.current and damages:
         raise DamagedResult("\n".join(damages))
-    if not selection.current and selection.failures:
+    if not selection.current and selection.failed:
         raise ConfigError(
-            f"{directory}: every run failed; the first: {next(iter(selection.failures.values()))['error']}"
+            f"{directory}: every run failed; the first: {selection.results[selection.failed[0]].error_text}"
         )
     if not selection.current:
         raise ConfigError(f"{directory}: holds no results; `shortflow compare … --out {directory}` puts some there")
@@ -274,8 +297,7 @@ def _in_logs(directory: Path, damages: list[str] | None) -> Kept:
     kept = Kept()
     for store in stores:
         found = read_run_logs(store / RUN_LOGS)
-        kept.records.update(found.records)
-        kept.failures.update(found.failures)
+        kept.results.update(found.results)
         kept.claimless.update(found.claimless)
         kept.damages.extend(found.damages)
     _name_or_raise([f"{each}, and the same command runs it again" for each in kept.damages], damages)
@@ -305,10 +327,11 @@ def _name_or_raise(damaged: Sequence[str], damages: list[str] | None) -> None:
         damages += damaged
 
 
-def read_run(directory: str | Path) -> RunResult:
+def read_run(directory: str | Path) -> Result:
     """Read a run's directory; `DamagedResult` names the file that is not as it was written."""
-    with _way_out(Path(directory)):
-        return _read(Path(directory))
+    place = Path(directory)
+    with _way_out(place):
+        return _read(place, _read_record(place))
 
 
 def read_table(directory: Path, name: str, record: Record) -> pl.DataFrame:
@@ -324,8 +347,7 @@ def measured_today(directory: Path, record: Record) -> Record:
     """
     if record["measured_by"] == measuring_id() or not record["tables"]:
         return record
-    result = _read(directory)
-    renewed: Record = {**record, **measured(result)}
+    renewed = _read(directory, record).record
     if wrong := _impossible(renewed):  # of tables that no run leaves behind
         raise DamagedResult(f"{directory / RECORD}: damaged: measured anew, {wrong}")
     with contextlib.suppress(OSError):  # of a store that is only to be read
@@ -333,14 +355,13 @@ def measured_today(directory: Path, record: Record) -> Record:
     return renewed
 
 
-def _read(directory: Path, key: str | None = None) -> RunResult:
-    record = _read_record(directory, key)
+def _read(directory: Path, record: Record) -> Result:
     tables = {name: _read_table(directory, name, record) for name in TABLES}
+    if record["measured_by"] != measuring_id():
+        record = {**record, **as_measured(measure(tables, record["meta"]))}
     if (burst := _read_burst(directory)) is not None:
         tables["burst"] = burst
-    is_todays = record["measured_by"] == measuring_id()
-    rows = named(record["metrics"], record["lower_bounds"], record["classes"]) if is_todays else None
-    return RunResult(tables, record["meta"], record["provenance"], rows=rows)
+    return Result(record, tables)
 
 
 def write_burst(directory: Path, table: pl.DataFrame) -> None:

@@ -5,7 +5,7 @@ one scenario must come from the same code.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations, groupby
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +13,8 @@ from typing import TypeVar
 from shortflow.errors import ConfigError
 from shortflow.metrics.catalogue import measuring_id
 from shortflow.quantities import in_base_unit
-from shortflow.result import Failure, Provenance, Record
+from shortflow.result import Result, changed
+from shortflow.runs import Provenance
 from shortflow.scenario import Setting
 from shortflow.transport import SOURCE, UNSAVED
 
@@ -26,44 +27,49 @@ class Selection:
 
     current: Sequence[Path]
     superseded: Sequence[Path]
-    records: Mapping[Path, Record]
-    """The records of both."""
-    failures: Mapping[Path, Failure] = field(default_factory=dict)
+    results: Mapping[Path, Result]
+    """All of them, those that failed too."""
+    failed: Sequence[Path] = ()
     """The runs that failed, and have not been done since."""
 
     def origin(self, place: Path) -> Provenance:
         """Where a run came from."""
-        return self.records[place]["provenance"]
+        return self.results[place].provenance
 
 
-def supersede(records: Mapping[Path, Record], failures: Mapping[Path, Failure] | None = None) -> Selection:
-    """Tell the newest run of each kind from the others; both in the order of the records.
+def supersede(results: Mapping[Path, Result]) -> Selection:
+    """Tell the newest run of each kind from the others; both in the order of the results.
 
     A run that failed supersedes older failures alone, and is left out if the same has been done, whenever that was.
     """
     seen: set[Hashable] = set()
-    older = set()
+    newest = set()
     identities = _Identities()
-    for place in sorted(records, key=lambda place: _age(records[place]["provenance"], place), reverse=True):
-        names = identities.of(records[place]["provenance"], "testbed" in records[place]["meta"])
-        if not seen.isdisjoint(names):
-            older.add(place)
-        seen |= names
-    failures, told = failures or {}, set()
-    for place in sorted(failures, key=lambda place: _age(failures[place]["provenance"], place), reverse=True):
-        names = identities.of(failures[place]["provenance"], False)
+
+    def age(place: Path) -> tuple[bool, str, str, Path]:
+        origin = results[place].provenance
+        return not results[place].error, origin["finished_at"], origin["key"], place
+
+    for place in sorted(results, key=age, reverse=True):
+        names = identities.of(results[place].provenance, "testbed" in results[place].meta)
         if seen.isdisjoint(names):
-            told.add(place)
+            newest.add(place)
         seen |= names
-    current = [place for place in records if place not in older]
-    failed = {place: failure for place, failure in failures.items() if place in told}
-    return Selection(current, [*filter(older.__contains__, records)], records, failed)
+    done = [place for place in results if not results[place].error]
+    return Selection(
+        [place for place in done if place in newest],
+        [place for place in done if place not in newest],
+        results,
+        [place for place in results if results[place].error and place in newest],
+    )
 
 
 def check_one_code(directory: Path, selection: Selection) -> None:
     """Refuse runs of one scenario from different builds, sources or files: a `ConfigError` that has the remedy."""
     measured_by = {
-        record["measured_by"] for place in selection.current if not (record := selection.records[place])["tables"]
+        record["measured_by"]
+        for place in selection.current
+        if not (record := selection.results[place].record)["tables"]
     }
     if measured_by - {measuring_id()}:
         raise ConfigError(
@@ -105,10 +111,6 @@ def sorted_pairs(origins: Iterable[Provenance]) -> list[str]:
 def decisive(settings: Iterable[Setting]) -> frozenset[tuple[str, str]]:
     """The settings that are more than words and say more than which code it was."""
     return frozenset((each["key"], each["value"]) for each in settings if each["key"] not in ("title", SOURCE))
-
-
-def _age(origin: Provenance, place: Path) -> tuple[str, str, Path]:
-    return origin["finished_at"], origin["key"], place
 
 
 class _Identities:
@@ -162,12 +164,6 @@ def _named(origins: Sequence[Provenance]) -> str:
     ]
     more = f"; and {len(texts) - 4} more" if len(texts) > 5 else ""
     return "; ".join(texts[:4] if more else texts) + more
-
-
-def changed(origin: Provenance) -> dict[str, str]:
-    """The keys that were set for a run, with their values."""
-    settings = [*origin["scenario_settings"], *origin["scheme_settings"]]
-    return {each["key"].removeprefix("parameters."): each["value"] for each in settings if each["source"] == "--set"}
 
 
 def _set(origin: Provenance) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shortflow.comparison import mean_table
+from shortflow.results import mean_table
 from shortflow.survey import words
 from shortflow.survey.engine import Place, Survey, View
 from shortflow.survey.schemes import SCHEMES
@@ -42,7 +42,7 @@ def _view(view: View) -> dict[str, Any]:
 def _place(view: View, place: Place) -> dict[str, Any]:
     comparison = view.places[place]
     metrics = [criterion.metric for criterion in (*CRITERIA, DISTANCE)]
-    means = {scheme: {metric: comparison.estimate(scheme, metric) for metric in metrics} for scheme in SCHEMES}
+    means = {scheme: {metric: comparison.mean(scheme, metric) for metric in metrics} for scheme in SCHEMES}
     return {
         "workload": place.workload.name,
         "level": place.level,

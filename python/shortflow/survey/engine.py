@@ -2,17 +2,15 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-from shortflow.comparison import SHORTEST, Comparison, with_distances
-from shortflow.engine import Jobs, Progress, run_all
 from shortflow.errors import unknown_name
 from shortflow.lab.study import Scale
-from shortflow.result import RunSummary
-from shortflow.runner import plan
+from shortflow.result import Result
+from shortflow.results import SHORTEST, Results, with_distances
+from shortflow.runner import Ask, Wanted
+from shortflow.runs import plan
 from shortflow.scenario import Settings, as_pairs
-from shortflow.store.runs import Store
 from shortflow.survey.schemes import initial_alphas
 from shortflow.survey.winners import Cell, Criterion, judge
 from shortflow.survey.workloads import WORKLOADS, Level, Workload
@@ -43,7 +41,7 @@ class View:
     """All places, with one initial alpha."""
 
     alpha: str
-    places: Mapping[Place, Comparison]
+    places: Mapping[Place, Results]
     """The schemes go by their registered names here, whatever settings they needed."""
     cells: Mapping[Place, Mapping[Criterion, Cell]]
 
@@ -70,7 +68,7 @@ class Survey:
     seconds: float
 
 
-def views(compared: Mapping[str, Mapping[Place, Comparison]]) -> list[View]:
+def views(compared: Mapping[str, Mapping[Place, Results]]) -> list[View]:
     """The places of each initial alpha, with what the seeds say of them all."""
     judged = iter(judge([comparison for places in compared.values() for comparison in places.values()]))
     return [View(alpha, places, {place: next(judged) for place in places}) for alpha, places in compared.items()]
@@ -85,41 +83,30 @@ def choose(names: Sequence[str]) -> list[Workload]:
 
 
 def survey(
-    workloads: Sequence[Workload],
-    *,
-    scale: Scale,
-    out: Path,
-    settings: Settings | None = None,
-    seeds: int = SEEDS,
-    jobs: Jobs = None,
-    progress: Progress | None = None,
-) -> Survey:
-    """Run what is not in `out` already, and compare.
-
-    `settings` change every workload, and every scheme that has them.
-    """
+    workloads: Sequence[Workload], scale: Scale, settings: Settings | None = None, seeds: int = SEEDS
+) -> Ask[Survey]:
+    """The schemes on all workloads at all levels; `settings` change every workload, and every scheme that has them."""
     started = time.perf_counter()
     places = [Place(workload, level) for workload in workloads for level in workload.levels]
     alphas = initial_alphas(settings)
     schemes = list(dict.fromkeys([*(name for names in alphas.values() for name in names.values()), SHORTEST]))
     scenarios = [place.workload.scenario(place.level, scale) for place in places]
     runs = [run for scenario in scenarios for run in plan(scenario, schemes, range(1, seeds + 1), settings)]
-    summaries = run_all(runs, jobs=jobs, store=Store(out), progress=progress)
+    done = yield Wanted(runs)
     size = len(schemes) * seeds
-    found = {
-        place: with_distances(summaries[number * size : (number + 1) * size]) for number, place in enumerate(places)
-    }
+    found = {place: with_distances(done[number * size : (number + 1) * size]) for number, place in enumerate(places)}
     compared = {
         alpha: {place: _comparison(place, of_place, names) for place, of_place in found.items()}
         for alpha, names in alphas.items()
     }
-    reused = sum(summary.reused for summary in summaries)
+    reused = sum(result.reused for result in done)
     elapsed = time.perf_counter() - started
     return Survey(scale, dict(as_pairs(settings)), views(compared), seeds, len(runs), reused, elapsed)
 
 
-def _comparison(place: Place, runs: Sequence[RunSummary], names: Mapping[str, str]) -> Comparison:
+def _comparison(place: Place, runs: Sequence[Result], names: Mapping[str, str]) -> Results:
     """The runs of a place under the schemes of one initial alpha."""
     of_scheme = {name: [run for run in runs if run.scheme == name] for name in (*names.values(), SHORTEST)}
-    renamed = [replace(run, scheme=scheme) for scheme, name in names.items() for run in of_scheme[name]]
-    return Comparison(place.workload.name, place.workload.title, {}, renamed, of_scheme[SHORTEST])
+    renamed = [run.named(scheme) for scheme, name in names.items() for run in of_scheme[name]]
+    done = [*renamed, *of_scheme[SHORTEST]]
+    return Results(done, place.workload.name, place.workload.title, ideal_names=[SHORTEST])

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from shortflow.comparison import Comparison
 from shortflow.report.markup import markdown, page
 from shortflow.report.plotting import plain
 from shortflow.report.tables import NOTHING, number
+from shortflow.results import Results
 from shortflow.store.files import Kind, check_replaceable, write_text
 from shortflow.survey import words
 from shortflow.survey.engine import Survey, View
@@ -153,9 +153,9 @@ def _heat_map(view: View, what: _Shown) -> _Map:
     return _Map(f"{what.heading} ({what.unit}), {view.label}; {_BOLD}", figure)
 
 
-def _relative(comparison: Comparison, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
+def _relative(comparison: Results, cell: Cell, what: _Shown, factor: int) -> dict[str, float]:
     """The means of all schemes that have the metric, over the best one where that is asked for, as shown."""
-    means = {scheme: each.value for scheme in SCHEMES if (each := comparison.estimate(scheme, what.criterion.metric))}
+    means = {scheme: each.value for scheme in SCHEMES if (each := comparison.mean(scheme, what.criterion.metric))}
     exact = [value for scheme, value in means.items() if scheme not in cell.unfinished]
     reference = what.best(exact) if what.best and exact else 1.0
     return {scheme: _as_shown(factor * value / reference) for scheme, value in means.items()}

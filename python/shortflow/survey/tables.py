@@ -87,7 +87,7 @@ def wins(cells: dict[Place, Cell], scheme: str) -> tuple[int, int]:
 
 
 def _column(view: View, rows: Sequence[tuple[Place, str]], criterion: Criterion) -> Column:
-    estimates = [view.places[place].estimate(scheme, criterion.metric) for place, scheme in rows]
+    estimates = [view.places[place].mean(scheme, criterion.metric) for place, scheme in rows]
     scale = scale_for(criterion.about.unit, [each.value for each in estimates if each])
     cells = []
     for each, (place, scheme) in zip(estimates, rows, strict=True):
@@ -125,12 +125,12 @@ def _cell(cell: Cell | None, narrow: bool) -> str:
 
 def _least_distance(view: View, place: Place) -> float | None:
     """The least distance from ideal of the schemes that finished their flows."""
-    estimates = (view.places[place].estimate(scheme, DISTANCE.metric) for scheme in SCHEMES)
+    estimates = (view.places[place].mean(scheme, DISTANCE.metric) for scheme in SCHEMES)
     return min((each.value for each in estimates if each and not each.lower_bound), default=None)
 
 
 def _distances(view: View, scheme: str) -> list[Estimate]:
-    estimates = (comparison.estimate(scheme, DISTANCE.metric) for comparison in view.places.values())
+    estimates = (comparison.mean(scheme, DISTANCE.metric) for comparison in view.places.values())
     return [each for each in estimates if each]
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy  # loads its parts when they are first used: scipy.stats takes long
 
-from shortflow.comparison import Comparison
 from shortflow.metrics.catalogue import CLASS_DEADLINE_MISS, FCT, FLOW_GOODPUT, MEAN_FCT, UNFINISHED_SHARE, Metric
 from shortflow.metrics.catalogue import DISTANCE as OVER_IDEAL
 from shortflow.metrics.stats import Support
+from shortflow.results import Results
 
 LEVEL = 0.05
 """How often the set of those that may be the best misses the best one, and the false discovery rate of sole winners."""
@@ -106,7 +106,7 @@ class Cell:
         return self.verdict in (Verdict.ALONE, Verdict.TIE) and scheme in self.best
 
 
-def judge(comparisons: Sequence[Comparison]) -> list[dict[Criterion, Cell]]:
+def judge(comparisons: Sequence[Results]) -> list[dict[Criterion, Cell]]:
     """The cells of every comparison, one for each criterion that a scheme has there.
 
     That a scheme is alone the best is claimed only where it holds over all cells of all comparisons: the claims'
@@ -121,13 +121,13 @@ def judge(comparisons: Sequence[Comparison]) -> list[dict[Criterion, Cell]]:
     ]
 
 
-def _counts(comparison: Comparison, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
+def _counts(comparison: Results, scheme: str, values: Iterable[float], criterion: Criterion) -> bool:
     """Whether a scheme finished all flows of the criterion's class at every seed, and no rate is zero."""
     unfinished = comparison.values(scheme, Metric(UNFINISHED_SHARE, criterion.about.flow_class).name)
     return not any(unfinished.values()) and (criterion.is_share or all(value > 0 for value in values))
 
 
-def _judge(comparison: Comparison, criterion: Criterion) -> Cell | None:
+def _judge(comparison: Results, criterion: Criterion) -> Cell | None:
     """Each scheme against the best of the others, on the same seeds.
 
     This is Hsu's comparison with the best (J. C. Hsu, Ann. Stat. 12, 1984, and "Multiple Comparisons", 1996) with seeds

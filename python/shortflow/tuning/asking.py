@@ -8,8 +8,7 @@ from shortflow.errors import ConfigError
 from shortflow.executors.task import code_id
 from shortflow.grid import check_apart, keeps_flows
 from shortflow.metrics.catalogue import possible
-from shortflow.result import Run
-from shortflow.runner import Planner
+from shortflow.runs import Plan, Run
 from shortflow.scenario import Scenario, Settings, load_scenario
 from shortflow.scheme import load_schemes, settings_of, split_settings
 from shortflow.transport import SOURCE
@@ -37,7 +36,7 @@ class Workload:
         """The runs of a scheme, with its own parameters or with tuned ones; settings that it has not are others'."""
         of_scenario, of_schemes = split_settings(self.settings)
         settings = {**of_scenario, **settings_of(scheme, of_schemes), **(tuned or {})}
-        return Planner(self.scenario, [scheme]).runs(settings, list(seeds))
+        return Plan(self.scenario, [scheme], settings).runs(list(seeds))
 
     def accepts(self, scheme: str, tuned: Settings) -> bool:
         """Whether scenario and scheme take a combination of parameters."""

@@ -6,14 +6,15 @@ unless a parameter changes these.
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from shortflow.engine import Batch, Jobs, Progress, concluding, run_each
 from shortflow.errors import ConfigError, LostRun, require_at_least
 from shortflow.metrics.catalogue import missing
-from shortflow.result import Run
+from shortflow.result import Result
+from shortflow.runner import Ask, Jobs, Progress, Runner, Wanted
+from shortflow.runs import Run
 from shortflow.scenario import Scenario, Settings
 from shortflow.store.runs import Store
 from shortflow.tuning import record
@@ -69,63 +70,49 @@ def tune(
     tuning = record.resume(Path(out), question)
     fresh = range(seeds + 1, seeds + check_seeds + 1)
     workloads = [here, *([check_on] if check_on else [])]
-    bench = _Bench(Path(out), jobs, progress, _expected(tuning, trials, len(workloads) * check_seeds))
-    with concluding(bench.store):
-        for workload in workloads:  # with a seed that the check needs in any case
-            bench.require_metrics(workload, _schemes(question, workload), fresh[0])
-        tuning = _search(bench, here, tuning, trials)
-        if tuning.chosen:
-            tuning = replace(tuning, checks=[_check(bench, each, tuning, fresh) for each in workloads])
-            record.write(bench.directory, tuning)
+    of = _expected(tuning, trials, len(workloads) * check_seeds)
+    wanted = _tune(Path(out), tuning, workloads, trials, fresh, of)
+    return Runner(jobs, Store(Path(out)), progress).answer(wanted)
+
+
+def _tune(
+    directory: Path, tuning: Tuning, workloads: Sequence[Workload], trials: int, fresh: Sequence[int], of: int
+) -> Ask[Tuning]:
+    for workload in workloads:  # with a seed that the check needs in any case
+        yield from _require_metrics(workload, _schemes(tuning.question, workload), fresh[0], of)
+    tuning = yield from _search(directory, workloads[0], tuning, trials, of)
+    if tuning.chosen:
+        checks = []
+        for workload in workloads:
+            checks.append((yield from _check(workload, tuning, fresh, of)))
+        tuning = replace(tuning, checks=checks)
+        record.write(directory, tuning)
     return tuning
 
 
-class _Bench:
-    """Where runs are done: a store, an executor, and one progress over all calls."""
+def _measure(
+    goal: Goal, groups: Sequence[Sequence[Run]], of: int, *, keep_going: bool = True
+) -> Ask[list[Measurement]]:
+    """What each group of runs gave, in their order; all run side by side.
 
-    def __init__(self, directory: Path, jobs: Jobs, progress: Progress | None, expected: int) -> None:
-        self.directory = directory
-        self.store, self._jobs, self._progress = Store(directory), jobs, progress
-        self._done, self._expected = 0, expected
+    A run that fails has no metrics or, without `keep_going`, ends it, as one does that was lost in any case.
+    """
+    done = yield Wanted([run for group in groups for run in group], tables=False, keep_going=keep_going, of=of)
+    for result in done:
+        if result.error and not result.is_final:
+            raise LostRun(f"a run was lost ({result.error_text}); the same command goes on from there")
+    rest = iter(done)
+    return [_measurement(goal, [next(rest) for _ in group]) for group in groups]
 
-    def measure(self, goal: Goal, groups: Sequence[Sequence[Run]], *, keep_going: bool = True) -> list[Measurement]:
-        """What each group of runs gave, in their order; all run side by side.
 
-        A run that fails has no metrics or, without `keep_going`, ends it, as one does that was lost in any case.
-        """
-        done = self._run([run for group in groups for run in group], keep_going=keep_going)
-        for failed in done.failures.values():
-            if not failed.is_final:
-                raise LostRun(f"a run was lost ({failed.text}); the same command goes on from there")
-        return [_measurement(goal, group, done) for group in groups]
-
-    def require_metrics(self, workload: Workload, schemes: Sequence[str], seed: int) -> None:
-        """Refuse metrics that untuned runs do not have; a run that fails ends it."""
-        runs = [run for scheme in schemes for run in workload.runs(scheme, [seed])]
-        for summary in self._run(runs, keep_going=False).summaries.values():
-            for metric in workload.goal.metrics:
-                if metric != UNFINISHED and metric not in summary.metrics:
-                    error = missing(metric, [row.metric for row in summary.rows])
-                    raise ConfigError(f"{workload.scenario.name} under {summary.scheme}: {error}")
-
-    def _run(self, runs: Sequence[Run], *, keep_going: bool) -> Batch:
-        done = run_each(
-            runs,
-            jobs=self._jobs,
-            store=self.store,
-            tables=False,
-            keep_going=keep_going,
-            conclude=False,
-            progress=self._hear,
-        )
-        self._done += len(runs)
-        return done
-
-    def _hear(self, fraction: float, finished: int, total: int, waiting: str = "", /) -> None:
-        """Tell how far all the work is, of which the present call has some runs."""
-        if self._progress:
-            expected = max(self._expected, self._done + total)
-            self._progress((self._done + fraction * total) / expected, self._done + finished, expected, waiting)
+def _require_metrics(workload: Workload, schemes: Sequence[str], seed: int, of: int) -> Ask[None]:
+    """Refuse metrics that untuned runs do not have; a run that fails ends it."""
+    runs = [run for scheme in schemes for run in workload.runs(scheme, [seed])]
+    for result in (yield Wanted(runs, tables=False, of=of)):
+        for metric in workload.goal.metrics:
+            if metric != UNFINISHED and metric not in result.metrics:
+                error = missing(metric, [row.metric for row in result.rows])
+                raise ConfigError(f"{workload.scenario.name} under {result.scheme}: {error}")
 
 
 def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
@@ -137,19 +124,18 @@ def _expected(tuning: Tuning, trials: int, fresh_runs: int) -> int:
     return question.seeds * (references + batches * question.batch) + fresh_runs * (references + checked) + references
 
 
-def _measurement(goal: Goal, runs: Sequence[Run], batch: Batch) -> Measurement:
+def _measurement(goal: Goal, runs: Sequence[Result]) -> Measurement:
     """What some runs gave, seed by seed, of what decides."""
-    done = [batch.summaries.get(run.key) for run in runs]
-    values = {metric: [run.metrics.get(metric) if run else None for run in done] for metric in goal.metrics}
-    values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]  # there is none without finite flows
-    bounds = sorted({metric for run in done if run for metric in run.lower_bounds if metric in values})
+    values = {metric: [run.metrics.get(metric) for run in runs] for metric in goal.metrics}
+    # There is none without finite flows, nor of a run that failed.
+    values[UNFINISHED] = [share or 0.0 for share in values[UNFINISHED]]
+    bounds = sorted({metric for run in runs for metric in run.lower_bounds if metric in values})
     stakes = dict.fromkeys(goal.metrics, 0.0)
-    for summary, row in ((run, row) for run in done if run for row in run.rows if row.metric.name in stakes):
-        stakes[row.metric.name] = max(stakes[row.metric.name], summary.stake(row.metric))
-    errors = {run.seed: batch.failures[run.key].text for run in runs if run.key in batch.failures}
-    return Measurement(
-        [run.seed for run in runs], values, bounds, [run.digest if run else None for run in done], errors, stakes
-    )
+    for run in runs:
+        for metric in (row.metric for row in run.rows if row.metric.name in stakes):
+            stakes[metric.name] = max(stakes[metric.name], run.stake(metric))
+    errors = {run.seed: run.error_text for run in runs if run.error}
+    return Measurement([run.seed for run in runs], values, bounds, [run.digest or None for run in runs], errors, stakes)
 
 
 def _joined(first: Measurement, second: Measurement) -> Measurement:
@@ -169,12 +155,12 @@ def _schemes(question: Question, workload: Workload) -> list[str]:
     return list(dict.fromkeys([question.scheme, question.baseline, *workload.goal.schemes]))
 
 
-def _search(bench: _Bench, here: Workload, tuning: Tuning, trials: int) -> Tuning:
+def _search(directory: Path, here: Workload, tuning: Tuning, trials: int, of: int) -> Ask[Tuning]:
     """The tuning with so many trials: a full batch at a time, each kept as soon as it is done."""
     question = tuning.question
     names = question.references
     groups = [here.runs(name, range(1, question.seeds + 1)) for name in names]
-    found = bench.measure(here.goal, groups, keep_going=False)
+    found = yield from _measure(here.goal, groups, of, keep_going=False)
     tuning = replace(tuning, references=dict(zip(names, found, strict=True)))
     proposals = Proposals(question.parameters, question.goal, question.batch)
     proposals.replay(tuning.trials, [tuning.judge(trial) for trial in tuning.trials])
@@ -187,19 +173,19 @@ def _search(bench: _Bench, here: Workload, tuning: Tuning, trials: int) -> Tunin
         )
         if not proposed:
             break
-        new = list(_batch(bench, here, tuning, proposed))
+        new = yield from _batch(here, tuning, proposed, of)
         tuning = replace(tuning, trials=[*tuning.trials, *new], checks=[])
-        record.write(bench.directory, tuning)
+        record.write(directory, tuning)
         proposals.tell(new, [tuning.judge(trial) for trial in new])
     return tuning
 
 
-def _batch(bench: _Bench, here: Workload, tuning: Tuning, proposed: Sequence[Mapping[str, float]]) -> Iterator[Trial]:
+def _batch(here: Workload, tuning: Tuning, proposed: Sequence[Mapping[str, float]], of: int) -> Ask[list[Trial]]:
     """The trials of a batch: the first of their seeds, then the others of those that are not hopeless."""
     question = tuning.question
     settings = [question.written(values) for values in proposed]
     first, rest = _stages(question)
-    found = bench.measure(here.goal, [here.runs(question.scheme, first, each) for each in settings])
+    found = yield from _measure(here.goal, [here.runs(question.scheme, first, each) for each in settings], of)
     begun = [
         Trial(number, dict(values), setting, measured)
         for number, (values, setting, measured) in enumerate(
@@ -207,13 +193,14 @@ def _batch(bench: _Bench, here: Workload, tuning: Tuning, proposed: Sequence[Map
         )
     ]
     going = [trial for trial in begun if rest and not _is_hopeless(tuning, trial)]
-    later = bench.measure(here.goal, [here.runs(question.scheme, rest, trial.settings) for trial in going])
+    later = yield from _measure(here.goal, [here.runs(question.scheme, rest, trial.settings) for trial in going], of)
     more = {trial.number: each for trial, each in zip(going, later, strict=True)}
-    for trial in begun:
-        if trial.number in more:
-            yield replace(trial, found=_joined(trial.found, more[trial.number]))
-        else:
-            yield replace(trial, given_up=bool(rest))
+    return [
+        replace(trial, found=_joined(trial.found, more[trial.number]))
+        if trial.number in more
+        else replace(trial, given_up=bool(rest))
+        for trial in begun
+    ]
 
 
 def _stages(question: Question) -> tuple[range, range]:
@@ -237,13 +224,13 @@ def _is_hopeless(tuning: Tuning, trial: Trial) -> bool:
     return len(known) >= _LEAST_FEASIBLE and objective.gain(judgement.objectives[0] - statistics.median(known)) < 0
 
 
-def _check(bench: _Bench, workload: Workload, tuning: Tuning, seeds: Sequence[int]) -> Check:
+def _check(workload: Workload, tuning: Tuning, seeds: Sequence[int], of: int) -> Ask[Check]:
     """The trials that matter beside the other schemes, on seeds that no trial has seen."""
     question, names = tuning.question, _schemes(tuning.question, workload)
     trials = [tuning.trials[number] for number in _worth_checking(tuning)]
     groups = [workload.runs(name, seeds) for name in names]
     groups += [workload.runs(question.scheme, seeds, trial.settings) for trial in trials]
-    found = bench.measure(workload.goal, groups)
+    found = yield from _measure(workload.goal, groups, of)
     return Check(
         scenario=workload.scenario.name,
         title=workload.scenario.title,

@@ -9,6 +9,9 @@ from typing import Any
 import msgspec
 
 from shortflow.errors import ConfigError, DamagedResult
+from shortflow.lazy import console, judged, pl, plots, tables, tuned
+from shortflow.quantities import in_base_unit
+from shortflow.shown import Shown
 from shortflow.store.files import check_seal, sealed, write_bytes
 from shortflow.tuning.goal import Goal, Judgement, Measurement, dominates
 from shortflow.tuning.space import Parameter
@@ -99,9 +102,12 @@ class Check:
     """By the number of the trial whose parameters were checked."""
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """A question, its trials so far, and the checks when all are done."""
+@dataclass(frozen=True, repr=False)
+class Tuning(Shown):
+    """A search for parameters: what was asked, every trial, and the checks on fresh seeds.
+
+    `chosen` is the trial that serves the goal best, with its `settings`; none if no trial is feasible.
+    """
 
     question: Question
     references: dict[str, Measurement] = field(default_factory=dict)
@@ -139,6 +145,44 @@ class Tuning:
     def judge(self, trial: Trial) -> Judgement:
         """What a trial is worth over the seeds that it has."""
         return self.question.goal.judge(trial.found, self.references)
+
+    @property
+    def plot(self) -> "plots.TuningPlots":
+        """The plots of its report: `plot.all()`."""
+        return plots.TuningPlots(self)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row per trial: its parameters, the mean of each metric of the goal, and what became of it.
+
+        Parameters are in seconds, bytes or bits per second where they are one of these.
+        """
+        keys, metrics = [each.key for each in self.question.parameters], self.question.goal.metrics
+        of_keys = {key: [trial.settings[key] for trial in self.trials] for key in keys}
+        return pl.DataFrame(
+            [
+                pl.Series("trial", [trial.number for trial in self.trials], pl.UInt32),
+                *(pl.Series(key, in_base_unit(texts), pl.Float64) for key, texts in of_keys.items()),
+                *(pl.Series(name, [trial.found.mean(name) for trial in self.trials], pl.Float64) for name in metrics),
+                pl.Series("given_up", [trial.given_up for trial in self.trials], pl.Boolean),
+                pl.Series("feasible", [trial.number in self.feasible for trial in self.trials], pl.Boolean),
+            ]
+        )
+
+    def __repr__(self) -> str:
+        """What was tuned."""
+        of = self.question
+        return f"<Tuning {of.scenario}, {of.scheme}: {of.goal.text}; {len(self.trials)} trials>"
+
+    def _tables(self) -> "console.RenderableType":
+        head, sections, notes = self._view()
+        laid_out = [table for section in sections for table in tables.lay_out(section)]
+        return tables.stacked(head, *laid_out, "\n".join(notes))
+
+    def _view(self) -> "tuple[str, Sequence[tables.Section], Sequence[str]]":
+        of = self.question
+        changed = "".join(f", {key} = {value}" for key, value in of.settings.items())
+        head = f"{of.title}\n{of.scenario}{changed}: {of.scheme} for {of.goal.text}"
+        return head, list(tuned.sections(self)), [judged.sentence(self)]
 
     @functools.cached_property
     def feasible(self) -> dict[int, list[float]]:

@@ -24,7 +24,7 @@ from shortflow.papers.atcp.setup import (
     relative,
     times,
 )
-from shortflow.result import RunResult
+from shortflow.result import Result
 from shortflow.store.frames import completion
 
 CHAIN = lab.Study(TRACE, ("tcp", "atcp"), settings=TRACE_SETTINGS, quick_settings=QUICK_TRACE)
@@ -40,7 +40,7 @@ DECADES = tuple((10.0**n, 10.0 ** (n + 1)) for n in range(3, 7))
 SLACK = 1.02
 
 
-def _not_slower(ours: RunResult, theirs: RunResult) -> tuple[float, bool]:
+def _not_slower(ours: Result, theirs: Result) -> tuple[float, bool]:
     """The share of finite flows that are not slower for certain, and whether unfinished ones leave it open of more.
 
     A flow that did not finish takes its age at the end of the run or longer.

@@ -8,7 +8,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.papers.atcp.fig02 import CHAIN
 from shortflow.papers.atcp.setup import ALL, INTERARRIVAL, SWITCH, TRACE_SIZES, Band, Floats, times
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 ARRIVALS: dict[str, object] = {
     "title": "The trace's arrivals, 50 flows a second over a link that is fast enough",
@@ -34,42 +34,42 @@ TRAFFIC = lab.Study(ARRIVALS, ("ideal-ps",), seeds=1, quick_settings={"duration"
 
 
 @lab.measure("share of flows below 100 KB")
-def below_100_kb(result: RunResult) -> float:
+def below_100_kb(result: Result) -> float:
     """Of all that started."""
     return float((_drawn(result) <= 100e3).mean())
 
 
 @lab.measure("share of flows below 10 MB")
-def below_10_mb(result: RunResult) -> float:
+def below_10_mb(result: Result) -> float:
     """Of all that started."""
     return float((_drawn(result) <= 10e6).mean())
 
 
 @lab.measure("share of bytes in flows above 10 MB")
-def bytes_above(result: RunResult) -> float:
+def bytes_above(result: Result) -> float:
     """Of all that started."""
     drawn = _drawn(result)
     return float(drawn[drawn > 10e6].sum() / drawn.sum())
 
 
-def _drawn(result: RunResult) -> Floats:
+def _drawn(result: Result) -> Floats:
     return np.asarray(result.flows["size_bytes"].drop_nulls().to_numpy(), dtype=np.float64)
 
 
 @lab.measure("share of inter-arrival times of 0.4 to 40 ms")
-def usual_times(result: RunResult) -> float:
+def usual_times(result: Result) -> float:
     """Between starts of flows."""
     between = np.diff(np.sort(result.flows["start_s"].to_numpy()))
     return float(((between >= 0.4e-3) & (between <= 40e-3)).mean())
 
 
 @lab.measure("share of flows that last under 10 s")
-def under_10_s(result: RunResult) -> float:
+def under_10_s(result: Result) -> float:
     """Of all sizes."""
     return float((times(result, ALL) < 10).mean())
 
 
-def _spans(result: RunResult, band: Band) -> Floats:
+def _spans(result: Result, band: Band) -> Floats:
     """Start and end of every flow of a class, one a row; one that never ended goes on for ever."""
     flows = result.flows.filter(pl.col("size_bytes") > band[0], pl.col("size_bytes") <= band[1])
     flows = flows.with_columns(pl.col("finish_s").fill_null(math.inf))
@@ -77,7 +77,7 @@ def _spans(result: RunResult, band: Band) -> Floats:
 
 
 @lab.measure("share of one-second bins with 1000 to 2000 active flows")
-def busy_bins(result: RunResult) -> float:
+def busy_bins(result: Result) -> float:
     """After the warm-up."""
     spans = _spans(result, ALL)
     bins = np.arange(result.meta["warmup_s"], result.meta["duration_s"])

@@ -13,7 +13,7 @@ from shortflow import lab
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate
 from shortflow.papers.atcp.setup import BASE, SWITCH, TCP, Floats, relative
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 PATH = {
     "topology": {"kind": "star", "hosts": 2, "rate": "100Mbps", "rtt": "200us"},
@@ -83,31 +83,31 @@ ROUND_TRIP_S = 0.0125
 """With a full buffer."""
 
 
-def _series(result: RunResult, kind: str, subject: str, after_s: float = 0.0) -> pl.DataFrame:
+def _series(result: Result, kind: str, subject: str, after_s: float = 0.0) -> pl.DataFrame:
     wanted = (pl.col("kind") == kind) & (pl.col("subject") == subject) & (pl.col("time_s") >= after_s)
     return result.samples.filter(wanted)
 
 
-def _all(data: lab.Data, scheme: str) -> list[RunResult]:
+def _all(data: lab.Data, scheme: str) -> list[Result]:
     return [result for later in data.values("later") for result in data.results(scheme, later=later)]
 
 
 @lab.measure("window of the second flow over that of the first")
-def window_ratio(result: RunResult) -> float:
+def window_ratio(result: Result) -> float:
     """Means, once both have settled."""
     settled = result.meta["warmup_s"]
     first, second = (_series(result, "cwnd_seg", flow, settled)["value"].to_numpy() for flow in (FIRST, SECOND))
     return float(second.mean() / first.mean())
 
 
-def _cuts(result: RunResult, flow: str) -> Floats:
+def _cuts(result: Result, flow: str) -> Floats:
     """When a flow's window was cut: it fell by a quarter or more from one sample to the next."""
     series = _series(result, "cwnd_seg", flow, result.meta["warmup_s"])
     window, time = series["value"].to_numpy(), series["time_s"].to_numpy()
     return np.asarray(time[1:][window[1:] <= 0.75 * window[:-1]], dtype=np.float64)
 
 
-def _episodes(result: RunResult) -> list[dict[str, float]]:
+def _episodes(result: Result) -> list[dict[str, float]]:
     """The congestion events, and when each flow's window was cut.
 
     A flow learns of a loss up to a round trip later: cuts of one event lie up to 15 ms apart, events 180 ms.
@@ -123,21 +123,21 @@ def _episodes(result: RunResult) -> list[dict[str, float]]:
 
 
 @lab.measure("share of congestion events that cut both windows within a round trip")
-def joint_cuts(result: RunResult) -> float:
+def joint_cuts(result: Result) -> float:
     """Of all events once both have settled."""
     episodes = [list(cuts.values()) for cuts in _episodes(result)]
     return sum(len(times) == 2 and max(times) - min(times) <= ROUND_TRIP_S for times in episodes) / len(episodes)
 
 
 @lab.measure("share of congestion events that cut both windows within two round trips")
-def shared_cuts(result: RunResult) -> float:
+def shared_cuts(result: Result) -> float:
     """Of all events once both have settled."""
     episodes = _episodes(result)
     return sum(len(cuts) == 2 for cuts in episodes) / len(episodes)
 
 
 def _completion(flow_class: str, size: str) -> lab.Measure:
-    def read(result: RunResult) -> float:
+    def read(result: Result) -> float:
         flows = lab.some(result.flows.filter(pl.col("class") == flow_class), f"{flow_class} flow")
         return float(flows["fct_s"].to_numpy()[0])
 
@@ -148,13 +148,13 @@ SMALL_TIME, LARGE_TIME = _completion("small", "10 MB"), _completion("large", "10
 
 
 @lab.measure("small flow's share of the link")
-def small_share(result: RunResult) -> float:
+def small_share(result: Result) -> float:
     """Its mean rate over that of the link."""
     return 80e6 / SMALL_TIME(result) / 100e6
 
 
 @lab.measure("rate of the small flow over that of the large one")
-def rate_ratio(result: RunResult) -> float:
+def rate_ratio(result: Result) -> float:
     """While both are active."""
     small = lab.some(result.flows.filter(pl.col("class") == "small"), "small flow")
     begin, end = (float(small[column].to_numpy()[0]) for column in ("start_s", "finish_s"))
@@ -171,7 +171,7 @@ def _large_change(sizes: lab.Data) -> Estimate:
     return relative(_all(sizes, "atcp"), _all(sizes, "tcp"), LARGE_TIME)
 
 
-def _panels(data: lab.Data, draw: Callable[[RunResult], list[lab.Line]], title: str, label: str) -> list[lab.Drawing]:
+def _panels(data: lab.Data, draw: Callable[[Result], list[lab.Line]], title: str, label: str) -> list[lab.Drawing]:
     return [
         lab.Drawing(f"{title}: {name}", "time (s)", label, draw(data.results(scheme, later=data.values("later")[0])[0]))
         for scheme, name in (("tcp", "TCP"), ("atcp", "weights 1 and 2"))
@@ -179,7 +179,7 @@ def _panels(data: lab.Data, draw: Callable[[RunResult], list[lab.Line]], title: 
 
 
 def _draw_windows(windows: lab.Data) -> Sequence[lab.Drawing]:
-    def lines(result: RunResult) -> list[lab.Line]:
+    def lines(result: Result) -> list[lab.Line]:
         found = {
             name: _series(result, "cwnd_seg", flow, 12.0) for flow, name in ((FIRST, "flow 1"), (SECOND, "flow 2"))
         }
@@ -190,7 +190,7 @@ def _draw_windows(windows: lab.Data) -> Sequence[lab.Drawing]:
 
 
 def _draw_rates(sizes: lab.Data) -> Sequence[lab.Drawing]:
-    def lines(result: RunResult) -> list[lab.Line]:
+    def lines(result: Result) -> list[lab.Line]:
         found = {name: _series(result, "throughput_bps", name).gather_every(2) for name in ("large", "small")}
         return [
             lab.Line(name, series["time_s"].to_list(), (series["value"] / 1e6).to_list(), markers=False)

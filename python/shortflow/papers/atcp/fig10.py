@@ -7,7 +7,7 @@ import numpy as np
 from shortflow import lab
 from shortflow.metrics.stats import nearest_rank
 from shortflow.papers.atcp.setup import ALL, BASE, MEDIUM, SMALL, Band, Floats, in_time, median, times
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 SCHEMES = ("tcp", "dctcp", "atcp")
 ANSWERS = lab.Study("atcp-answers", SCHEMES, settings=BASE, quick_settings={"traffic.1.repeat": 16, "duration": "60s"})
@@ -32,7 +32,7 @@ def _more_in_time(scheme: str, other: str) -> lab.Quantity:
     return lab.difference(lab.level(scheme, IN_30_MS), lab.level(other, IN_30_MS)).called(f"{scheme} less {other}")
 
 
-def _cdf(results: Sequence[RunResult], band: Band, flow_class: str) -> Floats:
+def _cdf(results: Sequence[Result], band: Band, flow_class: str) -> Floats:
     return np.sort(np.concatenate([times(result, band, flow_class) for result in results]))
 
 

@@ -15,7 +15,7 @@ from shortflow import lab
 from shortflow.errors import TooLittle
 from shortflow.lab.study import Value
 from shortflow.metrics.stats import Estimate, nearest_rank, paired_difference
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 Floats = npt.NDArray[np.float64]
 Table = Mapping[str, object]
@@ -115,7 +115,7 @@ TRACE = chain(
 )
 
 
-def times(result: RunResult, band: Band, flow_class: str = "") -> Floats:
+def times(result: Result, band: Band, flow_class: str = "") -> Floats:
     """Completion times of the flows above the lower and up to the upper size, without those of the warm-up.
 
     With `flow_class` they are those of a class alone. A flow that never ended took for ever.
@@ -142,7 +142,7 @@ def mean(band: Band) -> lab.Measure:
     return lab.Measure(f"mean of {SIZES[band]} flows", "s", lambda result: float(times(result, band).mean()))
 
 
-def _large_time(result: RunResult) -> float:
+def _large_time(result: Result) -> float:
     return 1.0 / lab.recorded(result, "flow_goodput_large_bps", "large flow that moves")
 
 
@@ -164,7 +164,7 @@ def over_tcp(metric: lab.Metric, study: str = "") -> lab.Quantity:
     return lab.change("atcp", "tcp", metric, study)
 
 
-def relative(results: Sequence[RunResult], baseline: Sequence[RunResult], measure: lab.Measure) -> Estimate:
+def relative(results: Sequence[Result], baseline: Sequence[Result], measure: lab.Measure) -> Estimate:
     """The relative change from one list of results to another, paired by position."""
     change = paired_difference([measure(result) for result in results], [measure(result) for result in baseline])
     if change is None:

@@ -4,7 +4,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.papers.fast.setup import ALONE, PORT, SCHEMES, WORKERS, asked, queries, tree
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 TIMEOUT_S = 0.010
 """A query that takes longer has waited for a retransmission timeout."""
@@ -32,14 +32,14 @@ def _round_trip(ping: lab.Data) -> lab.Pairs:
 
 
 @lab.measure("share of queries without a timeout")
-def queries_without_timeout(result: RunResult) -> float:
+def queries_without_timeout(result: Result) -> float:
     """None of whose flows had one."""
     late = result.flows.filter(pl.col("timeouts") > 0)["task"].n_unique()
     return 1.0 - late / asked(result)
 
 
 @lab.measure("share of segments below the MSS, after probing and but for the last")
-def small_segments(result: RunResult) -> float:
+def small_segments(result: Result) -> float:
     """At least this share of segments after probing is smaller than the MSS, from the packets that arrive.
 
     10 KB are three probes of 730 bytes and 7810 bytes more, so that at most five of the later segments are whole. The
@@ -53,7 +53,7 @@ def small_segments(result: RunResult) -> float:
 
 
 @lab.measure("share of queries without a loss")
-def queries_without_loss(result: RunResult) -> float:
+def queries_without_loss(result: Result) -> float:
     """None of whose flows retransmitted: nothing is retransmitted unless something is lost."""
     lossy = result.flows.filter(pl.col("retransmits") > 0)["task"].n_unique()
     return 1.0 - lossy / asked(result)

@@ -7,11 +7,11 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.papers.fast.setup import ALONE, SCHEMES, WORKERS, asked
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 
 @lab.measure("timeouts per query")
-def per_query(result: RunResult) -> float:
+def per_query(result: Result) -> float:
     """Of all workers together, mean over the queries."""
     answers = result.flows.filter(pl.col("class") == "query")
     return float(answers["timeouts"].sum()) / asked(result)
@@ -20,7 +20,7 @@ def per_query(result: RunResult) -> float:
 def share_with(timeouts: int) -> lab.Measure:
     """The share of answers that waited for at least this many timeouts."""
 
-    def read(result: RunResult) -> float:
+    def read(result: Result) -> float:
         answers = result.flows.filter(pl.col("class") == "query")
         return answers.filter(pl.col("timeouts") >= timeouts).height / answers.height
 
@@ -28,7 +28,7 @@ def share_with(timeouts: int) -> lab.Measure:
 
 
 @lab.measure("share of queries with a worker of three timeouts")
-def queries_with_three(result: RunResult) -> float:
+def queries_with_three(result: Result) -> float:
     """Or more."""
     hit = result.flows.filter(pl.col("class") == "query", pl.col("timeouts") >= 3)["task"].n_unique()
     return hit / asked(result)

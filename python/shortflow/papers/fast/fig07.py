@@ -8,7 +8,7 @@ from shortflow import lab
 from shortflow.papers.fast.fig04 import QUERY, first
 from shortflow.papers.fast.fig05 import counts, lines, per_query, queries_with_three
 from shortflow.papers.fast.setup import ALONE, DCTCP, OF_SCHEME, PORT, ROOT, SCHEMES, WORKERS, query, tree
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 ROUNDS = 10
 PERIOD_MS = 2000
@@ -50,14 +50,14 @@ MANY = lab.Every(60)
 
 
 @lab.measure("throughput of the 10 MB", "bps")
-def bulk(result: RunResult) -> float:
+def bulk(result: Result) -> float:
     """10 MB over the time that they take, mean over the rounds."""
     flows = result.flows.filter(pl.col("class") == "bulk")
     return float((flows["size_bytes"] * 8 / flows["fct_s"]).to_numpy().mean())
 
 
 @lab.measure("queue when the root asks", "B")
-def queue_before_queries(result: RunResult) -> float:
+def queue_before_queries(result: Result) -> float:
     """Bytes in the port to the root, mean over the rounds."""
     queue = result.samples.filter((pl.col("kind") == "queue_bytes") & (pl.col("subject") == PORT))
     at_start = queue.filter((pl.col("time_s") * 1e3).round().cast(pl.Int64).is_in(STARTS_MS))

@@ -8,7 +8,7 @@ from shortflow import lab
 from shortflow.metrics.stats import Estimate, jain_index
 from shortflow.papers.fast.setup import DCTCP, OF_SCHEME, ROOT, tree
 from shortflow.papers.theory import Bottleneck
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 FLOWS = 5
 STEP_S = 3.0
@@ -61,7 +61,7 @@ WINDOWS = lab.Study(
 )
 
 
-def _shares(result: RunResult, flow: int) -> pl.DataFrame:
+def _shares(result: Result, flow: int) -> pl.DataFrame:
     """Throughput of a flow in bits per second, in intervals that end at `time_s`."""
     samples = result.samples.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == f"flow{flow}"))
     return samples.select("time_s", "value").sort("time_s")
@@ -70,7 +70,7 @@ def _shares(result: RunResult, flow: int) -> pl.DataFrame:
 def _deviation(active: int) -> lab.Measure:
     """The largest relative deviation from the fair share, half a second after the start of the last flow."""
 
-    def worst(result: RunResult) -> float:
+    def worst(result: Result) -> float:
         begin = (active - 1) * STEP_S + SETTLING_S
         inside = pl.col("time_s").is_between(begin, begin + SETTLING_S + SAMPLE_S / 2, closed="right")
         means = [float(_shares(result, flow).filter(inside)["value"].to_numpy().mean()) for flow in range(active)]
@@ -80,13 +80,13 @@ def _deviation(active: int) -> lab.Measure:
 
 
 @lab.measure("Jain's index")
-def fairness(result: RunResult) -> float:
+def fairness(result: Result) -> float:
     """Of the bytes that all flows delivered."""
     return jain_index(result.flows["delivered_bytes"].to_list())
 
 
 @lab.measure("mean window", "segments")
-def mean_window(result: RunResult) -> float:
+def mean_window(result: Result) -> float:
     """Over flows and time after the warm-up."""
     windows = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= result.meta["warmup_s"]))
     return float(windows["value"].to_numpy().mean())

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 SCHEMES = ("tcp", "dctcp", "fast")
 """NewReno over drop-tail queues, DCTCP and FaST."""
@@ -78,7 +78,7 @@ QUERIES = {
 """One query after the other, and nothing else in the network."""
 
 
-def asked(result: RunResult) -> float:
+def asked(result: Result) -> float:
     """How many queries there were."""
     return lab.recorded(result, "query_count", "query")
 

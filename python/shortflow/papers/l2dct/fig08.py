@@ -10,11 +10,12 @@ import polars as pl
 
 from shortflow import lab
 from shortflow._core import Flow, Window
-from shortflow.engine import run_one
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.l2dct.in_python import DctcpInPython, L2dctInPython
 from shortflow.papers.l2dct.setup import LINK_BPS, PAYLOAD_SHARE
-from shortflow.result import Run, RunResult
+from shortflow.result import Result
+from shortflow.runner import run_one
+from shortflow.runs import Run
 from shortflow.scheme import load_schemes
 from shortflow.transport import Cause
 
@@ -49,20 +50,20 @@ BURST = lab.Study(
 )
 
 
-def _series(result: RunResult, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+def _series(result: Result, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
     """Every sample of a kind, summed over its subjects."""
     rows = result.samples.filter(kind=kind).group_by("time_s").agg(pl.col("value").sum()).sort("time_s")
     return rows["value"].to_numpy().astype(np.float64)
 
 
-def _burst(result: RunResult) -> tuple[float, float]:
+def _burst(result: Result) -> tuple[float, float]:
     """When the first short flow starts and the last one ends."""
     short = lab.some(result.flows.filter(pl.col("class") == "short"), "short flows")
     return float(short["start_s"].to_numpy().min()), float(short["finish_s"].to_numpy().max())
 
 
 @lab.measure("share of the link in the 100 ms in which least arrives")
-def lowest_share(result: RunResult) -> float:
+def lowest_share(result: Result) -> float:
     """Payload over what the link can carry, after half a second."""
     total = _series(result, "throughput_bps")[500:]
     bins = lab.some(total[: len(total) // 100 * 100], "samples").reshape(-1, 100).mean(axis=1)
@@ -70,7 +71,7 @@ def lowest_share(result: RunResult) -> float:
 
 
 @lab.measure("share of the link that long flows have 0.5 s after the burst")
-def recovered_share(result: RunResult) -> float:
+def recovered_share(result: Result) -> float:
     """Mean over the last 100 ms of them."""
     _, end = _burst(result)
     long = result.samples.filter((pl.col("kind") == "throughput_bps") & (pl.col("subject") == "long"))
@@ -79,7 +80,7 @@ def recovered_share(result: RunResult) -> float:
 
 
 @lab.measure("queue half a second after the burst over that before, less 1")
-def queue_after(result: RunResult) -> float:
+def queue_after(result: Result) -> float:
     """Means over 300 ms."""
     start, end = _burst(result)
     rows = result.samples.filter(kind="queue_pkt")
@@ -107,8 +108,7 @@ def cuts(run: Run, start: float, end: float) -> dict[str, float]:
             if cause == "ecn-echo" and start <= flow.now_s <= end:
                 shares.setdefault(flow.role, []).append(self.alpha ** self.weight(flow) / 2)
 
-    (scheme,) = load_schemes([Noting])
-    run_one(Run(run.scenario, scheme, run.seed))
+    run_one(Run(run.scenario, load_schemes([Noting])[0], run.seed))
     return defaultdict(lambda: math.nan, {name: statistics.fmean(found) for name, found in shares.items()})
 
 

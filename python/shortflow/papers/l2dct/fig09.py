@@ -8,7 +8,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.papers.l2dct.setup import AFCT, GOODPUT
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 W_MAX = lab.Study(
     "l2dct-benchmark",
@@ -26,7 +26,7 @@ LABELS = {"transport.w_max": "upper bound of the weight", "transport.w_min": "lo
 
 
 @lab.measure("mean alpha of the long flows")
-def alpha(result: RunResult) -> float:
+def alpha(result: Result) -> float:
     """Mean over time after the warm-up."""
     counted = (pl.col("kind") == "alpha") & (pl.col("time_s") >= result.meta["warmup_s"])
     return float(result.samples.filter(counted)["value"].to_numpy().mean())

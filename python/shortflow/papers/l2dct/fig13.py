@@ -3,7 +3,7 @@
 from shortflow import lab
 from shortflow.metrics.stats import jain_index
 from shortflow.papers.l2dct.setup import AFCT, LOAD, LONG_FLOWS
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 RULES = ("l2dct-ps", "l2dct-srpt", "l2dct")
 WEIGHTS = lab.Study(
@@ -24,7 +24,7 @@ UNIT = lab.Study(
 
 
 @lab.measure("Jain's index")
-def fairness(result: RunResult) -> float:
+def fairness(result: Result) -> float:
     """Of the bytes that all flows delivered."""
     return jain_index([float(done) for done in result.flows["delivered_bytes"]])
 

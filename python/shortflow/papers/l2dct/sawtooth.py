@@ -11,7 +11,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.errors import TooLittle
 from shortflow.papers.l2dct.setup import LINK_BPS, LONG_FLOWS
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 PACKET_S = 1500 * 8 / LINK_BPS
 BDP = 25.0
@@ -46,7 +46,7 @@ class Sawtooth:
         return self.queue_max - self.queue_min
 
 
-def sawtooth(result: RunResult) -> Sawtooth:
+def sawtooth(result: Result) -> Sawtooth:
     """The teeth between the cuts of the first flow's window after the warm-up, on a link that is always busy."""
     window, alpha, queue = (_series(result, kind) for kind in ("cwnd_seg", "alpha", "queue_pkt"))
     cuts = np.flatnonzero(np.diff(window) < 0)
@@ -73,7 +73,7 @@ def of_teeth(name: str, unit: str = "") -> lab.Measure:
     return lab.Measure(name.replace("_", " "), unit, lambda result: float(getattr(sawtooth(result), name)))
 
 
-def _series(result: RunResult, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+def _series(result: Result, kind: str) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
     """The samples of a kind after the warm-up, of its first subject."""
     rows = result.samples.filter((pl.col("kind") == kind) & (pl.col("time_s") >= result.meta["warmup_s"]))
     if rows.is_empty():

@@ -7,7 +7,7 @@ from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.l2dct.fig08 import cuts
 from shortflow.papers.l2dct.setup import LONG_FLOWS
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 SHORT_BYTES = 190_000
 """Below the first knee of the profile, so that the weight is the largest throughout."""
@@ -46,7 +46,7 @@ SEVERE = lab.Study(
 
 
 @lab.measure("short flow's share")
-def share(result: RunResult) -> float:
+def share(result: Result) -> float:
     """The share of the bytes that arrive from both during the short flow's life, mean over the flows."""
     rate = lab.some(result.samples.filter(kind="throughput_bps", subject="long"), "samples").sort("time_s")
     times = rate["time_s"].to_numpy()
@@ -57,7 +57,7 @@ def share(result: RunResult) -> float:
 
 
 @lab.measure("alpha in the second half of the run")
-def last_alpha(result: RunResult) -> float:
+def last_alpha(result: Result) -> float:
     """Mean of all flows."""
     late = (pl.col("kind") == "alpha") & (pl.col("time_s") > result.meta["duration_s"] / 2)
     return float(result.samples.filter(late)["value"].to_numpy().mean())

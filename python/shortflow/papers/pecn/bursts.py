@@ -24,7 +24,7 @@ from shortflow.papers.pecn.setup import (
     best,
     fct_over,
 )
-from shortflow.result import RunResult
+from shortflow.result import Result
 from shortflow.scenario import Settings
 from shortflow.store.frames import completion
 
@@ -51,7 +51,7 @@ def _curves(title: str, metric: str = AFCT, *, log_y: bool = True) -> lab.Curves
 
 
 @lab.measure("flows that finish before a smaller one")
-def overtakers(result: RunResult) -> float:
+def overtakers(result: Result) -> float:
     """Before some strictly smaller one, which may never have finished."""
     flows = completion(result.flows, result.meta)
     if flows["censored"].all():

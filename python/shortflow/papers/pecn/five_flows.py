@@ -11,7 +11,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.metrics.stats import Estimate, estimate
 from shortflow.papers.pecn.setup import NEWRENO, TCP
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 RTT_S, DEADLINE_S = 120e-6, 0.2
 SIZE_BYTES = 10_000_000
@@ -66,7 +66,7 @@ LARGE = lab.Study(
 )
 
 
-def _progress(result: RunResult) -> pl.DataFrame:
+def _progress(result: Result) -> pl.DataFrame:
     """For each sample until the flow is done or late: its rate, and the exponent that D2TCP's limits then clip.
 
     A window of W segments per round trip is the flow's rate, so the time needed, B / (0.75 W) round trips, over the
@@ -85,7 +85,7 @@ def _progress(result: RunResult) -> pl.DataFrame:
 
 
 @lab.measure("mean window of the urgent flow")
-def mean_window(result: RunResult) -> float:
+def mean_window(result: Result) -> float:
     """Packets of the flow in flight on average: its rate times its mean round trip (Little's law)."""
     flow = lab.some(result.flows.filter(pl.col("class") == "urgent"), "urgent flow")
     round_trip = pl.col("queueing_s") + RTT_S

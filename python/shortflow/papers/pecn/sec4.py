@@ -10,7 +10,7 @@ from shortflow import lab
 from shortflow.errors import TooLittle
 from shortflow.metrics.stats import Estimate, kendall_tau, paired_difference
 from shortflow.papers.pecn.setup import BURST, BURST_AND_BACKGROUND, NEWRENO, TCP, fct_over
-from shortflow.result import RunResult
+from shortflow.result import Result
 from shortflow.store.frames import completion
 
 PACKET_S = 1500 * 8 / 1e9
@@ -53,7 +53,7 @@ PAIRS = lab.Study(
 )
 
 
-def _marks(result: RunResult) -> int:
+def _marks(result: Result) -> int:
     """Marks of the short flows."""
     return int(result.flows.filter(pl.col("class") == "short")["marks"].sum())
 
@@ -74,7 +74,7 @@ def _longest_wait(scheme: str) -> lab.Quantity:
     return lab.computed(f"longest wait of a short flow's only packet in a switch with {scheme}", seconds, "s")
 
 
-def rank_by(result: RunResult, by: str) -> float:
+def rank_by(result: Result, by: str) -> float:
     """Kendall's rank correlation of a column with the completion time; flows that never ended took the longest."""
     flows = completion(result.flows, result.meta)
     return kendall_tau(flows[by].to_numpy(), flows["fct_s"].fill_null(math.inf).to_numpy())
@@ -112,13 +112,13 @@ def _beyond_equal(pairs: lab.Data) -> float:
     return abs(unequal.value) - abs(equal.value)
 
 
-def _queue(result: RunResult) -> pl.DataFrame:
+def _queue(result: Result) -> pl.DataFrame:
     """The sampled length of the measured port's queue, in packets."""
     return result.samples.filter(pl.col("kind") == "queue_pkt").sort("time_s")
 
 
 @lab.measure("median queue outside of the burst", "packets")
-def median_queue(result: RunResult) -> float:
+def median_queue(result: Result) -> float:
     """Beside two long flows, from 0.2 s to the burst."""
     steady = (pl.col("time_s") > 0.2) & (pl.col("time_s") < BURST_AT_S)
     return float(np.median(_queue(result).filter(steady)["value"].to_numpy()))

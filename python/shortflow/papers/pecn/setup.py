@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from shortflow import lab
 from shortflow.metrics.stats import Estimate
-from shortflow.result import RunResult
+from shortflow.result import Result
 from shortflow.store.frames import completion
 
 SCHEMES = ("tcp", "dctcp", "d2tcp", "pecn", "pecn-pmark")
@@ -83,7 +83,7 @@ BURST_AND_BACKGROUND: Mapping[str, object] = {
 }
 
 
-def fct_over(result: RunResult, column: str, factor: float, name: str) -> lab.Line:
+def fct_over(result: Result, column: str, factor: float, name: str) -> lab.Line:
     """The completion times of a run's flows in ms over a column times `factor`; of one that did not finish, its age."""
     flows = completion(result.flows, result.meta).sort(column)
     x, y = (flows[column] * factor).to_list(), (flows["elapsed_s"] * 1e3).to_list()

@@ -9,7 +9,7 @@ import polars as pl
 from shortflow import lab
 from shortflow.metrics.stats import nearest_rank
 from shortflow.papers.xdctcp.setup import BASE, long_windows, queue
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 SCHEMES = ("dctcp", "xdctcp")
 K, BUFFER = 65, 250
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @lab.measure("mean relative cut of long flows' windows")
-def mean_cut(result: RunResult) -> float:
+def mean_cut(result: Result) -> float:
     """By which share a long flow's window falls, mean over all falls between two samples."""
     falls: list[float] = []
     for flow in long_windows(result):
@@ -37,32 +37,32 @@ def mean_cut(result: RunResult) -> float:
 
 
 @lab.measure("lowest window of long flows")
-def lowest(result: RunResult) -> float:
+def lowest(result: Result) -> float:
     """The fifth percentile of the samples, mean over the flows."""
     return float(np.mean([nearest_rank(flow["value"].to_numpy(), 5) for flow in long_windows(result)]))
 
 
 @lab.measure("largest queue", "packets")
-def most_packets(result: RunResult) -> float:
+def most_packets(result: Result) -> float:
     """In the samples, from the first queries on."""
     return float(queue(result)["value"].to_numpy().max())
 
 
 @lab.measure("largest queue once long flows have left slow start", "packets")
-def most_later(result: RunResult) -> float:
+def most_later(result: Result) -> float:
     """In the samples."""
     return float(queue(result).filter(pl.col("time_s") > SETTLED_S)["value"].to_numpy().max())
 
 
 @lab.measure("mean peak of the queue in a period of the short senders", "packets")
-def peak(result: RunResult) -> float:
+def peak(result: Result) -> float:
     """Each of them sends once in it."""
     periods = queue(result).group_by((pl.col("time_s") / PERIOD_S).floor()).agg(pl.col("value").max())
     return float(periods["value"].to_numpy().mean())
 
 
 @lab.measure("share of spikes with a cut")
-def followed(result: RunResult) -> float:
+def followed(result: Result) -> float:
     """Of the times that the queue rises above 1.5 K, how many are followed by a fall of a long flow's window."""
     found = queue(result)
     time, packets = found["time_s"].to_numpy(), found["value"].to_numpy()

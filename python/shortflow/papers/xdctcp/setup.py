@@ -10,7 +10,7 @@ import polars as pl
 
 from shortflow import lab
 from shortflow.lab.study import Value
-from shortflow.result import RunResult
+from shortflow.result import Result
 
 STAR = "xdctcp-star"
 PORT = "s0->h8"
@@ -66,7 +66,7 @@ BESIDE = star(("dctcp",))
 def wait(name: str, *classes: str) -> lab.Measure:
     """The mean wait in the queue by sender, mean over the senders of some classes."""
 
-    def read(result: RunResult) -> float:
+    def read(result: Result) -> float:
         flows = result.flows.filter(pl.col("class").is_in(classes))
         senders = flows.group_by("source").agg(pl.col("switch_queueing_s").mean())
         return float(senders["switch_queueing_s"].to_numpy().mean())
@@ -80,20 +80,20 @@ BY_CLASS = {name: wait(f"delay of {name} senders", name) for name in ("query", "
 
 
 @lab.measure("throughput of short and long senders", "bps")
-def throughput(result: RunResult) -> float:
+def throughput(result: Result) -> float:
     """The paper's throughput: mean over the short and the long senders."""
     senders = result.flows.filter(pl.col("class").is_in(["short", "long"]))
     span = result.meta["duration_s"] - result.meta["warmup_s"]
     return float(senders["delivered_bytes"].sum()) * 8 / span / senders["source"].n_unique()
 
 
-def queue(result: RunResult) -> pl.DataFrame:
+def queue(result: Result) -> pl.DataFrame:
     """Packets in the bottleneck's queue by `time_s`, from the first queries on."""
     samples = result.samples.filter((pl.col("kind") == "queue_pkt") & (pl.col("subject") == PORT))
     return lab.some(samples.filter(pl.col("time_s") >= BEGIN_S), "samples").sort("time_s")
 
 
-def long_windows(result: RunResult) -> list[pl.DataFrame]:
+def long_windows(result: Result) -> list[pl.DataFrame]:
     """The window of each long flow in segments by `time_s`, from the first queries on."""
     samples = result.samples.filter((pl.col("kind") == "cwnd_seg") & (pl.col("time_s") >= BEGIN_S))
     return lab.some(samples, "samples").sort("time_s").partition_by("subject", maintain_order=True)

@@ -5,18 +5,16 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from shortflow.comparison import Comparison
 from shortflow.grid import keeps_flows
 from shortflow.metrics.catalogue import Metric
 from shortflow.metrics.stats import Estimate
 from shortflow.quantities import common_axis, in_base_unit
 from shortflow.report.looks import is_ideal
 from shortflow.report.tables import headline_metrics
-from shortflow.result import Provenance, RunSummary
-from shortflow.scenario import Setting
+from shortflow.result import Result
+from shortflow.results import Results
+from shortflow.runs import Provenance
 from shortflow.store.frames import UNSET, short_name, varying
-from shortflow.store.reading import summaries
-from shortflow.store.selection import Selection
 
 Place = tuple[str, ...]
 """A value for each of some keys."""
@@ -61,7 +59,7 @@ class Swept:
     keys: Sequence[Key]
     own: Mapping[str, Sequence[int]]
     """For each scheme the places of the keys that it has: a key of a law is no other law's."""
-    runs: Mapping[str, Mapping[Place, Comparison]]
+    runs: Mapping[str, Mapping[Place, Results]]
     """For each scheme its runs at each place of its own keys."""
 
     @property
@@ -77,8 +75,7 @@ class Swept:
     @property
     def origins(self) -> list[Provenance]:
         """Where its runs came from."""
-        every = [run.origin for places in self.runs.values() for of in places.values() for run in of.runs]
-        return [origin for origin in every if origin]
+        return [run.provenance for places in self.runs.values() for of in places.values() for run in of.runs]
 
     @property
     def flow_keys(self) -> list[int]:
@@ -94,36 +91,33 @@ class Swept:
     def estimate(self, scheme: str, point: Place, metric: Metric) -> Estimate | None:
         """A metric of a scheme at a point, of which only its own keys matter; none where there is no run."""
         comparison = self.runs[scheme].get(tuple(point[place] for place in self.own[scheme]))
-        return comparison.estimate(scheme, metric.name) if comparison else None
+        return comparison.mean(scheme, metric.name) if comparison else None
 
 
-def stored_sweeps(selection: Selection) -> list[Swept]:
-    """The current runs of scenarios of which a store has some without tables.
+def stored_sweeps(runs: Sequence[Result]) -> list[Swept]:
+    """The runs of scenarios of which a store has some without tables.
 
     Those that were done with tables too are among them, as they supersede the others.
     """
-    records = selection.records
-    scenarios = {records[at]["provenance"]["scenario"] for at in selection.current if not records[at]["tables"]}
-    runs = [run for run in summaries(selection) if not is_ideal(run.scheme)] if scenarios else []
-    return swept(run for run in runs if run.origin and run.origin["scenario"] in scenarios)
+    scenarios = {run.provenance["scenario"] for run in runs if not run.record["tables"]}
+    return swept(run for run in runs if run.provenance["scenario"] in scenarios and not is_ideal(run.scheme))
 
 
-def swept(runs: Iterable[RunSummary]) -> list[Swept]:
-    """The runs by scenario, in the order of their first run; each has its origin."""
-    by_scenario: dict[str, list[RunSummary]] = {}
+def swept(runs: Iterable[Result]) -> list[Swept]:
+    """The runs by scenario, in the order of their first run."""
+    by_scenario: dict[str, list[Result]] = {}
     for run in runs:
-        if run.origin:
-            by_scenario.setdefault(run.origin["scenario"], []).append(run)
+        by_scenario.setdefault(run.provenance["scenario"], []).append(run)
     return [_swept(name, group) for name, group in by_scenario.items()]
 
 
-def _swept(name: str, runs: Sequence[RunSummary]) -> Swept:
-    by_scheme: dict[str, list[RunSummary]] = {}
+def _swept(name: str, runs: Sequence[Result]) -> Swept:
+    by_scheme: dict[str, list[Result]] = {}
     for run in runs:
         by_scheme.setdefault(run.scheme, []).append(run)
-    of_scenario = varying(_settings(run, "scenario_settings") for run in runs)
+    of_scenario = varying(run.provenance["scenario_settings"] for run in runs)
     of_schemes = {
-        scheme: varying(_settings(run, "scheme_settings") for run in group) for scheme, group in by_scheme.items()
+        scheme: varying(run.provenance["scheme_settings"] for run in group) for scheme, group in by_scheme.items()
     }
     names = list(dict.fromkeys([*of_scenario, *(key for keys in of_schemes.values() for key in keys)]))
     values = {id(run): dict.fromkeys([*of_scenario, *of_schemes[run.scheme]], UNSET) | _values(run) for run in runs}
@@ -132,14 +126,14 @@ def _swept(name: str, runs: Sequence[RunSummary]) -> Swept:
         scheme: [i for i, key in enumerate(keys) if key.name in of_scenario or key.name in of_schemes[scheme]]
         for scheme in by_scheme
     }
-    title = runs[0].origin["title"] if runs[0].origin else ""
-    found: dict[str, dict[Place, list[RunSummary]]] = {}
+    title = runs[0].provenance["title"]
+    found: dict[str, dict[Place, list[Result]]] = {}
     for scheme, group in by_scheme.items():
         for run in group:
             place = tuple(values[id(run)][keys[i].name] for i in own[scheme])
             found.setdefault(scheme, {}).setdefault(place, []).append(run)
     compared = {
-        scheme: {place: Comparison(name, title, {}, group) for place, group in places.items()}
+        scheme: {place: Results(group, name, title) for place, group in places.items()}
         for scheme, places in found.items()
     }
     return Swept(name, title, keys, own, compared)
@@ -167,13 +161,6 @@ def _in_step(one: str, other: str, settings: Sequence[Mapping[str, str]]) -> boo
     return len({first for first, _ in pairs}) == len(pairs) == len({second for _, second in pairs})
 
 
-def _settings(run: RunSummary, of: str) -> Sequence[Setting]:
-    origin = run.origin
-    if origin is None:
-        return []
-    return origin["scenario_settings"] if of == "scenario_settings" else origin["scheme_settings"]
-
-
-def _values(run: RunSummary) -> dict[str, str]:
-    every = [*_settings(run, "scenario_settings"), *_settings(run, "scheme_settings")]
-    return {setting["key"]: setting["value"] for setting in every}
+def _values(run: Result) -> dict[str, str]:
+    of = run.provenance
+    return {setting["key"]: setting["value"] for setting in [*of["scenario_settings"], *of["scheme_settings"]]}

@@ -8,33 +8,31 @@ from rich.text import Text
 from shortflow.metrics.catalogue import Metric
 from shortflow.quantities import counted
 from shortflow.report.tables import Section, lay_out, overview_section, stacked
-from shortflow.sweeping import Sweep, SweptPoint
+from shortflow.results import Results
 
 _MOST_ROWS = 40
 """So many rows a person reads; the rest is in the table of runs."""
 
 
-def sweep_tables(sweep: Sweep, metrics: Sequence[str] = ()) -> RenderableType:
+def sweep_tables(sweep: Results, metrics: Sequence[str] = ()) -> RenderableType:
     """A row for each point and scheme with some metrics, or with the main ones."""
-    changed = "".join(f", {key} = {value}" for key, value in sweep.settings.items())
-    caption = Text(f"{sweep.title}\n{sweep.scenario}{changed}: mean ± 95 % confidence over the seeds")
+    caption = Text(f"{sweep.title}\n{sweep.scenario}{sweep.changed}: mean ± 95 % confidence over the seeds")
     section = sweep_section(sweep, metrics)
     return stacked(caption, *lay_out(section)) if section else stacked(caption, Text("no run finished"))
 
 
-def sweep_section(sweep: Sweep, metrics: Sequence[str] = ()) -> Section | None:
+def sweep_section(sweep: Results, metrics: Sequence[str] = ()) -> Section | None:
     """The same before it is laid out; none where no run finished."""
-    points = [point for point in sweep.points if point.comparison.runs]
+    points = [point for point in sweep.points if point.runs]
     if not points:
         return None
-    shown = points[: max(1, _MOST_ROWS // len(points[0].comparison.schemes))]
-    labelled = [(", ".join(point.at.values()), point.comparison) for point in shown]
+    shown = points[: max(1, _MOST_ROWS // len(points[0].schemes))]
     names = [_metric(name, points) for name in metrics]
     heading = f"{len(shown):,} of {len(points):,} points" if len(shown) < len(points) else counted(len(points), "point")
-    return overview_section(heading, ",\n".join(sweep.grid.keys), labelled, names)
+    return overview_section(heading, ",\n".join(sweep.keys), [(point.label, point) for point in shown], names)
 
 
-def _metric(name: str, points: Sequence[SweptPoint]) -> Metric:
+def _metric(name: str, points: Sequence[Results]) -> Metric:
     """The metric of this name, which some points may lack."""
-    having = next((point for point in points if name in point.comparison.metrics), points[0])
-    return having.comparison.require(name)
+    having = next((point for point in points if name in point.metrics), points[0])
+    return having.require(name)

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shortflow.comparison import Comparison
 from shortflow.metrics.catalogue import MEAN_FCT, Metric
 from shortflow.report.drawing import Drawn, drawn
 from shortflow.report.sweep.plots import plots
 from shortflow.report.sweep.runs import Place, Swept
 from shortflow.report.tables import NOTHING, Column, Section, common_scales, percent, shown
+from shortflow.results import Results
 from shortflow.scenario import Setting
 
 _ANY = "any"
@@ -35,8 +35,7 @@ class SweepView:
 def view(sweep: Swept) -> SweepView:
     """What the page shows of a sweep."""
     comparisons = [of for places in sweep.runs.values() for of in places.values()]
-    first = {scheme: next(iter(places.values())).runs[0].origin for scheme, places in sweep.runs.items()}
-    origins = {scheme: origin for scheme, origin in first.items() if origin}
+    origins = {scheme: next(iter(places.values())).runs[0].provenance for scheme, places in sweep.runs.items()}
     scenario = next(iter(origins.values()))["scenario_settings"]
     of_schemes = [(f"Scheme {scheme}", origin["scheme_settings"]) for scheme, origin in origins.items()]
     return SweepView(
@@ -79,7 +78,7 @@ def _answer(sweep: Swept) -> str:
         best = f"No point is the best of all by {metric.name}"
         return f"{best}: {names} changes the flows themselves, so compare where it is the same."
     found = {scheme: _least(sweep, scheme) for scheme in sweep.schemes}
-    estimates = {scheme: each.estimate(scheme, metric.name) for scheme, (_, each) in found.items()}
+    estimates = {scheme: each.mean(scheme, metric.name) for scheme, (_, each) in found.items()}
     exact = {scheme: each for scheme, each in estimates.items() if each and not each.lower_bound}
     if not exact:
         return f"No point is the best: flows did not finish, so that every {metric.name} is a lower bound."
@@ -103,7 +102,7 @@ def _unlike_seeds(sweep: Swept) -> str:
     return f" Points have different seeds, {many}: the fewer, the more is chance, and means are not of the same flows."
 
 
-def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[Place, Comparison]]) -> str:
+def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[Place, Results]]) -> str:
     """How far the best points of the other schemes are from the best of all.
 
     There is no interval where they were chosen among several points: it would not know of the choice.
@@ -113,7 +112,7 @@ def _beside(sweep: Swept, metric: Metric, first: str, found: Mapping[str, tuple[
     others = []
     for scheme in (each for each in sweep.schemes if each != first):
         runs = [*found[first][1].runs, *found[scheme][1].runs]
-        difference = Comparison(sweep.name, sweep.title, {}, runs).relation(scheme, first, metric.name)
+        difference = Results(runs, sweep.name, sweep.title).relation(scheme, first, metric.name)
         if difference and not difference.has_sign:
             others.append(f"{scheme} open, as flows did not finish")
         elif difference:
@@ -142,7 +141,7 @@ def best_section(sweep: Swept) -> Section:
     values = [_values(sweep, scheme, place) for scheme, place, _ in rows]
     lead = [Column("scheme", [scheme for scheme, *_ in rows])]
     lead += [Column(key.label, [of.get(number, NOTHING) for of in values]) for number, key in enumerate(sweep.keys)]
-    found = {metric: [each.estimate(scheme, metric.name) for scheme, _, each in rows] for metric in sweep.metrics}
+    found = {metric: [each.mean(scheme, metric.name) for scheme, _, each in rows] for metric in sweep.metrics}
     scales = common_scales(found)
     columns = [
         Column(
@@ -164,12 +163,12 @@ def _flows(sweep: Swept, scheme: str, place: Place) -> Place:
     return tuple(value for value, key in zip(place, sweep.own[scheme], strict=True) if key in sweep.flow_keys)
 
 
-def _least(sweep: Swept, scheme: str, flows: Place = ()) -> tuple[Place, Comparison]:
+def _least(sweep: Swept, scheme: str, flows: Place = ()) -> tuple[Place, Results]:
     """The point of a scheme, among those with these flows, with the least mean completion time that is no bound."""
     metric = _objective(sweep)
 
-    def rank(at: tuple[Place, Comparison]) -> tuple[bool, float]:
-        found = at[1].estimate(scheme, metric.name) if metric else None
+    def rank(at: tuple[Place, Results]) -> tuple[bool, float]:
+        found = at[1].mean(scheme, metric.name) if metric else None
         return (found is None or found.lower_bound, found.value if found else math.inf)
 
     return min((at for at in sweep.runs[scheme].items() if _flows(sweep, scheme, at[0]) == flows), key=rank)
@@ -188,7 +187,7 @@ def _values(sweep: Swept, scheme: str, place: Place) -> dict[int, str]:
             values[number] = value
             continue
         along = [of for at, of in sweep.runs[scheme].items() if at[:i] + at[i + 1 :] == place[:i] + place[i + 1 :]]
-        found = {tuple(of.estimate(scheme, metric.name) for metric in sweep.metrics) for of in along}
+        found = {tuple(of.mean(scheme, metric.name) for metric in sweep.metrics) for of in along}
         values[number] = _ANY if len(along) > len(found) == 1 else value
     return values
 

@@ -1,0 +1,236 @@
+"""What can be asked of runs: each ask yields the runs that it wants, and returns its answer.
+
+A new ask is a generator here, and a `Runner` answers it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from shortflow.condition import Condition
+from shortflow.errors import ConfigError, require_at_least
+from shortflow.grid import Grid, Point, Steps, check_apart
+from shortflow.lazy import bursts
+from shortflow.lazy import measured as measured_flows
+from shortflow.metrics.catalogue import missing
+from shortflow.precision import LEAST_SEEDS, Precision
+from shortflow.result import Result
+from shortflow.results import Results, with_distances
+from shortflow.runner import Ask, Runner, Wanted
+from shortflow.runs import Plan, plan_ideal
+from shortflow.scenario import as_pairs
+
+
+def compare(plan: Plan, seeds: Sequence[int], until: Precision | None = None, *, ideal: bool = True) -> Ask[Results]:
+    """Schemes over common seeds and, unless told otherwise, ideal schedulers on the same flows.
+
+    With `until`, seeds are added after the first `seeds`, which are then 1 and so on, until the intervals are narrow
+    enough (see `shortflow.precision`).
+    """
+    if until:
+        until.check(plan.scenario.classes)
+    found = nothing_yet(plan)
+    for new in rounds(seeds, until):
+        runs = plan.runs(new)
+        beside = plan_ideal(runs) if ideal else []
+        found = replace(found, ideal_names=list(dict.fromkeys(run.scheme.name for run in beside)))
+        found += with_distances((yield Wanted([*runs, *beside])))
+        if until:
+            until.require([found])
+            if until.is_met(found):
+                break
+    return found
+
+
+def compare_with(
+    runner: Runner,
+    plan: Plan,
+    seeds: Sequence[int],
+    until: Precision | None = None,
+    *,
+    ideal: bool = True,
+    measured: "measured_flows.Measured | None" = None,
+) -> Results:
+    """A comparison with measured flows beside it and, where a store keeps it, with the packets of its largest burst."""
+    found = runner.answer(compare(plan, seeds, until, ideal=ideal))
+    if runner.store:
+        first = [(run, runner.store.place(run)) for run in plan.runs(seeds[:1])]
+        bursts.keep_bursts(first, runner.jobs, runner.progress)
+    if measured is None:
+        return found
+    flows = (run.table("flows") for run in found.runs if run.scheme == found.schemes[0])
+    return replace(found, measured=measured.in_network(flows))
+
+
+def sweep(plan: Plan, grid: Grid, seeds: int, until: Precision | None = None, *, tables: bool = False) -> Ask[Results]:
+    """Every scheme at every point of a grid with seeds 1 to `seeds`.
+
+    Every point is validated before the first run. Points are run coarse first, so that a part of the sweep is a coarse
+    picture of it. A run that fails is kept with its error and stops no other. With `until`, each point has as many
+    seeds as its intervals need.
+    """
+    require_at_least(1, seeds=seeds)
+    check_apart(grid.keys, plan.settings)
+    if until:
+        until.check(plan.scenario.classes)
+    for point in grid.points:
+        _check(plan, point)
+    fixed = {key: value for key, value in plan.scenario.changes(plan.settings).items() if key not in grid.keys}
+    found = replace(nothing_yet(plan), settings=fixed, keys=grid.keys)
+    going = [grid.points[place] for place in grid.coarse_first]
+    met = {_place(point): False for point in going}
+    for new in rounds(range(1, seeds + 1), until):
+        found += yield Wanted([run for at in going for run in plan.runs(new, at)], tables, keep_going=True)
+        if until:
+            reached = {_place(point.at): point for point in found.points}
+            until.require([reached[_place(at)] for at in going])
+            met |= {_place(at): until.is_met(reached[_place(at)]) for at in going}
+            # more seeds do not help a failure
+            going = [at for at in going if not met[_place(at)] and not reached[_place(at)].failed]
+        if not going:
+            break
+    order = {_place(point): number for number, point in enumerate(grid.points)}
+    done = sorted(found.done, key=lambda run: order[_place(run.at)])
+    return replace(found, done=done, met_at=met if until else None)
+
+
+def _place(at: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(at.values())
+
+
+def _check(plan: Plan, point: Point) -> None:
+    """Refuse a point that cannot be run, and say which it is."""
+    try:
+        plan.runs([1], point)
+    except ConfigError as error:
+        try:
+            plan.runs([1])  # what has nothing to do with the grid, such as a scheme that there is not, needs no point
+        except ConfigError as other:
+            if str(other) == str(error):
+                raise other from None
+        where = ", ".join(f"{key}={value}" for key, value in point.items())
+        raise ConfigError(f"--grid: at {where}: {error}") from None
+
+
+class SearchRun(TypedDict):
+    """One run of a search."""
+
+    value: int | float
+    seed: int
+    measured: float
+    lower_bound: bool
+    """Whether the truth may be more than `measured`, because of unfinished flows."""
+    holds: bool
+    """Whether the condition holds for sure."""
+    open: bool
+    """Whether it may or may not, since `measured` is a lower bound; it counts as not holding."""
+    unfinished: int
+    """Flows that were not done at the end of the drain."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found for each seed."""
+
+    scenario: str
+    title: str
+    scheme: str
+    settings: Mapping[str, str]
+    steps: Steps
+    condition: Condition
+    largest: dict[int, int | float | None]
+    """For each seed the largest value at which the condition holds; none if it does not even hold at the first."""
+    trials: list[SearchRun] = field(default_factory=list)
+
+    def largest_for(self, share: float) -> int | float | None:
+        """The largest value at which the condition holds for at least this share of the seeds."""
+        ordered = sorted((value for value in self.largest.values() if value is not None), reverse=True)
+        needed = max(1, math.ceil(share * len(self.largest)))
+        return ordered[needed - 1] if needed <= len(ordered) else None
+
+    @property
+    def fails_at_low(self) -> list[int]:
+        """The seeds for which the condition fails at the low end of the range already."""
+        return [seed for seed, value in self.largest.items() if value is None]
+
+    @property
+    def holds_at_high(self) -> list[int]:
+        """The seeds for which the condition still holds at the high end of the range."""
+        return [seed for seed, value in self.largest.items() if value == self.steps.values[-1]]
+
+    def document(self) -> dict[str, Any]:
+        """The search as plain data; `docs/results.md` describes it."""
+        return {
+            "scenario": self.scenario,
+            "scheme": self.scheme,
+            "settings": self.settings,
+            "key": self.steps.key,
+            "low": self.steps.values[0],
+            "high": self.steps.values[-1],
+            "unit": self.steps.unit,
+            "condition": self.condition.text,
+            "seeds": list(self.largest),
+            "largest_all": self.largest_for(1.0),
+            "largest_half": self.largest_for(0.5),
+            "largest": {str(seed): value for seed, value in self.largest.items()},
+            "fails_at_low": self.fails_at_low,
+            "holds_at_high": self.holds_at_high,
+            "trials": self.trials,
+        }
+
+
+def search(plan: Plan, steps: Steps, condition: Condition, seeds: Sequence[int]) -> Ask[Search]:
+    """For each seed the largest value at which the condition holds, by bisection; the seeds' runs go side by side.
+
+    It takes it that the condition holds below some value and fails above.
+    """
+    check_apart([steps.key], plan.settings)
+    condition.check(plan.scenario.classes)
+    bounds = {seed: (-1, len(steps.values)) for seed in seeds}  # positions at which it holds and fails
+    trials: list[SearchRun] = []
+    while middles := {seed: (low + high) // 2 for seed, (low, high) in bounds.items() if high - low > 1}:
+        written = {seed: steps.written(steps.values[middle]) for seed, middle in middles.items()}
+        runs = [run for seed, value in written.items() for run in plan.runs([seed], {steps.key: value})]
+        done = yield Wanted(runs, tables=False)
+        for (seed, middle), run in zip(middles.items(), done, strict=True):
+            trials.append(_judged(condition, steps.values[middle], run))
+            low, high = bounds[seed]
+            bounds[seed] = (middle, high) if trials[-1]["holds"] else (low, middle)
+    largest = {seed: steps.values[low] if low >= 0 else None for seed, (low, _) in bounds.items()}
+    of, changed = plan.scenario, dict(as_pairs(plan.settings))
+    return Search(of.name, of.title, str(plan.schemes[0]), changed, steps, condition, largest, trials)
+
+
+def _judged(condition: Condition, value: int | float, done: Result) -> SearchRun:
+    """A run as a step of the search; an error if it has not the condition's metric."""
+    if condition.metric not in done.metrics:
+        raise missing(condition.metric, [row.metric for row in done.rows])
+    return {
+        "value": value,
+        "seed": done.seed,
+        "measured": done.metrics[condition.metric],
+        "lower_bound": condition.metric in done.lower_bounds,
+        "holds": condition.holds(done.metrics, done.lower_bounds),
+        "open": condition.is_open(done.metrics, done.lower_bounds),
+        "unfinished": int(done.metrics["unfinished"]),
+    }
+
+
+def nothing_yet(plan: Plan) -> Results:
+    """The results of a plan before its first run."""
+    of = plan.scenario
+    return Results([], of.name, of.title, of.changes(plan.settings))
+
+
+def rounds(seeds: Sequence[int], until: Precision | None) -> Iterator[Sequence[int]]:
+    """All seeds at once; or ever more of them, time and again, for as long as nobody says that they are enough."""
+    if until is None:
+        yield seeds
+        return
+    if len(seeds) > until.most:
+        raise ConfigError(f"--seeds {len(seeds)}: is above --max-seeds {until.most}")
+    done = 0
+    for end in [*range(max(len(seeds), LEAST_SEEDS), until.most, LEAST_SEEDS), until.most]:
+        yield range(done + 1, end + 1)
+        done = end

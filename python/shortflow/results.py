@@ -1,0 +1,544 @@
+"""Finished runs and what tells them apart: a comparison, a sweep, what a store holds, or a figure's data.
+
+Within a point, which is what `at` of its runs says, schemes have common seeds, so that differences are paired.
+"""
+
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from shortflow.errors import ConfigError, front_door, unknown_name
+from shortflow.lazy import frames, pl, plots, reading, views
+from shortflow.lazy import measured as measured_flows
+from shortflow.metrics.catalogue import (
+    QUEUE_MEAN,
+    UNFINISHED,
+    UNFINISHED_OF_ALL,
+    Metric,
+    check_name,
+    distances,
+    missing,
+    telling,
+)
+from shortflow.metrics.stats import Estimate, estimate, paired_difference
+from shortflow.quantities import common_axis, parse
+from shortflow.result import Result, as_measured
+from shortflow.scenario import WARNING
+from shortflow.scheme import differing
+from shortflow.shown import Shown
+
+SHORTEST = "ideal-srpt"
+"""The ideal scheduler with the lowest mean completion time."""
+
+
+class MeanTable(TypedDict):
+    """A metric over the seeds; `ci95` is null for a single seed, and of a bound that of the bound."""
+
+    mean: float
+    ci95: list[float] | None
+    n: int
+    lower_bound: NotRequired[bool]
+
+
+class FewEventsTable(TypedDict):
+    """A difference that rests on few events: how far one more moves it, what share of seeds may have one, more seeds.
+
+    `seeds` is null above 10,000, as where nothing scatters.
+    """
+
+    move: float
+    share: float
+    seeds: int | None
+
+
+class DifferenceTable(TypedDict):
+    """A paired relative difference (-0.3: 30 % less); `ci95` is null for a single seed.
+
+    `relative` is null where unfinished flows leave open which of the two is lower.
+    """
+
+    relative: float | None
+    ci95: list[float] | None
+    n: int
+    lower_bound: NotRequired[bool]
+    upper_bound: NotRequired[bool]
+    few_events: NotRequired[FewEventsTable]
+
+
+class SchemeTable(TypedDict):
+    """One scheme's part of the document."""
+
+    metrics: dict[str, MeanTable]
+    unfinished_share: float | None
+    """Of the finite flows that started after the warm-up; null where there is none."""
+    digests: dict[str, str]
+
+
+class FailureTable(TypedDict):
+    """A run that failed, as other programs read it."""
+
+    at: dict[str, str]
+    scheme: str
+    seed: int
+    error: str
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Results(Shown):
+    """Finished runs of schemes over common seeds, with what ideal schedulers make of the same flows: a comparison, a
+    sweep, or what a store holds.
+
+    `runs` has each result; `schemes`, `seeds` and `metric_names` say what there is. `estimate` gives a metric of a
+    scheme with its 95 % interval over the seeds, `difference` the paired difference between two; metrics are those of
+    `shortflow list metrics`, in seconds, bits per second, packets or shares. Where settings vary, `points` has the
+    results at each point, which says `at` what settings it is; what failed is in `failures`.
+    """
+
+    done: Sequence[Result]
+    """All of them, in the order in which they were asked for; those that failed too."""
+    scenario: str = ""
+    title: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What was changed with `--set`, scenario and schemes alike."""
+    keys: Sequence[str] = ()
+    """The settings by which its points differ."""
+    ideal_names: Sequence[str] = ()
+    """Which of their schemes are ideal schedulers beside the others."""
+    measured: "measured_flows.Measured | None" = None
+    """Flows of the user's own, which stand beside the schemes and are compared with none."""
+    allows_for_events: bool = True
+    """Intervals allow for timeouts and late flows that no seed had."""
+    met_at: Mapping[tuple[str, ...], bool] | None = None
+    """At which points the intervals became as narrow as was wanted; none if nothing was."""
+    superseded: Sequence[Result] = ()
+    """Older runs, of which newer ones with the same settings stand here."""
+    directory: Path | None = None
+    """The store whose runs they are, of one scenario or of several."""
+    label: str = ""
+    """Of a point, the values of its settings in words."""
+
+    def __post_init__(self) -> None:
+        """Refuse to take runs for one another that have the same scheme and seed: a fault of whoever put them here."""
+        if not self.keys and not self.directory:
+            seen = set()
+            for run in self.done:
+                if (run.scheme, run.seed) in seen:
+                    raise ValueError(f"{self.scenario}: there are several runs of {run.scheme} with seed {run.seed}")
+                seen.add((run.scheme, run.seed))
+
+    @classmethod
+    def of_point(
+        cls, runs: Sequence[Result], settings: Mapping[str, str], ideal_names: Sequence[str] = ()
+    ) -> "Results":
+        """Runs of one scenario with the same settings."""
+        of = runs[0].provenance
+        return cls(runs, of["scenario"], of["title"], settings, ideal_names=ideal_names)
+
+    def __add__(self, more: Sequence[Result]) -> "Results":
+        """These and more."""
+        return replace(self, done=[*self.done, *more])
+
+    @functools.cached_property
+    def runs(self) -> list[Result]:
+        """Those of schemes that did not fail."""
+        return [run for run in self.done if not run.error and run.scheme not in self.ideal_names]
+
+    @functools.cached_property
+    def ideal(self) -> list[Result]:
+        """Those of the ideal schedulers beside them."""
+        return [run for run in self.done if not run.error and run.scheme in self.ideal_names]
+
+    @functools.cached_property
+    def results(self) -> list[Result]:
+        """Those that did not fail, each once in however many points it is; ideal schedulers last."""
+        return list({(run.key, run.digest): run for run in [*self.runs, *self.ideal]}.values())
+
+    @functools.cached_property
+    def failed(self) -> list[Result]:
+        """Those that failed, each once, at the first point that has it."""
+        found: dict[str, Result] = {}
+        for run in self.done:
+            if run.error:
+                found.setdefault(run.key, run)
+        return list(found.values())
+
+    @property
+    def failures(self) -> list[FailureTable]:
+        """The same as plain data."""
+        return [
+            FailureTable(at=dict(run.at), scheme=run.scheme, seed=run.seed, error=run.error_text) for run in self.failed
+        ]
+
+    @property
+    def reused(self) -> int:
+        """How many of the runs were there already."""
+        return sum(run.reused for run in self.results)
+
+    @property
+    def scenarios(self) -> list[str]:
+        """The scenarios that were run."""
+        return list(dict.fromkeys(run.provenance["scenario"] for run in self.done))
+
+    @property
+    def at(self) -> Mapping[str, str]:
+        """Of a point, its settings."""
+        return self.settings
+
+    @functools.cached_property
+    def points(self) -> "list[Results]":
+        """The results at each point; these themselves where nothing varies."""
+        if not self.keys:
+            return [self]
+        groups: dict[tuple[tuple[str, str], ...], list[Result]] = {}
+        for run in self.done:
+            groups.setdefault(tuple(run.at.items()), []).append(run)
+        return [self._point(dict(at), group) for at, group in groups.items()]
+
+    def _point(self, at: Mapping[str, str], done: Sequence[Result]) -> "Results":
+        here, label = {run.scheme for run in done}, ", ".join(at.values())
+        beside = [name for name in self.ideal_names if name in here]
+        beside = beside if len(beside) < len(here) else []  # alone they are the schemes
+        return replace(self, done=done, settings=at, keys=(), ideal_names=beside, superseded=(), label=label)
+
+    @property
+    def x_name(self) -> str | None:
+        """What varies between the points, if anything does."""
+        return ", ".join(self.keys) or None
+
+    @functools.cached_property
+    def axis(self) -> tuple[dict[str, float], str] | None:
+        """The places of the points, by their labels, on the axis of the one key that varies, and its unit.
+
+        None where more than one varies, or its values are no numbers.
+        """
+        labels = [point.label for point in self.points]
+        found = common_axis(labels) if len(self.keys) == 1 and len(labels) > 1 else None
+        return (dict(zip(labels, found[0], strict=True)), found[1]) if found else None
+
+    @property
+    def shown_first(self) -> "Results":
+        """The point that plots show at first which show one at a time."""
+        return self.points[len(self.points) // 2]
+
+    @property
+    def labelled(self) -> "list[tuple[str, Results]]":
+        """The points with their labels."""
+        return [(point.label, point) for point in self.points]
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes of flows that metrics are about."""
+        return list(dict.fromkeys(metric.flow_class for metric in self.metrics.values() if metric.flow_class))
+
+    @property
+    def met(self) -> bool | None:
+        """Of a point, whether its intervals became as narrow as was wanted; none if nothing was."""
+        return None if self.met_at is None else self.met_at[tuple(self.settings.values())] and not self.failed
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes in the order of their first run."""
+        return list(dict.fromkeys(run.scheme for run in self.runs))
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds in ascending order."""
+        return sorted({run.seed for run in self.runs})
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """Every metric that some run has to tell by name, in the order in which runs list them."""
+        return telling(row for run in self.runs for row in run.rows)
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Their names."""
+        return list(self.metrics)
+
+    @property
+    def runs_digest(self) -> str:
+        """One hash over the digests of all runs: equal if and only if every run was equal."""
+        ordered = sorted(self.runs, key=lambda run: (run.scheme, run.seed))
+        return hashlib.sha256("".join(run.digest for run in ordered).encode()).hexdigest()
+
+    @property
+    def measured_s(self) -> tuple[float, float] | None:
+        """The measured time, from the warm-up to the duration: that of goodput, queues, drops, marks and timeouts."""
+        known = {key: parse(value) for key, value in self._settings.items() if key in ("warmup", "duration")}
+        start, end = (known.get(key) for key in ("warmup", "duration"))
+        return (start.number * start.factor, end.number * end.factor) if start and end else None
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before its numbers are believed: warnings, seeds that change nothing, unfinished flows."""
+        origin = self.runs[0].provenance if self.runs else None
+        found = [note for note in (origin["traffic_notes"] if origin else []) if note.startswith(WARNING)]
+        origins = {run.scheme: run.provenance["scheme_settings"] for run in self.runs}
+        found += differing(origins, origin["scenario_settings"] if origin else [])
+        ports = self._settings.get("measure.ports", "")
+        if ports.startswith("all ") and QUEUE_MEAN.pattern in self.metrics:
+            found.append(
+                f"queues and link use are means over {ports}, as traffic goes to several hosts; see measure.ports"
+            )
+        digests = [{run.digest for run in self.runs if run.scheme == scheme} for scheme in self.schemes]
+        if len(self.seeds) > 1 and all(len(of_scheme) == 1 and all(of_scheme) for of_scheme in digests):
+            found.append(
+                "every seed gives the same run: nothing in this scenario is random, so ± 0 says nothing of chance"
+            )
+        counts = {scheme: sum(self.values(scheme, UNFINISHED.pattern).values()) for scheme in self.schemes}
+        if left := ", ".join(f"{int(count)} of {scheme}" for scheme, count in counts.items() if count):
+            found.append(
+                f"unfinished at the end of the drain: {left}; each counts with its age, and ≥ marks lower bounds"
+            )
+        return found
+
+    @property
+    def _settings(self) -> dict[str, str]:
+        """The resolved settings of the first run's scenario."""
+        return {each["key"]: each["value"] for run in self.runs[:1] for each in run.provenance["scenario_settings"]}
+
+    def require(self, name: str) -> Metric:
+        """The metric if some run has it; otherwise an error that says why none has, or suggests the nearest."""
+        metrics = {row.metric.name: row.metric for run in self.runs for row in run.rows}
+        if name not in metrics:
+            raise missing(name, metrics.values())
+        return metrics[name]
+
+    def values(self, scheme: str, metric: str) -> dict[int, float]:
+        """A metric of each seed's run that has it."""
+        return {run.seed: run.metrics[metric] for run in self._of(scheme) if metric in run.metrics}
+
+    @front_door
+    def estimate(self, scheme: str, metric: str) -> Estimate | None:
+        """A metric's mean over the seeds with its 95 % interval, none if the scheme does not have it.
+
+        A `ConfigError` for a scheme or metric that is not known names the nearest.
+        """
+        self._check(metric, scheme)
+        return self.mean(scheme, metric)
+
+    def mean(self, scheme: str, metric: str) -> Estimate | None:
+        """The same; none for a scheme or metric that is not known."""
+        values = list(self.values(scheme, metric).values())
+        if not values:
+            return None
+        found = estimate(values, self._described[metric].support, self._stake(scheme, metric))
+        return replace(found, lower_bound=self._is_bound(scheme, metric), lacking=len(self._of(scheme)) - len(values))
+
+    @front_door
+    def difference(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
+        """How far a scheme lies above a baseline, paired by seed, as a fraction: -0.3 is 30 % less.
+
+        There is none where unfinished flows leave the sign open. A `ConfigError` for a scheme or metric that is not
+        known names the nearest.
+        """
+        self._check(metric, scheme, baseline)
+        return self.change(scheme, baseline, metric)
+
+    def change(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
+        """The same; none for a scheme or metric that is not known."""
+        found = self.relation(scheme, baseline, metric)
+        return found if found and found.has_sign else None
+
+    def relation(self, scheme: str, baseline: str, metric: str) -> Estimate | None:
+        """The same whether its sign is open or not.
+
+        Above an exact baseline a lower bound is one still; below a baseline that is a lower bound, the difference is an
+        upper one.
+        """
+        ours, theirs = self.values(scheme, metric), self.values(baseline, metric)
+        common = [seed for seed in ours if seed in theirs]
+        if not common:
+            return None
+        sides = [ours[seed] for seed in common], [theirs[seed] for seed in common]
+        found = paired_difference(*sides, stakes=(self._stake(scheme, metric), self._stake(baseline, metric)))
+        if found is None:
+            return None
+        low, high = (self._is_bound(each, metric) for each in (scheme, baseline))
+        lacking = len({run.seed for each in (scheme, baseline) for run in self._of(each)}) - len(common)
+        return replace(found, lower_bound=low, upper_bound=high, lacking=lacking)
+
+    def document(self) -> dict[str, Any]:
+        """All of it as plain data, in the shape that other programs rely on; `docs/results.md` describes it."""
+        found: dict[str, Any] = {"scenario": self.scenario, "title": self.title, "settings": dict(self.settings)}
+        if self.keys:
+            return {
+                **found,
+                "keys": list(self.keys),
+                "points": [each._point_table() for each in self.points],
+                "runs": len(self.results) + len(self.failed),
+                "failed": self.failures,
+            }
+        found |= {"seeds": self.seeds, "runs_digest": self.runs_digest, "schemes": self.scheme_tables()}
+        if self.measured_s:
+            found["measured_s"] = list(self.measured_s)
+        if self.ideal:
+            found["ideal"] = self.scheme_tables(self.ideal_names)
+        if self.measured:
+            own = self.measured.result.scheme
+            metrics = self.scheme_tables([own])[own]["metrics"]
+            found["measured"] = {"file": self.measured.name, "flows": self.measured.flows.height, "metrics": metrics}
+        if len(self.schemes) > 1:
+            found["paired"] = {
+                scheme: {other: self._difference_tables(scheme, other) for other in self.schemes if other != scheme}
+                for scheme in self.schemes
+            }
+        return found
+
+    def scheme_tables(self, schemes: Sequence[str] | None = None) -> dict[str, SchemeTable]:
+        """What the runs of schemes gave, without differences, as plain data."""
+        return {scheme: self._scheme_table(scheme) for scheme in (self.schemes if schemes is None else schemes)}
+
+    @functools.cached_property
+    def flows(self) -> "pl.DataFrame":
+        """The flows that count for completion times, of all runs: `scheme`, `seed`, `size_bytes`, `elapsed_s`, ….
+
+        `elapsed_s` is the completion time or, of a flow that is `censored` as it did not finish, its age at the end of
+        the run, which the true time exceeds; no flow is left out, as one in the `fct_s` of a run would be. `run` joins
+        them to `to_frame`, which has the settings. A `ConfigError` where runs have no tables.
+        """
+        if self.directory and not all(run.tables for run in self.results):
+            raise ConfigError(f"{self.directory}: holds runs without tables of flows; `sweep --tables` keeps them")
+        return pl.concat(frames.counted(run.table("flows"), run.meta, run.provenance) for run in self.results)
+
+    def to_frame(self) -> "pl.DataFrame":
+        """One row per run, those of ideal schedulers included, with the columns of `runs.parquet` (docs/results.md).
+
+        A column per setting that varies, in seconds, bytes or bits per second, and one per metric. Runs of a store that
+        newer ones superseded are there too, and marked `superseded`; those that failed have an `error`.
+        """
+        return frames.runs_frame(self.results, self.superseded, self.failed)
+
+    def comparisons(self, scenario: str | None = None) -> "list[Results]":
+        """The results of a scenario, the only one unless named, with each choice of its settings.
+
+        Runs without tables are among them; only what needs tables, such as `flows`, is a `ConfigError` there.
+        """
+        return views.one_scenario(self, scenario).points
+
+    @property
+    def plot(self) -> "plots.Plots":
+        """Its plots, such as `plot.fct_cdf()`, or `plot.metric("p99_short_s")` over what varies."""
+        return plots.Plots(self)
+
+    @front_door
+    def save(self, directory: str | Path) -> Path:
+        """Keep all runs in a store, as with `compare(…, out=DIR)`; `read_store` and `shortflow report` read it."""
+        return reading.save(self.results, directory)
+
+    def __repr__(self) -> str:
+        """What was run."""
+        if self.directory:
+            return f"<Results {self.directory}: {len(self.done)} runs of {', '.join(self.scenarios)}>"
+        failed = f", {len(self.failed)} failed" if self.failed else ""
+        seeds = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"{len(self.seeds)} seeds"
+        which = f"{len(self.points)} points of {', '.join(self.keys)}" if self.keys else ", ".join(self.schemes)
+        what = f"{len(self.results) + len(self.failed)} runs" if self.keys else seeds
+        return f"<Results {self.scenario}{self.changed}: {which}; {what}{failed}>"
+
+    @property
+    def changed(self) -> str:
+        """What was changed, behind a title."""
+        return "".join(f", {key} = {value}" for key, value in self.settings.items())
+
+    def _tables(self) -> "views.RenderableType":
+        return views.text(self)
+
+    def _view(self) -> "views.View":
+        return views.view(self)
+
+    def _check(self, metric: str, *schemes: str) -> None:
+        for scheme in schemes:
+            if scheme not in self._by_scheme:
+                raise unknown_name("scheme of this comparison", scheme, self._by_scheme)
+        if metric not in self._described:
+            check_name(metric, [each.flow_class for each in self._described.values() if each.flow_class])
+
+    @functools.cached_property
+    def _by_scheme(self) -> dict[str, list[Result]]:
+        """The runs of each scheme, in the order of their seeds."""
+        found: dict[str, list[Result]] = {}
+        for run in [*self.runs, *self.ideal, *([self.measured.result] if self.measured else [])]:
+            found.setdefault(run.scheme, []).append(run)
+        return {scheme: sorted(runs, key=lambda run: run.seed) for scheme, runs in found.items()}
+
+    @functools.cached_property
+    def _described(self) -> dict[str, Metric]:
+        """The metrics of all runs, those of ideal schedulers and of measured flows included."""
+        return {row.metric.name: row.metric for runs in self._by_scheme.values() for run in runs for row in run.rows}
+
+    def _of(self, scheme: str) -> list[Result]:
+        return self._by_scheme.get(scheme, [])
+
+    def _stake(self, scheme: str, metric: str) -> float:
+        """The largest stake of a metric in any run of a scheme."""
+        if not self.allows_for_events:
+            return 0.0
+        return max((run.stake(self._described[metric]) for run in self._of(scheme)), default=0.0)
+
+    def _is_bound(self, scheme: str, metric: str) -> bool:
+        return any(metric in run.lower_bounds for run in self._of(scheme))
+
+    def _point_table(self) -> dict[str, Any]:
+        table = {
+            "at": dict(self.at),
+            "seeds": self.seeds,
+            "runs_digest": self.runs_digest,
+            "schemes": self.scheme_tables(),
+        }
+        return table if self.met is None else {**table, "until_ci_met": self.met}
+
+    def _scheme_table(self, scheme: str) -> SchemeTable:
+        estimates = {metric: self.mean(scheme, metric) for metric in self.metric_names}
+        unfinished = self.mean(scheme, UNFINISHED_OF_ALL.pattern)
+        return {
+            "metrics": {metric: mean_table(each) for metric, each in estimates.items() if each is not None},
+            "unfinished_share": unfinished.value if unfinished else None,
+            "digests": {str(run.seed): run.digest for run in self._of(scheme)},
+        }
+
+    def _difference_tables(self, scheme: str, baseline: str) -> dict[str, DifferenceTable]:
+        differences = {metric: self.relation(scheme, baseline, metric) for metric in self.metric_names}
+        return {metric: _difference_table(each) for metric, each in differences.items() if each is not None}
+
+
+def with_distances(runs: Sequence[Result]) -> list[Result]:
+    """Runs of schemes and ideal schedulers, each with its distance from ideal SRPT on the same flows."""
+    shortest = {run.seed: run for run in runs if run.scheme == SHORTEST and not run.error}
+
+    def far(run: Result) -> Result:
+        rows = distances(run.rows, shortest[run.seed].rows) if run.seed in shortest else []
+        if not rows:
+            return run
+        more = as_measured([*run.rows, *rows])
+        return replace(run, record={**run.record, **more, "measured_by": run.record["measured_by"]})
+
+    return [far(run) for run in runs]
+
+
+def mean_table(estimate: Estimate) -> MeanTable:
+    """An estimate as other programs read it."""
+    table: MeanTable = {"mean": estimate.value, "ci95": _plain(estimate), "n": estimate.n}
+    if estimate.lower_bound:
+        table["lower_bound"] = True
+    return table
+
+
+def _difference_table(difference: Estimate) -> DifferenceTable:
+    if not difference.has_sign:
+        return {"relative": None, "ci95": None, "n": difference.n}
+    table: DifferenceTable = {"relative": difference.value, "ci95": _plain(difference), "n": difference.n}
+    if difference.lower_bound:
+        table["lower_bound"] = True
+    if difference.upper_bound:
+        table["upper_bound"] = True
+    if few := difference.few_events:
+        table["few_events"] = {"move": few.move, "share": few.share, "seeds": few.seeds}
+    return table
+
+
+def _plain(estimate: Estimate) -> list[float] | None:
+    return None if estimate.ci95 is None else list(estimate.ci95)

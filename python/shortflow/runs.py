@@ -1,0 +1,189 @@
+"""What is to be run: a scenario under a scheme with a seed, and which of these a question takes."""
+
+import functools
+import hashlib
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from shortflow import _core
+from shortflow.errors import ConfigError
+from shortflow.scenario import Scenario, Setting, Settings, as_pairs, as_settings
+from shortflow.scheme import SchemeSource, load_with_sources, split_settings
+from shortflow.transport import Transport
+
+KEY_LENGTH = 12
+"""So many digits of a run's key tell it from others, in tables and in names of directories."""
+MOST_SEEDS = 100_000
+"""So many seeds a comparison can have."""
+_LARGEST_SEED = 2**64 - 1
+
+
+class CodeOrigin(TypedDict):
+    """What code made a result, and where."""
+
+    version: str
+    build: str
+    revision: str | None
+    platform: str
+
+
+class ScenarioOrigin(TypedDict):
+    """The scenario of a result."""
+
+    scenario: str
+    title: str
+    scenario_settings: list[Setting]
+    files: dict[str, str]
+    """The hash (SHA-256) of each file that the scenario names, by the key that names it."""
+    traffic_notes: list[str]
+
+
+class SchemeOrigin(TypedDict):
+    """The scheme of a result."""
+
+    scheme: str
+    scheme_settings: list[Setting]
+
+
+class RunOrigin(TypedDict):
+    """What a result has for itself."""
+
+    key: str
+    seed: int
+    digest: str
+    """Empty where the run failed."""
+    finished_at: str
+    wall_s: float
+    cores: NotRequired[int]
+    """As many as it ran on; its results do not depend on that. Results of before runs on several have none."""
+    fewer_cores: NotRequired[str | None]
+    """Why they are fewer than was asked for."""
+
+
+class Provenance(CodeOrigin, ScenarioOrigin, SchemeOrigin, RunOrigin):
+    """Where a result came from: enough to run it again and to tell whether that is needed."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to be run: a scenario under a scheme with a seed."""
+
+    scenario: Scenario
+    scheme: _core.Scheme
+    seed: int
+    scheme_source: SchemeSource | None = field(default=None, compare=False)
+    """What another process builds the scheme from; none for a class that only this process knows."""
+    cores: int = field(default=1, compare=False)
+    """It may take so many."""
+    at: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The settings by which it differs from others that are asked for with it."""
+
+    @functools.cached_property
+    def key(self) -> str:
+        """A hash of everything that decides the result, the simulator's own code included."""
+        parts = [self.scenario.fingerprint, self.scheme.name, *(f"{k}={v}" for k, v, _ in self.scheme.resolved())]
+        return hashlib.sha256("\n".join([*parts, str(self.seed), build_id()]).encode()).hexdigest()
+
+    def provenance(self, digest: str, wall_s: float, cores: tuple[int, str | None] = (1, None)) -> Provenance:
+        """Where its result comes from, which is finished now; how many cores it took, and why not more."""
+        return {
+            "key": self.key,
+            "version": _core.version(),
+            "build": build_id(),
+            "revision": git_revision(),
+            "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+            "scenario": self.scenario.name,
+            "title": self.scenario.title,
+            "scenario_settings": self.scenario.resolved(),
+            "files": self.scenario.files(),
+            "traffic_notes": self.scenario.traffic_notes(),
+            "scheme": self.scheme.name,
+            "scheme_settings": self.scheme_settings(),
+            "seed": self.seed,
+            "digest": digest,
+            "finished_at": datetime.now(UTC).isoformat(timespec="microseconds"),
+            "wall_s": wall_s,
+            "cores": cores[0],
+            "fewer_cores": cores[1],
+        }
+
+    def scheme_settings(self) -> list[Setting]:
+        """The resolved values of the scheme; keys of the network have those of the run, whoever gave them."""
+        resolved = as_settings(self.scheme.resolved())
+        of_run = {key: value for key, value, _ in self.scenario.core.resolved(self.scheme)}
+        return [{**each, "value": of_run.get(each["key"], each["value"])} for each in resolved]
+
+
+class Plan:
+    """Schemes in a scenario whose settings may vary; each variant, and each setting of a scheme, is read once."""
+
+    def __init__(
+        self, scenario: Scenario, schemes: Sequence[str | Transport], settings: Settings | None = None
+    ) -> None:
+        """`settings` hold for all runs, unless some say otherwise; nothing is read yet."""
+        self.scenario, self.schemes, self.settings = scenario, schemes, settings or {}
+        self._scenarios: dict[tuple[tuple[str, str], ...], Scenario] = {}
+        self._loaded: dict[tuple[tuple[str, str], ...], list[tuple[_core.Scheme, SchemeSource | None]]] = {}
+
+    def runs(self, seeds: Sequence[int], at: Mapping[str, str] | None = None) -> list[Run]:
+        """Every scheme with every seed at a point, after its settings are applied to whom they belong."""
+        if len(seeds) > MOST_SEEDS:
+            raise ConfigError(f"seeds: {len(seeds)} are too many; {MOST_SEEDS} is the most")
+        wrong = next((seed for seed in seeds if not 0 <= seed <= _LARGEST_SEED), None)
+        if wrong is not None:
+            raise ConfigError(f"seed: {wrong} is not a whole number from 0 to {_LARGEST_SEED}")
+        of_scenario, of_schemes = split_settings({**self.settings, **(at or {})})
+        changed, in_schemes = (tuple(as_pairs(each)) for each in (of_scenario, of_schemes))
+        if changed not in self._scenarios:
+            self._scenarios[changed] = self.scenario.with_(of_scenario) if changed else self.scenario
+        if in_schemes not in self._loaded:
+            self._loaded[in_schemes] = load_with_sources(self.schemes, of_schemes)
+        scenario, schemes = self._scenarios[changed], self._loaded[in_schemes]
+        for scheme, _ in schemes:
+            scheme.warnings(scenario.core)  # says which of its own values do not fit the scenario
+        return [Run(scenario, scheme, seed, source, at=at or {}) for scheme, source in schemes for seed in seeds]
+
+
+def plan(
+    scenario: Scenario, schemes: Sequence[str | Transport], seeds: Sequence[int], settings: Settings | None = None
+) -> list[Run]:
+    """The runs of a comparison: every scheme with every seed, after the settings are applied to whom they belong."""
+    return Plan(scenario, schemes, settings).runs(seeds)
+
+
+def plan_ideal(runs: Sequence[Run]) -> list[Run]:
+    """The flows of some runs of one scenario under the ideal schedulers that suit it and are not among the runs."""
+    if not runs:
+        return []
+    scenario, seeds = runs[0].scenario, list(dict.fromkeys(run.seed for run in runs))
+    present = {run.scheme.name for run in runs}
+    names = [name for name in scenario.core.ideal_schedulers() if name not in present]
+    return plan(scenario, names, seeds) if names else []
+
+
+@functools.cache
+def build_id() -> str:
+    """The version and a hash of the compiled core, so that a changed simulator never passes for the one before."""
+    with Path(_core.__file__).open("rb") as file:
+        return f"{_core.version()}+{hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
+
+
+@functools.cache
+def git_revision() -> str | None:
+    """The commit of the checkout that Shortflow runs from, with `-dirty` after local changes; none for a wheel."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return None
+    # A checkout that belongs to another user is fine to ask; a tag is not a commit, so none is considered.
+    git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
+    command = [*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() if answer.returncode == 0 else None

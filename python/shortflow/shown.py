@@ -1,0 +1,54 @@
+"""What results have in common: tables as data frames, text, plots, and a view in notebooks."""
+
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from shortflow.errors import MissingRequirement, front_door
+from shortflow.lazy import console, markup, pd, pl, tables
+
+
+class Shown(ABC):
+    """A result that shows itself."""
+
+    @abstractmethod
+    def to_frame(self) -> "pl.DataFrame":
+        """The numbers as one tidy polars table."""
+
+    @property
+    @abstractmethod
+    def plot(self) -> Any:
+        """The plots."""
+
+    @front_door
+    def to_pandas(self) -> "pd.DataFrame":
+        """The same table as `to_frame` for pandas; `MissingRequirement` where pandas or pyarrow is not installed."""
+        try:
+            return self.to_frame().to_pandas()
+        except ModuleNotFoundError as error:
+            raise MissingRequirement(
+                f"to_pandas needs {error.name}, which is not installed: pip install 'shortflow[pandas]'"
+            ) from error
+
+    def __str__(self) -> str:
+        """The main tables, as the command prints them."""
+        text = io.StringIO()
+        width = tables.WIDTH
+        console.Console(file=text, width=width, highlight=False, emoji=False, markup=False).print(self._tables())
+        return text.getvalue().rstrip()
+
+    @abstractmethod
+    def _tables(self) -> "console.RenderableType":
+        """The main tables for a terminal."""
+
+    @abstractmethod
+    def _view(self) -> "tuple[str, Sequence[tables.Section], Sequence[str]]":
+        """A caption, the main tables, and notes below them."""
+
+    def _repr_html_(self) -> str:
+        """The main tables and one plot, for a notebook."""
+        head, sections, notes = self._view()
+        return markup.part(
+            "api/result.html", caption=head.split("\n"), sections=sections, notes=notes, plot=self.plot.sketch()
+        )

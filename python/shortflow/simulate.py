@@ -1,0 +1,70 @@
+"""A run, simulated."""
+
+import os
+import re
+import time
+import traceback
+from pathlib import Path
+
+from shortflow import _core
+from shortflow.errors import Cancelled, ConfigError, MissingRequirement, SimulationError, did_you_mean
+from shortflow.memory import available_bytes
+from shortflow.result import Result
+from shortflow.runs import Run
+
+
+def cores_for(run: Run, *, is_captured: bool = False) -> tuple[int, str | None]:
+    """How many cores a run takes, and why not as many as it may."""
+    present = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores, why = _core.cores(run.scenario.core, run.scheme, min(run.cores, present), is_captured)
+    if run.cores > present and why is None:
+        why = f"this process may use {present} processor{'s' if present > 1 else ''}"
+    return cores, why
+
+
+def execute(run: Run, control: _core.Control, capture: _core.Capture | None = None) -> Result:
+    """Simulate. The core releases the interpreter's lock, so several threads may do this at once."""
+    started = time.perf_counter()
+    cores, why = cores_for(run, is_captured=capture is not None)
+    needed, free = run.scenario.core.table_bytes(), available_bytes()
+    if needed > free:
+        raise _too_large(run, f"they take {_megabytes(needed)} at least, and {_megabytes(free)} are free")
+    try:
+        result = _core.run(run.scenario.core, run.scheme, run.seed, control, capture, cores)
+        tables = result.tables()
+    except MemoryError as error:
+        raise _too_large(run, f"{error}, of which {_megabytes(available_bytes())} are free") from None
+    except (ConfigError, SimulationError, Cancelled):
+        raise
+    except (Exception, SystemExit) as error:  # raised by a hook of a transport written in Python
+        if capture and isinstance(error, OSError):  # or by a file that takes what is captured
+            raise
+        said = f"{type(error).__name__}: {error}{_meant(error)}"
+        raise ConfigError(f"{run.scheme.name}: {said}{_place(error)}") from error
+    meta = result.meta()
+    origin = run.provenance(meta["digest"], time.perf_counter() - started, (cores, why))
+    return Result.of(origin, tables, meta, run)
+
+
+def _too_large(run: Run, why: str) -> MissingRequirement:
+    remedy = "a shorter duration, fewer flows, measure.ports or a longer measure.sample_every take less"
+    return MissingRequirement(f"{run.scenario.name}: its tables do not fit into memory: {why}; {remedy}")
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / 1e6:,.0f} MB"
+
+
+def _meant(error: BaseException) -> str:
+    """The nearest of what hooks are given, where it has no attribute of the name that was asked for."""
+    missed = re.fullmatch(r"'shortflow\._core\.(\w+)' object has no attribute '(\w+)'.*", str(error))
+    if missed is None:
+        return ""
+    return did_you_mean(missed[2], (name for name in dir(getattr(_core, missed[1])) if not name.startswith("_")))
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised, if it was in the user's own file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = not frames or Path(frames[-1].filename).parent == Path(__file__).parent
+    return "" if ours else f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
