@@ -1,0 +1,42 @@
+"""Plain English in the pages written by hand: words a page, sentence lengths, and phrases that are not used."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# The most words of prose of each page that is held; the others are to become plain too.
+TABLE = json.loads((ROOT / "tools" / "prose.json").read_text(encoding="utf-8"))
+BANNED = re.compile(
+    r"\b(?:no account of|is none|of those|that of the|what is|what it|whatever|hardly|by itself|or so|as before)\b"
+    r"|\b(?:at the last measurement|without gain)\b|^(?:What|Whether|That|Those|Of|So)\b[^?]*$"
+)
+NOT_PROSE = re.compile(r"^ *(?P<fence>`{3,}).*?^ *(?P=fence)$|^\$\$.*?\$\$|<!--.*?-->|^#.*?$", re.MULTILINE | re.DOTALL)
+
+
+def sentences(page: Path) -> list[str]:
+    """Sentences of paragraphs, lists, and cells of more than eight words; code and formulas count as a word."""
+    text = NOT_PROSE.sub("\n\n", page.read_text(encoding="utf-8"))
+    text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]+`|\$[^$]+\$", "CODE", text))
+    rows = re.compile(r"^\|(.*)\|$", re.MULTILINE)
+    cells = [cell for row in rows.findall(text) for cell in row.split("|") if len(cell.split()) > 8]
+    blocks = cells + re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.) ", rows.sub("", text))
+    found = [re.split(r"(?<=[.?!])[)*\"]*\s+(?=[A-Z0-9(*\"])", " ".join(block.split())) for block in blocks]
+    return [each.strip("*-_ ") for block in found for each in block if re.search(r"[A-Za-z]", each)]
+
+
+def test_every_page_is_held_or_to_be() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    assert {str(page.relative_to(ROOT)) for page in pages} <= {*TABLE["words"], *TABLE["not yet held"]}
+
+
+@pytest.mark.parametrize("name", TABLE["words"])
+def test_a_page_is_plain(name: str) -> None:
+    found = sentences(ROOT / name)
+    lengths = sorted(len(each.split()) for each in found)
+    assert [each for each in found if BANNED.search(each)] == []
+    assert lengths[-1] <= 50, max(found, key=lambda each: len(each.split()))
+    assert lengths[int(0.95 * (len(lengths) - 1))] <= 26, [each for each in found if len(each.split()) > 26]
+    assert sum(lengths) <= TABLE["words"][name], "shorten the page, or raise tools/prose.json in a commit of its own"
