@@ -284,6 +284,10 @@ def test_no_output_replaces_a_file_that_is_none(shortflow: Command, tmp_path: Pa
     }
     mine = ["precious", "# shortflow 0.2.0\n<!doctype html> {}", (tmp_path / "small.toml").read_text()]
     (tmp_path / "tuned").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    answer = shortflow(*run, "--trace", "0=pipe")
+    assert answer.code == 2
+    assert "pipe: nobody reads this pipe" in answer.stderr
     for name, command in commands.items():
         for text in mine:
             (tmp_path / name).write_text(text)

@@ -102,6 +102,16 @@ def test_schemes_that_a_key_does_not_concern_are_run_once(shortflow: Command) ->
 
 
 @pytest.mark.usefixtures("scenario")
+def test_a_metric_that_some_points_lack_is_missing_there(shortflow: Command) -> None:
+    answer = shortflow(
+        *("sweep", "small.toml", "--schemes", "tcp,dctcp", "--grid", "traffic.1.class=short,other", "--seeds", "2"),
+        *("--metrics", "afct_short_s", "--out", "store"),
+    )
+    assert answer.code == ExitCode.FINE, answer.stderr
+    assert "-" in answer.stdout
+
+
+@pytest.mark.usefixtures("scenario")
 def test_tables_are_kept_where_they_are_asked_for(shortflow: Command, tmp_path: Path) -> None:
     narrow = (*SWEEP[:4], "--grid", "load=0.2,0.4", "--seeds", "1", "--out", "store")
     assert shortflow(*narrow).code == ExitCode.FINE

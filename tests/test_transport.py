@@ -75,6 +75,25 @@ def test_a_hook_that_would_leave_the_program_is_an_error(star: shortflow.Scenari
         shortflow.compare(star, [Leaving], seeds=[1])
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("on_ack = 5", r"Mine\.on_ack: a hook is a plain function"),
+        ("async def on_ack(self, window, ack): ...", r"Mine\.on_ack: a hook is a plain function"),
+        ("parameters = ['gain']", r"Mine\.parameters: give a mapping"),
+        ("parameters = {'gain': 'x'}", r"Mine\.parameters: gain is 'x', and not a finite number"),
+        ("parameters = {'gain': 1.0}", r"transport\.gain: 'nan' is no finite number"),
+    ],
+)
+def test_hooks_are_functions_and_parameters_numbers(
+    body: str, said: str, star: shortflow.Scenario, tmp_path: Path
+) -> None:
+    law = tmp_path / "law.py"
+    law.write_text(f"import shortflow\n\nclass Mine(shortflow.CongestionControl):\n    {body}\n")
+    with pytest.raises(shortflow.ConfigError, match=said):
+        shortflow.run(star, f"{law}:Mine" + ("+gain=nan" if "1.0" in body else ""))
+
+
 def test_a_misspelt_hook_is_an_error(star: shortflow.Scenario) -> None:
     class Misspelt(shortflow.CongestionControl):
         def on_akc(self, window: object, ack: object) -> None: ...

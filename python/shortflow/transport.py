@@ -7,6 +7,7 @@ import ast
 import hashlib
 import importlib.util
 import inspect
+import math
 import os
 import sys
 import uuid
@@ -127,9 +128,11 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
     values = dict(transport.parameters)
     for key, text in own.items():
         try:
-            values[key.removeprefix("transport.")] = float(text)
+            values[key.removeprefix("transport.")] = number = float(text)
         except ValueError:
             raise ConfigError(f"{key}: {text!r} is not a number") from None
+        if not math.isfinite(number):
+            raise ConfigError(f"{key}: {text!r} is no finite number")
     bound = type(transport.__name__, (transport,), {**values, "__module__": transport.__module__})
     summary = (inspect.getdoc(transport) or "").split("\n")[0]
     resolved = [
@@ -146,11 +149,18 @@ def as_scheme(transport: Transport, settings: Mapping[str, str], label: str | No
 
 def _check_hooks(transport: Transport) -> None:
     """Refuse what looks like a hook and is none, a hook with other parameters, and a parameter that hides one."""
+    if not isinstance(transport.parameters, Mapping):
+        raise ConfigError(
+            f"{transport.__name__}.parameters: give a mapping of names to numbers, such as {{'gain': 0.5}}"
+        )
     for name in transport.parameters:
         if name != "floor" and name in vars(CongestionControl):
             raise ConfigError(
                 f"{transport.__name__}.parameters: {name!r} means something else of every law; give it another name"
             )
+    for name, value in transport.parameters.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ConfigError(f"{transport.__name__}.parameters: {name} is {value!r}, and not a finite number")
     hooks = [name for name in vars(CongestionControl) if name.startswith("on_")]
     for name in dir(transport):
         if name.startswith("on_") and name not in hooks:
@@ -158,6 +168,8 @@ def _check_hooks(transport: Transport) -> None:
             raise ConfigError(f"{transport.__name__}.{name}: no hook of that name{hint}")
     for name in hooks:
         usual, own = (getattr(object.__new__(each), name) for each in (CongestionControl, transport))
+        if not callable(own) or inspect.iscoroutinefunction(own):
+            raise ConfigError(f"{transport.__name__}.{name}: a hook is a plain function (def {name}(self, …))")
         wanted, given = (", ".join(inspect.signature(each).parameters) for each in (usual, own))
         try:
             inspect.signature(own).bind(*wanted.split(", "))

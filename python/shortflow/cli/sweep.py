@@ -121,7 +121,9 @@ def _note(done: Results, out: Path, until: Precision | None, shown: Sequence[str
             f"{first['scheme']} with seed {first['seed']} at {at}: {first['error']}"
         )
     few = [
-        (point.at, text) for point in done.points for text in few_events(point, [point.metrics[name] for name in shown])
+        (point.at, text)
+        for point in done.points
+        for text in few_events(point, [point.metrics[name] for name in shown if name in point.metrics])
     ]
     if few:
         at = ", ".join(f"{key}={value}" for key, value in few[0][0].items())

@@ -112,7 +112,8 @@ def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Ite
     target = target.resolve()
     with _naming(target):
         if target.exists() and not target.is_file():
-            yield target
+            with _read_by_somebody(target):
+                yield target
             return
         if kind:
             check_replaceable(target, kind)
@@ -123,6 +124,19 @@ def new_file(target: Path, kind: Kind | None, beside: Path | None = None) -> Ite
             yield partial
             _flush(partial)
             partial.replace(target)
+
+
+@contextlib.contextmanager
+def _read_by_somebody(pipe: Path) -> Iterator[None]:
+    """An open device or pipe; a pipe without a reader, which would be waited for, is an `OSError`."""
+    try:
+        descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise OSError(error.errno, "nobody reads this pipe" if error.errno == errno.ENXIO else error.strerror) from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -329,6 +329,8 @@ def _name_or_raise(damaged: Sequence[str], damages: list[str] | None) -> None:
 
 def read_run(directory: str | Path) -> Result:
     """Read a run's directory; `DamagedResult` names the file that is not as it was written."""
+    if Path(directory).is_file():
+        raise ConfigError(f"{directory}: a file; a run is a directory, as run --out writes it")
     place = Path(directory)
     with _way_out(place):
         return _read(place, _read_record(place))
